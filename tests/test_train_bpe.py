@@ -18,7 +18,7 @@ from polytok.errors import ArgumentError
 from polytok.reference import train_bpe
 from polytok.spec import Spec
 from polytok.training.bpe import BpeTrainer
-from polytok.training.bpe_learning import Learnt, Rules, Units, learn
+from polytok.training.bpe_learning import LearnedMerges, Rules, Units, learn
 from polytok.training.wordpiece import WordPieceTrainer
 
 WORD = r" ?\p{L}+| ?\p{N}+|\s+|[^\s\p{L}\p{N}]+"
@@ -50,7 +50,7 @@ def test_merges_equal_those_of_minbpe(seed: int) -> None:
         expected = train_bpe.train(text, 256 + count, pattern)
     except ArgumentError as error:
         possible = int(str(error).split("allows ")[1].split()[0])
-        with pytest.raises(ArgumentError, match=f"allow {possible} merges, not {count}: lower vocab_size"):
+        with pytest.raises(ArgumentError, match=f"allow {possible} merges, not {count}: choose a vocab_size"):
             trained([text], vocab_size=256 + count, **options)
         expected, count = train_bpe.train(text, 256 + possible, pattern), possible
     found = trained([text], vocab_size=256 + count, **options)
@@ -86,7 +86,7 @@ def test_a_pair_that_no_longer_occurs_is_not_merged() -> None:
     assert occurrences == sorted(occurrences, reverse=True) and occurrences[-1] == 1
 
 
-def learn_from_counts(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> Learnt:
+def learn_from_counts(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> LearnedMerges:
     words = _core.WordCounter(None)
     words.add(counted)
     return learn(words, Units("bytes"), BYTES, Rules(size, **rules))
@@ -141,7 +141,7 @@ def test_limits_of_entries() -> None:
     [
         ({"vocab_size": 255}, "must be at least 256"),
         ({"vocab_size": 257, "special_tokens": ["a", "b"]}, "must be at least 258"),
-        ({"vocab_size": []}, "asks for nothing"),
+        ({"vocab_size": []}, "has no size"),
         ({"vocab_size": "300"}, "not a whole number"),
         ({"vocab_size": 300, "ties": "tiktoken"}, "is not one of 'ids', 'minbpe', 'huggingface'"),
         ({"vocab_size": 300, "pattern": "gpt5"}, "none of 'gpt2'"),

@@ -48,7 +48,7 @@ def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | 
 
 
 def in_blocks_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_module, "_CHUNK", size)
+    monkeypatch.setattr(reading_module, "_PART_BYTES", size)
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", size)
 
 
@@ -214,7 +214,7 @@ def test_wrong_inputs(tmp_path: Path) -> None:
         read(tmp_path)
     with pytest.raises(ArgumentError, match="no file matches"):
         read(str(tmp_path / "*.txt"))
-    with pytest.raises(ArgumentError, match="one text alone"):
+    with pytest.raises(ArgumentError, match="a single text"):
         read(b"a text")
     with pytest.raises(FormatError, match="text 1: the field 'text' is no text"):
         read([{"text": 7}])
@@ -336,9 +336,9 @@ def test_reading_options_are_checked_immediately(how: dict[str, Any]) -> None:
 
 def test_options_that_do_not_change_counts() -> None:
     assert polytok.count_words(["a b"], "bpe", pattern="gpt2").words().to_list() == [(b"a", 1), (b" b", 1)]
-    with pytest.raises(ArgumentError, match="min_frequency: what is counted is said by byte_level"):
+    with pytest.raises(ArgumentError, match="no option min_frequency; the options are byte_level"):
         polytok.count_words(["a"], "bpe", min_frequency=2)
-    with pytest.raises(ArgumentError, match="input_sentence_size: what is counted is said by add_dummy_prefix"):
+    with pytest.raises(ArgumentError, match="no option input_sentence_size; the options are add_dummy_prefix"):
         polytok.count_words(["a"], "sentencepiece-bpe", input_sentence_size=101)
 
 

@@ -38,9 +38,9 @@ SURROGATE = "a\ud800"
         ("bpe", {**HUGGING, "unk_token": SURROGATE}, "unk_token"),
         ("bpe", {**HUGGING, "end_of_word_suffix": SURROGATE}, "end_of_word_suffix"),
         ("bpe", {**HUGGING, "continuing_subword_prefix": None}, "continuing_subword_prefix=None"),
-        ("bpe", {"limit_alphabet": 0}, "take ties='huggingface'"),
-        ("bpe", {"initial_alphabet": []}, "take ties='huggingface'"),
-        ("bpe", {"unk_token": ""}, "take ties='huggingface'"),
+        ("bpe", {"limit_alphabet": 0}, "need ties='huggingface'"),
+        ("bpe", {"initial_alphabet": []}, "need ties='huggingface'"),
+        ("bpe", {"unk_token": ""}, "need ties='huggingface'"),
         ("wordpiece", {"initial_alphabet": [""]}, "initial_alphabet holds an empty text"),
         ("wordpiece", {"lowercase": "no"}, "lowercase='no'"),
         ("wordpiece", {"continuing_subword_prefix": SURROGATE}, "surrogate"),
@@ -66,7 +66,7 @@ SURROGATE = "a\ud800"
         ("wordpiece", {"normalize": 5}, "normalize=5"),
         ("longest-match", {"forced": [SURROGATE]}, "forced"),
         ("longest-match", {"forced": [5]}, "forced=5"),
-        ("longest-match", {"forced_files": [5]}, "forced_files: 5 is no path"),
+        ("longest-match", {"forced_files": [5]}, "forced_files: 5 is not the path"),
         ("longest-match", {"whole_characters": "no"}, "whole_characters='no'"),
         ("bpe", {"threads": 1025}, "threads=1025"),
         ("bpe", {"threads": 1.5}, "threads=1.5"),
@@ -84,7 +84,7 @@ def test_wrong_values_are_errors(kind: str, options: dict[str, Any], message: st
     ("options", "message"),
     [
         ({"threads": 1.5}, "threads=1.5 is not a whole number"),
-        ({"workers": "2", "max_memory": "64M"}, "workers: without a kind what is counted is said by normalize"),
+        ({"workers": "2", "max_memory": "64M"}, "no option workers; the options are normalize"),
         ({"split": 5}, "split=5"),
         ({"normalize": 5}, "normalize=5"),
         ({"special_tokens": "<a>"}, "special_tokens='<a>' is not a list"),
@@ -114,7 +114,7 @@ def test_correct_values_are_accepted() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({}, "too high: the text gives 297 pieces"), ({"pad_id": 19_999_999}, "but there are only 297 other pieces")],
+    [({}, "too high, because the texts allow 297 pieces"), ({"pad_id": 19_999_999}, "has only 297 other pieces")],
 )
 def test_a_size_far_above_the_texts_is_reported_quickly(options: dict[str, Any], message: str) -> None:
     start = time.process_time()

@@ -191,7 +191,10 @@ def test_lists_of_entries(tmp_path: Path) -> None:
         ({"vocab_size": 300, "max_piece_length": 0}, "max_piece_length=0"),
         ({"vocab_size": 300, "min_count": 0}, "min_count=0"),
         ({"vocab_size": 300, "threads": 0}, "threads=0"),
-        ({"vocab_size": 300, "counts": Counts(split="a"), "pattern": "b+"}, "other words: split"),
+        (
+            {"vocab_size": 300, "counts": Counts(split="a"), "pattern": "b+"},
+            "other words than this training needs: split",
+        ),
         ({"vocab_size": 300, "forced": "abc"}, "give a list"),
         ({"vocab_size": 300, "forced": [""]}, "cannot be empty"),
         ({"vocab_size": 9000, "emoji": "some"}, "is not"),

@@ -10,7 +10,7 @@ from ..progress import ProgressBar
 from ..reading import Reading
 from ..resources import memory_size
 from ..training import Inputs, TrainingReport
-from ..training.inputs import named
+from ..training.inputs import path_or_url
 from . import reading as reading_options
 from .texts import STDIN
 
@@ -33,7 +33,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def inputs(arguments: argparse.Namespace) -> Inputs:
     """Returns the inputs that the arguments name."""
-    return [sys.stdin.buffer if name == STDIN else named(name) for name in reading_options.names(arguments)]
+    return [sys.stdin.buffer if name == STDIN else path_or_url(name) for name in reading_options.names(arguments)]
 
 
 def reading(arguments: argparse.Namespace) -> Reading | None:

@@ -1,8 +1,8 @@
-"""Training: texts to vocabularies, of every kind.
+"""Trains vocabularies of all kinds from texts.
 
-A kind is a class in a module of its own (base.py has the table and the interface). inputs.py and reading.py define the
-possible inputs, counting.py counts words, work.py combines them. This package and `polytok.formats` do not know each
-other: a trainer returns a Spec.
+Each kind of vocabulary has a trainer class in its own module; base.py has their table and interface. inputs.py and
+reading.py read the inputs, counting.py counts words, and work.py combines these parts. A trainer returns a Spec, so
+this package and `polytok.formats` do not depend on each other.
 """
 
 from ..reading import Reading

@@ -1,4 +1,4 @@
-"""The interface of a trainer, and the table of all kinds."""
+"""The interface of trainers, and the table of all kinds of vocabularies."""
 
 from __future__ import annotations
 
@@ -16,33 +16,34 @@ from .counting import Counts
 
 
 class Trainer(Protocol):
-    """Receives texts and builds a Spec from them. Its options are the keyword arguments of its class, checked at once.
+    """Receives texts and builds a Spec from them.
 
-    Texts go to its ``counts``, which can be saved and trained from. Its class therefore accepts ``counts`` too, and
-    checks them against the options that define what is counted; ``counted`` lists the names of these options. It can
-    accept ``max_memory`` and ``threads``.
+    The options of a trainer are the keyword arguments of its class, which checks them immediately. A trainer counts
+    texts in its attribute ``counts``. Its class accepts saved ``counts`` as an argument, and checks that they were
+    counted with the same options; ``counted`` has the names of the options that define the counted words. The class can
+    also accept ``max_memory`` and ``threads``.
 
-    A trainer can also have
+    A trainer can have these attributes:
 
-    * ``lines = True``: it works on lines, so a text can be passed in parts that end with a line feed.
-    * ``keeps_bytes = True``: it accepts texts that are not UTF-8.
-    * ``left_out``: the number of texts or sentences it skipped, by reason.
-    * ``notes``: anything else to report about the finished result.
+    * ``lines``: True if the trainer splits texts into lines, so that a text can be pushed in parts of whole lines.
+    * ``keeps_bytes``: True if the trainer accepts texts that are not UTF-8.
+    * ``left_out``: the numbers of texts or sentences that the trainer skipped, by reason.
+    * ``notes``: other facts about the result to report to the user.
     """
 
     counted: ClassVar[frozenset[str]]
     counts: Counts
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Add texts, after all earlier ones."""
+        """Adds texts, which follow all earlier texts."""
 
     def finish(self, progress: Report | None = None) -> Spec | list[Spec]:
-        """The result; several results if several sizes are requested."""
+        """Trains and returns the Spec; returns a list of Specs if several sizes were requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of vocabulary: its name, the module of its trainer, and a one-line description."""
+    """A kind of vocabulary: its name, the module and class of its trainer, and a one-line description."""
 
     name: str
     module: str
@@ -50,36 +51,39 @@ class Kind:
     summary: str
 
     def load(self) -> type[Trainer]:
-        """The trainer's class."""
+        """Imports and returns the class of the trainer."""
         return cast("type[Trainer]", getattr(importlib.import_module(f".{self.module}", __package__), self.trainer))
 
     def options(self) -> list[inspect.Parameter]:
-        """The options of the trainer, as its class declares them."""
+        """Returns the keyword parameters of the trainer's class."""
         parameters = inspect.signature(self.load(), eval_str=True).parameters.values()
         return [parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
 
     def counted(self) -> frozenset[str]:
-        """The names of the options that define what is counted."""
+        """Returns the names of the options that define which words are counted."""
         return self.load().counted
 
-    def make(self, options: dict[str, Any], resources: dict[str, Any]) -> Trainer:
-        """Create a trainer. ArgumentError if an option is unknown; resources go only to trainers that use them."""
-        known = {parameter.name: parameter for parameter in self.options()}
+    def create_trainer(self, options: dict[str, Any], resources: dict[str, Any]) -> Trainer:
+        """Creates a trainer with these options, and with those resources that its class accepts.
+
+        Raises `ArgumentError` for an unknown option and for a missing required option.
+        """
+        parameters = {parameter.name: parameter for parameter in self.options()}
         for name in options:
-            if name not in known:
-                listed = ", ".join(sorted(known.keys() - resources.keys() - {"counts"}))
-                raise ArgumentError(f"kind={self.name!r} has no option {name!r}; it has {listed}")
-        missing = [
+            if name not in parameters:
+                all_names = ", ".join(sorted(parameters.keys() - resources.keys() - {"counts"}))
+                raise ArgumentError(f"kind={self.name!r} has no option {name!r}; the options are {all_names}")
+        missing_names = [
             name
-            for name, parameter in known.items()
+            for name, parameter in parameters.items()
             if parameter.default is parameter.empty and name not in options and name not in resources
         ]
-        if missing:
-            raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing)}")
+        if missing_names:
+            raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing_names)}")
         optional_number("threads", resources.get("threads"), least=1, most=1024)
-        used = {name: value for name, value in resources.items() if name in known and value is not None}
-        trainer = self.load()(**options, **used)
-        if not used.keys() & {"counts", "max_memory"}:
+        accepted = {name: value for name, value in resources.items() if name in parameters and value is not None}
+        trainer = self.load()(**options, **accepted)
+        if not accepted.keys() & {"counts", "max_memory"}:
             trainer.counts.use(max_memory=resources.get("max_memory"), threads=resources.get("threads"))
         return trainer
 
@@ -96,12 +100,12 @@ KINDS: tuple[Kind, ...] = (
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of this name.
+    """Returns the kind with this name. Raises `ArgumentError` if there is none.
 
     >>> kind_named("bpe").trainer
     'BpeTrainer'
     """
-    found = next((kind for kind in KINDS if kind.name == name), None)
-    if found is None:
-        raise ArgumentError(f"kind={name!r} is none of {', '.join(repr(kind.name) for kind in KINDS)}")
-    return found
+    kind = next((kind for kind in KINDS if kind.name == name), None)
+    if kind is None:
+        raise ArgumentError(f"unknown kind={name!r}: choose one of {', '.join(repr(kind.name) for kind in KINDS)}")
+    return kind

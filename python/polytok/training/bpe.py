@@ -1,4 +1,4 @@
-"""Byte-pair encoding: repeatedly merges the most frequent pair of adjacent tokens into an entry."""
+"""Trains byte-pair encoding, which repeatedly merges the most frequent pair of adjacent tokens to a new entry."""
 
 from __future__ import annotations
 
@@ -10,46 +10,48 @@ from ..errors import ArgumentError
 from ..spec import NormalizeStep, ReplaceInvalid, Spec
 from . import bpe_huggingface, options
 from .bpe_bytes import PlainBytes
-from .bpe_huggingface import HuggingFace
+from .bpe_huggingface import HuggingFaceBpe
 from .bpe_learning import Progress
 from .counting import Counts
-from .matching import checked
+from .matching import check_counts
 from .splits import Pattern, steps_of
 
 Ties = Literal["ids", "minbpe", "huggingface"]
 
 _TIES = ("ids", "minbpe", "huggingface")
-_BYTE_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173), *range(174, 324)))
+_BYTE_LEVEL_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173), *range(174, 324)))
 
 
 class BpeTrainer:
     """Trains byte-pair encoding (``kind="bpe"``).
 
-    * ``vocab_size``: the number of all entries: the 256 bytes, the merges, and special tokens that are given as a list.
-      Several sizes give one result each from a single run.
-    * ``ties``: which of equally frequent pairs is merged first. ``"ids"``: the one whose left half has the lower id,
-      then the right half; earlier merges go first, and the order of the texts does not matter. ``"minbpe"``: the one
-      that occurs first in the texts in their current state; the merges are minbpe's. ``"huggingface"``: as ``"ids"``,
-      but numbered as in tokenizers' BpeTrainer 0.23.3; the result is the same as there, and so are the options.
-    * ``pattern``: splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``default``,
-      tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are the words,
-      split steps of a Spec, or None for whole texts; ``"auto"`` is ``o200k``, and ``gpt2`` with ``ties="huggingface"``.
-    * ``special_tokens``: texts, which get the last ids (the first with ``ties="huggingface"``), or texts with ids of
-      your own, which do not count. With ``ties="ids"`` they are removed from the texts.
-    * ``min_frequency``: pairs that occur less often are not merged.
-    * ``max_token_length``: the longest entry, in bytes; with ``ties="huggingface"`` as there: a merge of more than two
-      characters must be shorter than this.
-    * ``verbose``: a function that is called with a line for each merge, as minbpe prints it.
+    * ``vocab_size``: the number of entries, with the 256 bytes, the merges, and a list of special tokens. A list of
+      sizes trains all sizes in a single run.
+    * ``ties``: the rule for the order of equally frequent pairs. ``"ids"`` merges the pair whose left token has the
+      lowest id first, then the lowest right id; the order of the texts does not matter. ``"minbpe"`` merges the pair
+      first that occurs first in the current state of the texts, as minbpe does. ``"huggingface"`` is the same rule as
+      ``"ids"`` with the ids of tokenizers' BpeTrainer 0.23.3; it has the options and the result of that trainer.
+    * ``pattern``: the pattern that splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``,
+      ``default``, tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are
+      the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2`` with ``ties="huggingface"`` and
+      ``o200k`` otherwise.
+    * ``special_tokens``: a list of texts, which get the last ids (with ``ties="huggingface"`` the first ids), or a
+      mapping of texts to ids, which are not counted in ``vocab_size``. With ``ties="ids"``, special tokens are removed
+      from the texts.
+    * ``min_frequency``: the minimum number of occurrences of a pair to merge.
+    * ``max_token_length``: the maximum number of bytes of an entry. With ``ties="huggingface"``, tokenizers' rule
+      applies: a merge of more than two characters must be shorter than this.
+    * ``verbose``: a function that is called with a line of text for each merge, in the form of minbpe.
 
-    And only with ``ties="huggingface"``:
+    These options need ``ties="huggingface"``:
 
-    * ``byte_level``: entries are of bytes (the pre-tokenizer ByteLevel), not of characters.
-    * ``normalize``: steps of a Spec that are applied before the texts are split.
-    * ``unk_token``: the entry for unknown characters, if entries are of characters.
-    * ``initial_alphabet``: characters that are entries whether they occur or not; None is all bytes, or none without
-      ``byte_level``.
-    * ``limit_alphabet``: the number of characters to keep, the most frequent ones.
-    * ``continuing_subword_prefix``: the prefix of entries that do not start a word.
+    * ``byte_level``: whether words consist of bytes (the pre-tokenizer ByteLevel) and not of characters.
+    * ``normalize``: the steps of a Spec to apply before texts are split.
+    * ``unk_token``: the entry for unknown characters, if words consist of characters.
+    * ``initial_alphabet``: characters that are entries even if they do not occur. The default is all bytes, and no
+      characters without ``byte_level``.
+    * ``limit_alphabet``: the maximum number of characters that are entries; the most frequent characters are kept.
+    * ``continuing_subword_prefix``: the prefix of entries that do not begin a word.
     * ``end_of_word_suffix``: the suffix of entries that end a word.
 
     >>> trainer = BpeTrainer(vocab_size=258, ties="minbpe", pattern=None, verbose=print)
@@ -86,45 +88,48 @@ class BpeTrainer:
         checks.optional_number("max_token_length", max_token_length, least=2)
         self.keeps_bytes = options.flag("byte_level", byte_level)
         self.notes: list[str] = []
-        self._is_one, self._verbose = isinstance(vocab_size, int), verbose
+        self._is_single_size, self._verbose = isinstance(vocab_size, int), verbose
         affixes = (
             options.text("continuing_subword_prefix", continuing_subword_prefix),
             options.text("end_of_word_suffix", end_of_word_suffix),
         )
-        self._rules: PlainBytes | HuggingFace
+        self._rules: PlainBytes | HuggingFaceBpe
         if ties == "huggingface":
-            default = _BYTE_ALPHABET if byte_level else ()
+            default = _BYTE_LEVEL_ALPHABET if byte_level else ()
             alphabet = options.characters("initial_alphabet", default if initial_alphabet is None else initial_alphabet)
             if unk_token is not None:
                 options.text("unk_token", unk_token)
             limits = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
-            common = (sizes, special, min_frequency, max_token_length)
-            self._rules = HuggingFace(*common, byte_level, unk_token, alphabet, *limits)
+            common_options = (sizes, special, min_frequency, max_token_length)
+            self._rules = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limits)
         else:
-            given = (unk_token, initial_alphabet, limit_alphabet)
-            if not byte_level or any((normalize, *affixes)) or any(value is not None for value in given):
-                raise ArgumentError(f"ties={ties!r} merges plain bytes: alphabets and affixes take ties='huggingface'")
+            alphabet_options = (unk_token, initial_alphabet, limit_alphabet)
+            if not byte_level or any((normalize, *affixes)) or any(value is not None for value in alphabet_options):
+                raise ArgumentError(
+                    f"ties={ties!r} merges plain bytes: options for characters, alphabets, affixes and normalization "
+                    "need ties='huggingface'"
+                )
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
-            raise ArgumentError(f"verbose={verbose!r} is no function: give print, or another that takes a line")
+            raise ArgumentError(f"verbose={verbose!r} is not a function: give print, or another function of one text")
         expected = _counts(ties, pattern, options.steps("normalize", normalize), byte_level, special)
-        self.counts = expected if counts is None else checked(counts, expected, any_split=pattern == "auto")
+        self.counts = expected if counts is None else check_counts(counts, expected, any_split=pattern == "auto")
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the words of some documents."""
+        """Counts the words of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
-        """Learns the merges: returns a Spec, or one for each requested size."""
+        """Learns the merges and returns the Spec; returns a list of Specs if several sizes were requested."""
         rules, split = self._rules, self.counts.split
-        learnt = rules.learn(self.counts, progress, self._verbose)
+        learned = rules.learn(self.counts, progress, self._verbose)
         if isinstance(rules, PlainBytes):
-            specs = rules.specs(learnt, split)
+            specs = rules.specs(learned, split)
         else:
-            self.notes = rules.notes(learnt)
+            self.notes = rules.notes(learned)
             normalize = tuple(step for step in self.counts.normalize if step != ReplaceInvalid())
-            specs = [bpe_huggingface.bpe_spec(rules, learnt.cut(size), normalize, split) for size in rules.sizes]
-        return specs[0] if self._is_one else specs
+            specs = [bpe_huggingface.bpe_spec(rules, learned.truncated(size), normalize, split) for size in rules.sizes]
+        return specs[0] if self._is_single_size else specs
 
 
 def _counts(
@@ -134,5 +139,5 @@ def _counts(
         split = steps_of("o200k" if pattern == "auto" else pattern, "matches")
         return Counts(split=split, special_tokens=tuple(special) if ties == "ids" else ())
     split = steps_of("gpt2" if pattern == "auto" else pattern, "isolated")
-    repair = () if byte_level and not normalize else (ReplaceInvalid(),)
-    return Counts(normalize=(*repair, *normalize), split=split)
+    repair_steps = () if byte_level and not normalize else (ReplaceInvalid(),)
+    return Counts(normalize=(*repair_steps, *normalize), split=split)

@@ -1,4 +1,4 @@
-"""Plain byte-level BPE, as minbpe and tiktoken have it: 256 bytes by value, then merges, then special tokens."""
+"""Plain byte-level BPE of minbpe and tiktoken, whose ids are the 256 bytes, then merges, then special tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import ArgumentError
 from ..spec import Bpe, Origin, Spec, SpecialToken, SplitStep
-from .bpe_learning import Learnt, Progress, Rules, Units, Verbose, learn
+from .bpe_learning import LearnedMerges, Progress, Rules, Units, Verbose, learn
 from .counting import Counts
 
 _BYTES = [bytes([byte]) for byte in range(256)]
@@ -15,7 +15,11 @@ _BYTES = [bytes([byte]) for byte in range(256)]
 
 @dataclass(frozen=True, slots=True)
 class PlainBytes:
-    """The options, checked. ``special`` are texts with ids, or None if they get the last ids."""
+    """The checked options of plain byte-level BPE.
+
+    ``special`` maps the texts of special tokens to ids, or to None for special tokens that get the last ids.
+    ``first_seen`` is true if the pair that occurs first is merged first, as minbpe does.
+    """
 
     sizes: tuple[int, ...]
     special: Mapping[str, int | None]
@@ -24,44 +28,46 @@ class PlainBytes:
     max_token_length: int | None
 
     def __post_init__(self) -> None:
-        least = len(_BYTES) + self._counted
-        if min(self.sizes) < least:
-            raise ArgumentError(f"vocab_size must be at least {least}: 256 bytes and {self._counted} special tokens")
+        min_size = len(_BYTES) + self._special_count
+        if min(self.sizes) < min_size:
+            raise ArgumentError(
+                f"vocab_size must be at least {min_size}: 256 bytes and {self._special_count} special tokens"
+            )
         for text, id in self.special.items():
             if id is not None and id < max(self.sizes):
                 raise ArgumentError(
-                    f"special_tokens: the id {id} of {text!r} is an entry's: take ids from {max(self.sizes)}"
+                    f"special_tokens: the id {id} of {text!r} is the id of an entry: use ids from {max(self.sizes)} on"
                 )
 
     @property
-    def _counted(self) -> int:
-        """Special tokens that count as entries."""
+    def _special_count(self) -> int:
+        """The number of special tokens that are counted in ``vocab_size``."""
         return sum(id is None for id in self.special.values())
 
-    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None) -> Learnt:
-        """The merges for the largest size."""
-        size = max(self.sizes) - self._counted
-        longest = None if self.max_token_length is None else self.max_token_length + 1
-        rules = Rules(size, self.min_frequency, longest, self.first_seen, counts.room)
-        learnt = learn(counts.counter(), Units("bytes"), _BYTES, rules, progress, verbose)
-        if len(learnt) < size:
-            most = len(learnt) + self._counted
+    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None) -> LearnedMerges:
+        """Learns the merges for the largest size. Raises `ArgumentError` if the texts have too few pairs."""
+        size = max(self.sizes) - self._special_count
+        below_length = None if self.max_token_length is None else self.max_token_length + 1
+        rules = Rules(size, self.min_frequency, below_length, self.first_seen, counts.room)
+        learned = learn(counts.counter(), Units("bytes"), _BYTES, rules, progress, verbose)
+        if len(learned) < size:
+            max_size = len(learned) + self._special_count
             raise ArgumentError(
-                f"the texts allow {len(learnt.merges)} merges, not {size - len(_BYTES)}: lower vocab_size to {most} "
-                f"(from {len(_BYTES) + self._counted} on it can be), or give more text"
+                f"the texts allow {len(learned.merges)} merges, not {size - len(_BYTES)}: choose a vocab_size from "
+                f"{len(_BYTES) + self._special_count} to {max_size}, or give more text"
             )
-        return learnt
+        return learned
 
-    def specs(self, learnt: Learnt, split: tuple[SplitStep, ...]) -> list[Spec]:
-        """The result for each size."""
-        return [self._spec(learnt.cut(size - self._counted), split) for size in self.sizes]
+    def specs(self, learned: LearnedMerges, split: tuple[SplitStep, ...]) -> list[Spec]:
+        """Returns the Spec of each size."""
+        return [self._spec(learned.truncated(size - self._special_count), split) for size in self.sizes]
 
-    def _spec(self, learnt: Learnt, split: tuple[SplitStep, ...]) -> Spec:
-        ids = iter(range(len(learnt), len(learnt) + self._counted))
-        special = tuple(SpecialToken(text, next(ids) if id is None else id) for text, id in self.special.items())
+    def _spec(self, learned: LearnedMerges, split: tuple[SplitStep, ...]) -> Spec:
+        free_ids = iter(range(len(learned), len(learned) + self._special_count))
+        special = tuple(SpecialToken(text, next(free_ids) if id is None else id) for text, id in self.special.items())
         return Spec(
-            vocab=learnt.vocab(),
-            model=Bpe("merges", merges=learnt.merges),
+            vocab=learned.vocab(),
+            model=Bpe("merges", merges=learned.merges),
             special=special,
             matching="listed" if self.first_seen else "longest",
             split=split,

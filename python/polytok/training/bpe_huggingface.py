@@ -1,8 +1,8 @@
-"""BPE and WordPiece as tokenizers trains them (0.23.3): special tokens, then the alphabet by code point, then merges.
+"""BPE and WordPiece of tokenizers 0.23.3, whose ids are special tokens, then the alphabet by code point, then merges.
 
-Where tokenizers depends on the order of a hash table, and so changes from run to run, this module has a fixed order
-(crates/polytok-core/src/train/bpe/alphabet.rs). Counts do not overflow, and a pair that no longer occurs is never
-merged.
+The result of tokenizers can depend on the order of a hash table, and so change from run to run. This module has a fixed
+order instead (crates/polytok-core/src/train/bpe/alphabet.rs). Counts do not overflow here, and a pair that no longer
+occurs is never merged.
 """
 
 from __future__ import annotations
@@ -32,17 +32,19 @@ from ..spec import (
     WordPiece,
     WordPieceDecode,
 )
-from .bpe_learning import NOT_KEPT, Learnt, Progress, Rules, Units, Verbose, learn
+from .bpe_learning import LIMIT_EXCEEDED, LearnedMerges, Progress, Rules, Units, Verbose, learn
 from .counting import Counts
 
-_MOST_CHARS = 100
-"""WordPiece's longest word, in tokenizers."""
+_MAX_WORD_CHARS = 100
+"""The maximum length of a word in WordPiece of tokenizers, in characters. Longer words are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class HuggingFace:
-    """The options, checked; they have tokenizers' names if it has them. ``initial_alphabet`` holds single characters,
-    for ``byte_level`` those of GPT-2's table.
+class HuggingFaceBpe:
+    """The checked options, with the names of tokenizers.
+
+    ``initial_alphabet`` has texts whose first characters are entries. With ``byte_level``, characters of GPT-2's byte
+    table represent bytes. ``prefix`` and ``suffix`` are ``continuing_subword_prefix`` and ``end_of_word_suffix``.
     """
 
     sizes: tuple[int, ...]
@@ -57,83 +59,88 @@ class HuggingFace:
     suffix: str
 
     def __post_init__(self) -> None:
-        if numbered := [text for text, id in self.special.items() if id is not None]:
+        if texts_with_ids := [text for text, id in self.special.items() if id is not None]:
             raise ArgumentError(
-                f"special_tokens: {numbered[0]!r} has an id, but here they get the first ones: give a list"
+                f"special_tokens: {texts_with_ids[0]!r} has an id, but special tokens get the first ids: give a list"
             )
         if self.byte_level and (self.prefix or self.suffix):
-            raise ArgumentError("byte_level=True goes with no prefix or suffix: a byte stands where it stands")
+            raise ArgumentError(
+                "byte_level=True does not allow continuing_subword_prefix and end_of_word_suffix: remove them"
+            )
 
     @property
     def units(self) -> Units:
-        """The symbols that words are built from."""
+        """The symbols that words consist of before the first merge."""
         return Units("byte_level" if self.byte_level else "chars", self.prefix, self.suffix)
 
     def alphabet(self, words: _core.WordCounter) -> list[bytes]:
-        """The texts of the first entries."""
+        """Returns the texts of the first entries: special tokens and the alphabet of the words."""
         return _core.bpe_alphabet(
             words, self.units, list(self.special), [text[0] for text in self.initial_alphabet], self.limit_alphabet
         )
 
-    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None = None) -> Learnt:
-        """The merges for the largest size, or as many as the texts allow."""
+    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None = None) -> LearnedMerges:
+        """Learns the merges for the largest size, or fewer if the texts have too few pairs."""
         rules = Rules(max(self.sizes), self.min_frequency, self.max_token_length, room=counts.room)
         words = counts.counter()
         return learn(words, self.units, self.alphabet(words), rules, progress, verbose)
 
-    def notes(self, learnt: Learnt) -> list[str]:
-        """What the user should know about the result."""
-        notes = [] if learnt.kept_limit else [NOT_KEPT]
-        if (made := len(learnt)) < (wanted := max(self.sizes)):
-            notes.append(f"the texts allow {made} entries, not {wanted}: as with tokenizers there are fewer")
-        if min(self.sizes) < learnt.initial:
-            notes.append(f"special tokens and alphabet are {learnt.initial} entries, which is more than vocab_size")
+    def notes(self, learned: LearnedMerges) -> list[str]:
+        """Returns notes for the user: a memory limit that was exceeded, and a size that differs from the request."""
+        notes = [] if learned.kept_limit else [LIMIT_EXCEEDED]
+        if (count := len(learned)) < (requested := max(self.sizes)):
+            notes.append(
+                f"the texts allow {count} entries, not {requested}; the vocabulary is smaller, as with tokenizers"
+            )
+        if min(self.sizes) < learned.initial:
+            notes.append(f"special tokens and alphabet have {learned.initial} entries, which is more than vocab_size")
         return notes
 
 
 def bpe_spec(
-    options: HuggingFace, learnt: Learnt, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
+    options: HuggingFaceBpe, learned: LearnedMerges, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
 ) -> Spec:
-    """The Spec of the tokenizer.json that the same training gives in tokenizers."""
-    vocab, merges = learnt.vocab(), learnt.merges
+    """Returns the Spec of the tokenizer.json that tokenizers writes after the same training."""
+    vocab, merges = learned.vocab(), learned.merges
     prefix, suffix = options.prefix, options.suffix
-    texts = Bpe("merges", symbols="scalars", merges=merges, continuing_prefix=prefix, word_suffix=suffix)
+    text_model = Bpe("merges", symbols="scalars", merges=merges, continuing_prefix=prefix, word_suffix=suffix)
     if not options.byte_level:
         chain = ChainDecode((BpeDecode(suffix),) if suffix else None)
-        return _over_texts(options, vocab, texts, normalize, split, chain)
-    found = _core.huggingface_bytes(vocab, merges)
-    if found is None:  # some byte is not an entry
+        return _text_spec(options, vocab, text_model, normalize, split, chain)
+    byte_vocab = _core.huggingface_bytes(vocab, merges)
+    if byte_vocab is None:  # at least one byte is not an entry
         chain = ChainDecode((ByteLevelDecode(),))
-        return _over_texts(options, vocab, texts, normalize, (*split, ByteLevel()), chain)
-    is_plain = all(text.isascii() for text in options.special)
+        return _text_spec(options, vocab, text_model, normalize, (*split, ByteLevel()), chain)
+    is_ascii = all(text.isascii() for text in options.special)
     return Spec(
-        vocab=Vocab(*found[0]),
+        vocab=Vocab(*byte_vocab[0]),
         model=Bpe("merges", merges=merges),
         special=_special_tokens(options),
-        normalize=(ReplaceInvalid(), *normalize) if normalize or not found[1] else (),
+        normalize=(ReplaceInvalid(), *normalize) if normalize or not byte_vocab[1] else (),
         split=split,
-        decode=BytesDecode(skips_unknown=True) if is_plain else ChainDecode((ByteLevelDecode(),), byte_level=True),
+        decode=BytesDecode(skips_unknown=True) if is_ascii else ChainDecode((ByteLevelDecode(),), byte_level=True),
         origin=Origin("huggingface"),
     )
 
 
 def wordpiece_spec(
-    options: HuggingFace, learnt: Learnt, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
+    options: HuggingFaceBpe, learned: LearnedMerges, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
 ) -> Spec:
-    """The same for WordPiece, which has no merges."""
+    """Returns the Spec of a WordPiece vocabulary, which has no merges."""
     chain = ChainDecode((WordPieceDecode(options.prefix),))
-    model = WordPiece(options.prefix, _MOST_CHARS)
-    return _over_texts(options, learnt.vocab(), model, normalize, split, chain)
+    model = WordPiece(options.prefix, _MAX_WORD_CHARS)
+    return _text_spec(options, learned.vocab(), model, normalize, split, chain)
 
 
-def _over_texts(
-    options: HuggingFace,
+def _text_spec(
+    options: HuggingFaceBpe,
     vocab: Vocab,
     model: Model,
     normalize: tuple[NormalizeStep, ...],
     split: tuple[SplitStep, ...],
     decode: Decode,
 ) -> Spec:
+    """Returns the Spec of a model whose entries are texts, not bytes."""
     pieces = vocab.pieces()
     unk = None if options.unk_token is None else options.unk_token.encode()
     names = {"unk": pieces.index(unk)} if unk in pieces else {}
@@ -152,6 +159,6 @@ def _over_texts(
     )
 
 
-def _special_tokens(options: HuggingFace) -> tuple[SpecialToken, ...]:
-    """The special tokens, which are the first entries."""
+def _special_tokens(options: HuggingFaceBpe) -> tuple[SpecialToken, ...]:
+    """Returns the special tokens, whose ids are the first ids."""
     return tuple(SpecialToken(text, id) for id, text in enumerate(options.special))

@@ -1,4 +1,4 @@
-"""Calls the engine to learn merges, and describes the result."""
+"""Learns merges from counted words with the engine."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from ..spec import Kind, Vocab
 Progress = Callable[[str, int, int], object]
 Verbose = Callable[[str], object]
 
-NOT_KEPT = (
-    "max_memory was not kept: the prefix or suffix stands in the texts too, and what tokenizers makes of that is only "
-    "found with all words in memory"
+LIMIT_EXCEEDED = (
+    "training exceeded max_memory: the prefix or suffix also occurs in the texts, and then the result of tokenizers "
+    "can only be computed with all words in memory"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The symbols of words (``bytes``, ``byte_level``, ``chars``), and what is added to their characters."""
+    """The symbols that words consist of before the first merge.
+
+    ``unit`` is ``bytes``, ``byte_level`` or ``chars``. ``prefix`` is added to symbols that do not begin a word, and
+    ``suffix`` to the last symbol of a word.
+    """
 
     unit: str
     prefix: str = ""
@@ -31,7 +35,12 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which pairs are merged: the limits, and the order. ``room`` is the number of bytes that learning can use."""
+    """The limits of learning and the order of equally frequent pairs.
+
+    ``size`` is the number of entries to learn. Pairs with a count below ``min_count`` are not merged, and merged texts
+    must be shorter than ``below_length``. With ``first_seen``, the pair that occurs first is merged first. ``room`` is
+    the number of bytes of memory that learning can use; None for no limit.
+    """
 
     size: int
     min_count: int = 0
@@ -41,9 +50,14 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learnt:
-    """The texts of all entries by id, initial ones first; the merges (left, right, merged), the count of each pair, and
-    the number of entries before each merge; and whether learning stayed within its memory limit.
+class LearnedMerges:
+    """The entries and merges that were learned.
+
+    ``initial`` is the number of entries before the first merge. The text of entry ``id`` is
+    ``blob[offsets[id]:offsets[id + 1]]``; ``offsets`` has the shape (entries + 1,). ``merges`` has rows of the left id,
+    the right id and the merged id: shape (merges, 3). ``counts`` and ``before``, both of shape (merges,), have the
+    count of each merged pair and the number of entries before each merge. ``kept_limit`` is true if learning stayed
+    within its memory limit.
     """
 
     initial: int
@@ -57,38 +71,38 @@ class Learnt:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def cut(self, size: int) -> Learnt:
-        """The result of a run that stops at ``size`` entries."""
-        kept = int(np.searchsorted(self.before, size))
+    def truncated(self, size: int) -> LearnedMerges:
+        """Returns the result of learning only ``size`` entries."""
+        merge_count = int(np.searchsorted(self.before, size))
         entries = min(max(size, self.initial), len(self))
         return replace(
             self,
             blob=self.blob[: self.offsets[entries]],
             offsets=self.offsets[: entries + 1],
-            merges=self.merges[:kept],
-            counts=self.counts[:kept],
-            before=self.before[:kept],
+            merges=self.merges[:merge_count],
+            counts=self.counts[:merge_count],
+            before=self.before[:merge_count],
         )
 
     def text(self, id: int) -> bytes:
-        """The text of an entry."""
+        """Returns the text of the entry ``id``."""
         return self.blob[self.offsets[id] : self.offsets[id + 1]]
 
     def vocab(self) -> Vocab:
-        """The entries as a vocabulary."""
+        """Returns the entries as a vocabulary, with the kind NORMAL and the score 0."""
         count = len(self)
         kinds = np.full(count, Kind.NORMAL, dtype=np.uint8)
         ids = np.arange(count, dtype=np.uint32)
         return Vocab(self.blob, self.offsets, ids, np.zeros(count, dtype=np.float32), kinds)
 
 
-def line(number: int, of: int, left: int, right: int, merged: int, text: bytes, count: int) -> str:
-    """A line for a merge, as minbpe prints it.
+def merge_line(number: int, total: int, left: int, right: int, merged: int, text: bytes, count: int) -> str:
+    """Returns a line of text about a merge, in the form of minbpe.
 
-    >>> line(1, 9, 97, 98, 256, b"ab", 6)
+    >>> merge_line(1, 9, 97, 98, 256, b"ab", 6)
     "merge 1/9: (97, 98) -> 256 (b'ab') had 6 occurrences"
     """
-    return f"merge {number}/{of}: ({left}, {right}) -> {merged} ({text!r}) had {count} occurrences"
+    return f"merge {number}/{total}: ({left}, {right}) -> {merged} ({text!r}) had {count} occurrences"
 
 
 def learn(
@@ -98,14 +112,14 @@ def learn(
     rules: Rules,
     progress: Progress | None = None,
     verbose: Verbose | None = None,
-) -> Learnt:
-    """Learn the merges of these words. Their symbols are among ``initial``, the texts of the first ids.
+) -> LearnedMerges:
+    """Learns merges from words. ``initial`` has the texts of the first ids and contains all symbols of the words.
 
     >>> words = _core.WordCounter(None)
     >>> words.add([(b"abab", 3)])
-    >>> learnt = learn(words, Units("bytes"), [bytes([byte]) for byte in range(256)], Rules(257), verbose=print)
+    >>> learned = learn(words, Units("bytes"), [bytes([byte]) for byte in range(256)], Rules(257), verbose=print)
     merge 1/1: (97, 98) -> 256 (b'ab') had 6 occurrences
     """
     texts = list(initial)
-    each = None if verbose is None else lambda *merge: verbose(line(*merge))
-    return Learnt(len(texts), *_core.bpe_learn(words, units, texts, rules, progress, each))
+    on_merge = None if verbose is None else lambda *merge: verbose(merge_line(*merge))
+    return LearnedMerges(len(texts), *_core.bpe_learn(words, units, texts, rules, progress, on_merge))

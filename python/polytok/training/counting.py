@@ -1,4 +1,4 @@
-"""Counted words: most trainers work on them, and many machines can share the counting."""
+"""Counts words, from which most trainers learn. Counts of several machines can be added up."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ from .options import steps
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
-# Counts get half of the memory; texts, the ordered words, and Python itself share the other half.
-_SHARE = 2
+# Counts use at most half of the memory limit. Texts, the ordered words, and Python itself share the other half.
+_MEMORY_DIVISOR = 2
 
 COUNTS = b"polytok counts "
 """The first bytes of a file of counts."""
 
 
 class Counts:
-    """The distinct words of texts and how often each occurs.
+    """The distinct words of texts, with the number of occurrences of each word.
 
-    A word is a piece of a normalized text, as the steps of a `polytok.Spec` give it: ``split`` is a regular expression
-    whose matches are the words, or a sequence of steps; without it each text is one word. ``special_tokens`` are
-    removed first and not counted. Bytes that are not UTF-8 are words of their own.
+    A text is normalized and then split into words. ``normalize`` has normalizer steps of a `polytok.Spec`. ``split`` is
+    a regular expression whose matches are the words, or a sequence of split steps of a Spec; without it, each text is
+    one word. ``special_tokens`` are removed from the texts first and not counted. Each run of bytes that is not UTF-8
+    is a word too.
 
-    With ``max_memory``, in bytes, counts that do not fit go to files in a temporary folder; the result is the same. It
-    does not depend on ``threads`` either, by default one for each processor that the process can use.
+    With ``max_memory``, in bytes, counts that exceed the limit are stored in files in a temporary folder. ``threads``
+    is the number of threads, by default one for each processor that the process can use. Neither changes the result.
 
     >>> counts = Counts(split=r"\\w+")
     >>> counts.push([b"to be or not to be"])
@@ -55,7 +56,7 @@ class Counts:
         max_memory: int | None = None,
         threads: int | None = None,
     ) -> None:
-        """Begin without counts. Raises `SpecError` if a step cannot be compiled."""
+        """Creates empty counts. Raises `SpecError` if a step cannot be compiled, `ArgumentError` for other values."""
         self.split: tuple[SplitStep, ...] = (
             (PatternSplit(split),) if isinstance(split, str) else steps("split", split or ())
         )
@@ -73,7 +74,7 @@ class Counts:
         self._start()
 
     def use(self, *, max_memory: int | None, threads: int | None) -> None:
-        """Set the resources of counting. Must be called before anything is counted."""
+        """Sets the limits of memory and threads. Must be called before the first text is counted."""
         self._max_memory, self._threads = max_memory, threads
         self._start()
 
@@ -87,19 +88,18 @@ class Counts:
             return None
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="polytok-", ignore_cleanup_errors=True)
-        return self._max_memory // _SHARE, self._folder.name
+        return self._max_memory // _MEMORY_DIVISOR, self._folder.name
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Count texts, after all earlier ones."""
+        """Counts texts, which follow all earlier texts."""
         self._open().push(list(texts))
 
     def push_part(self, part: bytes, *, is_last: bool) -> None:
-        """Count a part of a text that is too long for memory; its next parts must follow, up to the last one."""
+        """Counts a part of a long text. The next parts of the text must follow, up to its last part."""
         self._open().push_part(part, is_last)
 
     def add(self, words: Iterable[tuple[bytes, int]]) -> None:
-        """Count words directly, each with its count; no step is applied to them. After that, no more texts can be
-        counted.
+        """Adds words with their counts, without normalizing or splitting them. No texts can be counted afterwards.
 
         >>> counts = Counts()
         >>> counts.add([(b"to", 2), (b"be", 3_000_000_000), (b"to", 1)])
@@ -110,7 +110,9 @@ class Counts:
 
     def _open(self) -> _core.TextCounter:
         if self._counter is None:
-            raise ArgumentError("these counts are finished: count other texts apart, and merge the two")
+            raise ArgumentError(
+                "these counts are finished and accept no more texts: count the texts with new counts, and merge both"
+            )
         return self._counter
 
     def _finished(self) -> _core.WordCounter:
@@ -120,29 +122,30 @@ class Counts:
         return self._counted
 
     def counter(self) -> _core.WordCounter:
-        """The engine's counts, to learn from. After that, no more texts can be counted."""
+        """Returns the engine's counts. No texts can be counted afterwards."""
         return self._finished()
 
     @property
     def room(self) -> int | None:
-        """The number of bytes that learning from the counts can use; None without a limit."""
+        """The number of bytes of memory that learning from the counts can use; None without a limit."""
         return room(self._max_memory)
 
     def words(self, order: Order = "first_seen", progress: Report | None = None) -> _core.Words:
-        """The words in an order: by first occurrence, by frequency (ties by bytes), or by their bytes.
+        """Returns the words in an order: by first occurrence, by decreasing frequency, or by their bytes.
 
-        After that, no more texts can be counted.
+        Words of equal frequency are ordered by bytes. ``progress`` is called with the stage, the words done and all
+        words. No texts can be counted afterwards.
         """
         return self._finished().words(order, progress)
 
     @property
     def kind(self) -> str:
-        """The kinds that can be trained from them."""
+        """The kinds of vocabularies that can be trained from the counts, for error messages."""
         return "bpe, wordpiece or longest-match"
 
     @property
     def description(self) -> dict[str, Any]:
-        """What is counted, as a JSON value."""
+        """The steps and special tokens that define the counted words, as a JSON value."""
         steps = {
             "normalize": self.normalize,
             "split": self.split,
@@ -151,7 +154,7 @@ class Counts:
         return {name: to_plain(list(value), bytes.hex) for name, value in steps.items()}
 
     def save(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
-        """Write a file of the counts, completely or not at all.
+        """Writes the counts to a file, completely or not at all. Raises `FileError` if it cannot be written.
 
         >>> import tempfile
         >>> counts = Counts(split=r"\\w+")
@@ -172,35 +175,40 @@ class Counts:
         threads: int | None = None,
         progress: Report | None = None,
     ) -> Counts:
-        """Read and add up files of counts of the same kind, as if their texts had been counted in turn.
+        """Reads files of counts and adds them up.
 
-        Raises `FormatError` if one is damaged, `ArgumentError` if they do not count the same thing.
+        The result is the same as if all texts had been counted in the order of the files. Raises `FileError` if a file
+        cannot be read, `FormatError` if a file is damaged, and `ArgumentError` if the files count different words.
         """
         if not paths:
-            raise ArgumentError("name a file of counts")
-        counts = _like(Path(paths[0]), max_memory, threads)
+            raise ArgumentError("no files to load: name at least one file of counts")
+        counts = _empty_counts(Path(paths[0]), max_memory, threads)
         for path in paths:
             counts.add_file(path, progress=progress)
         return counts
 
     def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
-        """Add the counts of a file, after all earlier ones."""
-        self._check(_description(Path(path)), f"{path} counts other words")
-        counted = self._finished()
-        with _opened(Path(path)) as file:
-            _named(path, lambda: counted.read(file, progress))
+        """Adds the counts of a file, which follow all earlier words. Raises what `load` raises."""
+        self._check_description(_read_description(Path(path)), f"{path} counts other words")
+        counter = self._finished()
+        with _open_counts(Path(path)) as file:
+            _with_path(path, lambda: counter.read(file, progress))
 
-    def _check(self, there: Any, said: str) -> None:
-        here = self.description
-        if there == here:
+    def _check_description(self, other: Any, message: str) -> None:
+        """Raises `ArgumentError` with the message if ``other`` describes other words than these counts have."""
+        own = self.description
+        if other == own:
             return
-        plain = there if isinstance(there, dict) else {}
-        differing = sorted(name for name in here.keys() | plain.keys() if here.get(name) != plain.get(name))
-        raise ArgumentError(f"{said}: {', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same")
+        other = other if isinstance(other, dict) else {}
+        names = sorted(name for name in own.keys() | other.keys() if own.get(name) != other.get(name))
+        raise ArgumentError(f"{message}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not the same")
 
     def merge(self, other: Counts, *, progress: Report | None = None) -> None:
-        """Add the counts of another object, after all earlier ones."""
-        self._check(other.description, "the two count other words")
+        """Adds other counts, whose words follow all earlier words.
+
+        Raises `ArgumentError` if the other counts do not count the same words.
+        """
+        self._check_description(other.description, "the two objects count different words")
         with tempfile.TemporaryFile() as file:
             other._finished().write("", file, progress)
             file.seek(0)
@@ -208,8 +216,8 @@ class Counts:
 
 
 def is_counts(path: os.PathLike[str]) -> bool:
-    """Whether a file begins like a file of counts."""
-    if not os.path.isfile(path):  # a pipe cannot be read twice
+    """Reports whether a file begins with the first bytes of a file of counts."""
+    if not os.path.isfile(path):  # reading the first bytes of a pipe would lose them
         return False
     try:
         with open(path, "rb") as file:
@@ -218,54 +226,56 @@ def is_counts(path: os.PathLike[str]) -> bool:
         return False
 
 
-def _opened(path: Path) -> Any:
+def _open_counts(path: Path) -> Any:
     try:
         return open(path, "rb")
     except OSError as error:
         raise FileError(error.errno, f"cannot read the counts: {error.strerror}", str(path)) from error
 
 
-def _named(path: str | os.PathLike[str], read: Callable[[], str]) -> str:
+def _with_path(path: str | os.PathLike[str], read: Callable[[], str]) -> str:
     try:
         return read()
     except FormatError as error:
         raise FormatError(f"{os.fspath(path)}: {error}") from error
 
 
-def _description(path: Path) -> Any:
-    """The description in a file's header."""
-    with _opened(path) as file:
-        text = _named(path, lambda: _core.counts_description(file))
+def _read_description(path: Path) -> Any:
+    """Reads the description of the counted words in the header of a file."""
+    with _open_counts(path) as file:
+        text = _with_path(path, lambda: _core.counts_description(file))
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: its description is no JSON that can be read: {error}") from error
+        raise FormatError(f"{path}: the description of the counted words is not valid JSON: {error}") from error
 
 
-def _like(path: Path, max_memory: int | None, threads: int | None) -> Counts:
-    """Empty counts of what a file counts."""
-    plain = _description(path)
-    if isinstance(plain, dict) and "model" in plain:
+def _empty_counts(path: Path, max_memory: int | None, threads: int | None) -> Counts:
+    """Returns empty counts for the words that a file counts."""
+    description = _read_description(path)
+    if isinstance(description, dict) and "model" in description:
         from .sentencepiece.counts import SentenceCounts
 
         try:
-            return SentenceCounts(plain["model"], plain, max_memory=max_memory, threads=threads)
+            return SentenceCounts(description["model"], description, max_memory=max_memory, threads=threads)
         except (ArgumentError, TypeError) as error:
-            raise FormatError(f"{path}: its description is none of counted words: {error}") from error
-    described = _described(path, plain)
+            raise FormatError(f"{path}: invalid description of the counted words: {error}") from error
+    arguments = _counts_arguments(path, description)
     try:
-        counts = Counts(**described, max_memory=max_memory, threads=threads)
-        counts.description  # noqa: B018 - an invalid step is detected here at the latest
+        counts = Counts(**arguments, max_memory=max_memory, threads=threads)
+        counts.description  # noqa: B018 - raises an error for an invalid step that was not detected before
     except (ArgumentError, SpecError, AttributeError, TypeError, RecursionError) as error:
-        raise FormatError(f"{path}: its description is none of counted words: {error}") from error
+        raise FormatError(f"{path}: invalid description of the counted words: {error}") from error
     return counts
 
 
-def _described(path: Path, plain: Any) -> dict[str, Any]:
-    """The arguments of `Counts` in a file's description."""
+def _counts_arguments(path: Path, description: Any) -> dict[str, Any]:
+    """Returns the keyword arguments of `Counts` for a description."""
     try:
-        described = {name: from_plain(plain[name], bytes.fromhex) for name in ("normalize", "split", "special_tokens")}
-        described["special_tokens"] = [token.encode("latin-1") for token in described["special_tokens"]]
+        arguments = {
+            name: from_plain(description[name], bytes.fromhex) for name in ("normalize", "split", "special_tokens")
+        }
+        arguments["special_tokens"] = [token.encode("latin-1") for token in arguments["special_tokens"]]
     except (FormatError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise FormatError(f"{path}: its description is none of counted words: {error}") from error
-    return described
+        raise FormatError(f"{path}: invalid description of the counted words: {error}") from error
+    return arguments

@@ -1,4 +1,4 @@
-"""Passes all texts of the inputs to a trainer."""
+"""Passes the texts of the inputs to a trainer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
-_TIMES = 6
-"""The number of copies in memory of a text that a trainer takes whole: as read, normalized, and its counts."""
+_TEXT_COPIES = 6
+"""The size of a text's copies in memory as a multiple of the text, if a trainer needs the whole text at a time."""
 
 
 class TrainingWarning(UserWarning):
-    """Some texts were skipped in training, or the result differs from the request."""
+    """The warning that training skipped texts, or that its result differs from the request."""
 
 
 def feed(
@@ -29,16 +29,16 @@ def feed(
     progress: Report | None,
     max_memory: int | None = None,
 ) -> None:
-    """Pass all texts to a trainer, or to `Counts`.
+    """Passes all texts of the inputs to a trainer or to `Counts`.
 
-    Raises `ArgumentError` for a text of a file that the trainer needs whole, but that does not fit into the memory
-    limit.
+    Skipped texts are added to ``report``; without a report, they cause a `TrainingWarning`. Raises `ArgumentError` for
+    a text that exceeds the memory limit, if the trainer needs the whole text at a time.
     """
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
-    told = TrainingReport() if report is None else report
-    stream = InputStream(inputs, reading or Reading(), told, keeps_bytes=keeps_bytes)
-    push_part = _part_taker(trainer, counts, max_memory)
+    used_report = TrainingReport() if report is None else report
+    stream = InputStream(inputs, reading or Reading(), used_report, keeps_bytes=keeps_bytes)
+    push_part = _part_function(trainer, counts, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
             push_part(batch)
@@ -47,33 +47,35 @@ def feed(
         if progress is not None:
             progress("reading", stream.done, stream.total)
     for reason, count in getattr(trainer, "left_out", {}).items():
-        told.left_out[reason] = told.left_out.get(reason, 0) + count
-    if told.left_out and report is None:
-        warnings.warn(str(told), TrainingWarning, stacklevel=3)
+        used_report.left_out[reason] = used_report.left_out.get(reason, 0) + count
+    if used_report.left_out and report is None:
+        warnings.warn(str(used_report), TrainingWarning, stacklevel=3)
 
 
-def _part_taker(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
-    """Accepts parts of texts: counts take any part; lines are split at line feeds; other texts are buffered to their
-    end.
+def _part_function(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
+    """Returns a function that passes parts of texts to a trainer.
+
+    `Counts` accept any part of a text. Trainers that work on lines receive whole lines. Other trainers receive whole
+    texts, whose parts are buffered.
     """
     if counts is not None and counts.takes_parts:
         return lambda part: counts.push_part(part.data, is_last=part.is_last)
-    held: list[bytes] = []
-    most = None if max_memory is None else max_memory // _TIMES
-    cuts = bool(getattr(trainer, "lines", False))
+    buffered_parts: list[bytes] = []
+    max_bytes = None if max_memory is None else max_memory // _TEXT_COPIES
+    works_on_lines = bool(getattr(trainer, "lines", False))
 
-    def take(part: Part) -> None:
-        end = len(part.data) if part.is_last else part.data.rfind(b"\n") + 1 if cuts else 0
-        held.append(part.data[:end])
+    def push_part(part: Part) -> None:
+        end = len(part.data) if part.is_last else part.data.rfind(b"\n") + 1 if works_on_lines else 0
+        buffered_parts.append(part.data[:end])
         if end or part.is_last:
-            trainer.push([b"".join(held)])
-            held.clear()
-        held.append(part.data[end:])
-        if most is not None and sum(map(len, held)) > most:
+            trainer.push([b"".join(buffered_parts)])
+            buffered_parts.clear()
+        buffered_parts.append(part.data[end:])
+        if max_bytes is not None and sum(map(len, buffered_parts)) > max_bytes:
             raise ArgumentError(
-                f"{part.place}: a text of more than {most:,} bytes, which this kind holds {_TIMES} times over, more "
-                f"than the {max_memory:,} bytes of max_memory: let its lines be the texts (--lines, unit='line'), or "
-                "raise it"
+                f"{part.place}: a text of more than {max_bytes:,} bytes needs more memory than max_memory allows "
+                f"({max_memory:,} bytes), because this kind needs {_TEXT_COPIES} times the size of a text: read each "
+                "line as a text (--lines, unit='line'), or raise max_memory"
             )
 
-    return take
+    return push_part

@@ -1,4 +1,4 @@
-"""Inputs for training: texts of any iterable, and files, read once as a stream."""
+"""Reads the inputs of training as a stream: texts of any iterable, and texts in files."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..errors import ArgumentError, FormatError
 from ..reading import Documents, Invalid, Reading, SkippedText, remote
 from ..reading.names import files_named, is_url
 from ..values import Text
-from .reading import Found, Part, open_file, picked, read
+from .reading import Part, ReadResult, open_file, read, text_of_record
 from .utf8 import Utf8
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
-"""A path or a pattern of paths, or texts, paths, records and lists of these in any combination."""
+"""A path, a pattern of paths, or an iterable of texts, paths, open files, records, and lists of these."""
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
-_NAME_CHECKS = 16
-_LONGEST_NAME = 1024
-_SHOWN = 10
+_CHECKED_TEXTS = 16  # the number of first texts that must not be names of files
+_MAX_NAME_LENGTH = 1024
+_MAX_EXAMPLES = 10
 
 
 @dataclass(slots=True)
 class TrainingReport:
-    """What was read, what was skipped, and other notes on the result.
+    """The report of training: the texts and bytes read, the texts skipped, and notes about the result.
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
@@ -43,18 +43,18 @@ class TrainingReport:
     left_out: dict[str, int] = field(default_factory=dict)
     """The number of skipped texts, by reason."""
     examples: list[tuple[str, str]] = field(default_factory=list)
-    """The places of the first of them, each with its reason."""
+    """Pairs of the place and the reason of the first skipped texts."""
     notes: list[str] = field(default_factory=list)
-    """Other notes, such as a vocabulary smaller than requested."""
+    """Notes about the result, for example that the vocabulary is smaller than requested."""
 
     def leave_out(self, text: SkippedText) -> None:
-        """Record one more skipped text."""
+        """Adds a skipped text to the report."""
         self.left_out[text.reason] = self.left_out.get(text.reason, 0) + 1
-        if len(self.examples) < _SHOWN:
+        if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
-        """The report, line by line.
+        """Returns the notes and the numbers of skipped texts, line by line.
 
         >>> report = TrainingReport()
         >>> report.leave_out(SkippedText("no field 'text'", "a.jsonl:7"))
@@ -66,73 +66,73 @@ class TrainingReport:
         if count := sum(self.left_out.values()):
             lines.append(f"{count} text{'s were' if count != 1 else ' was'} left out")
         for reason, times in self.left_out.items():
-            at = next((place for place, why in self.examples if why == reason), None)
-            lines.append(f"  {reason}: {times}" + (f", e.g. at {at}" if at else ""))
+            first_place = next((place for place, example_reason in self.examples if example_reason == reason), None)
+            lines.append(f"  {reason}: {times}" + (f", e.g. at {first_place}" if first_place else ""))
         return "\n".join(lines)
 
 
 class InputStream:
-    """Iterates over batches of texts, and over parts of long ones. Reports its progress."""
+    """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Has its own progress."""
 
     def __init__(self, inputs: Inputs, reading: Reading, report: TrainingReport, *, keeps_bytes: bool) -> None:
         invalid = reading.invalid or ("keep" if keeps_bytes else "error")
         if invalid == "keep" and not keeps_bytes:
-            raise ArgumentError("invalid='keep' is for kinds over bytes: choose 'error', 'replace' or 'skip'")
+            raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
         self._items = _items(inputs)
         self._reading = reading
         self._invalid: Invalid = invalid
         self._utf8 = Utf8(invalid)
         self._report = report
-        self._number = 0
-        self._finished = 0
+        self._text_number = 0
+        self._finished_bytes = 0
         self._file: IO[bytes] | None = None
         self.total: int = sum(_size(item) for item in self._items) if isinstance(self._items, list) else 0
-        """The size of all files on the disk, in bytes; 0 if it is unknown."""
+        """The size of all files on the disk in bytes; 0 if it is unknown."""
 
     @property
     def done(self) -> int:
-        """The bytes read so far, measured as `total` is; without files, the bytes of the texts."""
+        """The bytes read so far: bytes on the disk if `total` is known, else bytes of texts."""
         if not self.total:
             return self._report.bytes
-        return self._finished + (_position(self._file) if self._file else 0)
+        return self._finished_bytes + (_position(self._file) if self._file else 0)
 
     def __iter__(self) -> Iterator[list[bytes] | Part]:
         batch: list[bytes] = []
         size = 0
-        for found in self._checked():
-            if isinstance(found, bytes):
-                batch.append(found)
-                size += len(found)
-            is_one = isinstance(found, bytes)
-            if batch and (not is_one or size >= _BATCH_BYTES or len(batch) >= _BATCH_TEXTS):
+        for item in self._checked_texts():
+            if isinstance(item, bytes):
+                batch.append(item)
+                size += len(item)
+            is_text = isinstance(item, bytes)
+            if batch and (not is_text or size >= _BATCH_BYTES or len(batch) >= _BATCH_TEXTS):
                 yield batch
                 batch, size = [], 0
-            if not isinstance(found, bytes):
-                yield found
+            if not isinstance(item, bytes):
+                yield item
         if batch:
             yield batch
 
-    def _checked(self) -> Iterator[bytes | list[bytes] | Part]:
-        """The remaining texts, those of files some megabytes at a time; skipped texts are reported."""
+    def _checked_texts(self) -> Iterator[bytes | list[bytes] | Part]:
+        """Yields the texts of all inputs as UTF-8, in batches for files, and reports skipped texts."""
         for item in self._items:
-            for found in self._of(item):
-                if isinstance(found, Documents):
-                    yield from self._batch(found)
-                elif isinstance(found, SkippedText):
-                    self._report.leave_out(found)
+            for result in self._read_item(item):
+                if isinstance(result, Documents):
+                    yield from self._texts_of(result)
+                elif isinstance(result, SkippedText):
+                    self._report.leave_out(result)
                 else:
-                    yield from self._one(found)
+                    yield from self._check_text(result)
 
-    def _batch(self, found: Documents) -> Iterator[list[bytes]]:
-        for left in found.skipped:
-            self._report.leave_out(left)
-        if len(found):
-            self._report.texts += len(found)
-            self._report.bytes += found.texts.nbytes
-            yield cast("list[bytes]", found.texts.to_list())  # none of them is null
+    def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
+        for skipped in documents.skipped:
+            self._report.leave_out(skipped)
+        if len(documents):
+            self._report.texts += len(documents)
+            self._report.bytes += documents.texts.nbytes
+            yield cast("list[bytes]", documents.texts.to_list())  # documents have no null texts
 
-    def _one(self, found: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
-        for checked in self._utf8.part(found) if isinstance(found, Part) else [self._utf8.text(*found)]:
+    def _check_text(self, text: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
+        for checked in self._utf8.part(text) if isinstance(text, Part) else [self._utf8.text(*text)]:
             if isinstance(checked, SkippedText):
                 self._report.leave_out(checked)
                 continue
@@ -140,40 +140,40 @@ class InputStream:
             self._report.bytes += len(checked.data if isinstance(checked, Part) else checked)
             yield checked
 
-    def _of(self, item: Any) -> Iterator[Found | tuple[Text, str]]:
-        """The texts that one item of the inputs stands for."""
+    def _read_item(self, item: Any) -> Iterator[ReadResult | tuple[Text, str]]:
+        """Yields the texts of one item of the inputs."""
         if isinstance(item, os.PathLike):
             name = os.fspath(item)
             with open_file(name) as file:
-                yield from self._open(name, file)
-            self._finished += _size(item)
+                yield from self._read_file(name, file)
+            self._finished_bytes += _size(item)
         elif hasattr(item, "read"):
-            yield from self._open(str(getattr(item, "name", "input")), item)
+            yield from self._read_file(str(getattr(item, "name", "input")), item)
         elif isinstance(item, Iterable) and not isinstance(item, (str, bytes, Mapping)):
-            for one in item:
-                yield from self._of(one)
+            for inner_item in item:
+                yield from self._read_item(inner_item)
         else:
-            self._number += 1
-            if isinstance(item, str) and self._number <= _NAME_CHECKS:
-                _check_no_name(item)
-            yield self._picked(item)
+            self._text_number += 1
+            if isinstance(item, str) and self._text_number <= _CHECKED_TEXTS:
+                _check_not_file_name(item)
+            yield self._text_of_record(item)
 
-    def _picked(self, item: Any) -> tuple[Text, str] | SkippedText:
-        found = picked(item, self._reading.names, f"text {self._number}")
-        if isinstance(found, SkippedText) and self._reading.records == "error":
-            raise FormatError(f"{found}; records='skip' leaves such texts out")
-        return found
+    def _text_of_record(self, item: Any) -> tuple[Text, str] | SkippedText:
+        text = text_of_record(item, self._reading.names, f"text {self._text_number}")
+        if isinstance(text, SkippedText) and self._reading.records == "error":
+            raise FormatError(f"{text}; records='skip' skips such records")
+        return text
 
-    def _open(self, name: str, file: IO[bytes]) -> Iterator[Found]:
+    def _read_file(self, name: str, file: IO[bytes]) -> Iterator[ReadResult]:
         self._file = file
         yield from read(name, file, self._reading, self._invalid)
         self._file = None
 
 
 def _items(inputs: Inputs) -> Iterable[Any]:
-    """Files as a list of paths; anything else unchanged."""
+    """Returns a list of paths if the inputs are names of files, and other inputs as an iterable."""
     if isinstance(inputs, bytes) or inputs is None:
-        raise ArgumentError("one text alone is not much to train on: give a list of texts, or paths")
+        raise ArgumentError("the inputs are a single text: give a list of texts, or paths of files")
     if (paths := paths_of(inputs)) is not None:
         return paths
     inputs = cast("Iterable[Any]", inputs)
@@ -181,7 +181,7 @@ def _items(inputs: Inputs) -> Iterable[Any]:
 
 
 def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
-    """The files that inputs name, with patterns resolved, if all inputs are names of files."""
+    """Returns the files for paths and patterns; None if any input is not a path or pattern."""
     if isinstance(inputs, (str, os.PathLike)):
         return _paths(os.fspath(inputs))
     if isinstance(inputs, (list, tuple)) and all(isinstance(item, os.PathLike) for item in inputs):
@@ -189,13 +189,13 @@ def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
     return None
 
 
-def named(name: str) -> os.PathLike[str]:
-    """A path; or a URL, which would lose a slash as a path."""
+def path_or_url(name: str) -> os.PathLike[str]:
+    """Returns a name as a `pathlib.Path`, or as a `Url` if it is a URL, because a Path would remove a slash."""
     return remote.Url(name) if is_url(name) else Path(name)
 
 
 def _paths(name: str) -> list[os.PathLike[str]]:
-    return [named(found) for found in files_named(name)]
+    return [path_or_url(file) for file in files_named(name)]
 
 
 def _size(path: Any) -> int:
@@ -214,7 +214,9 @@ def _position(file: IO[bytes]) -> int:
         return 0
 
 
-def _check_no_name(text: str) -> None:
-    """Reject a text that is a file's name: it is probably not meant as a text."""
-    if len(text) < _LONGEST_NAME and "\n" not in text and "\0" not in text and os.path.isfile(text):
-        raise ArgumentError(f"{text!r} is a text here, and a file has that name: give pathlib.Path({text!r})")
+def _check_not_file_name(text: str) -> None:
+    """Raises `ArgumentError` for a text that is the name of an existing file, because this is probably a mistake."""
+    if len(text) < _MAX_NAME_LENGTH and "\n" not in text and "\0" not in text and os.path.isfile(text):
+        raise ArgumentError(
+            f"the text {text!r} is also the name of a file: to read the file, give pathlib.Path({text!r})"
+        )

@@ -1,4 +1,4 @@
-"""The options of all kinds as keywords, for type checkers. Each kind accepts and describes some of them."""
+"""The options of all kinds as keyword arguments, for type checkers. Each kind accepts some of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .splits import Pattern
 
 
 class TrainingKeywords(TypedDict, total=False):
-    """What `polytok.train` accepts besides the size; types are those of the kind that accepts most."""
+    """The keyword arguments of `polytok.train` besides the size; each has the most general type that a kind accepts."""
 
     # BPE and WordPiece
     pattern: Pattern
@@ -92,12 +92,12 @@ class TrainingKeywords(TypedDict, total=False):
 
 
 class SizedKeywords(TrainingKeywords, total=False):
-    """What `polytok.training.specs` accepts."""
+    """The keyword arguments of `polytok.training.specs`."""
 
     vocab_size: int | Sequence[int]
 
 
 class CountingKeywords(TrainingKeywords, total=False):
-    """What `polytok.count_words` accepts: options of a kind that shape its words, or those of `polytok.Counts`."""
+    """The keyword arguments of `polytok.count_words`: options of a kind, or options of `polytok.Counts`."""
 
     split: str | Sequence[SplitStep] | None

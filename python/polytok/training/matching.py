@@ -1,4 +1,4 @@
-"""Checks that counts are of the words that a training needs."""
+"""Checks that counts were counted with the options of a training."""
 
 from __future__ import annotations
 
@@ -7,37 +7,41 @@ from typing import Any
 from ..errors import ArgumentError
 from .counting import Counts
 
-_LONGEST = 100
+_MAX_TEXT_LENGTH = 100
 
 
-def checked(counts: Counts, expected: Counts, *, any_split: bool) -> Counts:
-    """The counts; ArgumentError if their words differ from those of ``expected``, which the options require.
+def check_counts(counts: Counts, expected: Counts, *, any_split: bool) -> Counts:
+    """Returns the counts. Raises `ArgumentError` if they do not count the same words as ``expected``.
 
-    With ``any_split`` the options do not say how texts are split, so the counts' own split is used.
+    ``expected`` are empty counts with the options of the training. With ``any_split``, the splits can differ, because
+    the training uses the split of the counts.
 
     >>> counts = Counts(split="a+")
-    >>> checked(counts, Counts(), any_split=True) is counts
+    >>> check_counts(counts, Counts(), any_split=True) is counts
     True
     """
     if type(counts) is not type(expected):
-        raise ArgumentError(f"these counts are of other words: they are for {counts.kind}")
+        raise ArgumentError(
+            f"these counts have other words than this kind needs: use the counts to train {counts.kind}"
+        )
     names = ("normalize", "special_tokens") if any_split else ("normalize", "split", "special_tokens")
-    there, here = counts.description, expected.description
-    other = [name for name in names if there[name] != here[name]]
-    if other:
-        listed = ", ".join(
-            f"{name} is {_shown(counts, name)} in them and {_shown(expected, name)} here" for name in other
+    actual_values, expected_values = counts.description, expected.description
+    different_names = [name for name in names if actual_values[name] != expected_values[name]]
+    if different_names:
+        differences = ", ".join(
+            f"{name} is {_option_text(counts, name)} in the counts and {_option_text(expected, name)} in this training"
+            for name in different_names
         )
         raise ArgumentError(
-            f"these counts are of other words: {listed}; train with the kind and the options that they were counted "
-            "with, or count the texts again with these"
+            f"these counts have other words than this training needs: {differences}; train with the kind and the "
+            "options of the counts, or count the texts again with the options of this training"
         )
     return counts
 
 
-def _shown(counts: Counts, name: str) -> str:
+def _option_text(counts: Counts, name: str) -> str:
     value: Any = list(getattr(counts, name))
     if name == "special_tokens":
         value = [token.decode(errors="backslashreplace") for token in value]
     text = repr(value)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+    return text if len(text) <= _MAX_TEXT_LENGTH else text[:_MAX_TEXT_LENGTH] + "..."

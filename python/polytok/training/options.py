@@ -1,4 +1,4 @@
-"""Options that several kinds share, with their checks."""
+"""Checks options that several kinds of trainers share."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from ..checks import number
 from ..errors import ArgumentError
 
-_MOST_ENTRIES = 2**31 - 3
-_NAMED: Mapping[Any, str] = {
+_MAX_ENTRIES = 2**31 - 3
+_TYPE_NAMES: Mapping[Any, str] = {
     int: "a whole number",
     float: "a number",
     bool: "True or False",
@@ -23,55 +23,60 @@ _NAMED: Mapping[Any, str] = {
 
 
 def sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
-    """The requested sizes, one or several."""
+    """Returns the requested sizes, one or several. Raises `ArgumentError` for an invalid size."""
     if isinstance(vocab_size, int) or not isinstance(vocab_size, Sequence) or isinstance(vocab_size, (str, bytes)):
-        return (number("vocab_size", vocab_size, least=1, most=_MOST_ENTRIES),)
-    wanted = tuple(vocab_size)
-    if not wanted:
-        raise ArgumentError("vocab_size=[] asks for nothing: give one size or several")
-    for size in wanted:
-        number("vocab_size", size, least=1, most=_MOST_ENTRIES)
-    return wanted
+        return (number("vocab_size", vocab_size, least=1, most=_MAX_ENTRIES),)
+    all_sizes = tuple(vocab_size)
+    if not all_sizes:
+        raise ArgumentError("vocab_size=[] has no size: give one size or several")
+    for size in all_sizes:
+        number("vocab_size", size, least=1, most=_MAX_ENTRIES)
+    return all_sizes
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and no value that merely counts as one of them."""
+    """Returns a value that is True or False. Raises `ArgumentError` for any other value."""
     if not isinstance(value, bool):
         raise ArgumentError(f"{name}={value!r} is neither True nor False")
     return value
 
 
 def text(name: str, value: Any) -> str:
-    """A text that UTF-8 can encode."""
+    """Returns a text. Raises `ArgumentError` for any other value, and for a text that UTF-8 cannot encode."""
     if not isinstance(value, str):
         raise ArgumentError(f"{name}={value!r} is not a text")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(f"{name}={value!r} holds a lone surrogate, which no UTF-8 has") from error
+        raise ArgumentError(
+            f"{name}={value!r} contains a lone surrogate, which UTF-8 cannot encode: remove it"
+        ) from error
     return value
 
 
 def characters(name: str, value: Any) -> tuple[str, ...]:
-    """Texts of at least one character each; only the first character of each text counts."""
+    """Returns texts of at least one character, of which only the first character is used.
+
+    Raises `ArgumentError` for an empty text and for a value that is not a text.
+    """
     if not isinstance(value, Iterable):
         raise ArgumentError(f"{name}={value!r} is not a list of characters")
-    listed = tuple(value)
-    for one in listed:
-        if not text(name, one):
-            raise ArgumentError(f"{name} holds an empty text: give characters")
-    return listed
+    texts = tuple(value)
+    for item in texts:
+        if not text(name, item):
+            raise ArgumentError(f"{name} contains an empty text: give texts of one character")
+    return texts
 
 
 def steps(name: str, value: Any) -> tuple[Any, ...]:
-    """Steps of a Spec."""
+    """Returns steps of a Spec. Raises `ArgumentError` for any other value."""
     if not isinstance(value, Sequence) or not all(is_dataclass(step) for step in value):
         raise ArgumentError(f"{name}={value!r} is not a list of steps of a Spec")
     return tuple(value)
 
 
 def check_types(options: Any) -> None:
-    """Checks each field of a dataclass against its type, if that is a simple one.
+    """Checks the type of each field of a dataclass, if the type is a simple one. Raises `ArgumentError`.
 
     >>> from dataclasses import make_dataclass
     >>> check_types(make_dataclass("Some", [("size", int), ("share", float)])(7.5, 1))
@@ -87,40 +92,45 @@ def check_types(options: Any) -> None:
         if isinstance(value, str) and str in members:
             text(name, value)
         elif isinstance(value, tuple):
-            for one in value:
-                text(name, one)
-        elif not any(map(partial(_is_of, value), members)):
-            known = " or ".join(_NAMED.get(member, "a path") for member in members if member is not NoneType)
-            raise ArgumentError(f"{name}={value!r} is not {known}")
+            for item in value:
+                text(name, item)
+        elif not any(map(partial(_has_type, value), members)):
+            type_names = " or ".join(_TYPE_NAMES.get(member, "a path") for member in members if member is not NoneType)
+            raise ArgumentError(f"{name}={value!r} is not {type_names}")
 
 
-def _is_of(value: Any, annotation: Any) -> bool:
-    """Whether a value has a type. Names of choices are checked by the code that uses them."""
+def _has_type(value: Any, annotation: Any) -> bool:
+    """Reports whether a value has a type. Values of a Literal are not checked here, but by the code that uses them."""
     if get_origin(annotation) is Literal:
         return True
     if annotation in (int, float) and isinstance(value, bool):
         return False
-    known = (int, float) if annotation is float else get_origin(annotation) or annotation
-    return isinstance(value, known)
+    classes = (int, float) if annotation is float else get_origin(annotation) or annotation
+    return isinstance(value, classes)
 
 
 def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int | None]:
-    """Texts of special tokens with their required ids, or None if they get the next ids."""
+    """Returns the texts of special tokens with their ids, or with None if the trainer assigns the ids.
+
+    Raises `ArgumentError` for an empty text and for an id of two special tokens.
+    """
     if isinstance(tokens, str):
-        raise ArgumentError(f"special_tokens={tokens!r} is one text: give a list, or texts with ids")
+        raise ArgumentError(
+            f"special_tokens={tokens!r} is a single text: give a list of texts, or a mapping of texts to ids"
+        )
     if not isinstance(tokens, Iterable):
-        raise ArgumentError(f"special_tokens={tokens!r} is neither a list of texts nor texts with ids")
+        raise ArgumentError(f"special_tokens={tokens!r} is neither a list of texts nor a mapping of texts to ids")
     for token in tokens:
         text("special_tokens", token)
-    listed: dict[str, int | None] = dict.fromkeys(tokens)
+    ids_by_text: dict[str, int | None] = dict.fromkeys(tokens)
     if isinstance(tokens, Mapping):
-        listed.update(tokens)
+        ids_by_text.update(tokens)
     owners: dict[int, str] = {}
-    for token, id in listed.items():
+    for token, id in ids_by_text.items():
         if not token:
-            raise ArgumentError("special_tokens: '' is not a text of one character or more")
+            raise ArgumentError("special_tokens contains an empty text: remove it")
         if isinstance(tokens, Mapping):
-            number(f"special_tokens: the id of {token!r}", id, least=0, most=_MOST_ENTRIES)
+            number(f"special_tokens: the id of {token!r}", id, least=0, most=_MAX_ENTRIES)
         if id is not None and owners.setdefault(id, token) != token:
             raise ArgumentError(f"special_tokens: {owners[id]!r} and {token!r} have the same id {id}")
-    return listed
+    return ids_by_text

@@ -1,6 +1,6 @@
-"""Files of training texts: the texts that `polytok.reading` finds in them, and a file that is one text, in parts.
+"""Reads files of training texts with `polytok.reading`, and reads a file that is a single text in parts.
 
-Trainers that count words as they are read accept a text of any length, so such a file is never held as a whole.
+Trainers that count words accept a text in parts, so memory never holds such a file as a whole.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ..reading.streams import Content, Damaged, decompress, peek_first_bytes
 from ..reading.tables import table_documents
 from .counting import COUNTS
 
-_CHUNK = 1 << 22
+_PART_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text; the remainder follows unless it is the last part. ``place`` is for reports."""
+    """A part of a text. ``is_last`` is true for the last part of the text; ``place`` names the file for reports."""
 
     data: bytes
     is_last: bool
     place: str
 
 
-Found = Documents | Part | SkippedText
-"""Texts of a file, or a part of one, or the report of a missing one."""
+ReadResult = Documents | Part | SkippedText
+"""Texts of a file, a part of a text, or the report of a skipped text."""
 
 
 def open_file(name: str) -> IO[bytes]:
-    """Open a file for reading; FileError if it does not exist."""
+    """Opens a file or URL for reading. Raises `FileError` if it cannot be opened."""
     if is_url(name):
         return remote.open_url(name, can_seek=remote.can_read_ranges(name))
     try:
@@ -46,11 +46,14 @@ def open_file(name: str) -> IO[bytes]:
         raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
 
 
-def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
-    """The content of an open file of bytes or of characters. Parts are unchanged, texts are checked."""
+def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
+    """Yields the texts of an open binary file or text file, or the parts of a single text, which are not checked.
+
+    Raises `FileError` if reading fails, and what `polytok.reading` raises.
+    """
     try:
         with remote.translated_errors(name) if is_url(name) else nullcontext():
-            yield from _found(name, given, reading, invalid)
+            yield from _read_texts(name, file, reading, invalid)
     except PolytokError:
         raise
     except OSError as error:
@@ -59,12 +62,12 @@ def read(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[
         raise FormatError(f"{name} cannot be read: {error}") from error
 
 
-def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterator[Found]:
-    file, first = peek_first_bytes(given, max(FIRST, len(COUNTS)))
+def _read_texts(name: str, opened_file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
+    file, first = peek_first_bytes(opened_file, max(FIRST, len(COUNTS)))
     if first.startswith(COUNTS):
         raise ArgumentError(
-            f"{name} is a file of counts, and is taken for texts here: train from a list of such files and nothing "
-            "else, or add them up with Counts.load (count-words --merge)"
+            f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
+            "counts; to add counts up, use Counts.load (count-words --merge)"
         )
     format = format_of(name, first, reading.format)
     if format in ("parquet", "arrow"):
@@ -72,54 +75,59 @@ def _found(name: str, given: Any, reading: Reading, invalid: Invalid) -> Iterato
         return
     content = decompress(name, file, first)
     if format == "text" and reading.unit == "file":
-        yield from _parts(name, content, reading)
+        yield from _read_parts(name, content, reading)
         return
-    lines = _Lines(name)
-    found = lines.watch(blocks(content, 0, reading, format))
-    yield from documents_of(found, reading, invalid, lines.place, is_json=format == "jsonl")
+    line_counter = _LineCounter(name)
+    counted_blocks = line_counter.watch(blocks(content, 0, reading, format))
+    yield from documents_of(counted_blocks, reading, invalid, line_counter.place, is_json=format == "jsonl")
 
 
-class _Lines:
-    """Describes lines of a file, that is of the current block, by their bytes."""
+class _LineCounter:
+    """Counts the lines of a file, to describe the place of a text by its line instead of its position in bytes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._before = 1
+        self._first_line = 1
         self._block: Block | None = None
 
-    def watch(self, found: Iterator[Block]) -> Iterator[Block]:
-        for block in found:
+    def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """Yields the blocks unchanged and counts their lines."""
+        for block in blocks:
             self._block = block
             yield block
-            self._before += block.data.count(b"\n", 0, block.end - block.start)
+            self._first_line += block.data.count(b"\n", 0, block.end - block.start)
             self._block = None
 
-    def place(self, number: int) -> str:
+    def place(self, position: int) -> str:
+        """Returns the name of the file and the line of a position in the current block."""
         block = self._block
-        inner = block.data.count(b"\n", 0, number - block.start) if block else 0
-        return f"{self._name}:{self._before + inner}"
+        lines_before = block.data.count(b"\n", 0, position - block.start) if block else 0
+        return f"{self._name}:{self._first_line + lines_before}"
 
 
-def _parts(name: str, content: Content, reading: Reading) -> Iterator[Part | SkippedText]:
-    """A whole file as one text; of a damaged file, the content before the damage."""
-    data, lost = _next(name, content, reading)
+def _read_parts(name: str, content: Content, reading: Reading) -> Iterator[Part | SkippedText]:
+    """Yields the parts of a file that is a single text; for a damaged file, the parts before the damage."""
+    data, damage = _read_part(name, content, reading)
     while data:
-        following, lost = _next(name, content, reading)
-        yield Part(data, not following, name)
-        data = following
-    if lost:
-        yield lost
+        next_data, damage = _read_part(name, content, reading)
+        yield Part(data, not next_data, name)
+        data = next_data
+    if damage:
+        yield damage
 
 
-def _next(name: str, content: Content, reading: Reading) -> tuple[bytes, SkippedText | None]:
+def _read_part(name: str, content: Content, reading: Reading) -> tuple[bytes, SkippedText | None]:
     try:
-        return content.read(_CHUNK), None
+        return content.read(_PART_BYTES), None
     except Damaged as error:
         return b"", damage_report(error, reading, name)
 
 
-def picked(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
-    """A field of a record by its path; a record that is a text is its own field."""
+def text_of_record(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
+    """Returns the text of a record and its place: the field at the path ``names``, or the record if it is a text.
+
+    Returns a `SkippedText` if the record has no such field, or if the field is not a text.
+    """
     value = record
     for name in () if isinstance(record, (str, bytes)) else names:
         value = value.get(name) if isinstance(value, dict) else None

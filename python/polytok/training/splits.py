@@ -1,4 +1,4 @@
-"""How texts are split into words: names, regular expressions, or steps of a Spec."""
+"""Converts the option ``pattern`` to steps of a Spec that split texts into words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Pattern = str | Sequence[SplitStep] | None
 
 
 def steps_of(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
-    """The steps for a name of patterns.py or for a regular expression; steps are returned unchanged.
+    """Returns the split steps for the name of a pattern or for a regular expression; returns steps unchanged.
 
-    ``behavior`` sets what happens to text between the matches of a regular expression.
+    ``behavior`` defines how text between the matches of a regular expression is split. Raises `ArgumentError` for a
+    value of another type, and for an identifier that is not the name of a pattern.
 
     >>> steps_of("whitespace_split", "matches")[0].pattern, steps_of("a+", "matches")[0].pattern
     ('\\\\s', 'a+')
@@ -23,13 +24,16 @@ def steps_of(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     if pattern is None:
         return ()
     if not isinstance(pattern, (str, Sequence)):
-        raise ArgumentError(f"pattern={pattern!r} is no name, no regular expression, and no steps of a Spec")
+        raise ArgumentError(f"pattern={pattern!r} is neither a text nor a list of steps of a Spec")
     if not isinstance(pattern, str):
         return steps("pattern", pattern)
     text("pattern", pattern)
     if pattern in PRE_TOKENIZERS:
         return PRE_TOKENIZERS[pattern]
     if pattern.isidentifier() and pattern not in PATTERNS:
-        known = ", ".join(map(repr, (*PATTERNS, *PRE_TOKENIZERS)))
-        raise ArgumentError(f"pattern={pattern!r} is none of {known}, and as a regular expression it is one plain word")
+        all_names = ", ".join(map(repr, (*PATTERNS, *PRE_TOKENIZERS)))
+        raise ArgumentError(
+            f"unknown pattern={pattern!r}: choose one of {all_names}, or give a regular expression, which cannot be a "
+            "single word"
+        )
     return (PatternSplit(PATTERNS.get(pattern, pattern), behavior),)

@@ -1,4 +1,4 @@
-"""Treats training texts that are not UTF-8."""
+"""Handles training texts that are not UTF-8, according to the option ``invalid`` of reading."""
 
 from __future__ import annotations
 
@@ -13,27 +13,31 @@ from .reading import Part
 
 
 class Utf8:
-    """Applies the chosen treatment to texts as they arrive."""
+    """Converts texts to UTF-8, or keeps, skips or rejects texts that are not UTF-8."""
 
     def __init__(self, invalid: Invalid) -> None:
         self._invalid = invalid
         self._decoder: codecs.IncrementalDecoder | None = None
-        self._held: list[bytes] = []
+        self._buffered_parts: list[bytes] = []
 
     def text(self, text: Text, place: str) -> bytes | SkippedText:
-        """A text's bytes. Surrogates are repaired as in `polytok.Tokenizer`, unless they are an error."""
+        """Returns the bytes of a text, or the report of a skipped text.
+
+        Lone surrogates are replaced as in `polytok.Tokenizer`, unless the option is "error" or "skip". Raises
+        `EncodeError` if the option is "error".
+        """
         try:
             if isinstance(text, str):
-                return self._encoded(text)
+                return self._encode(text)
             if self._invalid != "keep":
                 text.decode()
             return text
         except UnicodeError as error:
             if self._invalid == "replace" and isinstance(text, bytes):
                 return text.decode(errors="replace").encode()
-            return self._refused(place, error)
+            return self._skip_or_raise(place, error)
 
-    def _encoded(self, text: str) -> bytes:
+    def _encode(self, text: str) -> bytes:
         try:
             return text.encode()
         except UnicodeEncodeError:
@@ -41,33 +45,40 @@ class Utf8:
                 raise
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
-    def _refused(self, place: str, error: UnicodeError) -> SkippedText:
+    def _skip_or_raise(self, place: str, error: UnicodeError) -> SkippedText:
         if self._invalid == "skip":
             return SkippedText(NO_UTF8, place)
-        where = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
-        raise EncodeError(f"{place}: no UTF-8{where}; invalid='replace' or 'skip' says what to do with it") from error
+        byte_place = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
+        raise EncodeError(
+            f"{place}: no UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
+            "text"
+        ) from error
 
     def part(self, part: Part) -> Iterator[Part | SkippedText]:
-        """A part of a text, which can end inside a character. A text that can be skipped is buffered to its end."""
+        """Yields the parts of a text, or the report of a skipped text.
+
+        A part can end inside a character. If the option is "skip", the parts are buffered and yielded as one part.
+        """
         if self._invalid == "keep":
             yield part
         elif self._invalid == "skip":
-            self._held.append(part.data)
+            self._buffered_parts.append(part.data)
             if part.is_last:
-                text = self.text(b"".join(self._held), part.place)
-                self._held = []
+                text = self.text(b"".join(self._buffered_parts), part.place)
+                self._buffered_parts = []
                 yield text if isinstance(text, SkippedText) else Part(text, True, part.place)
         else:
-            yield Part(self._decoded(part), part.is_last, part.place)
+            yield Part(self._check_part(part), part.is_last, part.place)
 
-    def _decoded(self, part: Part) -> bytes:
+    def _check_part(self, part: Part) -> bytes:
+        """Returns a part as UTF-8. Bytes of an incomplete character at its end are returned with the next part."""
         if self._decoder is None:
             errors = "strict" if self._invalid == "error" else "replace"
             self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         try:
             text = self._decoder.decode(part.data, part.is_last)
         except UnicodeDecodeError as error:
-            self._refused(part.place, error)
+            self._skip_or_raise(part.place, error)
             raise
         if part.is_last:
             self._decoder = None

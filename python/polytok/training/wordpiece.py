@@ -1,4 +1,4 @@
-"""WordPiece, as tokenizers trains it: BPE whose entries inside words begin with a prefix; the merges are discarded."""
+"""Trains WordPiece as tokenizers does: BPE with a prefix for entries inside words, without its merges."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from collections.abc import Sequence
 from .. import checks
 from ..spec import BertNormalize, NormalizeStep, ReplaceInvalid, Spec
 from . import options
-from .bpe_huggingface import HuggingFace, wordpiece_spec
+from .bpe_huggingface import HuggingFaceBpe, wordpiece_spec
 from .bpe_learning import Progress
 from .counting import Counts
-from .matching import checked
+from .matching import check_counts
 from .splits import Pattern, steps_of
 
-_BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class WordPieceTrainer:
-    """Trains WordPiece (``kind="wordpiece"``), as tokenizers' WordPieceTrainer 0.23.3 does, by default after BERT's
-    normalizer and pre-tokenizer.
+    """Trains WordPiece (``kind="wordpiece"``) as WordPieceTrainer of tokenizers 0.23.3 does.
 
-    * ``vocab_size``: all entries, including special tokens, which come first. Several sizes give one result each.
-    * ``special_tokens``: texts.
-    * ``unk_token``: the special token that replaces words that cannot be covered.
-    * ``lowercase``: lower-case the text.
-    * ``strip_accents``: remove accents; None does the same as ``lowercase``.
-    * ``clean_text``: remove control characters.
-    * ``handle_chinese_chars``: make each Chinese character a word of its own.
-    * ``normalize``: steps of a Spec instead of these four.
-    * ``pattern``: splits texts into words, by default at white space and punctuation: a name, a regular expression,
-      split steps of a Spec, or None for whole texts.
-    * ``min_frequency``: pairs that occur less often are not merged.
-    * ``initial_alphabet``: characters that are entries whether they occur or not.
-    * ``limit_alphabet``: the number of characters to keep, the most frequent ones.
-    * ``continuing_subword_prefix``: the prefix of entries that do not start a word.
+    By default, texts are first processed by BERT's normalizer and pre-tokenizer.
+
+    * ``vocab_size``: the number of entries, including special tokens, which have the first ids. A list of sizes trains
+      all sizes.
+    * ``special_tokens``: the texts of special tokens.
+    * ``unk_token``: the special token for words that the entries cannot spell.
+    * ``lowercase``: whether to convert texts to lower case.
+    * ``strip_accents``: whether to remove accents; None is the value of ``lowercase``.
+    * ``clean_text``: whether to remove control characters.
+    * ``handle_chinese_chars``: whether each Chinese character is a separate word.
+    * ``normalize``: the normalizer steps of a Spec, which replace the previous four options.
+    * ``pattern``: the pattern that splits texts into words: a name, a regular expression, split steps of a Spec, or
+      None for whole texts. The default splits at white space and punctuation.
+    * ``min_frequency``: the minimum number of occurrences of a pair to merge.
+    * ``initial_alphabet``: characters that are entries even if they do not occur.
+    * ``limit_alphabet``: the maximum number of characters that are entries; the most frequent characters are kept.
+    * ``continuing_subword_prefix``: the prefix of entries that do not begin a word.
     * ``end_of_word_suffix``: the suffix of entries that end a word.
 
     >>> trainer = WordPieceTrainer(vocab_size=14)
@@ -48,7 +50,7 @@ class WordPieceTrainer:
         self,
         *,
         vocab_size: int | Sequence[int],
-        special_tokens: Sequence[str] = _BERT,
+        special_tokens: Sequence[str] = _BERT_TOKENS,
         unk_token: str = "[UNK]",
         lowercase: bool = True,
         strip_accents: bool | None = None,
@@ -63,9 +65,9 @@ class WordPieceTrainer:
         end_of_word_suffix: str = "",
         counts: Counts | None = None,
     ) -> None:
-        self._is_one = isinstance(vocab_size, int)
+        self._is_single_size = isinstance(vocab_size, int)
         self.notes: list[str] = []
-        self._rules = HuggingFace(
+        self._rules = HuggingFaceBpe(
             sizes=options.sizes(vocab_size),
             special=options.special_tokens(special_tokens),
             min_frequency=checks.number("min_frequency", min_frequency, least=0),
@@ -85,17 +87,17 @@ class WordPieceTrainer:
             normalize = (BertNormalize(clean_text, handle_chinese_chars, accents, lowercase),)
         split = steps_of(pattern, "isolated")
         expected = Counts(normalize=(ReplaceInvalid(), *options.steps("normalize", normalize)), split=split)
-        self.counts = expected if counts is None else checked(counts, expected, any_split=False)
+        self.counts = expected if counts is None else check_counts(counts, expected, any_split=False)
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the words of some documents."""
+        """Counts the words of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
-        """Learns the entries: returns a Spec, or one for each requested size."""
+        """Learns the entries and returns the Spec; returns a list of Specs if several sizes were requested."""
         counts, rules = self.counts, self._rules
-        learnt = rules.learn(counts, progress)
-        self.notes = rules.notes(learnt)
+        learned = rules.learn(counts, progress)
+        self.notes = rules.notes(learned)
         normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
-        specs = [wordpiece_spec(rules, learnt.cut(size), normalize, counts.split) for size in rules.sizes]
-        return specs[0] if self._is_one else specs
+        specs = [wordpiece_spec(rules, learned.truncated(size), normalize, counts.split) for size in rules.sizes]
+        return specs[0] if self._is_single_size else specs

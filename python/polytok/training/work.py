@@ -1,4 +1,4 @@
-"""Converts inputs to a tokenizer, or to counts."""
+"""The functions that train a tokenizer or count words, from any inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .keywords import CountingKeywords, SizedKeywords, TrainingKeywords
 
-# Counts are the same for every size.
+# The size of a trainer that only counts words. The counts are the same for every size.
 _ANY_SIZE = 2**16
 
 
@@ -39,23 +39,26 @@ def train(
     report: TrainingReport | None = None,
     **options: Unpack[TrainingKeywords],
 ) -> Tokenizer:
-    """Train a tokenizer.
+    """Trains a tokenizer.
 
-    ``inputs`` is a path or a pattern of paths (``"corpus/*.jsonl.zst"``), or any iterable, which is read once, of texts
-    (str or bytes), `pathlib.Path`, open files, records with a field, and lists of all these; or `Counts`. ``reading``
-    has the options for reading files, ``options`` are those of the kind's trainer (docs/training.md).
+    ``inputs`` is a path, a pattern of paths (``"corpus/*.jsonl.zst"``), `Counts`, or an iterable of texts (str or
+    bytes), `pathlib.Path`, open files, records with a field, and lists of these. An iterable is read only once.
+    ``reading`` has the options of reading files. ``options`` are the options of the kind's trainer (docs/training.md).
 
-    With ``max_memory`` (bytes, or a text like "512M") counts that need more go to disk. The result is the same, and it
-    is the same for any number of ``threads``. ``progress`` is True for a bar on standard error, or a function that
-    receives (stage, done, of). The ``report`` lists skipped texts and a vocabulary smaller than requested; without a
-    report, these become a `TrainingWarning`.
+    ``max_memory`` limits the memory for counts, in bytes or as a text such as "512M"; counts that exceed the limit are
+    stored in files. The result depends neither on ``max_memory`` nor on ``threads``. ``progress`` is True for a bar on
+    standard error, or a function that is called with the stage, the amount done and the total. Skipped texts, and a
+    vocabulary smaller than requested, are added to ``report``; without a report, they cause a `TrainingWarning`.
+
+    Raises `ArgumentError` for invalid options and for texts that do not allow the requested size, `FileError` for files
+    that cannot be read, and `FormatError` or `EncodeError` for texts that the options of reading do not allow.
 
     >>> import polytok
     >>> tokenizer = polytok.train(["low lower lowest", "new newer newest"], kind="bpe", vocab_size=265)
     >>> [token.piece.decode() for token in tokenizer.tokens("lower")]
     ['lo', 'wer']
     """
-    trained = specs(
+    all_specs = specs(
         inputs,
         kind,
         vocab_size=vocab_size,
@@ -66,9 +69,9 @@ def train(
         report=report,
         **options,
     )
-    if len(trained) != 1:
-        raise ArgumentError("several sizes are several tokenizers: polytok.training.specs gives them all")
-    return Tokenizer(trained[0])
+    if len(all_specs) != 1:
+        raise ArgumentError("train returns one tokenizer: for several sizes, use polytok.training.specs")
+    return Tokenizer(all_specs[0])
 
 
 def specs(
@@ -82,21 +85,21 @@ def specs(
     report: TrainingReport | None = None,
     **options: Unpack[SizedKeywords],
 ) -> list[Spec]:
-    """As `train`, but returns the Specs of all sizes, for kinds that accept several."""
-    chosen = kind_named(kind)
+    """Trains vocabularies as `train` does, and returns the Specs of all sizes in ``vocab_size``."""
+    chosen_kind = kind_named(kind)
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     counts = _counts(inputs, resources)
     if counts is not None:
         if reading is not None:
-            raise ArgumentError("reading says how texts are read, and counts are no texts: leave it out")
+            raise ArgumentError("reading has options for texts, but the inputs are counts: remove reading")
         resources["counts"] = counts
-    trainer = chosen.make(cast("dict[str, Any]", options), resources)
-    with _shown(progress) as told:
+    trainer = chosen_kind.create_trainer(cast("dict[str, Any]", options), resources)
+    with _progress_function(progress) as report_progress:
         if not isinstance(inputs, Counts) and counts is None:
-            feed(trainer, inputs, reading, report, told, resources["max_memory"])
-        found = trainer.finish(told)
-    _note(getattr(trainer, "notes", []), report)
-    return found if isinstance(found, list) else [found]
+            feed(trainer, inputs, reading, report, report_progress, resources["max_memory"])
+        result = trainer.finish(report_progress)
+    _report_notes(getattr(trainer, "notes", []), report)
+    return result if isinstance(result, list) else [result]
 
 
 def count_words(
@@ -110,10 +113,13 @@ def count_words(
     report: TrainingReport | None = None,
     **options: Unpack[CountingKeywords],
 ) -> Counts:
-    """Count the words of texts. The counts can be saved, merged with other counts, and trained from.
+    """Counts the words of texts. The counts can be saved, merged with other counts, and used for training.
 
-    With a ``kind``, words are those that its trainer would count with these ``options``, which must be the ones of its
-    options that define the words. Without a kind, the options are those of `Counts`.
+    With a ``kind``, ``options`` are those options of the kind that define its words. Without a kind, ``options`` are
+    the options of `Counts`. The other arguments are as in `train`.
+
+    Raises `ArgumentError` for invalid options, `FileError` for files that cannot be read, and `FormatError` or
+    `EncodeError` for texts that the options of reading do not allow.
 
     >>> import polytok
     >>> counts = polytok.count_words(["to be", "or not to be"], split=r"\\w+")
@@ -122,31 +128,41 @@ def count_words(
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     trainer, counts = counting(kind, cast("dict[str, Any]", options), resources)
-    with _shown(progress) as told:
-        feed(trainer, inputs, reading, report, told, resources["max_memory"])
+    with _progress_function(progress) as report_progress:
+        feed(trainer, inputs, reading, report, report_progress, resources["max_memory"])
     return counts
 
 
 def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
-    """The object that receives the texts, and the one that counts them."""
+    """Returns the object to push texts to, and its counts: a trainer and its counts, or `Counts` for both.
+
+    Raises `ArgumentError` for an option that does not define the counted words.
+    """
     if kind is None:
-        known = inspect.signature(Counts).parameters.keys() - resources.keys()
-        if others := sorted(options.keys() - known):
+        option_names = frozenset(inspect.signature(Counts).parameters.keys() - resources.keys())
+        if unknown_names := sorted(options.keys() - option_names):
             raise ArgumentError(
-                f"{', '.join(others)}: without a kind what is counted is said by {', '.join(sorted(known))}"
+                f"counting without a kind has no option {', '.join(unknown_names)}; the options are "
+                f"{', '.join(sorted(option_names))}"
             )
         counts = Counts(**options, **resources)
         return counts, counts
-    chosen = kind_named(kind)
-    counted = chosen.counted()
-    if others := sorted(options.keys() - counted):
-        raise ArgumentError(f"{', '.join(others)}: what is counted is said by {', '.join(sorted(counted))} alone")
-    trainer: Any = chosen.make({"vocab_size": _ANY_SIZE, **options}, resources)
+    chosen_kind = kind_named(kind)
+    option_names = chosen_kind.counted()
+    if unknown_names := sorted(options.keys() - option_names):
+        raise ArgumentError(
+            f"counting words for kind={kind!r} has no option {', '.join(unknown_names)}; the options are "
+            f"{', '.join(sorted(option_names))}"
+        )
+    trainer: Any = chosen_kind.create_trainer({"vocab_size": _ANY_SIZE, **options}, resources)
     return trainer, trainer.counts
 
 
 def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
-    """Counts, given directly or as files."""
+    """Returns the counts if the inputs are `Counts` or files of counts, else None.
+
+    Raises `ArgumentError` for files of counts together with files of texts.
+    """
     if isinstance(inputs, Counts):
         return inputs
     paths = paths_of(inputs) or []
@@ -154,12 +170,12 @@ def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None
     if not any(are_counts):
         return None
     if not all(are_counts):
-        raise ArgumentError("files of counts and texts do not go together: count the texts first")
+        raise ArgumentError("the inputs are files of counts and files of texts: count the words of the texts first")
     return Counts.load(*paths, **resources)
 
 
-def _note(notes: list[str], report: TrainingReport | None) -> None:
-    """Report what a trainer noted."""
+def _report_notes(notes: list[str], report: TrainingReport | None) -> None:
+    """Adds the notes of a trainer to the report; without a report, each note causes a `TrainingWarning`."""
     if report is not None:
         report.notes += notes
         return
@@ -167,7 +183,7 @@ def _note(notes: list[str], report: TrainingReport | None) -> None:
         warnings.warn(note, TrainingWarning, stacklevel=4)
 
 
-def _shown(progress: bool | Report) -> AbstractContextManager[Report | None]:
+def _progress_function(progress: bool | Report) -> AbstractContextManager[Report | None]:
     if progress is True:
         return ProgressBar()
     return nullcontext(progress or None)

@@ -1,4 +1,4 @@
-"""SentencePiece's vocabularies: options, reserved pieces, and the trainers of BPE, words and characters."""
+"""Trains SentencePiece's vocabularies: BPE, words and characters here, Unigram in unigram.py."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ...progress import Report
 from ...resources import processors
 from ...spec import Spec
 from ..counting import Counts
-from .assembly import assembled
-from .counts import SentenceCounts, checked, counted, description
-from .meta import reserved
+from .assembly import build_spec
+from .counts import SentenceCounts, check_counts, counting_options, description
+from .meta import reserved_pieces
 from .normalization import denormalizer, normalizer
-from .options import NAMES, Profile, SentencePieceOptions, chosen
+from .options import NAMES, Profile, SentencePieceOptions, resolve_options
 from .vocab_file import vocab_text
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
     "vocab_text",
 ]
 
-_ONLY_UNIGRAM = ("seed_sentencepiece_size", "seed_sentencepieces_file", "shrinking_factor", "num_sub_iterations")
+_UNIGRAM_OPTIONS = ("seed_sentencepiece_size", "seed_sentencepieces_file", "shrinking_factor", "num_sub_iterations")
 
 
 class SentencePieceTrainer:
-    """What the trainers share; each model has its own class."""
+    """The base class of the trainers of all SentencePiece models."""
 
     model: str
     counted: ClassVar[frozenset[str]]
@@ -50,78 +50,81 @@ class SentencePieceTrainer:
         counts: Counts | None = None,
         **options: Any,
     ) -> None:
-        self.options, self.explicit = chosen(options, self.model)
+        self.options, self.explicit = resolve_options(options, self.model)
         self.lines = self.options.sentences == "lines"
-        self.meta = reserved(self.options, self.model)
+        self.meta = reserved_pieces(self.options, self.model)
         self.normalize = normalizer(self.options)
         self.denormalize = denormalizer(self.options)
         self.threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
-        described = description(
+        counts_description = description(
             self.model, self.options, [text for text, _ in self.meta.values()], self.normalize.charsmap
         )
-        self._is_given = counts is not None
+        self._has_given_counts = counts is not None
         if counts is None:
             self.counts = SentenceCounts(
-                self.model, described, self.core_options(), max_memory=max_memory, threads=threads
+                self.model, counts_description, self.core_options(), max_memory=max_memory, threads=threads
             )
         elif self.options.input_sentence_size:
             raise ArgumentError(
-                "input_sentence_size takes some sentences of a text, and counts are of all: leave it out, or train "
-                "from the texts"
+                "input_sentence_size selects sentences, but the counts are of all sentences: remove "
+                "input_sentence_size, or train from the texts"
             )
         else:
-            self.counts = checked(counts, SentenceCounts(self.model, described))
+            self.counts = check_counts(counts, SentenceCounts(self.model, counts_description))
 
     def core_options(self) -> dict[str, Any]:
-        """The options as the engine takes them."""
-        shared = {name: getattr(self.options, name) for name in _SHARED}
-        longest = self.options.max_sentence_length
+        """Returns the options in the form of the engine."""
+        core_options = {name: getattr(self.options, name) for name in _CORE_OPTIONS}
+        max_length = self.options.max_sentence_length
         return {
-            **shared,
+            **core_options,
             "meta": [text.encode() for text, _ in self.meta.values()],
             "charsmap": self.normalize.charsmap,
             "is_tsv": self.options.tsv,
-            "max_sentence_length": np.iinfo(np.int64).max if longest is None else longest,
+            "max_sentence_length": np.iinfo(np.int64).max if max_length is None else max_length,
             "keeps_reserved": self.options.profile == "lossless",
             "threads": self.threads,
         }
 
-    def fit(self) -> dict[str, Any] | None:
-        """Options that only Unigram's engine takes."""
+    def unigram_options(self) -> dict[str, Any] | None:
+        """Returns the options that only Unigram has, in the form of the engine; None for other models."""
         return None
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of skipped sentences, by reason."""
-        long, reserved = self.counts.skipped()
-        reasons = {f"longer than {self.options.max_sentence_length} bytes": long, "contains U+2585": reserved}
+        """The numbers of skipped sentences, by reason."""
+        long_count, reserved_count = self.counts.skipped()
+        reasons = {
+            f"longer than {self.options.max_sentence_length} bytes": long_count,
+            "contains U+2585": reserved_count,
+        }
         return {reason: count for reason, count in reasons.items() if count}
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Add texts."""
+        """Counts the sentences of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
     def finish(self, progress: Report | None = None) -> Spec:
-        """The vocabulary."""
+        """Trains and returns the Spec. Raises `ArgumentError` if the texts do not allow the requested size."""
         pieces, scores = _core.train_sentencepiece(
             self.model,
             self.counts.counter(),
             self.core_options(),
             max(self.options.vocab_size - len(self.meta), 0),
-            keep=self._is_given,
+            keep=self._has_given_counts,
             room=self.counts.room,
-            fit=self.fit(),
+            fit=self.unigram_options(),
             progress=progress,
         )
-        return assembled(
+        return build_spec(
             self.options, self.explicit, self.model, self.meta, pieces, scores, self.normalize, self.denormalize
         )
 
 
-# The descriptions of the options, for help() and for the command's --help.
-_OPTIONS_SAID = (inspect.getdoc(SentencePieceOptions) or "").partition("\n\n")[2]
+# The descriptions of the options, which are appended to the docstrings of the trainers for help() and --help.
+_OPTION_DESCRIPTIONS = (inspect.getdoc(SentencePieceOptions) or "").partition("\n\n")[2]
 
-_SHARED = (
+_CORE_OPTIONS = (
     "line",
     "vocab_size",
     "add_dummy_prefix",
@@ -144,28 +147,34 @@ _SHARED = (
 )
 
 
-def with_options(*left_out: str) -> Any:
-    """Gives a trainer's class the signature and the description of its options, so that they can be listed."""
+def with_options(*excluded_names: str) -> Any:
+    """Returns a decorator that sets the signature and docstring of a trainer's class from the options.
+
+    The command and `polytok.training` list the options of a kind by this signature. ``excluded_names`` are the options
+    that the trainer does not have.
+    """
 
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:
-        declared = inspect.signature(SentencePieceOptions, eval_str=True).parameters
-        taken = [declared[name] for name in NAMES if name not in left_out]
+        all_parameters = inspect.signature(SentencePieceOptions, eval_str=True).parameters
+        parameters = [all_parameters[name] for name in NAMES if name not in excluded_names]
         for name in ("max_memory", "threads"):
-            taken.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None))
-        taken.append(
+            parameters.append(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=int | None)
+            )
+        parameters.append(
             inspect.Parameter("counts", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Counts | None)
         )
-        cls.counted = counted(cls.model)
-        cls.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
-        cls.__doc__ = f"{cls.__doc__}\n{_OPTIONS_SAID}"
+        cls.counted = counting_options(cls.model)
+        cls.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        cls.__doc__ = f"{cls.__doc__}\n{_OPTION_DESCRIPTIONS}"
         return cls
 
     return decorate
 
 
-@with_options(*_ONLY_UNIGRAM)
+@with_options(*_UNIGRAM_OPTIONS)
 class SentencePieceBpeTrainer(SentencePieceTrainer):
-    """SentencePiece's BPE: the same pieces, ids and scores as its own trainer.
+    """Trains BPE with the same pieces, ids and scores as SentencePiece.
 
     >>> import polytok
     >>> texts = ["low lower lowest", "new newer newest"]
@@ -177,15 +186,15 @@ class SentencePieceBpeTrainer(SentencePieceTrainer):
     model = "bpe"
 
 
-@with_options(*_ONLY_UNIGRAM, "pretokenization_delimiter")
+@with_options(*_UNIGRAM_OPTIONS, "pretokenization_delimiter")
 class SentencePieceWordTrainer(SentencePieceTrainer):
-    """SentencePiece's words: the most frequent ones, with their log probabilities."""
+    """Trains SentencePiece's model of words: the pieces are the most frequent words, with their log probabilities."""
 
     model = "word"
 
 
-@with_options(*_ONLY_UNIGRAM, "pretokenization_delimiter")
+@with_options(*_UNIGRAM_OPTIONS, "pretokenization_delimiter")
 class SentencePieceCharTrainer(SentencePieceTrainer):
-    """SentencePiece's characters: the alphabet, with log probabilities."""
+    """Trains SentencePiece's model of characters: the pieces are the characters, with their log probabilities."""
 
     model = "char"

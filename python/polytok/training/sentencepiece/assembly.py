@@ -1,4 +1,4 @@
-"""Combines trained and reserved pieces into a Spec, written as the ``.model`` that SentencePiece would write."""
+"""Builds the Spec of trained and reserved pieces, which is saved as the same ``.model`` as SentencePiece's."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ from .options import SentencePieceOptions
 
 _BPE = Bpe("score", symbols="chars")
 _MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": _BPE, "word": Word(), "char": Char()}
-# Fields with a place in a Spec; if given with SentencePiece's default, they are listed in "written_defaults".
-_IN_SPEC = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
+# Fields that a Spec has itself. If the user sets such a field to SentencePiece's default, "written_defaults" lists it.
+_SPEC_FIELDS = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
 _DEFAULTS = {field.name: field.default for field in fields(SentencePieceOptions)}
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
-_NOT_IN_FILE = frozenset(
+# Options that SentencePiece does not write to the trainer_spec of a model.
+_UNWRITTEN_FIELDS = frozenset(
     {
         "profile",
         "line",
@@ -45,13 +46,13 @@ _NOT_IN_FILE = frozenset(
         "normalization_rule_name",
         "normalization_rule_tsv",
         "denormalization_rule_tsv",
-        *_IN_SPEC,
+        *_SPEC_FIELDS,
         *_NORMALIZER_FLAGS,
     }
 )
 
 
-def assembled(
+def build_spec(
     options: SentencePieceOptions,
     explicit: Collection[str],
     model: str,
@@ -61,7 +62,11 @@ def assembled(
     normalize: SentencePieceNormalize,
     denormalize: SentencePieceNormalize | None,
 ) -> Spec:
-    """The Spec; ArgumentError if SentencePiece would find that pieces and ids do not match."""
+    """Returns the Spec of a trained vocabulary.
+
+    ``explicit`` has the names of the options that the user or the profile sets, ``meta`` the reserved pieces by id.
+    Raises `ArgumentError` if SentencePiece would reject the pieces and ids.
+    """
     size = len(meta) + len(pieces) if options.use_all_vocab else options.vocab_size
     rows = _rows(meta, pieces, scores, size)
     _check_size(options, model, len(rows), size)
@@ -85,52 +90,55 @@ def assembled(
 def _rows(
     meta: Meta, pieces: Sequence[bytes], scores: npt.NDArray[np.float32], size: int
 ) -> list[tuple[bytes, float, Kind]]:
-    """Reserved pieces at their ids, with the trained ones in order between them."""
+    """Returns all pieces by id: the reserved pieces at their ids, and the trained pieces in order at the other ids."""
     rows: list[tuple[bytes, float, Kind]] = []
-    found = len(meta) + len(pieces)
+    piece_count = len(meta) + len(pieces)
     trained = iter(zip(pieces, scores.tolist(), strict=True))
-    # No reserved piece can be beyond the last piece, however large the vocabulary is.
-    for id in [*range(min(size, found)), *sorted(id for id in meta if found <= id < size)]:
+    # Ids have no gaps, so a reserved piece after the last trained piece is an error, which is raised below.
+    for id in [*range(min(size, piece_count)), *sorted(id for id in meta if piece_count <= id < size)]:
         if id in meta:
             if len(rows) != id:
                 raise ArgumentError(
-                    f"{meta[id][0]!r} is to have the id {id}, but there are only {len(rows)} other pieces"
+                    f"{meta[id][0]!r} has the id {id}, but the vocabulary has only {len(rows)} other pieces: choose a "
+                    "lower id"
                 )
             rows.append((meta[id][0].encode(), 0.0, meta[id][1]))
         elif (next_piece := next(trained, None)) is not None:
             rows.append((*next_piece, Kind.NORMAL))
     if next(trained, None) is not None or any(id >= size for id in meta):
-        raise ArgumentError(f"vocab_size={size} is too small for what is reserved: {len(meta)} pieces")
+        raise ArgumentError(f"vocab_size={size} is too small for {len(meta)} reserved pieces: raise vocab_size")
     seen: set[bytes] = set()
     for text, _, _ in rows:
         if text in seen:
-            raise ArgumentError(f"{text.decode()!r} is reserved and a trained piece, or reserved twice")
+            raise ArgumentError(
+                f"{text.decode()!r} is a reserved piece and also a trained piece or another reserved piece"
+            )
         seen.add(text)
     return rows
 
 
-def _check_size(options: SentencePieceOptions, model: str, found: int, size: int) -> None:
-    if options.hard_vocab_limit and model != "char" and found != size:
+def _check_size(options: SentencePieceOptions, model: str, piece_count: int, size: int) -> None:
+    if options.hard_vocab_limit and model != "char" and piece_count != size:
         raise ArgumentError(
-            f"vocab_size={size} is too high: the text gives {found} pieces; lower it, give more text, or set "
-            f"hard_vocab_limit=False"
+            f"vocab_size={size} is too high, because the texts allow {piece_count} pieces: lower vocab_size, give more "
+            "text, or set hard_vocab_limit=False"
         )
 
 
 def _names(options: SentencePieceOptions, meta: Meta) -> dict[str, int]:
     kinds = {"unk": Kind.UNKNOWN, "bos": Kind.CONTROL, "eos": Kind.CONTROL, "pad": Kind.CONTROL}
     ids = {text: id for id, (text, _) in meta.items()}
-    found = {role: ids.get(getattr(options, f"{role}_piece")) for role in kinds}
-    return {role: id for role, id in found.items() if id is not None and meta[id][1] == kinds[role]}
+    role_ids = {role: ids.get(getattr(options, f"{role}_piece")) for role in kinds}
+    return {role: id for role, id in role_ids.items() if id is not None and meta[id][1] == kinds[role]}
 
 
 def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str, size: int) -> dict[str, Any]:
-    """The fields of the file that have no place in a Spec, as SentencePiece's API would set them."""
+    """Returns the fields of the ``.model`` file that a Spec does not have itself, as SentencePiece sets them."""
     trainer: dict[str, Any] = {}
-    for name in sorted(explicit):  # an order that is the same in every process
+    for name in sorted(explicit):  # sets have a different order in every process
         value = getattr(options, name)
-        if name not in _NOT_IN_FILE and value is not None:
-            trainer[name] = _field(value)
+        if name not in _UNWRITTEN_FIELDS and value is not None:
+            trainer[name] = _field_value(value)
     if options.tsv:
         trainer["input_format"] = b"tsv"
     if not options.hard_vocab_limit or model == "char" or options.use_all_vocab:
@@ -144,10 +152,10 @@ def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str,
 
 
 def _written_defaults(options: SentencePieceOptions, explicit: Collection[str], model: str) -> Iterator[str]:
-    """The fields with a place in the Spec that the file contains although they have their default."""
+    """Yields the names of fields of the Spec that the ``.model`` file contains although they have default values."""
     if model == "unigram":
         yield "trainer_spec.model_type"
-    for name in _IN_SPEC:
+    for name in _SPEC_FIELDS:
         if name in explicit and getattr(options, name) == _DEFAULTS[name]:
             yield f"trainer_spec.{name}"
     has_rules = options.normalization_rule_tsv or options.precompiled_charsmap
@@ -158,7 +166,7 @@ def _written_defaults(options: SentencePieceOptions, explicit: Collection[str], 
             yield f"normalizer_spec.{name}"
 
 
-def _field(value: Any) -> Any:
+def _field_value(value: Any) -> Any:
     if isinstance(value, (str, os.PathLike)):
         return os.fsencode(value)
     if isinstance(value, float):

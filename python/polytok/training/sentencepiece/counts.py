@@ -1,4 +1,4 @@
-"""What SentencePiece's trainers count in sentences; the counts can be saved, added up, and trained from."""
+"""Counts the words, characters or sentences that SentencePiece's trainers need."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ..counting import Counts
 from .options import SentencePieceOptions
 
 _MODELS = ("bpe", "unigram", "word", "char")
-_ALL = ("line", "sentences", "tsv", "max_sentence_length", "add_dummy_prefix", "remove_extra_whitespaces")
-_CUT = (
+_SENTENCE_OPTIONS = ("line", "sentences", "tsv", "max_sentence_length", "add_dummy_prefix", "remove_extra_whitespaces")
+_SPLIT_OPTIONS = (
     "treat_whitespace_as_suffix",
     "allow_whitespace_only_pieces",
     "split_by_whitespace",
     "pretokenization_delimiter",
 )
-_SCRIPTS = ("split_by_unicode_script", "split_by_number", "split_digits")
-_SHAPING: Mapping[str, tuple[str, ...]] = {
-    "bpe": (*_ALL, *_CUT, *_SCRIPTS),
-    "unigram": (*_ALL, *_CUT),
-    "word": (*_ALL, "treat_whitespace_as_suffix"),
-    "char": (*_ALL, "treat_whitespace_as_suffix"),
+_SCRIPT_OPTIONS = ("split_by_unicode_script", "split_by_number", "split_digits")
+_COUNTING_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "bpe": (*_SENTENCE_OPTIONS, *_SPLIT_OPTIONS, *_SCRIPT_OPTIONS),
+    "unigram": (*_SENTENCE_OPTIONS, *_SPLIT_OPTIONS),
+    "word": (*_SENTENCE_OPTIONS, "treat_whitespace_as_suffix"),
+    "char": (*_SENTENCE_OPTIONS, "treat_whitespace_as_suffix"),
 }
-_RULES = ("normalization_rule_name", "normalization_rule_tsv", "precompiled_charsmap")
-_ROLES = tuple(f"{role}_{what}" for role in ("unk", "bos", "eos", "pad") for what in ("id", "piece"))
-_RESERVED = ("control_symbols", "user_defined_symbols", "byte_fallback", *_ROLES)
+_RULE_OPTIONS = ("normalization_rule_name", "normalization_rule_tsv", "precompiled_charsmap")
+_ROLE_OPTIONS = tuple(f"{role}_{suffix}" for role in ("unk", "bos", "eos", "pad") for suffix in ("id", "piece"))
+_RESERVED_OPTIONS = ("control_symbols", "user_defined_symbols", "byte_fallback", *_ROLE_OPTIONS)
 
 
-def counted(model: str) -> frozenset[str]:
-    """The names of the options that define what is counted."""
-    return frozenset({"profile", *_SHAPING[model], *_RULES, *_RESERVED})
+def counting_options(model: str) -> frozenset[str]:
+    """Returns the names of the options that define what a model's trainer counts."""
+    return frozenset({"profile", *_COUNTING_OPTIONS[model], *_RULE_OPTIONS, *_RESERVED_OPTIONS})
 
 
 def description(model: str, options: SentencePieceOptions, reserved: Sequence[str], charsmap: bytes) -> dict[str, Any]:
-    """What is counted with these options, as a JSON value."""
+    """Returns the values that define what is counted with these options, as a JSON value."""
     return {
         "model": model,
-        **{name: getattr(options, name) for name in _SHAPING[model]},
+        **{name: getattr(options, name) for name in _COUNTING_OPTIONS[model]},
         "profile": "with U+2585" if options.profile == "lossless" else "without U+2585",
         "normalization": sha256(charsmap).hexdigest(),
         "reserved": sorted(reserved),
@@ -48,9 +48,10 @@ def description(model: str, options: SentencePieceOptions, reserved: Sequence[st
 
 
 class SentenceCounts(Counts):
-    """Words, or whatever else a model's trainer takes from sentences, as its engine counts them.
+    """The counts of words, characters or sentences that the engine of a SentencePiece model learns from.
 
-    ``described`` is what is counted. Without the engine's ``options``, other counts can be added, but no texts.
+    ``described`` is the `description` of the counts. Without ``options`` of the engine, the object accepts counts of
+    files and other objects, but no texts.
     """
 
     takes_parts: ClassVar[bool] = False
@@ -65,7 +66,7 @@ class SentenceCounts(Counts):
         threads: int | None = None,
     ) -> None:
         if model not in _MODELS:
-            raise ArgumentError(f"there is no model {model!r}")
+            raise ArgumentError(f"unknown model {model!r}: choose one of {', '.join(_MODELS)}")
         self.model, self._described, self._options = model, dict(described), options
         super().__init__(max_memory=max_memory, threads=threads)
 
@@ -78,14 +79,17 @@ class SentenceCounts(Counts):
 
     def _limit(self) -> tuple[int, str] | None:
         limit = super()._limit()
-        # Unigram's sentences take the same amount again; the engine knows about it only if it counts them itself.
-        is_shared = limit is not None and self.model == "unigram" and self._options is None
-        return (limit[0] // 2, limit[1]) if limit is not None and is_shared else limit
+        # Unigram needs the same amount of memory again for its sentences. The engine halves the limit itself if it
+        # counts texts, but not if counts are added.
+        is_halved = limit is not None and self.model == "unigram" and self._options is None
+        return (limit[0] // 2, limit[1]) if limit is not None and is_halved else limit
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Count the sentences of texts, after all earlier ones."""
+        """Counts the sentences of texts, which follow all earlier texts."""
         if self._sentences is None:
-            raise ArgumentError("these counts are finished: count other texts apart, and merge the two")
+            raise ArgumentError(
+                "these counts are finished and accept no more texts: count the texts with new counts, and merge both"
+            )
         self._sentences.push(list(texts))
 
     def _finished(self) -> _core.WordCounter:
@@ -95,36 +99,44 @@ class SentenceCounts(Counts):
         return super()._finished()
 
     def skipped(self) -> tuple[int, int]:
-        """The number of skipped sentences: too long ones, and those with a reserved character."""
+        """Returns the numbers of skipped sentences: those that are too long, and those with a reserved character."""
         return (0, 0) if self._sentences is None else self._sentences.skipped()
 
     @property
     def kind(self) -> str:
-        """The kinds that can be trained from them."""
+        """The kind of vocabulary that can be trained from the counts, for error messages."""
         return f"sentencepiece-{self.model}"
 
     @property
     def description(self) -> dict[str, Any]:
-        """What is counted, as a JSON value."""
+        """The values that define what is counted, as a JSON value."""
         return self._described
 
 
-_SAID: Mapping[str, str] = {
-    "normalization": f"the rules of normalization ({', '.join(_RULES)}) are others",
-    "reserved": f"the reserved pieces ({', '.join(_RESERVED)}) are others",
+_DIFFERENCES: Mapping[str, str] = {
+    "normalization": f"the rules of normalization ({', '.join(_RULE_OPTIONS)}) differ",
+    "reserved": f"the reserved pieces ({', '.join(_RESERVED_OPTIONS)}) differ",
 }
 
 
-def checked(counts: Counts, expected: SentenceCounts) -> SentenceCounts:
-    """The counts; ArgumentError if they differ from those that the options require."""
+def check_counts(counts: Counts, expected: SentenceCounts) -> SentenceCounts:
+    """Returns the counts. Raises `ArgumentError` if they were counted with other options than ``expected``."""
     if not isinstance(counts, SentenceCounts) or counts.model != expected.model:
-        raise ArgumentError(f"these counts are of other words: they are for {counts.kind}, not {expected.kind}")
-    there, here = counts.description, expected.description
-    other = [name for name in here if there.get(name) != here[name]]
-    if other:
-        listed = (_SAID.get(name, f"{name} is {there.get(name)!r} in them and {here[name]!r} here") for name in other)
         raise ArgumentError(
-            f"these counts are of other words: {', '.join(listed)}; train with the options that they were counted "
-            "with, or count the texts again with these"
+            f"these counts have other words than {expected.kind} needs: use the counts to train {counts.kind}"
+        )
+    actual_values, expected_values = counts.description, expected.description
+    different_names = [name for name in expected_values if actual_values.get(name) != expected_values[name]]
+    if different_names:
+        differences = (
+            _DIFFERENCES.get(
+                name,
+                f"{name} is {actual_values.get(name)!r} in the counts and {expected_values[name]!r} in this training",
+            )
+            for name in different_names
+        )
+        raise ArgumentError(
+            f"these counts have other words than this training needs: {', '.join(differences)}; train with the "
+            "options of the counts, or count the texts again with the options of this training"
         )
     return counts

@@ -1,4 +1,4 @@
-"""The normalizer step of the options: rules by name or from a file, as a compiled character map."""
+"""Builds the normalizer step from the options: rules with a name or from a file are compiled to a character map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .options import SentencePieceOptions
 
 
 def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
-    """The normalization of texts, in training and afterwards."""
+    """Returns the normalizer step, which is applied to texts in training and in encoding."""
     return SentencePieceNormalize(
         charsmap=_charsmap(options),
         add_dummy_prefix=options.add_dummy_prefix,
@@ -23,11 +23,11 @@ def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
 
 
 def denormalizer(options: SentencePieceOptions) -> SentencePieceNormalize | None:
-    """The denormalization of decoded texts."""
+    """Returns the step that is applied to decoded texts; None without rules."""
     if options.denormalization_rule_tsv is None:
         return None
     return SentencePieceNormalize(
-        charsmap=_compiled(options.denormalization_rule_tsv),
+        charsmap=_compile_file(options.denormalization_rule_tsv),
         add_dummy_prefix=False,
         remove_extra_whitespaces=False,
         escape_whitespaces=False,
@@ -38,13 +38,15 @@ def _charsmap(options: SentencePieceOptions) -> bytes:
     if options.precompiled_charsmap is not None:
         return options.precompiled_charsmap
     if options.normalization_rule_tsv is not None:
-        return _compiled(options.normalization_rule_tsv)
+        return _compile_file(options.normalization_rule_tsv)
     return named_charsmap(options.normalization_rule_name, options.line)
 
 
 @cache
 def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
-    """The character map of a name, as the release has it: Unicode 17.0 in 0.2.3, 16.0 in 0.2.1.
+    """Returns the compiled rules with this name of a SentencePiece release.
+
+    The rules have Unicode 17.0 in release 0.2.3, and 16.0 in 0.2.1.
 
     >>> len(named_charsmap("nmt_nfkc")), named_charsmap("identity")
     (240007, b'')
@@ -52,9 +54,9 @@ def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
     return b"" if name == "identity" else _core.sentencepiece_charsmap(name, line)
 
 
-def _compiled(path: str | os.PathLike[str]) -> bytes:
+def _compile_file(path: str | os.PathLike[str]) -> bytes:
     try:
         rules = Path(path).read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{os.fspath(path)} holds no rules: it is no UTF-8 ({error})") from error
+        raise ArgumentError(f"{os.fspath(path)} is not a file of rules, because it is not UTF-8 ({error})") from error
     return _core.sentencepiece_compile_rules(rules)

@@ -1,4 +1,4 @@
-"""SentencePiece's options, by SentencePiece's names, and their checks."""
+"""The options of SentencePiece's trainers, with SentencePiece's names, and their checks."""
 
 from __future__ import annotations
 
@@ -36,30 +36,34 @@ _PROFILES: Mapping[str, Mapping[str, Any]] = {
         "normalization_rule_name": "identity",
     },
 }
-_MOST_BYTES = 1 << 30
+_MAX_SENTENCE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentencePieceOptions:
-    """What shapes a SentencePiece vocabulary; names and defaults are those of `spm_train`, except for the first four.
+    """The options of a SentencePiece vocabulary, with names and defaults of `spm_train` except for the first four.
 
-    * ``vocab_size``: the number of pieces, including the reserved ones.
-    * ``profile``: which defaults apply. "lossless": every text decodes unchanged (identity normalization, bytes for
-      characters without a piece, no space added or removed, pieces for runs of spaces, texts of any length, including
-      line feeds). "sentencepiece": those of SentencePiece. "llama2c": those with which llama2.c trains its
-      vocabularies.
-    * ``line``: the release to follow if trainers of releases differ.
-    * ``sentences``: what a sentence is: each of the "lines" of a text (SentencePiece's files), each text without its
-      final line ends ("items", SentencePiece's iterators), or "texts" unchanged.
+    * ``vocab_size``: the number of pieces, including reserved pieces.
+    * ``profile``: the set of defaults. "sentencepiece" has SentencePiece's defaults, and "llama2c" the options of
+      llama2.c. With "lossless", every text decodes unchanged: texts are not normalized, no space is added or removed,
+      characters without a piece are encoded as bytes, runs of spaces can be pieces, and texts can have any length and
+      contain line feeds.
+    * ``line``: the SentencePiece release to follow if the trainers of releases differ.
+    * ``sentences``: the unit of training: each line of a text ("lines", as in SentencePiece's files), each text without
+      its final line ends ("items", as in SentencePiece's iterators), or each text unchanged ("texts").
     * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
-    * ``normalization_rule_tsv``: a file of rules instead: hexadecimal code points, a tab, and their replacement.
-    * ``precompiled_charsmap``: the compiled rules of another model instead.
-    * ``auto_character_coverage``: characters are pieces if that saves more than merges do; others are encoded as bytes.
-    * ``max_sentence_length``: in bytes; longer sentences are skipped and reported. None for no limit.
-    * ``input_sentence_size``: the number of sentences to use, 0 for all; ``shuffle_input_sentence`` samples them.
-    * ``self_test_sample_size``: has no effect, as in 0.2.3.
-    * ``seed_sentencepieces_file``: the substrings to start from, a file of lines with a piece, a tab and a count.
-    * ``tsv``: each line is a text, a tab, and its count (SentencePiece's input_format).
+    * ``normalization_rule_tsv``: a file of normalization rules, which replace the named rules. A line has hexadecimal
+      code points, a tab, and their replacement.
+    * ``precompiled_charsmap``: the compiled rules of another model, which replace the named rules.
+    * ``auto_character_coverage``: whether a character is only a piece if this saves more tokens than a merge would;
+      other characters are encoded as bytes.
+    * ``max_sentence_length``: the maximum number of bytes of a sentence; longer sentences are skipped and reported.
+      None for no limit.
+    * ``input_sentence_size``: the number of sentences to use, 0 for all; with ``shuffle_input_sentence`` a random
+      sample.
+    * ``self_test_sample_size``: has no effect, as in SentencePiece 0.2.3.
+    * ``seed_sentencepieces_file``: a file with the first candidates of Unigram; a line has a piece, a tab and a count.
+    * ``tsv``: whether each line has a text, a tab, and the count of the text (SentencePiece's input_format).
     """
 
     vocab_size: int
@@ -113,66 +117,70 @@ class SentencePieceOptions:
 NAMES = tuple(field.name for field in fields(SentencePieceOptions))
 
 
-def chosen(given: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
-    """The options, checked, and the names of those that the profile or the caller sets.
+def resolve_options(given: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
+    """Returns the checked options, and the names of the options that the profile or the caller sets.
 
-    >>> options, explicit = chosen({"vocab_size": 100}, "bpe")
+    Raises `ArgumentError` for invalid options.
+
+    >>> options, explicit = resolve_options({"vocab_size": 100}, "bpe")
     >>> options.byte_fallback, "byte_fallback" in explicit, "bos_id" in explicit
     (True, True, False)
     """
     defaults = dict(_PROFILES[one_of("profile", given.get("profile", "lossless"), tuple(_PROFILES))])
     if given.keys() & {"normalization_rule_tsv", "precompiled_charsmap"}:
         defaults.pop("normalization_rule_name", None)
-    together = {**defaults, **given}
+    values = {**defaults, **given}
     for name in ("control_symbols", "user_defined_symbols"):
-        if name in together:
-            together[name] = _symbols(name, together[name])
-    if isinstance(together.get("vocab_size"), (list, tuple)):
-        raise ArgumentError("vocab_size: SentencePiece's trainers make one size at a time: train once for each")
-    options = SentencePieceOptions(**together)
+        if name in values:
+            values[name] = _symbols(name, values[name])
+    if isinstance(values.get("vocab_size"), (list, tuple)):
+        raise ArgumentError("vocab_size: SentencePiece's trainers accept a single size: train once for each size")
+    options = SentencePieceOptions(**values)
     check_types(options)
     _check(options, model)
-    return options, frozenset(together)
+    return options, frozenset(values)
 
 
 def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
-    """A list of texts; a single text is a comma-separated list, as in SentencePiece."""
+    """Returns a list of texts; a single text is a comma-separated list, as in SentencePiece."""
     if not isinstance(value, Iterable):
         raise ArgumentError(f"{name}={value!r} is not a list of texts")
-    listed = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
-    return tuple(text(name, symbol) for symbol in listed)
+    symbols = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
+    return tuple(text(name, symbol) for symbol in symbols)
 
 
 def _check(options: SentencePieceOptions, model: str) -> None:
-    """The checks that SentencePiece does before it reads anything."""
+    """Checks the options as SentencePiece does before it reads texts. Raises `ArgumentError`."""
     _check_ranges(options)
     one_of("line", options.line, ("0.2.1", "0.2.3"))
     one_of("sentences", options.sentences, ("lines", "items", "texts"))
     if 0 < options.input_sentence_size <= 100 or options.input_sentence_size < 0:
-        raise ArgumentError("input_sentence_size is 0 (all sentences) or more than 100")
+        raise ArgumentError("input_sentence_size must be 0 (all sentences) or more than 100")
     if options.use_all_vocab and model not in ("word", "char"):
-        raise ArgumentError("use_all_vocab is for words and characters: others have no end")
+        raise ArgumentError(
+            "use_all_vocab needs a model of words or characters: other models have no complete vocabulary"
+        )
     if options.pretokenization_delimiter and model not in ("bpe", "unigram"):
-        raise ArgumentError("pretokenization_delimiter is for BPE and Unigram")
+        raise ArgumentError("pretokenization_delimiter needs BPE or Unigram: remove it")
     if options.auto_character_coverage:
         _check_auto_coverage(options, model)
     if options.self_test_sample_size and options.line == "0.2.1":
-        raise ArgumentError("self_test_sample_size is for line='0.2.3': 0.2.1 draws other samples in each run")
+        raise ArgumentError("self_test_sample_size needs line='0.2.3', because 0.2.1 has other samples in each run")
     for role in ("unk", "bos", "eos", "pad"):
         if not getattr(options, f"{role}_piece"):
-            raise ArgumentError(f"{role}_piece is empty: to have none, set {role}_id=-1")
+            raise ArgumentError(f"{role}_piece is empty: for a vocabulary without this piece, set {role}_id=-1")
     sources = [options.normalization_rule_tsv, options.precompiled_charsmap]
     if sum(source is not None for source in sources) > 1:
-        raise ArgumentError("normalization_rule_tsv and precompiled_charsmap exclude each other")
+        raise ArgumentError("normalization_rule_tsv and precompiled_charsmap exclude each other: remove one of them")
 
 
 def _check_auto_coverage(options: SentencePieceOptions, model: str) -> None:
     if model != "bpe" or options.line != "0.2.3":
-        raise ArgumentError("auto_character_coverage is for BPE of line='0.2.3'")
+        raise ArgumentError("auto_character_coverage needs BPE and line='0.2.3'")
     if not options.byte_fallback:
-        raise ArgumentError("auto_character_coverage needs byte_fallback, for the characters that are no pieces")
+        raise ArgumentError("auto_character_coverage needs byte_fallback=True, for the characters without a piece")
     if options.required_chars:
-        raise ArgumentError("auto_character_coverage and required_chars exclude each other")
+        raise ArgumentError("auto_character_coverage and required_chars exclude each other: remove one of them")
 
 
 def _check_ranges(options: SentencePieceOptions) -> None:
@@ -183,13 +191,13 @@ def _check_ranges(options: SentencePieceOptions) -> None:
         "num_sub_iterations": (1, 10),
         "num_threads": (1, 1024),
         "shrinking_factor": (0.5, 0.95),
-        "max_sentence_length": (10, _MOST_BYTES),
+        "max_sentence_length": (10, _MAX_SENTENCE_BYTES),
         "self_test_sample_size": (0, 1000),
         "seed_sentencepiece_size": (0, 2**31 - 1),
         "input_sentence_size": (0, 2**63 - 1),
         **dict.fromkeys(("unk_id", "bos_id", "eos_id", "pad_id"), (-(2**31), 2**31 - 1)),
     }
-    for name, (least, most) in ranges.items():
+    for name, (minimum, maximum) in ranges.items():
         value = getattr(options, name)
-        if value is not None and not least <= value <= most:
-            raise ArgumentError(f"{name}={value} is not from {least} to {most}")
+        if value is not None and not minimum <= value <= maximum:
+            raise ArgumentError(f"{name}={value} is not from {minimum} to {maximum}")

@@ -1,4 +1,4 @@
-"""A file of substrings to start Unigram's training from: lines with a piece, a tab, and how often it occurs."""
+"""Reads a file with the first candidates of Unigram's training: a line has a piece, a tab, and the piece's count."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pathlib import Path
 from ...errors import ArgumentError
 
 _COUNT = re.compile(rb"[ \t\r\v\f]*\+?([0-9]+)[ \t\r\v\f]*")
-_MOST = 2**63 - 1
+_MAX_COUNT = 2**63 - 1
 
 
-def seeds(path: str | os.PathLike[str]) -> list[tuple[bytes, int]]:
-    """The pieces and counts, in order; ArgumentError if SentencePiece would reject the file."""
+def read_seeds(path: str | os.PathLike[str]) -> list[tuple[bytes, int]]:
+    """Returns the pieces and counts of a file, in order. Raises `ArgumentError` for a line that is not valid."""
     lines = Path(path).read_bytes().split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    return [_seed(line, f"{os.fspath(path)}, line {number}") for number, line in enumerate(lines, 1)]
+    return [_parse_seed(line, f"{os.fspath(path)}, line {number}") for number, line in enumerate(lines, 1)]
 
 
-def _seed(line: bytes, where: str) -> tuple[bytes, int]:
+def _parse_seed(line: bytes, where: str) -> tuple[bytes, int]:
     piece, *others = line.split(b"\t")
-    found = _COUNT.fullmatch(others[0]) if others else None
-    count = int(found[1]) if found and len(found[1]) < 20 else 0
-    if not 0 < count <= _MOST:
-        raise ArgumentError(f"{where}: a line is a piece, a tab and its count, 1 or more")
+    match = _COUNT.fullmatch(others[0]) if others else None
+    count = int(match[1]) if match and len(match[1]) < 20 else 0
+    if not 0 < count <= _MAX_COUNT:
+        raise ArgumentError(f"{where}: a line must have a piece, a tab and a count from 1 on")
     try:
         piece.decode()
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{where}: the piece is no UTF-8 ({error})") from error
+        raise ArgumentError(f"{where}: the piece is not UTF-8 ({error})") from error
     return piece, count

@@ -1,18 +1,18 @@
-"""SentencePiece's Unigram: a language model over pieces."""
+"""Trains SentencePiece's Unigram, a language model of pieces."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import SentencePieceTrainer, with_options
-from .seed_file import seeds
+from .seed_file import read_seeds
 
 
 @with_options()
 class SentencePieceUnigramTrainer(SentencePieceTrainer):
-    """SentencePiece's Unigram: the same pieces, ids and scores as its own trainer.
+    """Trains Unigram with the same pieces, ids and scores as SentencePiece.
 
-    The last bits of the scores depend on ``num_threads``, as they do in SentencePiece, but not on ``threads``.
+    The last bits of the scores depend on ``num_threads``, as in SentencePiece, but not on ``threads``.
 
     >>> import polytok
     >>> texts = ["low lower lowest", "new newer newest"] * 10
@@ -23,11 +23,11 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
 
     model = "unigram"
 
-    def fit(self) -> dict[str, Any]:
-        """Options that only Unigram's engine takes."""
+    def unigram_options(self) -> dict[str, Any]:
+        """Returns the options that only Unigram has, in the form of the engine."""
         file = self.options.seed_sentencepieces_file
         return {
-            "seeds": None if file is None else seeds(file),
+            "seeds": None if file is None else read_seeds(file),
             "seed_size": self.options.seed_sentencepiece_size,
             "shrinking_factor": self.options.shrinking_factor,
             "sub_iterations": self.options.num_sub_iterations,
