@@ -1,1 +1,1 @@
-"""Benchmarks: polytok beside the packages people use today. Run `python -m bench.run`; see docs/benchmarks.md."""
+"""Benchmarks that compare polytok with other tokenizer packages. Run `python -m bench.run`; see docs/benchmarks.md."""

@@ -1,11 +1,11 @@
-"""Builds of polytok as engines, so that two of them can run in one process.
+"""Loads builds of polytok as engines, so that two builds can run in one process.
 
 A build is the folder of a package (``…/python/polytok``) or the file of an extension module (``_core.abi3.so``). A
-folder is imported as a package of another name, with all its modules, and used by its public functions. A file has no
-Python of its own: files of vocabularies are read by the polytok that is installed, and its `Tokenizer` is called.
+folder is imported with all its modules as a package with a new name, and its public functions are called. For a file,
+the installed polytok reads the vocabularies, and the `Tokenizer` of the extension module is called.
 
-An extension module is found by the last part of its name, so each build is the ``_core`` of a package of its own. Two
-paths to the same file are the same build.
+Python looks up the entry point of an extension module by the last part of its name, so each build is named ``_core``
+in a package with a new name. Python loads the same file only once, so two paths to one file are the same build.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from .engines.polytok import SIMD, adapted
 
 
 def engine(name: str, path: Path) -> Engine:
-    """A build as an engine of that name."""
+    """Returns an engine with this name for the build at ``path``."""
     return Engine(name, "polytok", partial(load, name, path), simd=SIMD)
 
 
 def named(argument: str) -> tuple[str, Path]:
-    """The two of ``name=path``, or a usage error."""
+    """Returns the name and path of an argument ``name=path``. Exits if the argument is wrong."""
     name, _, path = argument.partition("=")
     if not name.isidentifier() or not path or not Path(path).exists():
-        raise SystemExit(f"{argument} is not name=path, with the path of a package's folder or of an extension module")
+        raise SystemExit(f"{argument} is not name=path: give the path of a package's folder or of an extension module")
     return name, Path(path).resolve()
 
 
 def load(name: str, path: Path, vocabulary: Vocabulary) -> Adapter:
-    """A vocabulary, loaded by a build."""
+    """Loads a vocabulary with the build at ``path``."""
     if path.is_dir():
         return adapted(package(name, path).load(vocabulary.path))
     import polytok
@@ -49,17 +49,17 @@ def load(name: str, path: Path, vocabulary: Vocabulary) -> Adapter:
 
 
 def package(name: str, folder: Path) -> ModuleType:
-    """The package in a folder under a name of its own."""
+    """Imports the package in a folder under the name ``polytok_`` and ``name``."""
     import polytok.errors
 
-    sys.modules[f"polytok_{name}.errors"] = polytok.errors  # what every extension module raises
+    sys.modules[f"polytok_{name}.errors"] = polytok.errors  # every extension module raises these classes
     init = folder / "__init__.py"
     spec = importlib.util.spec_from_file_location(f"polytok_{name}", init, submodule_search_locations=[str(folder)])
     return _imported(spec, folder)
 
 
 def extension(name: str, file: Path) -> ModuleType:
-    """The extension module in a file."""
+    """Imports the extension module in a file."""
     return _imported(importlib.util.spec_from_file_location(f"polytok_{name}._core", file), file)
 
 
@@ -73,7 +73,7 @@ def _imported(spec: ModuleSpec | None, path: Path) -> ModuleType:
 
 
 def raw(tokenizer: Any) -> Adapter:
-    """The functions of an extension module's tokenizer."""
+    """Returns an adapter for the methods of an extension module's tokenizer."""
     encode_array = plain(tokenizer.encode_array)
     dtype = encode_array("").dtype
     return Adapter(
@@ -89,7 +89,7 @@ def raw(tokenizer: Any) -> Adapter:
 
 
 def plain(method: Callable[..., Any]) -> Callable[[str], Any]:
-    """A method as a function of the text alone; some builds also ask whether to add special tokens."""
+    """Returns a method as a function of the text. Some builds need a second argument, to add special tokens."""
     try:
         method("", False)
     except TypeError:

@@ -1,7 +1,7 @@
-"""What texts and vocabularies there are, as data. What is done with them stands in workloads.py.
+"""The texts and vocabularies of the benchmarks. workloads.py has the operations on them.
 
-A new engine is an adapter in engines/ and its name in the vocabularies that it reads. A vocabulary's reference is the
-package that its ids come from: an engine whose ids differ from the reference's gets no time.
+To add an engine, write an adapter in engines/ and add its name to the vocabularies that it reads. The reference of a
+vocabulary is the package with the expected ids: an engine with other ids is not timed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LLAMA_CPP = "llama.cpp's twin"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A kind of text: equal shares of sources, which texts.py knows by name."""
+    """A kind of text, which has equal shares of the sources that texts.py reads."""
 
     name: str
     title: str
@@ -27,11 +27,12 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A vocabulary file, and the names of its engines.
+    """A vocabulary file and the engines that read it.
 
-    ``json`` is a tokenizer.json of the same vocabulary, for engines that read nothing else; ``model`` its SentencePiece
-    model. ``kin`` names the row whose speed this one should reach: the same vocabulary in its first format, or one of
-    the same family. ``is_quick``: part of a quick run.
+    ``reference`` is the engine with the expected ids, and ``peers`` are the other engines. ``json`` is a tokenizer.json
+    of the same vocabulary for engines that read only this format, ``model`` the SentencePiece model. ``kin`` names a
+    vocabulary whose speed this one should reach: the same vocabulary in another format, or one of the same family.
+    ``is_quick`` is true if the vocabulary is part of a quick run.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Vocabulary:
 
     @property
     def is_sentencepiece(self) -> bool:
-        """Whether the file is a SentencePiece model."""
+        """True if the file is a SentencePiece model."""
         return self.file.startswith("sentencepiece/")
 
     @property
@@ -153,7 +154,8 @@ VOCABULARIES = (
             ("bert-gguf", "BERT uncased", WORDPIECE, "bert-bge", "bert"),
         )
     ),
-    # llama.cpp's twin needs a second for 2 KB here; ids of text without special tokens are those of the model.
+    # llama.cpp's twin needs a second for 2 KB of this vocabulary. For text without special tokens, the SentencePiece
+    # model returns the same ids.
     Vocabulary(
         "llama2-gguf",
         "Llama 2, GGUF",

@@ -1,4 +1,4 @@
-"""Digests of an engine's outputs, made in a process in which nothing is timed."""
+"""Computes digests of an engine's outputs in a separate process, which is not timed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .remote import Failed, Remote, attempt
 from .texts import Document
 
 MISSING = Failed("")
-"""The answer if the package has no such operation."""
+"""The answer for an operation that the package does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An operation over documents. ``is_reference``: what its output should be, by the engine's ids."""
+    """An operation to run over documents. With ``is_reference``, the expected digests are computed from the ids."""
 
     operation: str
     documents: Sequence[Document]
@@ -27,7 +27,7 @@ class Request:
 
 
 class Checker:
-    """One engine with one vocabulary; its process starts at the first question."""
+    """A process with one engine and one vocabulary, which starts at the first request."""
 
     def __init__(self, engine: Engine, vocabulary: Vocabulary, patience: float) -> None:
         self._remote = Remote(serve, (engine, vocabulary), patience)
@@ -43,7 +43,7 @@ class Checker:
 
 
 def serve(pipe: Connection, task: tuple[Engine, Vocabulary]) -> None:
-    """The process of a `Checker`."""
+    """Answers requests in the process of a `Checker`."""
     engine, vocabulary = task
     adapter = attempt(lambda: engine.load(vocabulary))
     while (request := pipe.recv()) is not None:
@@ -51,7 +51,7 @@ def serve(pipe: Connection, task: tuple[Engine, Vocabulary]) -> None:
 
 
 def answered(adapter: Adapter, request: Request) -> Any:
-    """A digest for each document."""
+    """Returns a digest for each document."""
     operation = OPERATIONS[request.operation]
     documents: Sequence[Any] = request.documents
     if request.is_reference:
@@ -60,7 +60,7 @@ def answered(adapter: Adapter, request: Request) -> Any:
 
 
 def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) -> list[bytes] | Failed:
-    """A digest of what the operation makes of each document."""
+    """Returns a digest of the operation's output for each document, or `MISSING`."""
     call = operation.find(adapter)
     if call is None:
         return MISSING
@@ -70,6 +70,6 @@ def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) ->
 
 
 def differing(expected: Sequence[bytes], given: Sequence[bytes]) -> int:
-    """How many documents have other ids."""
+    """Returns the number of documents with different digests."""
     longer = abs(len(expected) - len(given))
     return longer + sum(ours != theirs for ours, theirs in zip(expected, given, strict=False))

@@ -1,7 +1,7 @@
-"""One operation of one engine in a process of its own, timed.
+"""Times one operation of one engine in a separate process.
 
-Nothing else runs in the process: no other engine has warmed its memory, and the text it is tested on was never seen in
-it. Outputs are checked elsewhere, by checker.py.
+Only this engine runs in the process, so that no other engine warms up caches, and the process has not encoded the test
+text before. checker.py checks the outputs in other processes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .texts import Document, copies, utf8_bytes
 
 READY = "ready"
 MEMORY = "memory"
-"""What may be asked beside the number of a portion."""
+"""Requests to the process besides the number of a portion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a process gets: documents to warm up on, and portions of documents, each timed when it is asked for."""
+    """The task of a process: documents for the warm-up, and portions of documents, which are timed on request."""
 
     engine: Engine
     vocabulary: Vocabulary
@@ -41,7 +41,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What is known once an engine is loaded and warm: seconds of loading and of the first document of all."""
+    """The seconds of loading, and the seconds of the first document; None without a warm-up."""
 
     load: float
     cold: float | None
@@ -49,34 +49,37 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Bytes of UTF-8, seconds by the clock, and of those the ones that the process was running."""
+    """A timing: the bytes of UTF-8, the seconds of wall-clock time, and the seconds of processor time."""
 
     size: int
     wall: float
     running: float
 
     def speed(self, is_shared: bool) -> float:
-        """MB/s, by the clock, or where others use the machine too by the processor's time."""
+        """Returns MB/s by wall-clock time, or by processor time if ``is_shared``."""
         return self.size / 1e6 / (self.running if is_shared else self.wall)
 
     @property
     def is_disturbed(self) -> bool:
-        """More than a tenth was lost to other processes, so that the figure says little."""
+        """True if other processes took more than a tenth of the wall-clock time, so that the timing is unreliable."""
         return self.running < 0.9 * self.wall
 
 
 def serve(pipe: Connection, task: Task) -> None:
-    """The process: answers `READY`, `MEMORY`, and numbers of portions."""
+    """Answers the requests `READY`, `MEMORY` and numbers of portions in the process."""
     session = attempt(lambda: Session(task))
     while (request := pipe.recv()) is not None:
         pipe.send(attempt(lambda: session.answer(request)) if isinstance(session, Session) else session)
 
 
 class Session:
-    """A loaded and warm engine."""
+    """An engine that is loaded and warmed up."""
 
     def __init__(self, task: Task) -> None:
-        """Loads and warms up. What is timed later is made first, so that it is no part of the engine's memory."""
+        """Loads the engine and warms it up.
+
+        The documents to time are created first, so that their memory is not counted as the engine's memory.
+        """
         self._portions = [copies(portion, task.copies) for portion in task.portions]
         self._sizes = [utf8_bytes(portion) for portion in self._portions]
         self._before = resident()
@@ -86,39 +89,39 @@ class Session:
         load = perf_counter_ns() - start
         self._operation = OPERATIONS[task.operation]
         call = self._operation.find(self._adapter)
-        assert call is not None, "the checker has found it"
+        assert call is not None, "the checker has run this operation before"
         self._call = call
         self._given: dict[int, list[Any]] = {}
         gc.disable()
-        first = self._timed(0, self._made(task.warm_up[:1])) if task.warm_up else None
-        self._timed(0, self._made(task.warm_up))
+        first = self._time(0, self._convert(task.warm_up[:1])) if task.warm_up else None
+        self._time(0, self._convert(task.warm_up))
         self._ready = Ready(load / 1e9, first.wall if first else None)
 
     def answer(self, request: int | str) -> Ready | Took | int | None:
         if request == READY:
             return self._ready
         if isinstance(request, int):
-            return self._timed(self._sizes[request], self._inputs(request))
+            return self._time(self._sizes[request], self._inputs(request))
         after = resident()
         return None if self._before is None or after is None else after - self._before
 
     def _inputs(self, portion: int) -> list[Any]:
         if portion not in self._given:
-            self._given[portion] = self._made(self._portions[portion])
+            self._given[portion] = self._convert(self._portions[portion])
         return self._given[portion]
 
-    def _made(self, documents: Sequence[Document]) -> list[Any]:
+    def _convert(self, documents: Sequence[Document]) -> list[Any]:
         texts: Sequence[Any] = documents
         given = [self._operation.given(self._adapter, text) for text in texts]
         return [given] if self._operation.is_whole else given
 
-    def _timed(self, size: int, inputs: Iterable[Any]) -> Took:
+    def _time(self, size: int, inputs: Iterable[Any]) -> Took:
         wall, running = timed(self._call, inputs)
         return Took(size, wall, running)
 
 
 def timed(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
-    """Seconds by the clock and of the process for all inputs, one by one; each output is let go before the next."""
+    """Calls a function with each input and returns the wall-clock and processor seconds. Outputs are freed immediately."""
     start, running = perf_counter_ns(), process_time_ns()
     for given in inputs:
         call(given)
@@ -126,7 +129,7 @@ def timed(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
 
 
 def resident() -> int | None:
-    """The memory that the process holds, in bytes; None where the system does not tell."""
+    """Returns the resident memory of the process in bytes; None if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:

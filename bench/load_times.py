@@ -1,10 +1,10 @@
-"""How long every vocabulary file takes to load: polytok, the package that the file is from, and the same as ``.ptok``.
+"""Measures how long every vocabulary file takes to load: with polytok, with the reference package, and as ``.ptok``.
 
-``python -m bench.load_times`` prints the table, and ``--write`` puts it in docs/generated/load-times.md. A load is from
-the path of a file in the page cache to a tokenizer that has encoded one word. Every loader has its own processes, which
-take turns; in each, the second to the sixth load are measured and the fastest counts, so that neither imports nor other
-programs do. The table has the medians. Time is the clock's; with ``--shared``, for a machine that others use too, the
-processor's.
+``python -m bench.load_times`` prints a table, and ``--write`` also writes it to docs/generated/load-times.md. A load
+begins with the path of a file in the page cache and ends when the tokenizer has encoded one word. Each loader runs in
+its own processes, which take turns. In each process, the fastest of the second to the sixth load counts, so that the
+time of imports and of other programs is excluded. The table has the medians of wall-clock time; with ``--shared``, for
+a machine with other programs, of processor time.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ FOLDERS = {
     "rwkv": "pyrwkv",
     "tekken": "json, reading only",
 }
-"""The folders of ``vocab/`` and their reference loaders; files of other folders have none here. For
-tekken it is what reads the JSON, a part of loading; the gguf package's reader takes seconds for each of its files."""
+"""The reference loaders of the folders of ``vocab/``; files in other folders have no reference. For tekken, the
+reference only reads the JSON, which is a part of loading. The reader of the package gguf takes seconds for each file
+and is not included."""
 
 
 def _polytok(path: Path) -> Any:
@@ -67,7 +68,7 @@ def _tokenizers(path: Path) -> Any:
 def _pyrwkv(path: Path) -> Any:
     import pyrwkv_tokenizer
 
-    return pyrwkv_tokenizer.RWKVTokenizer().encode("word")  # it brings the same file along
+    return pyrwkv_tokenizer.RWKVTokenizer().encode("word")  # the package contains the same file
 
 
 def _json(path: Path) -> Any:
@@ -85,7 +86,7 @@ LOADERS: dict[str, Callable[[Path], Any]] = {
 
 
 def measure(loader: str, path: Path, is_shared: bool) -> float:
-    """The fastest of some loads in this process, in milliseconds."""
+    """Returns the milliseconds of the fastest of some loads in this process."""
     load = LOADERS[loader]
     clock = time.process_time if is_shared else time.perf_counter
     load(path)
@@ -98,14 +99,14 @@ def measure(loader: str, path: Path, is_shared: bool) -> float:
 
 
 def _in_a_process(loader: str, path: Path, is_shared: bool) -> float | None:
-    """The same in a new process; None if the package is missing or does not read the file."""
+    """Runs `measure` in a new process; returns None if the package is missing or cannot read the file."""
     command = [sys.executable, "-m", "bench.load_times", *["--shared"][:is_shared], loader, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=False)
     return float(json.loads(done.stdout)) if done.returncode == 0 else None
 
 
 def row(path: Path, folder: Path, is_shared: bool) -> str | None:
-    """The table's row of a file, or None if polytok does not read it."""
+    """Returns the row of a file, or None if polytok cannot read the file."""
     import polytok
 
     try:
@@ -114,14 +115,14 @@ def row(path: Path, folder: Path, is_shared: bool) -> str | None:
     except polytok.PolytokError:
         return None
     reference = FOLDERS.get(path.parent.name)
-    wanted = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native)]
-    rounds = [[_in_a_process(*job, is_shared) for job in wanted] for _ in range(ROUNDS)]
-    medians = [_median([each[job] for each in rounds]) for job in range(len(wanted))]
+    jobs = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native)]
+    rounds = [[_in_a_process(*job, is_shared) for job in jobs] for _ in range(ROUNDS)]
+    medians = [_median([each[job] for each in rounds]) for job in range(len(jobs))]
     ours, theirs, mapped = medians[0], medians[1] if reference else None, medians[-1]
-    named = f"{theirs:.1f} ({reference})" if theirs else "—"
+    reference_cell = f"{theirs:.1f} ({reference})" if theirs else "—"
     ratio = f"{theirs / ours:.1f}×" if theirs and ours else "—"
     size = native.stat().st_size / 1e6
-    return f"| {path.parent.name}/{path.name} | {ours:.1f} | {named} | {ratio} | {mapped:.2f} | {size:.1f} |"
+    return f"| {path.parent.name}/{path.name} | {ours:.1f} | {reference_cell} | {ratio} | {mapped:.2f} | {size:.1f} |"
 
 
 def _median(times: list[float | None]) -> float | None:
@@ -130,7 +131,7 @@ def _median(times: list[float | None]) -> float | None:
 
 
 def lines(is_shared: bool) -> Iterator[str]:
-    """The table, line by line, for it takes minutes."""
+    """Yields the lines of the table, because measuring takes minutes."""
     yield "| file | polytok, ms | reference, ms | polytok is | as .ptok, ms | .ptok, MB |"
     yield "| --- | --- | --- | --- | --- | --- |"
     with tempfile.TemporaryDirectory() as folder:
@@ -155,11 +156,13 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m bench.load_times", description="How long every vocabulary loads.")
-    made.add_argument("--shared", action="store_true", help="others use the machine too: take the processor's time")
-    made.add_argument("--write", action="store_true", help="update docs/generated/load-times.md")
-    made.add_argument("job", nargs="*", help=argparse.SUPPRESS)  # loader and path, in a process of its own
-    return made
+    parser = argparse.ArgumentParser(prog="python -m bench.load_times", description="How long every vocabulary loads.")
+    parser.add_argument(
+        "--shared", action="store_true", help="measure processor time, because other programs run on the machine"
+    )
+    parser.add_argument("--write", action="store_true", help="update docs/generated/load-times.md")
+    parser.add_argument("job", nargs="*", help=argparse.SUPPRESS)  # the loader and the path for a new process
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Markdown tables, and Markdown into documents between markers."""
+"""Formats Markdown tables, and inserts Markdown into documents between markers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
+    """Returns a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -22,7 +22,10 @@ def matrix(
     cell: Callable[[Item], str],
     head: Sequence[str],
 ) -> str:
-    """A table with a row for each key of ``row`` and a column for each of ``column``, in the order of the items."""
+    """Returns a table with a row for each value of ``row`` and a column for each value of ``column``.
+
+    Rows and columns are in the order of the items. ``cell`` returns the text of an item's cell.
+    """
     columns: dict[str, None] = {}
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for item in items:
@@ -33,17 +36,17 @@ def matrix(
 
 
 def put(path: Path, marker: str, text: str) -> None:
-    """Replaces what stands between ``<!-- marker:begin -->`` and ``<!-- marker:end -->``."""
+    """Replaces the text between ``<!-- marker:begin -->`` and ``<!-- marker:end -->`` in a document."""
     before, after = around(path, marker)
     path.write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
 
 
 def around(path: Path, marker: str) -> tuple[str, str]:
-    """A document up to the end of its first marker, and from its second one on."""
+    """Returns a document up to the end of its first marker, and from its second marker on."""
     begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
     document = path.read_text(encoding="utf-8") if path.exists() else ""
     before, found, rest = document.partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise SystemExit(f"{path.name} has no place for the figures: put the lines {begin} and {end} into it")
+        raise SystemExit(f"{path.name} lacks the markers for the figures: add the lines {begin} and {end}")
     return before + begin, end + after

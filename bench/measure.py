@@ -1,4 +1,4 @@
-"""Checks the outputs of a case's engines, then times those that are right, round by round in turn."""
+"""Checks the outputs of a case's engines, then times the correct engines, which take turns in each round."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from .workloads import Amount, Case, Workload
 Item = TypeVar("Item")
 
 PATIENCE = 60.0
-"""Seconds that an engine may take for a portion, after which it has none."""
+"""The maximum number of seconds of an engine for a portion; a slower engine has no result."""
 
 
 @dataclass(slots=True)
 class Result:
-    """An operation of an engine on a text: MB/s of each round (of UTF-8, 1 MB = 10^6 bytes), seconds and bytes of each
-    process."""
+    """The result of an engine's operation on a text.
+
+    ``first`` and ``again`` have the MB/s of UTF-8 in each round of both passes (1 MB is 10^6 bytes). ``load`` and
+    ``cold`` have the seconds of loading and of the first document, and ``memory`` the bytes, of each process.
+    """
 
     vocabulary: Vocabulary
     workload: Workload
@@ -38,7 +41,7 @@ class Result:
     cold: list[float] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
     disturbed: int = 0
-    """Rounds, of both passes, that lost more than a tenth of their time to other processes."""
+    """The number of rounds of both passes in which other processes took more than a tenth of the time."""
     void: str | None = None
     """Why there is no time, where there is none."""
 
@@ -98,7 +101,7 @@ def verified(results: list[Result], documents: Sequence[Document], checked_by: M
 
 
 def fault(expected: list[bytes], given: list[bytes] | Failed) -> str | None:
-    """What is wrong with an engine's outputs, in words."""
+    """Describes the error in an engine's outputs; returns None if they are correct."""
     if isinstance(given, Failed):
         return given.why
     wrong = differing(expected, given)
@@ -106,13 +109,16 @@ def fault(expected: list[bytes], given: list[bytes] | Failed) -> str | None:
 
 
 def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result], turn: int) -> None:
-    """One process per engine and operation; in every round each does the same portion, and another begins."""
+    """Times all engines and operations, each in its own process.
+
+    In a round, all processes encode the same portion, and a different process begins in each round.
+    """
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.operation, result.engine), []).append(result)
     contestants = [Contestant(case, amount, given, group) for group in groups.values()]
     for contestant in rotated(contestants, turn):
-        contestant.start()  # one after the other: loading is timed too
+        contestant.start()  # processes start in turn, because loading is timed too
     for passes in ("first", "again") if case.workload.has_again else ("first",):
         for text in case.texts:
             for portion in range(amount.rounds):
@@ -123,7 +129,7 @@ def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[
 
 
 class Contestant:
-    """The process of one operation of one engine, and the results that it fills, one for each text."""
+    """The process of an engine's operation, and the results that it fills, one for each text."""
 
     def __init__(self, case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result]) -> None:
         self._results = {result.text.name: result for result in results}
@@ -137,7 +143,7 @@ class Contestant:
         self._process = Remote(serve, task, PATIENCE, OPERATIONS[operation].threads)
 
     def start(self) -> None:
-        """Loads and warms up."""
+        """Starts the process, which loads the engine and warms it up."""
         ready: Ready | Failed = self._process.ask(READY)
         for result in self._results.values():
             if isinstance(ready, Failed):
@@ -147,7 +153,7 @@ class Contestant:
                 result.cold += [ready.cold] if ready.cold is not None else []
 
     def run(self, text: Text, portion: int, passes: str) -> None:
-        """A round."""
+        """Runs a round and adds its speed to the result."""
         result = self._results.get(text.name)
         if result is None or result.void is not None:
             return
@@ -167,11 +173,11 @@ class Contestant:
 
 
 def rotated(items: list[Item], places: int) -> list[Item]:
-    """The items from another one on, so that none is always first."""
+    """Rotates a list, so that no item is always first."""
     start = places % max(1, len(items))
     return items[start:] + items[:start]
 
 
 def ratio(ours: list[float], theirs: list[float]) -> float:
-    """The median of how many times faster ``ours`` is, round by round."""
+    """Returns the median over all rounds of the ratio of the speeds ``ours`` to ``theirs``."""
     return median(a / b for a, b in zip(ours, theirs, strict=True))

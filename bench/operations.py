@@ -1,4 +1,4 @@
-"""What can be timed, as data: operations, each with what goes in and how what comes out is checked."""
+"""The operations that can be timed, with the conversion of their inputs and the check of their outputs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ Call = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """``find`` gives the function to time, or None if the package has no such thing; ``given`` makes a text its input.
+    """An operation of an engine.
 
-    ``evidence`` makes a digest of an output, to compare with ``expected``, which the reference makes of the text.
-    ``is_whole``: one call for all texts of a round; the input is then a list of inputs, the output digested by rows.
+    ``find`` returns the function to time, or None if the package does not have it. ``given`` converts a text to the
+    input of the function. ``evidence`` returns a digest of an output, and ``expected`` the digest that the reference
+    returns for the text. If ``is_whole``, one call processes all texts of a round: its input is a list of inputs, and
+    ``rows`` returns the output for each of them.
     """
 
     title: str
@@ -33,12 +35,12 @@ class Operation:
 
 
 def digest(ids: Any) -> bytes:
-    """Equal for equal ids, whatever holds them."""
+    """Returns a hash of ids, which is the same for lists and arrays of any dtype."""
     return hashlib.blake2b(np.asarray(ids, dtype=np.int64).tobytes(), digest_size=16).digest()
 
 
 def text_digest(text: str | bytes) -> bytes:
-    """Equal for equal texts; bytes are their UTF-8."""
+    """Returns a hash of a text or of its UTF-8."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return hashlib.blake2b(data, digest_size=16).digest()
 

@@ -1,4 +1,4 @@
-"""The plot of docs/benchmarks.md: first pass of every engine, a panel for each vocabulary."""
+"""Draws the plot of docs/benchmarks.md: the first pass of every engine, with a panel for each vocabulary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OTHERS = ("#30638e", "#7aa6c2", "#8d99ae", "#6b9080", "#b8b08d", "#9a8c98", "#c9
 
 
 def draw(results: Results, path: Path) -> None:
-    """Writes the plot as SVG, if documents were measured; the same results give the same bytes."""
+    """Writes the plot as SVG if there are results of documents. The same results produce the same bytes."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -39,13 +39,13 @@ def draw(results: Results, path: Path) -> None:
 
 
 def _colours(found: list[Result]) -> dict[str, str]:
-    """A colour for each engine, ours first."""
+    """Returns a colour for each engine, with polytok first."""
     peers = sorted({result.engine for result in found} - OWN)
     return COLOURS | {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(peers)}
 
 
 def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict[str, str]) -> None:
-    """The engines' bars, a group for each kind of text."""
+    """Draws the bars of all engines, with a group for each kind of text."""
     from matplotlib.axes import Axes
 
     assert isinstance(axes, Axes)
@@ -67,6 +67,6 @@ def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict
 
 
 def _speed(results: Results, vocabulary: str, text: str, engine: str) -> float:
-    """The first pass with what the engine encodes to fastest; 0 if its ids are others or it has none."""
+    """Returns the speed of the first pass with the engine's fastest output; 0 if its ids differ or it has no result."""
     found = results.of("documents", vocabulary, text, engine=engine)
     return max((median(result.first) for result in found if result.void is None), default=0.0)

@@ -1,4 +1,7 @@
-"""A process that does what it is asked over a pipe, and that may be slow, crash or hang without harm to the run."""
+"""Runs code in a separate process that receives requests over a pipe.
+
+The benchmark continues if the process is slow, crashes or hangs.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,16 @@ Serve = Callable[[Connection, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why there is no answer."""
+    """The reason why a request has no answer."""
 
     why: str
 
 
 class Remote:
-    """A new process that runs ``serve(pipe, task)``, which answers each request that it reads until it reads None.
+    """A process that runs ``serve(pipe, task)``, which answers each request that it reads until it reads None.
 
-    A request that fails, or takes longer than ``patience`` seconds, is answered by `Failed`; the process is then
-    another one at the next request. ``threads`` is what pools of threads in it may have.
+    The answer is `Failed` if the process crashes or needs longer than ``patience`` seconds; a new process then answers
+    the next request. ``threads`` is the number of threads of the thread pools in the process.
     """
 
     def __init__(self, serve: Serve, task: Any, patience: float, threads: int = 1) -> None:
@@ -34,7 +37,7 @@ class Remote:
         self._running: tuple[BaseProcess, Connection] | None = None
 
     def ask(self, request: Any) -> Any:
-        """The answer, or why there is none."""
+        """Sends a request and returns the answer, or `Failed`."""
         _, pipe = self._running or self.begin()
         try:
             pipe.send(request)
@@ -62,7 +65,7 @@ class Remote:
         return self._running
 
     def finish(self) -> None:
-        """Lets the process end."""
+        """Ends the process."""
         if self._running is not None:
             process, pipe = self._running
             with contextlib.suppress(OSError):
@@ -87,7 +90,7 @@ def _served(pipe: Connection, serve: Serve, task: Any, threads: int) -> None:
 
 
 def attempt(action: Callable[[], Any]) -> Any:
-    """What the action returns, or why it fails: peers raise whatever they like, some panic."""
+    """Returns the result of an action, or `Failed` for exceptions of any class, because packages raise many classes."""
     try:
         return action()
     except BaseException as error:

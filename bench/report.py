@@ -1,4 +1,4 @@
-"""Results to the tables of docs/generated/benchmarks.md, and to the summary of docs/benchmarks.md and the README."""
+"""Formats results: the tables of docs/generated/benchmarks.md and the summary in docs/benchmarks.md and the README."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .workloads import BATCH, COLD, DECODING, LONG, SHORT, Selection
 
 
 def full(results: Results, selection: Selection) -> str:
-    """All tables, each under its heading; those that nothing was measured for are left out."""
+    """Returns all tables with headings; tables without results are omitted."""
     parts = [machine(results, selection), "## Target by target", targets_table(results)]
     for title, text in (
         ("4 KB documents, ids as a list", documents(results, "list")),
@@ -39,7 +39,7 @@ def full(results: Results, selection: Selection) -> str:
 
 
 def machine(results: Results, selection: Selection) -> str:
-    """Where, when and with what the figures were taken."""
+    """Describes the date, the machine, the versions of packages and the reliability of the figures."""
     names = [name for name in dict.fromkeys(result.engine for result in results.all) if name != UNCACHED]
     versions = ", ".join(f"{name} {ENGINES[name].version or '(not installed)'}" for name in names)
     rounds = sum(len(result.first) + len(result.again) for result in results.all)
@@ -54,7 +54,7 @@ def machine(results: Results, selection: Selection) -> str:
 
 
 def documents(results: Results, operation: str) -> str:
-    """A row per case and engine: median MB/s with the range, and how many times as fast polytok is."""
+    """Returns a table with a row for each case and engine: median MB/s with the range, and polytok's ratio to it."""
     rows = []
     for result in results.of("documents", operation=operation):
         titles = [result.vocabulary.title, result.text.title, result.engine]
@@ -70,7 +70,7 @@ def documents(results: Results, operation: str) -> str:
 
 
 def beginnings(results: Results) -> str:
-    """A row per vocabulary and engine: medians over all its processes."""
+    """Returns a table with a row for each vocabulary and engine: medians of load time and memory over all processes."""
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results.of("documents"):
         if result.void is None:
@@ -84,7 +84,10 @@ def beginnings(results: Results) -> str:
 
 
 def plain(results: Results, workload: str) -> str:
-    """A row per vocabulary, engine and kind of output: MB/s, microseconds a document, how many times polytok is."""
+    """Returns a table with a row for each vocabulary, engine and kind of output.
+
+    The columns are MB/s, microseconds for a document, and polytok's ratio.
+    """
     rows = []
     for result in results.of(workload):
         titles = [result.vocabulary.title, result.engine, OPERATIONS[result.operation].title]
@@ -97,12 +100,12 @@ def plain(results: Results, workload: str) -> str:
 
 
 def batches(results: Results) -> str:
-    """A row per vocabulary and engine, a column per number of threads."""
+    """Returns a table with a row for each vocabulary and engine and a column for each number of threads."""
     return _matrix(results.of(BATCH.name), lambda result: _speed_and_times(results, result))
 
 
 def worst(results: Results) -> str:
-    """A row per vocabulary and engine, a column per text: cost per byte."""
+    """Returns a table of the cost per byte, with a row for each vocabulary and engine and a column for each text."""
 
     def cell(result: Result) -> str:
         if result.void is not None:
@@ -122,17 +125,17 @@ def worst(results: Results) -> str:
 
 
 def decoding(results: Results) -> str:
-    """A row per vocabulary, text and engine, a column per operation."""
+    """Returns a table with a row for each vocabulary, text and engine and a column for each operation of decoding."""
     return _matrix(results.of(DECODING.name), lambda result: _speed_and_times(results, result), has_text=True)
 
 
 def counting(results: Results) -> str:
-    """A row per vocabulary, text and engine: ids as an array, their number, and with offsets."""
+    """Returns a table of the speed of arrays of ids, counts and offsets for each vocabulary, text and engine."""
     return _matrix(results.of("beside ids"), lambda result: _speed_and_times(results, result), has_text=True)
 
 
 def _matrix(found: Sequence[Result], cell: Callable[[Result], str], has_text: bool = False) -> str:
-    """A column per operation."""
+    """Returns a table with a column for each operation."""
     if not found:
         return ""
 
@@ -156,8 +159,10 @@ def _speed_and_times(results: Results, result: Result) -> str:
 
 
 def summary(results: Results) -> str:
-    """A row per vocabulary, a column per kind of text: first pass, polytok beside the fastest other, each as it is
-    fastest."""
+    """Returns a table of the first pass with a row for each vocabulary and a column for each kind of text.
+
+    A cell compares polytok with the fastest other engine, each with its fastest output.
+    """
     found = results.of("documents")
     texts = [text for text in TEXTS if any(result.text == text for result in found)]
     rows = []
@@ -168,7 +173,7 @@ def summary(results: Results) -> str:
 
 
 def cell(results: Results, vocabulary: Vocabulary, text: Text) -> str:
-    """polytok's MB/s, the fastest other engine's, and the ratio."""
+    """Returns the MB/s of polytok and of the fastest other engine, and their ratio."""
     ours = results.ours("documents", vocabulary.name, text.name, "numpy")
     fastest = ours and results.fastest_peer(ours)
     if ours is None or fastest is None:
@@ -178,7 +183,7 @@ def cell(results: Results, vocabulary: Vocabulary, text: Text) -> str:
 
 
 def behind(results: Results) -> list[str]:
-    """Where some engine is faster than polytok at the same, in words; a void polytok is one too."""
+    """Describes the cases in which another engine is faster than polytok, or polytok has no result."""
     found = []
     for result in results.all:
         where = f"{result.vocabulary.title}, {result.workload.title}, {result.text.title}, {result.operation}"
@@ -191,7 +196,7 @@ def behind(results: Results) -> list[str]:
 
 
 def ours_over(results: Results, result: Result, passes: str = "first") -> str:
-    """How many times as fast polytok is at the same; nothing for polytok itself."""
+    """Returns the ratio of polytok's speed to that of a result as text; an empty text for polytok's own results."""
     over = _over(results, result, passes)
     return "" if over is None else times(over)
 
@@ -204,7 +209,7 @@ def _over(results: Results, result: Result, passes: str = "first") -> float | No
 
 
 def brief(why: str) -> str:
-    """Why there is no time, for a narrow column: of an error its kind."""
+    """Returns the reason for a missing result for a narrow column: for an error, only its class."""
     return why.partition(":")[0]
 
 

@@ -1,4 +1,4 @@
-"""What is asked of results: which one, how it compares."""
+"""Finds and compares results."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .cases import OURS, UNCACHED
 from .measure import Result, ratio
 
 OWN = frozenset({OURS, UNCACHED})
-"""The engines that are no peers."""
+"""The engines that are polytok."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """How many times as fast we are, and beside which engine."""
+    """The ratio of polytok's speed to the speed of another engine."""
 
     times: float
     engine: str
@@ -35,29 +35,29 @@ class Results:
         operation: str | None = None,
         engine: str | None = None,
     ) -> list[Result]:
-        """Those of a workload, and of what else is named."""
+        """Returns the results of a workload that match all arguments."""
         wanted = (workload, vocabulary, text, operation, engine)
         return [result for result in self.all if all(_fits(*pair) for pair in zip(wanted, _key(result), strict=True))]
 
     def ours(self, workload: str, vocabulary: str, text: str, operation: str) -> Result | None:
-        """polytok's, if it has a time."""
+        """Returns the result of polytok; None if it has no time."""
         found = self.of(workload, vocabulary, text, operation, OURS)
         return found[0] if found and found[0].void is None else None
 
     def peers(self, workload: str, vocabulary: str, text: str, operation: str | None = None) -> Iterator[Result]:
-        """Those of the others that have a time."""
+        """Yields the results of other engines that have a time."""
         for result in self.of(workload, vocabulary, text, operation):
             if result.engine not in OWN and result.void is None:
                 yield result
 
     def fastest_peer(self, ours: Result, operation: str | None = None) -> Result | None:
-        """The fastest other in its first pass, with whatever operation if none is named."""
+        """Returns the result of the other engine that is fastest in the first pass; of any operation by default."""
         peers = self.peers(ours.workload.name, ours.vocabulary.name, ours.text.name, operation)
         return max(peers, key=lambda result: median(result.first), default=None)
 
 
 def beside(ours: Result, theirs: Result, passes: str = "first") -> Beside:
-    """The median of the ratios within rounds."""
+    """Compares two results by the median of the ratios of all rounds."""
     return Beside(ratio(getattr(ours, passes), getattr(theirs, passes)), theirs.engine)
 
 

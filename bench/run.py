@@ -1,4 +1,4 @@
-"""Runs the benchmarks: `python -m bench.run`, or with `--quick` a selection in five minutes."""
+"""Runs the benchmarks with `python -m bench.run`; with `--quick`, a selection that takes five minutes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PLOT = ROOT / "docs" / "benchmarks.svg"
 def main() -> None:
     arguments = parser().parse_args()
     if not DATA.is_dir():
-        raise SystemExit("there is no benchmark data: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
+        raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.write:
         for document, marker in (TABLES, *SUMMARIES):
-            markdown.around(document, marker)  # fails before the work, not after it
+            markdown.around(document, marker)  # missing markers must fail before the measurements
     selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
     results = run(selection)
     tables, summary = report.full(results, selection), report.summary(results)
@@ -41,19 +41,21 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
-    made.add_argument("--quick", action="store_true", help="one vocabulary per family, less text")
+    parser = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one vocabulary per family, less text")
     for name in ("vocabulary", "text", "workload"):
-        made.add_argument(
-            f"--{name}", action="append", default=[], metavar="NAME", help="only this one (may be repeated)"
+        parser.add_argument(
+            f"--{name}", action="append", default=[], metavar="NAME", help=f"only this {name} (can be repeated)"
         )
-    made.add_argument("--shared", action="store_true", help="others use the machine too: take the processor's time")
-    made.add_argument("--write", action="store_true", help="update the tables of docs/ and of the README")
-    return made
+    parser.add_argument(
+        "--shared", action="store_true", help="measure processor time, because other programs run on the machine"
+    )
+    parser.add_argument("--write", action="store_true", help="update the tables of docs/ and of the README")
+    return parser
 
 
 def run(selection: Selection) -> Results:
-    """All results, vocabulary by vocabulary; the outputs of each case are checked before it is timed."""
+    """Returns all results in the order of the vocabularies. The outputs of each case are checked before it is timed."""
     results: list[Result] = []
     for vocabulary, cases in groupby(selection.cases, key=lambda case: case.vocabulary):
         checked_by = checkers(vocabulary)

@@ -51,9 +51,10 @@ def _row(paths: list[Path], model: str | None = None) -> str:
 
 
 def suffix_array(symbols: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.signedinteger]:
-    """The suffix array, made by sorting bytes: big-endian, so that bytes are in the order of ids.
+    """Returns the suffix array of ids, computed by sorting the suffixes of their big-endian bytes.
 
-    pydivsufsort does the same for such arrays; here the places between two ids are left out block by block.
+    Big-endian bytes have the order of the ids. Suffixes that begin inside an id are removed block by block, to save
+    memory compared with the same method of pydivsufsort.
     """
     width, block = symbols.itemsize, 1 << 20
     places: npt.NDArray[np.signedinteger] = divsufsort(

@@ -1,4 +1,4 @@
-"""Targets as data, and the table that says which are met."""
+"""The speed targets, and the table that reports which targets are met."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ from .results import Results, beside
 from .worst_texts import WORST
 
 Measure = Callable[[Results, str, str], "Measured | None"]
-"""The figure for a vocabulary and a text; None if it was not measured."""
+"""A function that returns the figure for a vocabulary and a text; None if it was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, and beside what if the target does not name it; None if there is nothing to be beside, and why."""
+    """A figure, and the engine it is compared with unless the target names it.
+
+    If there is no engine to compare with, ``value`` is None and ``beside`` has the reason.
+    """
 
     value: float | None
     beside: str = ""
@@ -43,7 +46,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a figure should be at least, or where ``is_limit`` at most, for each vocabulary and text that has one."""
+    """The minimum of a figure, or its maximum if ``is_limit``, for vocabularies of some families and some texts."""
 
     title: str
     families: tuple[str, ...]
@@ -60,7 +63,7 @@ class Target:
 
 
 def over(engine: str, passes: str = "first") -> Measure:
-    """How many times as fast polytok is as an engine, each with what it encodes to fastest."""
+    """Returns a measure: the ratio of polytok's speed to an engine's, each with its fastest output."""
 
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours("documents", vocabulary, text, "numpy")
@@ -76,7 +79,7 @@ def over(engine: str, passes: str = "first") -> Measure:
 
 
 def over_all(workload: str, operation: str) -> Measure:
-    """How many times as fast as the fastest peer that has the operation, which is named."""
+    """Returns a measure: the ratio of polytok's speed to that of the fastest other engine with the same operation."""
 
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
@@ -87,7 +90,7 @@ def over_all(workload: str, operation: str) -> Measure:
 
 
 def over_own(workload: str, operation: str, other: str) -> Measure:
-    """How many times as fast as another operation of polytok."""
+    """Returns a measure: the ratio of the speeds of two operations of polytok."""
 
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
@@ -98,7 +101,7 @@ def over_own(workload: str, operation: str, other: str) -> Measure:
 
 
 def speed(workload: str, operation: str) -> Measure:
-    """GB/s."""
+    """Returns a measure: the speed in GB/s."""
 
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
@@ -108,7 +111,7 @@ def speed(workload: str, operation: str) -> Measure:
 
 
 def slowdown(results: Results, vocabulary: str, text: str) -> Measured | None:
-    """The cost per byte, in that of English."""
+    """Returns the ratio of the cost per byte to the cost per byte of English text."""
     ours = results.ours("worst", vocabulary, text, "ids")
     english = results.ours("worst", vocabulary, ENGLISH.name, "ids")
     return Measured(median(english.first) / median(ours.first)) if ours and english else None
@@ -158,7 +161,7 @@ Row: TypeAlias = tuple[Target, str, Text, Measured]
 
 
 def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[Row]:
-    """Every target for every vocabulary and text that it was measured for."""
+    """Yields each target with each vocabulary and text for which its figure was measured."""
     for target in targets:
         for vocabulary in VOCABULARIES:
             if vocabulary.family in target.families:
@@ -169,7 +172,7 @@ def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[Row]
 
 
 def targets_table(results: Results) -> str:
-    """A row for each target and vocabulary, a column for each text; what falls short in bold."""
+    """Returns a table with a row for each target and vocabulary and a column for each text; missed targets are bold."""
     found = list(rows(results))
     judged = [target.is_met(measured.value) for target, _, _, measured in found if measured.value is not None]
     tables = [f"{sum(judged)} of {len(judged)} are met; the others are **bold**."]

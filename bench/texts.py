@@ -1,4 +1,4 @@
-"""Kinds of text to documents: the first half of each source to warm up on, the second to be tested on."""
+"""Splits texts into documents: the first half of each source is for the warm-up, the second half for the test."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .workloads import Amount
 
 Document: TypeAlias = "str | bytes"
 
-ENOUGH = 16 << 20
-"""Bytes of source code that are read at most of each place."""
+MAX_SOURCE_BYTES = 16 << 20
+"""The maximum number of bytes of source code to read from each folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The documents to warm up on, and those of each round; they share no text."""
+    """The documents of the warm-up, and the documents of each round, which are from other parts of the sources."""
 
     warm_up: Sequence[str]
     rounds: Sequence[Sequence[Document]]
 
 
 def inputs(text: Text, document: int, amount: Amount) -> Inputs:
-    """A text as documents of about so many bytes. The same on every call."""
+    """Splits a text into documents of about ``document`` bytes. The result is the same on every call."""
     if text.name in worst_texts.MAKERS:
         return Inputs([], [[worst_texts.made(text.name, document, turn)] for turn in range(amount.rounds)])
     warm_up, test = documents(text, document, amount)
@@ -39,7 +39,7 @@ def inputs(text: Text, document: int, amount: Amount) -> Inputs:
 
 
 def documents(text: Text, document: int, amount: Amount) -> tuple[list[str], list[str]]:
-    """The documents to warm up on and those to test on."""
+    """Returns the documents of the warm-up and of the test."""
     warm_up: list[str] = []
     test: list[str] = []
     share = -(-amount.test // len(text.sources) // document) * document  # whole documents
@@ -53,7 +53,7 @@ def documents(text: Text, document: int, amount: Amount) -> tuple[list[str], lis
 
 @functools.cache
 def source(name: str) -> bytes:
-    """The source code on this machine, or a file of the corpus."""
+    """Returns the content of a source: source code on this machine, or a file of the corpus."""
     if name == "python library":
         return b"\n".join(library_sources(Path(sysconfig.get_path("stdlib"))))
     if name == "cargo registry":
@@ -63,18 +63,20 @@ def source(name: str) -> bytes:
 
 
 def library_sources(root: Path) -> Iterable[bytes]:
-    """All modules, without tests and installed packages."""
+    """Yields the modules of Python's library, without tests and installed packages."""
     skipped = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages"})
     return sources(root, "*.py", skipped)
 
 
 def sources(root: Path, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterable[bytes]:
-    """The files below, in the order of their paths' hashes, up to `ENOUGH`; without folders that are skipped and what
-    is not UTF-8."""
+    """Yields the content of files below ``root`` in the order of hashes of their paths, up to `MAX_SOURCE_BYTES` bytes.
+
+    Folders in ``skipped``, and files that are not UTF-8, are excluded.
+    """
     paths = {path.relative_to(root).as_posix(): path for path in root.rglob(pattern)}
     size = 0
     for name in sorted(paths, key=lambda name: hashlib.blake2b(name.encode()).digest()):
-        if size >= ENOUGH:
+        if size >= MAX_SOURCE_BYTES:
             return
         if skipped.isdisjoint(name.split("/")):
             data = paths[name].read_bytes()
@@ -92,7 +94,10 @@ def is_utf8(data: bytes) -> bool:
 
 
 def cut(data: bytes, limit: int, document: int) -> list[str]:
-    """Documents of so many bytes, or up to three fewer where a character would be cut, from ``limit`` bytes."""
+    """Splits the first ``limit`` bytes into documents of ``document`` bytes, or up to three bytes fewer.
+
+    A document never ends inside a character.
+    """
     cuts = [0]
     end = border(data, limit)
     while cuts[-1] < end:
@@ -101,7 +106,7 @@ def cut(data: bytes, limit: int, document: int) -> list[str]:
 
 
 def border(data: bytes, at: int) -> int:
-    """The last place up to ``at`` where a character starts, or the end."""
+    """Returns the last position up to ``at`` where a character starts, or the end of the data."""
     if at >= len(data):
         return len(data)
     while data[at] & 0xC0 == 0x80:
@@ -110,12 +115,12 @@ def border(data: bytes, at: int) -> int:
 
 
 def portions(documents: list[str], rounds: int) -> list[list[str]]:
-    """One portion a round. Every portion takes from all over the text, so that rounds are alike."""
+    """Returns a portion for each round, with documents of all parts of the text, so that rounds are similar."""
     return [documents[start::rounds] for start in range(rounds)]
 
 
 def copies(documents: Sequence[Document], count: int) -> Sequence[Document]:
-    """The documents so often, each time cut at other places, so that no document comes twice."""
+    """Returns the text of the documents ``count`` times, split at different positions, so that no document repeats."""
     if count == 1:
         return documents
     whole = "".join(map(str, documents))
@@ -129,5 +134,5 @@ def copies(documents: Sequence[Document], count: int) -> Sequence[Document]:
 
 
 def utf8_bytes(documents: Iterable[Document]) -> int:
-    """Counted on a copy: a str keeps its UTF-8 once it was asked for it, which would save the engine that work."""
+    """Returns the number of bytes of UTF-8. Encoding copies the text, because a str caches its UTF-8 otherwise."""
     return sum(len(document.encode()) if isinstance(document, str) else len(document) for document in documents)

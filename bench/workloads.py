@@ -1,4 +1,4 @@
-"""What is done with texts and vocabularies, as data: sizes of documents, operations, and how much of it is measured."""
+"""The workloads of the benchmarks: sizes of documents, operations, and amounts of text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from .worst_texts import WORST
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Bytes of text for warming up and for testing, rounds per process, processes per engine.
+    """The bytes of text for the warm-up and the test, the rounds of a process, and the processes of an engine.
 
-    The test text is divided among the rounds. ``copies``: it is gone through so often in one round, each time cut at
-    other places. ``is_shared``: the machine is, so that time is the processor's, except with several threads.
+    The test text is divided among the rounds. A round has ``copies`` copies of its text, each split at different
+    positions. If ``is_shared``, other programs run on the machine, and processor time is measured, except with several
+    threads.
     """
 
     warm_up: int
@@ -27,11 +28,12 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Operations on texts that are cut into documents of some size; each text in processes of its own, or all one
-    after the other ``in_one_process``.
+    """Operations on texts that are split into documents of ``document`` bytes.
 
-    Where ``has_again`` each round is also repeated, after all of them. ``quick_texts`` are the texts of a quick run,
-    ``engines`` are measured besides those of the vocabulary, ``vocabularies`` limits those of any run.
+    With ``in_one_process``, one process encodes all texts in turn; otherwise each text has its own process. With
+    ``has_again``, all rounds are repeated in a second pass. ``quick_texts`` are the texts of a quick run, and
+    ``engines`` are measured in addition to the engines of the vocabulary. ``vocabularies`` and ``quick_vocabularies``
+    limit the vocabularies of any run and of a quick run.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A workload for a vocabulary, over the texts that one process goes through."""
+    """A workload with a vocabulary and the texts that one process encodes."""
 
     vocabulary: Vocabulary
     workload: Workload
@@ -67,7 +69,7 @@ class Case:
 
 
 KB, MB = 1 << 10, 1 << 20
-_ONE_EACH = frozenset({"cl100k_base", "llama2", "xlnet", "rwkv", "bert"})
+_FAMILY_EXAMPLES = frozenset({"cl100k_base", "llama2", "xlnet", "rwkv", "bert"})
 _MAIN = frozenset({"cl100k_base"})
 
 DOCUMENTS = Workload(
@@ -119,7 +121,7 @@ BATCH = Workload(
     ("batch 1", "batch 2"),
     quick=Amount(warm_up=MB, test=4 * MB, rounds=1, processes=2, copies=4),
     full=Amount(warm_up=MB, test=4 * MB, rounds=1, processes=5, copies=25),
-    vocabularies=_ONE_EACH,
+    vocabularies=_FAMILY_EXAMPLES,
     quick_vocabularies=_MAIN,
 )
 WORST_CASES = Workload(
@@ -131,7 +133,7 @@ WORST_CASES = Workload(
     quick=Amount(warm_up=MB, test=MB, rounds=1, processes=1),
     full=Amount(warm_up=MB, test=3 * MB, rounds=3, processes=1),
     in_one_process=True,
-    vocabularies=_ONE_EACH,
+    vocabularies=_FAMILY_EXAMPLES,
     quick_vocabularies=_MAIN,
 )
 DECODING = Workload(
@@ -144,7 +146,7 @@ DECODING = Workload(
     full=Amount(warm_up=MB, test=4 * MB, rounds=5, processes=1),
     in_one_process=True,
     quick_texts=(ENGLISH, CJK),
-    vocabularies=_ONE_EACH,
+    vocabularies=_FAMILY_EXAMPLES,
     quick_vocabularies=_MAIN,
 )
 BESIDE_IDS = Workload(
@@ -158,7 +160,7 @@ BESIDE_IDS = Workload(
     has_again=True,
     in_one_process=True,
     quick_texts=(ENGLISH, CJK),
-    quick_vocabularies=_ONE_EACH,
+    quick_vocabularies=_FAMILY_EXAMPLES,
 )
 
 WORKLOADS = (DOCUMENTS, COLD, SHORT, LONG, BATCH, WORST_CASES, DECODING, BESIDE_IDS)
@@ -166,7 +168,7 @@ WORKLOADS = (DOCUMENTS, COLD, SHORT, LONG, BATCH, WORST_CASES, DECODING, BESIDE_
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What of it to run. Empty names choose all."""
+    """The cases to run. Empty collections of names select all."""
 
     is_quick: bool = False
     vocabularies: Collection[str] = ()
@@ -176,7 +178,7 @@ class Selection:
     cases: tuple[Case, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Refuses names of nothing."""
+        """Selects the cases. Exits for an unknown name."""
         known_texts = dict.fromkeys(text.name for workload in WORKLOADS for text in workload.texts)
         _known(self.vocabularies, [row.name for row in VOCABULARIES])
         _known(self.texts, list(known_texts))
@@ -196,7 +198,7 @@ class Selection:
         return [Case(vocabulary, workload, group) for group in groups if group]
 
     def _has(self, vocabulary: Vocabulary, workload: Workload) -> bool:
-        """Whether the vocabulary goes through this workload."""
+        """Reports whether to run the workload with the vocabulary."""
         name = vocabulary.name
         if self.workloads and workload.name not in self.workloads:
             return False
@@ -211,4 +213,4 @@ class Selection:
 
 def _known(given: Collection[str], names: list[str]) -> None:
     if unknown := sorted(set(given) - set(names)):
-        raise SystemExit(f"nothing is named {', '.join(unknown)}; there is {', '.join(names)}")
+        raise SystemExit(f"unknown name {', '.join(unknown)}: choose from {', '.join(names)}")

@@ -1,8 +1,8 @@
-"""How the time for the worst texts grows with their length: ``python -m bench.worst_cases [vocabulary file ...]``.
+"""Measures how time grows with the length of the worst texts: ``python -m bench.worst_cases [vocabulary file ...]``.
 
-Milliseconds of processor time for texts of 64 KB, 256 KB and 1 MB, one row for each text and vocabulary: fourfold
-length should take about fourfold time (n log n); sixteenfold would be quadratic. The last column is the growth from the
-first to the last, per byte.
+The table has milliseconds of processor time for texts of 64 KB, 256 KB and 1 MB, with a row for each text and
+vocabulary. Four times the length should take about four times the time (n log n); sixteen times the time would be
+quadratic. The last column is the growth of the time per byte from the shortest to the longest text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FASTEST_OF = 3
 
 
 def milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
-    """Processor time, the least of a few."""
+    """Returns the fastest processor time of a few runs."""
     times = []
     for _ in range(FASTEST_OF):
         start = time.process_time()

@@ -1,6 +1,6 @@
-"""Texts on which tokenizers are slow: long runs that no split pattern cuts, bytes that no vocabulary joins.
+"""Generates texts on which tokenizers are slow: long runs without a split, and bytes without merges.
 
-Each is made to size. The round picks other letters, so that no cache knows the text of an earlier round.
+The texts can have any size. Each round has different characters, so that no cache holds pieces of an earlier round.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable
 from .cases import Text
 
 Make = Callable[[int, int], bytes]
-"""A text of about so many bytes, for a round."""
+"""A function that returns a text of about ``size`` bytes for a round."""
 
 
 def run_of(characters: str) -> Make:
-    """One character over and over, in every round the next one."""
+    """Returns a function that repeats one character; the round selects the character."""
 
     def make(size: int, turn: int) -> bytes:
         character = characters[turn % len(characters)].encode()
@@ -46,7 +46,7 @@ MAKERS: dict[str, Make] = {
 
 
 def made(name: str, size: int, turn: int) -> str | bytes:
-    """The text; bytes where it is no UTF-8."""
+    """Returns the text, as bytes if it is not UTF-8."""
     data = MAKERS[name](size, turn)
     try:
         return data.decode()

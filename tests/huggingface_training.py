@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 import polytok
 from polytok.spec import Spec
 from polytok.training.bpe import BpeTrainer
-from polytok.training.bpe_huggingface import HuggingFace
+from polytok.training.bpe_huggingface import HuggingFaceBpe
 from polytok.training.wordpiece import WordPieceTrainer
 
 SPECIAL = ["[UNK]", "[CLS]"]
@@ -128,7 +128,7 @@ def difference(training: Training, texts: Sequence[str]) -> str | None:
     ours = training.ours()
     ours.push([text.encode() for text in texts])
     rules = ours._rules
-    assert isinstance(rules, HuggingFace)
+    assert isinstance(rules, HuggingFaceBpe)
     alphabet = rules.alphabet(ours.counts.counter())
     vocab = json.loads(theirs.to_str())["model"]["vocab"]
     first = [text.encode() for text in sorted(vocab, key=vocab.__getitem__)[: len(alphabet)]]
@@ -149,7 +149,7 @@ def differing(found: Spec, wanted: Spec) -> str | None:
 
 
 @dataclass(frozen=True)
-class _FixedAlphabet(HuggingFace):
+class _FixedAlphabet(HuggingFaceBpe):
     """A trainer whose first entries are fixed."""
 
     first: Sequence[bytes] = ()

@@ -62,8 +62,8 @@ def test_only_selected_cells_are_counted(tmp_path: Path, monkeypatch: pytest.Mon
 def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "budget", lambda name, build: name)
     names = ["rwkv en numpy", "rwkv load"]
-    assert list(budget.counted(tmp_path, names, processes=1)) == names
-    assert list(budget.counted(tmp_path / "_core.abi3.so", names, processes=1)) == names[:1]
+    assert list(budget.count_budgets(tmp_path, names, processes=1)) == names
+    assert list(budget.count_budgets(tmp_path / "_core.abi3.so", names, processes=1)) == names[:1]
 
 
 def test_an_unknown_program_is_refused() -> None:
@@ -72,9 +72,9 @@ def test_an_unknown_program_is_refused() -> None:
 
 
 def test_a_file_of_callgrind_has_a_name_and_a_total() -> None:
-    assert callgrind.parsed("desc: Trigger: Client Request: first\nsummary: 0\ntotals: 123\n") == ("first", 123)
+    assert callgrind.parse_dump("desc: Trigger: Client Request: first\nsummary: 0\ntotals: 123\n") == ("first", 123)
     with pytest.raises(ValueError, match="no name"):
-        callgrind.parsed("desc: Trigger: Program termination\ntotals: 0\n")
+        callgrind.parse_dump("desc: Trigger: Program termination\ntotals: 0\n")
 
 
 def test_rows_have_the_figures_and_the_growth() -> None:

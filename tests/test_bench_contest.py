@@ -67,7 +67,7 @@ def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary()
     assert of_files(*chosen(["llama2"])) == []
     names = {row.name for row in VOCABULARIES}
     assert all(row.kin is None or row.kin in names for row in VOCABULARIES)
-    with pytest.raises(SystemExit, match="no vocabulary is named latin; choose from cl100k_base"):
+    with pytest.raises(SystemExit, match="unknown vocabulary latin; choose from cl100k_base"):
         chosen(["latin"])
 
 
@@ -135,7 +135,7 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
         def finish(self) -> None:
             pass
 
-    monkeypatch.setattr("bench.contest.race.Near", Player)
+    monkeypatch.setattr("bench.contest.race.LocalSession", Player)
     entries = [Entry(entrant) for entrant in entrants(vocabulary)]
     race(entries, "list", [], [["a"], ["b"], ["c"], ["d"], ["left over"]], start=0)
     assert calls[:8] == [

@@ -222,7 +222,7 @@ def test_options_that_cannot_be_combined_with_counts(tmp_path: Path, words: Path
         ("--merge", ("count-words", counts)),
         ("options of reading", ("count-words", "--merge", counts, "--lines")),
         ("--min-frequency", ("count-words", words, "--min-frequency", "2")),
-        ("no texts", ("train", counts, "--vocab-size", "270", "--lines")),
+        ("options for texts", ("train", counts, "--vocab-size", "270", "--lines")),
         ("file of counts", ("train", "-", "--vocab-size", "270")),
     ]:
         code, _, errors = run(*arguments, "-o", out, stdin=counts.read_bytes())

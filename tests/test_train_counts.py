@@ -88,7 +88,7 @@ def test_files_add_up(tmp_path: Path) -> None:
 def test_other_counts_do_not_add_up(tmp_path: Path) -> None:
     one, other = Counts(split=GPT2), Counts(split=GPT2, special_tokens=["<|end|>"])
     other.save(tmp_path / "other")
-    with pytest.raises(ArgumentError, match="other words"):
+    with pytest.raises(ArgumentError, match="different words"):
         one.merge(other)
     with pytest.raises(ArgumentError, match="other words"):
         one.add_file(tmp_path / "other")
@@ -141,7 +141,7 @@ def test_count_words_without_texts() -> None:
 @pytest.mark.parametrize(
     ("kind", "counting", "training", "message"),
     [
-        ("bpe", {}, {"special_tokens": ["<a>"]}, r"special_tokens is \[\] in them and \['<a>'\]"),
+        ("bpe", {}, {"special_tokens": ["<a>"]}, r"special_tokens is \[\] in the counts and \['<a>'\]"),
         ("bpe", {"pattern": "gpt2"}, {"pattern": "cl100k"}, "split is"),
         ("bpe", {"special_tokens": ["<a>"]}, {"special_tokens": ["<a>"], "ties": "minbpe"}, "special_tokens"),
         ("bpe", {"ties": "huggingface", "normalize": [Lowercase()]}, {"ties": "huggingface"}, "normalize"),
@@ -204,7 +204,7 @@ STEP = '{"normalize": [], "special_tokens": [], "split": [%s]}'
 def test_hostile_descriptions(tmp_path: Path, text: str) -> None:
     path = tmp_path / "counts"
     path.write_bytes(described(text))
-    with pytest.raises(FormatError, match="counts: its description"):
+    with pytest.raises(FormatError, match="counts: (the|invalid) description"):
         Counts.load(path)
     with pytest.raises((FormatError, ArgumentError), match="description|other words"):
         Counts().add_file(path)

@@ -157,7 +157,7 @@ def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: in
     assert read(both, unit=unit, invalid="skip", report=report) == encoded(["漢字"])
     assert (report.texts, report.left_out) == (1, {"no UTF-8": 1})
     assert read(both, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
-    with pytest.raises(ArgumentError, match="kinds over bytes"):
+    with pytest.raises(ArgumentError, match="a kind over bytes"):
         read(both, invalid="keep")
 
 

@@ -105,12 +105,12 @@ def test_skipped_texts_are_reported_when_counting() -> None:
 @pytest.mark.parametrize(
     ("model", "counting", "training", "message"),
     [
-        ("bpe", {}, {"split_digits": True}, "split_digits is False in them and True here"),
-        ("bpe", {}, {"byte_fallback": True}, r"the reserved pieces \(control_symbols, .*\) are others"),
-        ("bpe", {"normalization_rule_name": "nfkc"}, {}, r"the rules of normalization \(.*\) are others"),
-        ("unigram", {}, {"split_by_whitespace": False}, "split_by_whitespace is True in them"),
-        ("unigram", {}, {"line": "0.2.1"}, "line is '0.2.3' in them and '0.2.1' here"),
-        ("word", {"max_sentence_length": 20}, {}, "max_sentence_length is 20 in them and 4192 here"),
+        ("bpe", {}, {"split_digits": True}, "split_digits is False in the counts and True in this"),
+        ("bpe", {}, {"byte_fallback": True}, r"the reserved pieces \(control_symbols, .*\) differ"),
+        ("bpe", {"normalization_rule_name": "nfkc"}, {}, r"the rules of normalization \(.*\) differ"),
+        ("unigram", {}, {"split_by_whitespace": False}, "split_by_whitespace is True in the counts"),
+        ("unigram", {}, {"line": "0.2.1"}, "line is '0.2.3' in the counts and '0.2.1' in this"),
+        ("word", {"max_sentence_length": 20}, {}, "max_sentence_length is 20 in the counts and 4192 in this"),
         ("char", {}, {"profile": "lossless"}, "profile is 'without U"),
     ],
 )
@@ -128,7 +128,7 @@ def test_counts_of_other_words_are_refused(
 
 def test_counts_of_another_kind_are_refused() -> None:
     counts = counted(ITEMS, "bpe")
-    with pytest.raises(ArgumentError, match="they are for sentencepiece-bpe, not sentencepiece-word"):
+    with pytest.raises(ArgumentError, match="other words than sentencepiece-word needs"):
         trained(counts, "word", {})
     with pytest.raises(ArgumentError, match="they are for bpe, wordpiece or longest-match, not sentencepiece-bpe"):
         trained(polytok.count_words(["a"], "bpe"), "bpe", {})
@@ -137,5 +137,5 @@ def test_counts_of_another_kind_are_refused() -> None:
 
 
 def test_a_sample_needs_the_texts() -> None:
-    with pytest.raises(ArgumentError, match="input_sentence_size takes some sentences"):
+    with pytest.raises(ArgumentError, match="input_sentence_size selects sentences"):
         trained(counted(ITEMS, "bpe"), "bpe", {"input_sentence_size": 101})

@@ -1,9 +1,9 @@
-"""Instructions of a part of a Python program, counted by callgrind.
+"""Counts the instructions of a part of a Python program with callgrind.
 
-The program asks callgrind to start and to stop counting, by client requests. A request is a sequence of instructions
-that does nothing on a processor and that valgrind knows (valgrind.h), with a structure's address in a register. Python
-has no such instructions, so they are written into a page of memory and called as a function. Callgrind only counts
-between the two requests, and loading goes ten times as fast.
+The program starts and stops counting with client requests to valgrind (valgrind.h). A client request is a sequence of
+instructions with the address of a structure in a register. A processor executes the sequence without effect, and
+valgrind recognizes it. Python cannot execute such instructions directly, so they are written to a page of memory that
+is called as a function. Between the requests callgrind counts; the other parts of the program run ten times as fast.
 """
 
 from __future__ import annotations
@@ -37,58 +37,60 @@ _TOTAL = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
 class Requests:
-    """What the counted program says to callgrind."""
+    """Sends client requests from the counted program to callgrind."""
 
     def __init__(self) -> None:
-        """Raises `OSError` if nobody is listening."""
+        """Prepares the instructions. Raises `OSError` if the program does not run under valgrind on x86-64."""
         page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         page.write(_CODE)
         address = ctypes.addressof(ctypes.c_char.from_buffer(page))
         self._page = page
         self._call = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p)(address)
-        if os.uname().machine != "x86_64" or not self._ask(_RUNNING):
+        if os.uname().machine != "x86_64" or not self._request(_RUNNING):
             raise OSError("not running under valgrind on x86-64")
 
     @contextmanager
     def counted(self, name: str) -> Iterator[None]:
-        """Counts what is done within, under a name."""
+        """Counts the instructions that are executed in this context, under a name."""
         title = ctypes.create_string_buffer(name.encode())
         address = ctypes.addressof(title)
-        self._ask(_START)
+        self._request(_START)
         yield
-        self._ask(_STOP)
-        self._ask(_DUMP_AT, address)
+        self._request(_STOP)
+        self._request(_DUMP_AT, address)
 
-    def _ask(self, request: int, *arguments: int) -> int:
+    def _request(self, request: int, *arguments: int) -> int:
         words = (ctypes.c_uint64 * _WORDS)(request, *arguments)
         return int(self._call(ctypes.addressof(words)))
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """What a program wrote to its output, and the instructions of each name."""
+class CallgrindResult:
+    """The output of a program, and the number of instructions by name."""
 
     output: str
     instructions: dict[str, int]
 
 
-def count(module: str, arguments: Sequence[str]) -> Counted:
-    """Runs a module of Python under callgrind."""
+def count(module: str, arguments: Sequence[str]) -> CallgrindResult:
+    """Runs a Python module under callgrind and returns its output and counts. Exits if the module fails."""
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder, "counts")
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={files}"]
         command += [f"--log-file={folder}/log", sys.executable, "-m", module, *arguments]
         settings = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, check=False)
-        if done.returncode:
-            raise SystemExit(f"{module} {' '.join(arguments)} failed:\n{done.stderr}{Path(folder, 'log').read_text()}")
+        process = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, check=False)
+        if process.returncode:
+            raise SystemExit(
+                f"{module} {' '.join(arguments)} failed:\n{process.stderr}{Path(folder, 'log').read_text()}"
+            )
         dumps = [path.read_text() for path in Path(folder).glob("counts.*")]
-    return Counted(done.stdout, dict(map(parsed, dumps)))
+    return CallgrindResult(process.stdout, dict(map(parse_dump, dumps)))
 
 
-def parsed(dump: str) -> tuple[str, int]:
-    """The name and the number of instructions in a file of callgrind's."""
+def parse_dump(dump: str) -> tuple[str, int]:
+    """Returns the name and the number of instructions in a file that callgrind wrote."""
     title, total = _TITLE.search(dump), _TOTAL.search(dump)
     if title is None or total is None:
-        raise ValueError("callgrind's file has no name or no total")
+        raise ValueError("the file of callgrind has no name or no total")
     return title[1], int(total[1])

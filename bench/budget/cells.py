@@ -1,4 +1,4 @@
-"""What is counted, as data: a cell for each way through the engine and each shape of output."""
+"""The cells of the budget: operations with a vocabulary on a text, one for each path through the engine."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from ..texts import documents, utf8_bytes
 from ..workloads import KB, MB, Amount
 
 LOAD = "load"
-"""The operation that is loading; everything else is one of bench.operations."""
+"""The name of the operation that loads a vocabulary. All other operations are in bench.operations."""
 
 AMOUNT = Amount(warm_up=MB, test=300 * KB, rounds=1, processes=1)
-"""Enough to warm up on for the tables that are built late; a few hundred KB take seconds under valgrind."""
+"""The amount of text. The warm-up is long enough for tables that the engine builds late; a few hundred KB of test text
+take seconds under valgrind."""
 
 
 PYTHON = Text("python", "Python", ("python library",))
-"""Code that stays the same while crates are added to cargo's registry."""
+"""Source code that does not change if cargo downloads more crates."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """An operation with a vocabulary on a text, in documents of some size."""
+    """An operation with a vocabulary on a text that is split into documents of ``document`` bytes."""
 
     vocabulary: Vocabulary
     text: Text
@@ -41,23 +42,27 @@ class Cell:
 
     @cached_property
     def documents(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Those to warm up on, and those whose instructions are counted."""
+        """The documents of the warm-up, and the documents whose instructions are counted."""
         return documents(self.text, self.document, AMOUNT)
 
     @property
     def size(self) -> int:
-        """Bytes that are encoded, or loaded."""
+        """The number of bytes that are encoded or loaded."""
         return self.vocabulary.path.stat().st_size if self.operation == LOAD else utf8_bytes(self.documents[1])
 
     @property
     def digest(self) -> str:
-        """Equal for equal texts or files."""
+        """A hash of the texts, or of the loaded file."""
         if self.operation == LOAD:
             return hashlib.blake2b(self.vocabulary.path.read_bytes(), digest_size=16).hexdigest()
         return hashlib.blake2b("\0".join(chain(*self.documents)).encode(), digest_size=16).hexdigest()
 
     def pieces(self) -> int:
-        """Matches of the split pattern, or tokens where the vocabulary has no pattern; of a vocabulary its entries."""
+        """Returns the number of pieces for the figure per piece.
+
+        Pieces are matches of the split pattern, tokens if the vocabulary has no pattern, and entries if a vocabulary is
+        loaded.
+        """
         import polytok
 
         tokenizer = polytok.load(self.vocabulary.path)

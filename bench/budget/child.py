@@ -1,4 +1,4 @@
-"""The program that callgrind runs: one cell by one build. It prints a digest of what the build returned."""
+"""The program that callgrind runs: it runs one cell with one build and prints a digest of the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def count_load(cell: Cell, path: Path) -> str:
-    """The second load, which imports nothing; its tokenizer's ids for a text."""
+    """Counts the second load, which imports no modules. Returns a digest of the ids of a text."""
     engine, requests = builds.engine("counted", path), Requests()
     engine.load(cell.vocabulary)
     gc.disable()
@@ -31,11 +31,11 @@ def count_load(cell: Cell, path: Path) -> str:
 
 
 def count_documents(cell: Cell, path: Path) -> str:
-    """The documents' first pass, and again."""
+    """Counts the first pass over the documents and a second pass. Returns a digest of the results."""
     operation, requests = OPERATIONS[cell.operation], Requests()
     adapter = builds.engine("counted", path).load(cell.vocabulary)
     call = operation.find(adapter)
-    assert call is not None, "polytok has every operation"
+    assert call is not None, "polytok supports every operation"
     warm_up, test = ([operation.given(adapter, document) for document in each] for each in cell.documents)
     for given in warm_up:
         call(given)

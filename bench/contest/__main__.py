@@ -1,8 +1,9 @@
-"""Engines beside each other in one process, in turns of a few documents; ids are checked before anything is timed.
+"""Compares engines in one process, in turns of a few documents; ids are checked before anything is timed.
 
-By default polytok and the other engines of each vocabulary; with --builds two or three builds of polytok, the last one
-by the others; with --files polytok with a tokenizer.json or GGUF file beside the same with the vocabulary's kin.
-With --load the time and memory of loading instead, in processes of their own, which need the folders of two packages.
+By default, polytok is compared with the other engines of each vocabulary. With --builds, the last of two or three
+builds of polytok is compared with the others. With --files, polytok with a tokenizer.json or GGUF file is compared with
+polytok with the vocabulary's kin. With --load, the time and memory of loading are compared in separate processes, which
+needs the folders of two packages.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from .loads import loads
 from .race import Cell, Judge, middle_half, race
 
 TURN = 32 * KB
-"""Bytes of a turn: 8 documents of 4 KB."""
+"""The number of bytes of a turn, which has 8 documents of 4 KB."""
 
 RETRIES = 2
-"""How often a cell below the gate is timed again."""
+"""The number of times that a cell below the gate is timed again."""
 
 RUN = ("numpy", "list", "count", "offsets")
 KNOWN = [name for name, operation in OPERATIONS.items() if operation.threads == 1 and not operation.is_whole]
@@ -42,7 +43,7 @@ HEAD = ("vocabulary", "text", "operation", "pass", "MB/s", "beside", "MB/s", "is
 def main() -> None:
     arguments = parser().parse_args()
     if not DATA.is_dir():
-        raise SystemExit("there is no benchmark data: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
+        raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.load:
         sys.exit(compare_loads(arguments))
     matches = matched(arguments)
@@ -57,7 +58,7 @@ def main() -> None:
 
 
 def show(*lines: Sequence[str]) -> None:
-    """Prints rows of a table at once."""
+    """Prints rows of a table immediately."""
     for line in lines:
         print(f"| {' | '.join(line)} |", flush=True)
 
@@ -68,24 +69,28 @@ def write(file: str | None, results: dict[str, Any]) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m bench.contest", description=__doc__)
-    made.add_argument("--builds", nargs="+", metavar="NAME=PATH", help="a package's folder or an extension module")
-    made.add_argument("--load", action="store_true", help="time and memory of loading, of two builds")
-    made.add_argument("--files", action="store_true", help="files of one vocabulary beside each other")
+    parser = argparse.ArgumentParser(prog="python -m bench.contest", description=__doc__)
+    parser.add_argument("--builds", nargs="+", metavar="NAME=PATH", help="a package's folder or an extension module")
+    parser.add_argument("--load", action="store_true", help="compare the time and memory of loading of two builds")
+    parser.add_argument("--files", action="store_true", help="compare files of the same vocabulary")
     for name, known in (("text", [text.name for text in TEXTS]), ("operation", KNOWN)):
-        made.add_argument(f"--{name}", nargs="+", metavar="NAME", choices=known, help=f"of {', '.join(known)}")
-    made.add_argument("--vocabulary", nargs="+", metavar="NAME", default=[], help="by default all")
-    made.add_argument("--engine", nargs="+", metavar="NAME", default=[], help="by default all of the vocabulary")
-    made.add_argument("--document", type=int, metavar="BYTES", default=4 * KB)
-    made.add_argument("--megabytes", type=float, default=3.0, help="of text that is timed, for each cell")
-    made.add_argument("--repeats", type=int, default=1, help="how often every cell is loaded and timed")
-    made.add_argument("--gate", type=float, metavar="RATIO", help="fail if a cell is slower, after timing it again")
-    made.add_argument("--json", metavar="FILE", help="also write the results there")
-    return made
+        parser.add_argument(
+            f"--{name}", nargs="+", metavar="NAME", choices=known, help=f"by default all of {', '.join(known)}"
+        )
+    parser.add_argument("--vocabulary", nargs="+", metavar="NAME", default=[], help="by default all")
+    parser.add_argument("--engine", nargs="+", metavar="NAME", default=[], help="by default all of the vocabulary")
+    parser.add_argument("--document", type=int, metavar="BYTES", default=4 * KB)
+    parser.add_argument("--megabytes", type=float, default=3.0, help="megabytes of text to time for each cell")
+    parser.add_argument("--repeats", type=int, default=1, help="the number of times to load and time each cell")
+    parser.add_argument(
+        "--gate", type=float, metavar="RATIO", help="fail if the ratio of a cell is lower, after timing the cell again"
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the results to FILE")
+    return parser
 
 
 def matched(arguments: argparse.Namespace) -> list[Match]:
-    """All matches, vocabulary by vocabulary."""
+    """Returns all matches, in the order of the vocabularies."""
     vocabularies = chosen(arguments.vocabulary)
     if arguments.builds:
         engines = [builds.engine(*builds.named(argument)) for argument in arguments.builds]
@@ -96,14 +101,16 @@ def matched(arguments: argparse.Namespace) -> list[Match]:
 
 
 def machine(matches: list[Match]) -> str:
-    """The processor, and of each engine the widest vector instructions that it has code for there."""
+    """Describes the processor, and the widest vector instructions that each engine uses on it."""
     engines = {entrant.engine.name: entrant.engine for match in matches for entrant in match}
-    ways = ", ".join(f"{name} {simd.widest(engine.simd)}" for name, engine in engines.items())
-    return f"{simd.processor()}, Python {platform.python_version()}. SIMD code for this processor: {ways}.\n"
+    instruction_sets = ", ".join(f"{name} {simd.widest(engine.simd)}" for name, engine in engines.items())
+    return (
+        f"{simd.processor()}, Python {platform.python_version()}. SIMD code for this processor: {instruction_sets}.\n"
+    )
 
 
 def contest(matches: list[Match], arguments: argparse.Namespace) -> Iterator[Cell]:
-    """The cells of all matches."""
+    """Yields the timed cells of all matches."""
     texts = [text for text in TEXTS if text.name in (arguments.text or [text.name])]
     for match in matches:
         judge = Judge()
@@ -115,9 +122,9 @@ def contest(matches: list[Match], arguments: argparse.Namespace) -> Iterator[Cel
 
 
 def measured(match: Match, text: Text, operation: str, judge: Judge, arguments: argparse.Namespace) -> Cell | None:
-    """A cell, timed as often as was asked, and while it fails the gate as often again; None if nobody meets.
+    """Times a cell, and times it again while it fails the gate. Returns None if fewer than two entrants can take part.
 
-    All rounds count, so that timing again makes the median surer, not better.
+    The median is over all rounds, so that timing again makes the median more reliable but not better.
     """
     size = arguments.document
     amount = Amount(warm_up=MB, test=int(arguments.megabytes * MB), rounds=1, processes=1)
@@ -137,7 +144,7 @@ def measured(match: Match, text: Text, operation: str, judge: Judge, arguments: 
 
 
 def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
-    """A row for each pass and each other entrant, or why an entrant has none."""
+    """Yields a row for each pass and each other entrant, and a row with the reason for each void entrant."""
     titles = cell.vocabulary.title, cell.text.title, OPERATIONS[cell.operation].title
     ours = cell.entries[-1]
     for entry in cell.entries:
@@ -150,7 +157,7 @@ def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
 
 
 def as_json(cell: Cell) -> dict[str, Any]:
-    """A cell for other programs: median speeds, ratios and reasons."""
+    """Returns a cell as a JSON value, with median speeds, ratios and reasons."""
     return {
         "vocabulary": cell.vocabulary.name,
         "text": cell.text.name,
@@ -171,10 +178,10 @@ def as_json(cell: Cell) -> dict[str, Any]:
 
 
 def compare_loads(arguments: argparse.Namespace) -> int:
-    """Time and memory of loading; the exit code."""
+    """Compares the time and memory of loading and returns the exit code."""
     named = [builds.named(argument) for argument in arguments.builds or []]
     if len(named) < 2:
-        raise SystemExit("--load needs --builds with two or three of them")
+        raise SystemExit("--load needs --builds with two or three builds")
     show(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
     found = []
     for vocabulary in chosen(arguments.vocabulary):
@@ -186,7 +193,7 @@ def compare_loads(arguments: argparse.Namespace) -> int:
 
 
 def verdict(cells: list[tuple[str, float]], gate: float | None) -> int:
-    """The exit code, after a line for each cell that is below the gate."""
+    """Prints a line for each cell below the gate and returns the exit code."""
     if gate is None:
         return 0
     slow = [cell for cell in cells if cell[1] < gate]

@@ -1,4 +1,4 @@
-"""Who meets whom: engines beside polytok, builds beside each other, or the files of one vocabulary."""
+"""Selects the entrants of each match: polytok and other engines, several builds, or files of one vocabulary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..engines import ENGINES, Engine
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An engine with a vocabulary. ``oracle`` is the engine that its ids must be those of."""
+    """An engine with a vocabulary. ``oracle`` is the engine with the expected ids."""
 
     label: str
     engine: Engine
@@ -21,33 +21,33 @@ class Entrant:
 
 
 Match: TypeAlias = tuple[Entrant, ...]
-"""Two or three entrants; the last one is measured by each of the others."""
+"""Two or three entrants; the last entrant is compared with each of the others."""
 
-MOST_PEERS = 2
+MAX_PEERS = 2
 
 
 def chosen(names: Collection[str]) -> list[Vocabulary]:
-    """The vocabularies with these names, or all."""
+    """Returns the vocabularies with these names; all vocabularies without names."""
     if unknown := set(names) - {row.name for row in VOCABULARIES}:
         known = ", ".join(row.name for row in VOCABULARIES)
-        raise SystemExit(f"no vocabulary is named {', '.join(sorted(unknown))}; choose from {known}")
+        raise SystemExit(f"unknown vocabulary {', '.join(sorted(unknown))}: choose from {known}")
     return [row for row in VOCABULARIES if not names or row.name in names]
 
 
 def of_builds(builds: Sequence[Engine], vocabulary: Vocabulary) -> list[Match]:
-    """The builds, whose ids must be those of the first one."""
+    """Returns one match of all builds. The first build has the expected ids."""
     return [tuple(Entrant(build.name, build, vocabulary, builds[0]) for build in builds)]
 
 
 def of_files(vocabulary: Vocabulary) -> list[Match]:
-    """polytok with the file that the row's kin names, and with the row's own."""
+    """Returns a match between polytok with the file of the vocabulary's kin, and polytok with the vocabulary's file."""
     kin = [row for row in VOCABULARIES if row.name == vocabulary.kin]
     pairs = [(replace(of_engine(OURS, row), label=row.title), of_engine(OURS, vocabulary)) for row in kin]
     return [(theirs, replace(ours, label=vocabulary.title)) for theirs, ours in pairs]
 
 
 def of_engines(vocabulary: Vocabulary, names: Collection[str]) -> list[Match]:
-    """polytok and the vocabulary's other engines that are installed, two at a time."""
+    """Returns matches between polytok and the other engines of the vocabulary that are installed, two at a time."""
     others = [name for name in vocabulary.engines if name != OURS and (not names or name in names)]
     peers = [name for name in others if ENGINES[name].is_timed and ENGINES[name].version is not None]
     ours = of_engine(OURS, vocabulary)
@@ -59,4 +59,4 @@ def of_engine(name: str, vocabulary: Vocabulary) -> Entrant:
 
 
 def _few(names: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (names[start : start + MOST_PEERS] for start in range(0, len(names), MOST_PEERS))
+    return (names[start : start + MAX_PEERS] for start in range(0, len(names), MAX_PEERS))

@@ -1,7 +1,7 @@
-"""How long two builds take to load a vocabulary, and the most memory they need to load it and to encode 1 MB.
+"""Measures how long builds take to load a vocabulary, and their peak memory for loading it and encoding 1 MB.
 
-Every measurement is a process of its own in which ``polytok`` is the build, and the builds take turns; the figures are
-medians. A load is what bench.load_times calls one: the fastest of five, without the import.
+Each measurement runs in a new process that imports the build as ``polytok``. The builds take turns, and the figures are
+medians. The time of a load is the fastest of five loads, without the import, as in bench.load_times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ HEAD = ("vocabulary", "load, ms", "beside", "load, ms", "is × as fast", "peak, 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Of one vocabulary the last build beside another one: milliseconds and MB of each, the last build's first."""
+    """The comparison of the last build with another build for one vocabulary.
+
+    ``times`` has milliseconds and ``peaks`` MB; the figures of the last build are first.
+    """
 
     vocabulary: Vocabulary
     other: str
@@ -37,7 +40,7 @@ class Load:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """How many times as fast, and how many times less memory."""
+        """The ratios of the other build's time and memory to those of the last build."""
         return self.times[1] / self.times[0], self.peaks[1] / self.peaks[0]
 
     def row(self) -> tuple[str, ...]:
@@ -48,7 +51,7 @@ class Load:
 
 
 def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterator[Load]:
-    """The last build beside each of the others."""
+    """Yields the comparison of the last build with each other build."""
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in builds}
     for turn in range(ROUNDS):
         for name, folder in rotated(list(builds), turn):
@@ -60,9 +63,9 @@ def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterato
 
 
 def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
-    """Milliseconds and MB."""
+    """Measures a build in a new process. Returns milliseconds and MB."""
     if not (folder / "__init__.py").is_file() or folder.name != "polytok":
-        raise SystemExit(f"{folder} is not the folder of a polytok package, which loading needs")
+        raise SystemExit(f"{folder} is not the folder of a polytok package, which --load needs")
     command = [sys.executable, "-m", "bench.contest.loads", vocabulary.name]
     paths = os.pathsep.join(map(str, (folder.parent, ROOT)))
     done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=True)
@@ -71,7 +74,7 @@ def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
 
 
 def child(name: str) -> tuple[float, float]:
-    """What the process measures. Its first load is the one whose memory counts."""
+    """Measures in the new process. The memory is that of the first load and of encoding 1 MB."""
     import polytok
 
     vocabulary = next(row for row in VOCABULARIES if row.name == name)
@@ -85,7 +88,7 @@ def child(name: str) -> tuple[float, float]:
 
 
 def peak_memory() -> float:
-    """The most MB that this process had."""
+    """Returns the peak memory of this process in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024 / 1e6
 

@@ -1,4 +1,4 @@
-"""One cell of a contest: the entrants' ids are checked, then all of them run in turns in this process."""
+"""Runs one cell of a contest: checks the ids of all entrants, then times the entrants in turns in this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PASSES = ("first", "again")
 
 @dataclass(slots=True)
 class Entry:
-    """What an entrant did: MB/s of each round, or why it has none."""
+    """The result of an entrant: MB/s of each round for both passes, or the reason ``void`` if it has no result."""
 
     entrant: Entrant
     void: str | None = None
@@ -36,7 +36,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An operation on a text, by every entrant of a match that has it; the last one is measured by the others."""
+    """An operation on a text, with the results of all entrants of a match that support the operation.
+
+    The last entry is compared with each of the others.
+    """
 
     vocabulary: Vocabulary
     text: Text
@@ -48,26 +51,26 @@ class Cell:
         return f"{self.vocabulary.name}, {self.text.name}, {self.operation}"
 
     def ratios(self, other: Entry, which: str) -> list[float]:
-        """How many times as fast the last one was, round by round."""
+        """Returns the ratio of the last entry's speed to the other entry's speed for each round."""
         ours = self.entries[-1].speeds(which)
         return [mine / theirs for mine, theirs in zip(ours, other.speeds(which), strict=True)]
 
     def compared(self) -> Iterator[tuple[str, Entry, float]]:
-        """For each pass and each other entrant the median of the ratios."""
+        """Yields each pass and other entry with the median of the ratios."""
         for which in PASSES:
             for other in self.entries[:-1]:
                 if other.void is None and self.entries[-1].void is None:
                     yield which, other, median(self.ratios(other, which))
 
     def worst(self) -> float:
-        """The least median; nothing if an entrant has no time."""
+        """Returns the lowest median ratio; 0 if an entry is void."""
         if any(entry.void is not None for entry in self.entries):
             return 0.0
         return min((ratio for _, _, ratio in self.compared()), default=0.0)
 
 
 def middle_half(values: Sequence[float]) -> tuple[float, float]:
-    """Between which values the middle half of them lies."""
+    """Returns the first and third quartile of the values."""
     if len(values) < 2:
         return values[0], values[0]
     low, _, high = quantiles(values, n=4, method="inclusive")
@@ -75,13 +78,13 @@ def middle_half(values: Sequence[float]) -> tuple[float, float]:
 
 
 class Judge:
-    """Checks ids in processes of their own, so that nothing here has seen the text before it is timed."""
+    """Checks ids in separate processes, so that this process has not encoded the text before it is timed."""
 
     def __init__(self) -> None:
         self._checkers: dict[tuple[Engine, Vocabulary], Checker] = {}
 
     def entries(self, match: Match, operation: str, documents: Sequence[Document]) -> list[Entry]:
-        """An entry for each entrant that has the operation, void if its output is wrong."""
+        """Returns an entry for each entrant that supports the operation; the entry is void if the output is wrong."""
         verdicts = [(entrant, self._verdict(entrant, operation, documents)) for entrant in match]
         return [Entry(entrant, void) for entrant, void in verdicts if void != MISSING.why]
 
@@ -100,14 +103,14 @@ class Judge:
         return self._checkers[key]
 
     def finish(self) -> None:
-        """Lets the processes end."""
+        """Ends the processes."""
         for checker in self._checkers.values():
             checker.finish()
         self._checkers.clear()
 
 
-class Near:
-    """A session in this process, to be asked as a `Remote` is."""
+class LocalSession:
+    """A session in this process, with the methods of `Remote`."""
 
     def __init__(self, task: Task) -> None:
         self._session = attempt(lambda: Session(task))
@@ -123,11 +126,12 @@ class Near:
 def race(
     entries: Sequence[Entry], operation: str, warm_up: Sequence[str], turns: Sequence[Sequence[str]], start: int
 ) -> None:
-    """Loads and warms up every entrant, in another order for another ``start``, then times them.
+    """Loads and warms up all entrants, in an order that depends on ``start``, then times them.
 
-    In a turn every entrant encodes the same documents. A round has a turn for each entrant to go first: who ends one
-    turn and begins the next one finds its tables in the processor's caches. Everyone has copies of the documents,
-    because a str keeps its UTF-8 once it was asked for it.
+    In a turn, every entrant encodes the same documents. A round consists of one turn for each entrant, and a different
+    entrant is first in each turn, because an entrant that is last in a turn and first in the next turn finds its tables
+    in the processor's caches. Each entrant has copies of the documents, because a str caches its UTF-8 after the first
+    request.
     """
     runners = [entry for entry in entries if entry.void is None]
     is_apart = any(entry.entrant.engine.spoils_caches for entry in runners)
@@ -145,24 +149,24 @@ def players(
     turns: Sequence[Sequence[str]],
     start: int,
     is_apart: bool,
-) -> Iterator[list[tuple[Entry, Near | Remote]]]:
-    """A loaded and warm engine for each entry, here or in a process of its own."""
-    pairs: list[tuple[Entry, Near | Remote]] = []
+) -> Iterator[list[tuple[Entry, LocalSession | Remote]]]:
+    """Yields pairs of an entry and its loaded engine, which runs in a new process if ``is_apart``, else in this one."""
+    pairs: list[tuple[Entry, LocalSession | Remote]] = []
     for entry in rotated(list(runners), start):
         entrant = entry.entrant
         own = [[document.encode().decode() for document in turn] for turn in turns]
         task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, own, copies=1)
-        pairs.append((entry, Remote(serve, task, PATIENCE) if is_apart else Near(task)))
+        pairs.append((entry, Remote(serve, task, PATIENCE) if is_apart else LocalSession(task)))
     try:
         yield pairs
     finally:
         for _, player in pairs:
             player.finish()
-        gc.enable()  # a session turns it off
+        gc.enable()  # sessions disable garbage collection
         gc.collect()
 
 
-def _round(pairs: Sequence[tuple[Entry, Near | Remote]], turns: Sequence[int], which: str) -> None:
+def _round(pairs: Sequence[tuple[Entry, LocalSession | Remote]], turns: Sequence[int], which: str) -> None:
     took: dict[int, list[Took | Failed]] = {place: [] for place in range(len(pairs))}
     for turn in turns:
         for place in rotated(list(took), turn):

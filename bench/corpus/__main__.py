@@ -1,4 +1,4 @@
-"""Runs the jobs side by side over the same files, each in processes of its own, and compares their ids."""
+"""Runs the job of each engine over the same files, in separate processes, and compares their speed and ids."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One job: its seconds by the clock and of processors' time, its memory over time, and a hash of its ids."""
+    """The result of a job.
+
+    ``seconds`` is wall-clock time and ``processors`` the processor time of all processes, in seconds. ``samples`` has
+    pairs of seconds and bytes of memory, and ``digest`` is a hash of the ids.
+    """
 
     format: str
     engine: str
@@ -58,22 +62,22 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)
-    made.add_argument("--size", type=int, default=500, metavar="MB", help="megabytes of text in each format")
-    made.add_argument("--format", action="append", choices=list(WRITERS), help="only this one (may be repeated)")
-    made.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    made.add_argument("--ours", action="store_true", help="without the peers")
-    made.add_argument("--model", metavar="FILE", help="another vocabulary than gpt2, without the peers")
-    made.add_argument("--folder", default=tempfile.gettempdir(), help="where the files are made and kept")
-    made.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    made.add_argument("--plot", action="store_true", help="draw docs/corpora-memory.svg")
-    return made
+    parser = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)
+    parser.add_argument("--size", type=int, default=500, metavar="MB", help="megabytes of text in each format")
+    parser.add_argument("--format", action="append", choices=list(WRITERS), help="only this format (can be repeated)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--ours", action="store_true", help="without other engines")
+    parser.add_argument("--model", metavar="FILE", help="use another vocabulary than gpt2, without other engines")
+    parser.add_argument("--folder", default=tempfile.gettempdir(), help="where the files are parser and kept")
+    parser.add_argument("--write", action="store_true", help="write the table to docs/benchmarks.md")
+    parser.add_argument("--plot", action="store_true", help="draw docs/corpora-memory.svg")
+    return parser
 
 
 def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int, model: str) -> list[Run]:
-    """One job; none where it failed, which is said."""
+    """Runs a job and returns its result; returns no result and prints a message if the job fails."""
     for path in paths:
-        Path(path).read_bytes()  # into the page cache
+        Path(path).read_bytes()  # load the file into the page cache
     print(f"{format}, {engine}", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(dir=Path(paths[0]).parent) as out:
         command = [
@@ -97,7 +101,10 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
 
 
 def table(runs: list[Run], workers: int, vocabulary: str) -> str:
-    """A row for each job. The shares are those of encoding alone, by the clock and by processors' time."""
+    """Returns a table with a row for each job.
+
+    The shares are the time of encoding alone divided by the time of the job, by wall-clock and processor time.
+    """
     rows = []
     for each in runs:
         raw = _of(runs, each.format, RAW)

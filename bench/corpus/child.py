@@ -1,6 +1,6 @@
-"""One job in a process of its own: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT MODEL PATH...``.
+"""Runs one job: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT MODEL PATH...``.
 
-It prints the job's seconds, its own seconds of processor time outside of the job, and a hash of the ids.
+The program prints the seconds of the job, the seconds of processor time outside of the job, and a hash of the ids.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from .jobs import END_ID, JOBS, RAW, Ids, Input
 
-RUN = 32
-"""Blocks of texts that are encoded at once."""
+RUN_BLOCKS = 32
+"""The number of blocks of texts that are encoded together."""
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
-    """A hash of the ids without ends of text, and how many there are."""
+    """Returns a hash of the ids without the end-of-text ids, and their number."""
     hashed, count = hashlib.sha256(), 0
     for part in ids:
         text = part[part != END_ID].astype("<u2")
@@ -43,7 +43,7 @@ def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
 
 
 def encoding(given: Input) -> Callable[[], Ids]:
-    """Encoding alone: texts lie in memory, and ids are thrown away."""
+    """Returns a job that only encodes: the texts are in memory, and the ids are discarded."""
     import polytok
     from polytok._core import Texts
 
@@ -51,10 +51,10 @@ def encoding(given: Input) -> Callable[[], Ids]:
 
     tokenizer = polytok.load(given.model)
     found = [documents.texts for documents in read([Path(path) for path in given.paths], given.format)]
-    # In long runs, so that threads seldom wait for each other.
+    # Blocks are joined to long runs, so that threads seldom wait for each other.
     runs = [
-        Texts.of_list([text or b"" for texts in found[first : first + RUN] for text in texts.to_list()])
-        for first in range(0, len(found), RUN)
+        Texts.of_list([text or b"" for texts in found[first : first + RUN_BLOCKS] for text in texts.to_list()])
+        for first in range(0, len(found), RUN_BLOCKS)
     ]
 
     def job() -> Ids:

@@ -1,7 +1,7 @@
-"""The same documents in files of each format, made where they are wanted.
+"""Writes input files with the same documents in each format.
 
-Documents are some kilobytes of the text of bench/training/texts.py: the corpus, installed sources, and text walked
-through them. What could be taken for a special token is taken apart, as some peers recognise them in text.
+Documents are about four kilobytes of the text of bench/training/texts.py: the corpus, installed source code, and random
+text from them. Texts that look like special tokens are changed, because some engines recognise special tokens in text.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from pathlib import Path
 from ..training import texts
 
 FILES = 8
-LINES = 64
-"""Lines of a document, at most; and its bytes, about."""
-BYTES = 4096
+MAX_LINES = 64
+"""The maximum number of lines of a document."""
+DOCUMENT_BYTES = 4096
+"""The approximate number of bytes of a document."""
 SEPARATOR = "\n\x1e\n"
 
 
 def documents() -> Iterator[str]:
-    """Documents without end."""
+    """Yields an endless stream of documents."""
     for chunk in texts.chunks():
         document: list[str] = []
         size = 0
         for line in texts.repaired(chunk).decode().replace("<|", "< |").replace("\x1e", "").splitlines(keepends=True):
             document.append(line)
             size += len(line)
-            if size >= BYTES or len(document) == LINES:
+            if size >= DOCUMENT_BYTES or len(document) == MAX_LINES:
                 yield "".join(document)
                 document, size = [], 0
 
 
 def enough(megabytes: int) -> Iterator[str]:
-    """Documents of so many megabytes of UTF-8."""
+    """Yields documents of this number of megabytes of UTF-8 in total."""
     left = megabytes * texts.MEGABYTE
     for document in documents():
         yield document
@@ -45,7 +46,10 @@ def enough(megabytes: int) -> Iterator[str]:
 
 
 def files(folder: Path, format: str, megabytes: int) -> list[Path]:
-    """Files with documents of so many megabytes together, the same on every call; those that are there are taken."""
+    """Returns files with documents of this number of megabytes in total.
+
+    The documents are the same on every call. Existing files are reused.
+    """
     suffix = {"text": "txt"}.get(format, format)
     made = [folder / f"polytok-corpus-{megabytes}-{number}.{suffix}" for number in range(FILES)]
     if not all(path.exists() for path in made):

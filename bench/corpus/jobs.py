@@ -1,4 +1,7 @@
-"""A job of each engine: files in, ids out. All of them put the end of text behind each document, but for gigatoken."""
+"""The job of each engine, which reads files and returns ids.
+
+All jobs except gigatoken's add the end-of-text id to each document.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ..cases import DATA, OURS
 from .inputs import SEPARATOR
 
 MODEL = DATA / "vocab/huggingface/gpt2.json"
-"""A vocabulary that all of them have."""
+"""A vocabulary that all engines support."""
 END = "<|endoftext|>"
 END_ID = 50256
 PORTION = 1 << 20
@@ -26,18 +29,18 @@ Ids: TypeAlias = Iterator[npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a job gets."""
+    """The input of a job: files, their format, the output folder and the number of workers."""
 
     paths: tuple[str, ...]
     format: str
     out: Path
     workers: int
     model: str = str(MODEL)
-    """The vocabulary; peers have the one that all have."""
+    """The vocabulary of polytok; other engines always use `MODEL`."""
 
 
 def polytok(given: Input) -> Ids:
-    """Shards of a dataset."""
+    """Writes the shards of a dataset."""
     import polytok.corpus
 
     polytok.corpus.tokenize(
@@ -53,7 +56,7 @@ def polytok(given: Input) -> Ids:
 
 
 def _stored(paths: Iterable[Path]) -> Ids:
-    """What a job has written, a portion at a time, so that its memory is not that of reading its work again."""
+    """Yields the ids in the files of a job in portions, so that reading them does not increase the peak memory."""
     for path in paths:
         with path.open("rb") as file:
             while len(ids := np.fromfile(file, np.uint16, PORTION)):
@@ -67,7 +70,7 @@ def _reading(format: str) -> Any:
 
 
 def gigatoken(given: Input) -> Ids:
-    """One array in memory; nothing is written."""
+    """Returns one array in memory and writes no files."""
     import awkward
     import gigatoken
 
@@ -83,7 +86,7 @@ def gigatoken(given: Input) -> Ids:
 
 
 def datatrove(given: Input) -> Ids:
-    """Its tokenizer step behind its reader, a task for each file."""
+    """Runs datatrove's reader and tokenizer step, with a task for each file."""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.readers import JsonlReader, ParquetReader
     from datatrove.pipeline.tokens import DocumentTokenizer
@@ -104,7 +107,7 @@ def datatrove(given: Input) -> Ids:
 
 
 def datasets_map(given: Input) -> Ids:
-    """Megatron's way: rows to lists of ids in processes, then written by one."""
+    """Converts rows to lists of ids in several processes and writes them in one process, as Megatron does."""
     import datasets
     from tokenizers import Tokenizer
 

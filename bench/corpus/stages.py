@@ -1,6 +1,6 @@
 """What each stage of reading and encoding takes, in one thread: ``python -m bench.corpus.stages``.
 
-The stages are run one after the other over the same blocks, so that what a job takes can be told from them.
+The stages run in turn over the same blocks, so that the times show where a job spends its time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Item = TypeVar("Item")
 
 
 class Clock:
-    """The processor's seconds of named stages."""
+    """Measures the processor seconds of stages by name."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -42,7 +42,7 @@ class Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - started
 
     def each(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
-        """The items, the making of each of which is timed."""
+        """Yields the items and times how long the iterator needs for each of them."""
         while True:
             with self.stage(name):
                 item = next(items, None)
@@ -52,7 +52,7 @@ class Clock:
 
 
 def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, float]]:
-    """The bytes of the texts, and the seconds of each stage. The tokenizer has seen no text before."""
+    """Returns the number of bytes of the texts, and the seconds of each stage. The tokenizer is not warmed up."""
     tokenizer = polytok.load(model)
     clock, size = Clock(), 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What a command and the processes that it started use while they run: Linux only."""
+"""Measures the time and memory of a command and of the processes that it starts (Linux only)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-EVERY = 0.25
-TICKS = os.sysconf("SC_CLK_TCK")
+SAMPLE_SECONDS = 0.25
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What was printed, seconds of processors' time, and pairs of seconds and bytes of memory."""
+    """The output of a command, its seconds of processor time, and pairs of seconds and bytes of memory."""
 
     output: str
     processors: float
@@ -25,7 +25,7 @@ class Watched:
 
 
 def watched(command: list[str]) -> Watched:
-    """Runs a command. CalledProcessError, with what it said, if it fails."""
+    """Runs a command and measures it. Raises `CalledProcessError` with the command's messages if it fails."""
     samples: list[tuple[float, int]] = []
     used: dict[int, float] = {}
     before, started = _waited_for(), time.monotonic()
@@ -35,12 +35,13 @@ def watched(command: list[str]) -> Watched:
                 pids = list(_tree(process.pid))
                 samples.append((time.monotonic() - started, sum(map(_memory, pids))))
                 used.update((pid, max(used.get(pid, 0.0), _processor(pid))) for pid in pids)
-                time.sleep(EVERY)
+                time.sleep(SAMPLE_SECONDS)
         output.seek(0)
         errors.seek(0)
         if process.returncode:
             raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
-        # Some leave processes that nobody waits for: those were seen, if not their very last moment.
+        # Some commands leave processes that are never waited for. The samples include these processes, except for the
+        # time after the last sample.
         return Watched(output.read(), max(_waited_for() - before, sum(used.values())), samples)
 
 
@@ -56,18 +57,18 @@ def _tree(pid: int) -> Iterator[int]:
 
 
 def _memory(pid: int) -> int:
-    """Bytes; what processes share counts for each."""
+    """Returns the resident bytes of a process. Memory that processes share is counted for each process."""
     fields = _read(pid, "statm").split()
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
 
 def _processor(pid: int) -> float:
     fields = _read(pid, "stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS if fields else 0.0
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND if fields else 0.0
 
 
 def _read(pid: int, name: str) -> str:
-    """Nothing once the process has ended."""
+    """Reads a file of a process in /proc; returns an empty text if the process has ended."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text()
     except (FileNotFoundError, ProcessLookupError):

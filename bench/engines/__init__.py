@@ -1,8 +1,8 @@
-"""Adapters, one file for each package, and the table that names them.
+"""The engines: an adapter for each package in a file, and a table of the engines.
 
-Packages are imported when a vocabulary is loaded, because each engine runs in a process of its own that holds no other.
-No network: every engine reads the same file as polytok, the tokenizer.json or SentencePiece model of the same
-vocabulary, or a copy that is part of the package; the check of ids shows whether that is the same.
+A package is imported when a vocabulary is loaded, because each engine runs in its own process. No engine uses the
+network: an engine reads the file that polytok reads, a tokenizer.json or SentencePiece model of the same vocabulary, or
+the package's copy of the vocabulary. The check of ids detects a different vocabulary.
 """
 
 from __future__ import annotations

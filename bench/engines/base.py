@@ -1,4 +1,4 @@
-"""What a package can do with a vocabulary, under names that all packages share."""
+"""The interface of all engines."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ from typing import Any
 from ..cases import Vocabulary
 
 
-def as_it_is(value: Any) -> Any:
+def identity(value: Any) -> Any:
     return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """A loaded vocabulary. What is timed are these very functions, so they do as little as they can.
+    """The functions of a package for a loaded vocabulary. They are timed directly, so they do no additional work.
 
-    None stands for what the package does not offer. ``given_ids`` makes a list of ids what the package decodes
-    fastest; ``rows`` and ``token_ids`` take ids out of what ``encode_batch`` and ``offsets`` return, untimed.
+    A function that the package does not have is None. Three functions are not timed: ``given_ids`` converts a list of
+    ids to the type that the package decodes fastest, and ``rows`` and ``token_ids`` return the ids in the results of
+    ``encode_batch`` and ``offsets``.
     """
 
     encode: Callable[[str], Sequence[int]] | None = None
     encode_array: Callable[[str], Any] | None = None
     encode_batch: Callable[[list[str], int], Any] | None = None
-    rows: Callable[[Any], Iterable[Any]] = as_it_is
+    rows: Callable[[Any], Iterable[Any]] = identity
     count: Callable[[str], int] | None = None
     offsets: Callable[[str], Any] | None = None
-    token_ids: Callable[[Any], Any] = as_it_is
-    given_ids: Callable[[Sequence[int]], Any] = as_it_is
+    token_ids: Callable[[Any], Any] = identity
+    given_ids: Callable[[Sequence[int]], Any] = identity
     decode: Callable[[Any], str] | None = None
     decode_bytes: Callable[[Any], bytes] | None = None
     decode_batch: Callable[[list[Any]], Sequence[str]] | None = None
 
     def ids(self, text: str) -> Any:
-        """The ids of a text, in whatever form."""
+        """Returns the ids of a text, as a list or an array."""
         encode = self.encode or self.encode_array
         assert encode is not None, "every package encodes"
         return encode(text)
@@ -45,10 +46,11 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A package: its name in the tables, the module and distribution it comes from, and how it loads a vocabulary.
+    """A package: its name in the tables, its module and distribution, and its function that loads a vocabulary.
 
-    ``simd`` names the vector instructions in its machine code, the widest first; simd.py reports them. An engine that
-    is not ``is_timed`` only supplies expected ids. ``spoils_caches``: it slows down every engine in the same process.
+    ``simd`` names the vector instructions in its machine code, the widest first; simd.py reports them. If ``is_timed``
+    is false, the engine only returns expected ids. ``spoils_caches`` is true if the engine slows down other engines in
+    the same process.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""bpe-openai, which brings its vocabularies along."""
+"""The engine bpe-openai, which contains its vocabularies."""
 
 from __future__ import annotations
 

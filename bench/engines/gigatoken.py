@@ -1,4 +1,4 @@
-"""gigatoken: numpy arrays; its lists are made of them. It has no text as output, only bytes."""
+"""The engine gigatoken, which returns numpy arrays and decodes to bytes. Lists and texts are converted from these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _tokenizer(vocabulary: Vocabulary) -> Any:
 
     if vocabulary.is_sentencepiece:
         return gigatoken.Tokenizer.from_sentencepiece(vocabulary.path)
-    if vocabulary.path.suffix == ".tiktoken":  # it knows the split patterns of OpenAI's rank files only
+    if vocabulary.path.suffix == ".tiktoken":  # gigatoken has split patterns only for OpenAI's rank files
         return gigatoken.Tokenizer.from_tiktoken(vocabulary.path)
     return gigatoken.Tokenizer.from_json(vocabulary.json_path.read_text(encoding="utf-8"))
 

@@ -1,4 +1,4 @@
-"""kitoken, which reads every format but RWKV's. It decodes to bytes."""
+"""The engine kitoken, which reads all formats except RWKV's and decodes to bytes."""
 
 from __future__ import annotations
 

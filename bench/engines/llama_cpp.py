@@ -1,4 +1,4 @@
-"""llama.cpp's twin in polytok.reference: the expected ids of GGUF files. Nobody times plain Python."""
+"""The twin of llama.cpp in polytok.reference, which returns the expected ids of GGUF files and is not timed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""polytok itself."""
+"""The engine polytok, with and without its cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load(vocabulary: Vocabulary) -> Adapter:
 
 
 def load_uncached(vocabulary: Vocabulary) -> Adapter:
-    """Only what a cache is for."""
+    """Loads a vocabulary without a cache. The adapter has only the function that uses the cache most."""
     import polytok
 
     tokenizer = polytok.load(vocabulary.path)

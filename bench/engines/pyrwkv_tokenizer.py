@@ -1,4 +1,4 @@
-"""pyrwkv-tokenizer, which brings its vocabulary along."""
+"""The engine pyrwkv-tokenizer, which contains its vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def load(vocabulary: Vocabulary) -> Adapter:
     tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
     return Adapter(
         encode=tokenizer.encode,
-        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts),  # as many threads as its pool has
+        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts),  # its pool defines the number of threads
         decode=tokenizer.decode,
     )
 

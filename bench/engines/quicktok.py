@@ -1,4 +1,4 @@
-"""quicktok: lists, and arrays for batches. It brings its vocabularies along."""
+"""The engine quicktok, which returns lists, and arrays for batches. It contains its vocabularies."""
 
 from __future__ import annotations
 

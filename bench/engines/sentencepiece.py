@@ -1,4 +1,4 @@
-"""sentencepiece: lists."""
+"""The engine sentencepiece, which returns lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""snaptokens, from a tokenizer.json."""
+"""The engine snaptokens, which reads a tokenizer.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def load(vocabulary: Vocabulary) -> Adapter:
     tokenizer = snaptokens.Tokenizer.from_file(str(vocabulary.json_path))
     return Adapter(
         encode=lambda text: tokenizer.encode(text).ids,
-        encode_batch=lambda texts, threads: tokenizer.encode_batch_flat(texts),  # as many threads as its pool has
+        encode_batch=lambda texts, threads: tokenizer.encode_batch_flat(
+            texts
+        ),  # its pool defines the number of threads
         rows=lambda flat: np.split(np.frombuffer(flat[0], np.uint32), np.frombuffer(flat[1], np.uint64)[1:-1]),
         decode=tokenizer.decode,
         decode_batch=tokenizer.decode_batch,

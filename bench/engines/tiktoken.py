@@ -1,4 +1,4 @@
-"""tiktoken: the vocabulary's own file, with the pattern of tiktoken's definition or of the model's authors."""
+"""The engine tiktoken, which reads the vocabulary's file with the pattern of tiktoken or of the model's authors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PATTERNS = {
         r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     )
 }
-"""Split patterns of vocabularies that tiktoken has no definition of."""
+"""The split patterns of vocabularies that tiktoken does not define."""
 
 
 def _encoding(vocabulary: Vocabulary) -> Any:
     import tiktoken
     from tiktoken_ext import openai_public
 
-    os.environ["TIKTOKEN_CACHE_DIR"] = ""  # no copy of the file elsewhere
+    os.environ["TIKTOKEN_CACHE_DIR"] = ""  # tiktoken does not copy the file to a cache
     load_ranks = openai_public.load_tiktoken_bpe
     if pattern := PATTERNS.get(vocabulary.name):
         ranks = load_ranks(str(vocabulary.path))

@@ -1,4 +1,7 @@
-"""Hugging Face's tokenizers, without special tokens; by the function that leaves offsets out where nobody asked."""
+"""The engine tokenizers of Hugging Face, without special tokens.
+
+Ids are encoded with the fast function, which computes no offsets.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ def load(vocabulary: Vocabulary) -> Adapter:
     fast = tokenizer.encode_batch_fast
     return Adapter(
         encode=lambda text: fast([text], add_special_tokens=False)[0].ids,
-        encode_batch=lambda texts, threads: fast(texts, add_special_tokens=False),  # as many threads as its pool has
+        encode_batch=lambda texts, threads: fast(
+            texts, add_special_tokens=False
+        ),  # its pool defines the number of threads
         rows=lambda encodings: [encoding.ids for encoding in encodings],
         offsets=lambda text: tokenizer.encode(text, add_special_tokens=False),
         token_ids=lambda encoding: encoding.ids,

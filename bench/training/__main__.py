@@ -1,4 +1,4 @@
-"""Runs the trainers side by side, each in a process of its own, and writes docs/benchmarks.md's section on training."""
+"""Runs the trainers in separate processes, compares them, and writes the section on training of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATIENCE = 1800
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One training: its seconds by the clock and of processor time, and the most memory it had."""
+    """The result of a training: seconds of wall-clock and processor time, peak memory in bytes, and a hash of entries."""
 
     kind: str
     engine: str
@@ -58,25 +58,25 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m bench.training", description=__doc__)
-    made.add_argument(
-        "--size", type=int, action="append", metavar="MB", help="megabytes of text (may be repeated; 100)"
+    parser = argparse.ArgumentParser(prog="python -m bench.training", description=__doc__)
+    parser.add_argument(
+        "--size", type=int, action="append", metavar="MB", help="megabytes of text (can be repeated; by default 100)"
     )
-    made.add_argument("--kind", action="append", choices=list(KINDS), help="only this kind (may be repeated)")
-    made.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    made.add_argument("--ours", action="store_true", help="without the peers")
-    made.add_argument(
-        "--folder", help="where the texts are made and kept (default: the system's folder for such files)"
+    parser.add_argument("--kind", action="append", choices=list(KINDS), help="only this kind (can be repeated)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--ours", action="store_true", help="without other engines")
+    parser.add_argument(
+        "--folder", help="where the texts are parser and kept (default: the system's folder for such files)"
     )
-    made.add_argument("--write", metavar="MARKER", help="put the table there in docs/benchmarks.md")
-    made.add_argument("--plot", action="store_true", help="draw docs/training.svg")
-    return made
+    parser.add_argument("--write", metavar="MARKER", help="write the table to docs/benchmarks.md at MARKER")
+    parser.add_argument("--plot", action="store_true", help="draw docs/training.svg")
+    return parser
 
 
 def run(kind: str, engine: str, megabytes: int, folder: Path, threads: int) -> Run | None:
-    """One training, or None where it failed, which is said."""
+    """Runs a training; returns None and prints a message if it fails."""
     path = texts.write(folder / f"polytok-training-{megabytes}.txt", megabytes)
-    path.read_bytes()  # into the page cache
+    path.read_bytes()  # load the file into the page cache
     print(f"{kind}, {engine}, {megabytes} MB", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "bench.training.child", kind, engine, str(path), str(threads)]
     try:
@@ -92,7 +92,7 @@ def run(kind: str, engine: str, megabytes: int, folder: Path, threads: int) -> R
 
 
 def table(runs: list[Run]) -> str:
-    """A row for each training; ``times`` is how many times as fast as the engine polytok is."""
+    """Returns a table with a row for each training, with the ratio of its time to polytok's time."""
     rows = []
     for each in runs:
         ours = next((o for o in runs if (o.kind, o.megabytes, o.engine) == (each.kind, each.megabytes, OURS)), None)

@@ -1,4 +1,4 @@
-"""One training in a process of its own: ``python -m bench.training.child KIND ENGINE PATH THREADS`` prints figures."""
+"""Runs one training: ``python -m bench.training.child KIND ENGINE PATH THREADS`` prints its figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def peak_memory() -> int:
-    """The most bytes that this process had. Not what getrusage tells: that counts the process that started this one."""
+    """Returns the peak memory of this process in bytes. On Linux, getrusage would include the parent process."""
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

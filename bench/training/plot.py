@@ -1,4 +1,4 @@
-"""How time and memory grow with the text, as one SVG."""
+"""Draws how time and memory of training grow with the text, as an SVG."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Point = tuple[str, str, int, float, int]
 
 
 def draw(points: Iterable[Point], path: Path) -> None:
-    """Kind, engine, megabytes, processor's seconds and peak bytes; the same points give the same file."""
+    """Draws points of kind, engine, megabytes, processor seconds and peak bytes. Equal points produce equal files."""
     import matplotlib
 
     matplotlib.use("svg")

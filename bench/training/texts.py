@@ -1,8 +1,8 @@
-"""Text of any size to train on: the corpus and installed sources first, then text that is walked through them.
+"""Generates training text of any size: first the corpus and installed source code, then random text from them.
 
-The walk is an n-gram model that needs no tables of its own: it copies the text from a random place on and, after each
-dozen of bytes or so, goes on at another place before which the same `CONTEXT` bytes stand. So the text has words,
-lines and characters of the corpus, but also ever more words that the corpus does not have, as real text would.
+The random text is from an n-gram model without tables. The model copies the text from a random position on and, after
+about a dozen bytes, jumps to another position that follows the same `CONTEXT` bytes. So the random text has words,
+lines and characters of the corpus, and like real text a growing number of words that the corpus does not have.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WALKERS = 1024
 STEPS = 1400
 LONGEST_STEP = 8 * MEAN_STEP
 MODELLED = 32 << 20
-"""Bytes of the text that the model knows."""
+"""The number of bytes of text that the model uses."""
 
 MEGABYTE = 1_000_000
 
@@ -32,7 +32,7 @@ Array = npt.NDArray[np.int64]
 
 
 def real() -> bytes:
-    """The corpus, then source code on this machine, in lines from all over so that every part is alike."""
+    """Returns the corpus and source code on this machine, mixed in small shares so that all parts are similar."""
     names = sorted(path.name for path in (DATA / "corpus").iterdir())
     whole = [(DATA / "corpus" / name).read_bytes() for name in names] + [
         source("python library"),
@@ -46,12 +46,12 @@ def real() -> bytes:
 
 
 def repaired(data: bytes) -> bytes:
-    """Without the halves of characters that cutting made."""
+    """Removes incomplete characters."""
     return data.decode(errors="ignore").encode()
 
 
 def write(path: Path, megabytes: int) -> Path:
-    """A file of so many megabytes, the same on every call; one that is there already is taken as it is."""
+    """Writes a file of this number of megabytes, the same on every call. An existing file is reused."""
     size = megabytes * MEGABYTE
     if path.exists() and path.stat().st_size == size:
         return path
@@ -68,7 +68,7 @@ def write(path: Path, megabytes: int) -> Path:
 
 
 def chunks() -> Iterator[bytes]:
-    """Text without end."""
+    """Yields an endless text in chunks."""
     text = real()
     yield text
     model = Model(repaired(text[:MODELLED]))
@@ -78,13 +78,13 @@ def chunks() -> Iterator[bytes]:
 
 
 def padded(chunk: bytes) -> bytes:
-    """A character that was cut at the end makes place for line feeds."""
+    """Replaces an incomplete character at the end with line feeds."""
     whole = repaired(chunk)
     return whole + b"\n" * (len(chunk) - len(whole))
 
 
 class Model:
-    """The n-gram model of a text: for each place where a character starts, those with the same bytes before them."""
+    """The n-gram model of a text: for each start of a character, all starts after the same bytes."""
 
     def __init__(self, text: bytes) -> None:
         data = np.frombuffer(text, dtype=np.uint8)
@@ -106,7 +106,7 @@ class Model:
         self.ordinal = np.searchsorted(starts, np.arange(len(data))).clip(max=len(starts) - 1).astype(np.int32)
 
     def walk(self, random: np.random.Generator) -> bytes:
-        """Some 16 MB of text, walker after walker."""
+        """Returns about 16 MB of random text, the concatenation of the texts of all walkers."""
         begins = np.empty((STEPS, WALKERS), dtype=np.int64)
         ends = np.empty((STEPS, WALKERS), dtype=np.int64)
         here = self.starts[random.integers(len(self.starts), size=WALKERS)].astype(np.int64)

@@ -1,7 +1,7 @@
-"""Each package's trainer behind one call: a file of text in, the entries of the vocabulary out.
+"""The trainers of all packages as functions from a file of text to the entries of the vocabulary.
 
-All byte BPE trainers get GPT-2's split pattern, which gigatoken has built in, and documents of about 4 KB where they
-take documents. Every trainer reads the file itself, or gets its text from a generator if it takes nothing else.
+All trainers of byte BPE use GPT-2's split pattern, which gigatoken has built in. Trainers that accept documents get
+documents of about 4 KB from a generator. The other trainers read the file themselves.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 DOCUMENT = 4096
 ENTRIES = 32_000
 BY_DOCUMENTS = frozenset({"bpe", "wordpiece"})
-"""Kinds whose peers take documents, so that polytok has the same ones."""
+"""The kinds whose other trainers need documents, so that polytok gets the same documents."""
 
 Entries = list[bytes]
 
 
 def documents(path: Path) -> Iterator[str]:
-    """The text in documents that end with a line."""
+    """Yields the text in documents of whole lines."""
     with path.open("rb") as file:
         while block := file.read(DOCUMENT):
             yield (block + file.readline()).decode()
@@ -88,7 +88,7 @@ def tokenizers_bpe(path: Path, threads: int) -> Entries:
 
 
 def _from_byte_level(entry: str) -> bytes:
-    """The bytes that GPT-2's characters stand for."""
+    """Converts characters of GPT-2's byte table to bytes."""
     return bytes(BYTES[char] for char in entry)
 
 
