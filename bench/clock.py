@@ -121,7 +121,7 @@ class Session:
 
 
 def timed(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
-    """Calls a function with each input and returns the wall-clock and processor seconds. Outputs are freed immediately."""
+    """Calls a function with each input and returns wall-clock and processor seconds. Outputs are freed immediately."""
     start, running = perf_counter_ns(), process_time_ns()
     for given in inputs:
         call(given)

@@ -1,4 +1,4 @@
-"""Rewrite one section of docs/default-vocabulary.md: what stands between its markers."""
+"""Replaces a section between markers in docs/default-vocabulary.md."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ DOC = Path(__file__).resolve().parent.parent / "docs" / "default-vocabulary.md"
 
 
 def write_section(name: str, content: str) -> None:
+    """Replaces the section between the markers with this name. Exits if a marker is missing."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
     before, found_begin, rest = DOC.read_text(encoding="utf-8").partition(begin)
     _, found_end, after = rest.partition(end)
     if not (found_begin and found_end):
-        raise SystemExit(f"{DOC.name}: no section between {begin.strip()!r} and {end!r}; put both markers back")
+        raise SystemExit(f"{DOC.name} lacks the markers {begin.strip()!r} and {end!r}: add both")
     DOC.write_text(f"{before}{begin}\n{content}\n\n{end}{after}", encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The text behind the default vocabulary: which files, what is held out, what is cleaned away, which pieces count.
+"""The training text of the default vocabulary: its files, the held-out text, cleaning, and the pieces that count.
 
-Used by train_default_vocab.py and measure_default_vocab.py, which must agree on what was held out.
+train_default_vocab.py and measure_default_vocab.py use this module, so that both have the same held-out text.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from polytok.data import DEFAULT_PATTERN
 
 CODE = "python_library"
 CHAT = "chat_emoji.txt"
-# The share of the counted characters that each source gets. Tuned so that no language lags: a character of a script
-# without spaces is worth about two to three letters, so those shares are lower than the bytes would suggest.
+# The share of each source in the counted characters. The shares are tuned so that no language has much longer encodings
+# than others. A character of a script without spaces corresponds to about two or three letters, so the shares of such
+# scripts are lower than their bytes suggest.
 SHARES = {
     "en_prose.txt": 20.0,
     "en_markdown.txt": 14.0,
@@ -40,35 +41,36 @@ SHARES = {
     "logs.txt": 1.0,
 }
 RECORDS = frozenset({"data_csv.txt", "data_json.txt", "logs.txt"})
-# Written in another script than Latin: what these files hold in ASCII letters is not theirs to teach.
+# Files in another script than Latin. Their words in ASCII letters do not count.
 OTHER_SCRIPTS = frozenset({"ru_uk_bg.txt", "ar_fa_he_ur.txt", "hi_indic.txt", "zh.txt", "ja.txt", "ko.txt"})
-# Documents in many languages: their code listings are the same English in each.
+# Translated documents, which repeat the same English code listings in each language.
 WITH_LISTINGS = OTHER_SCRIPTS | {"europe.txt", "th_vi_sea.txt"}
-# Holds German, where nouns are capitalised too: blocks with this share of capitalised words do not show names.
+# The file with German, which capitalises nouns. In a block with at least NOUN_SHARE capitalised words, capitalised
+# words are not taken for names.
 WITH_GERMAN = "europe.txt"
 NOUN_SHARE = 0.22
-# What whole files of the corpus are about; of interest to their readers only.
+# Products that the corpus's manuals describe. Their names are too frequent in the corpus.
 _SUBJECT = re.compile(
     r"(?<![a-z])(?:azure|azurite|cargo|grove|hugo|raspberry|seeed|sketchnotes?|wio|tldr)(?![a-z])", re.IGNORECASE
 )
-# The modules of the Python library are counted, its tests, tables and bundled tools are not.
+# Folders of the Python library that do not count: tests, tables and bundled tools.
 CODE_EXCLUDED = frozenset(
     {"site-packages", "test", "tests", "idlelib", "lib2to3", "encodings", "pydoc_data", "turtledemo", "__pycache__"}
 )
 
-STRETCHES = 20
+SECTIONS = 20
 BLOCK_CHARS = 16_384
 MAX_LINE_REPEATS = 3
 MIN_BLOCKS = 2
 MIN_NAME_FILES = 4
 MIN_SHARED_FILES = 3
-# Stands where something was cleaned away; never part of an entry. A private-use character that no source holds.
+# The character that replaces removed text, so that no entry crosses it: a private-use character that no source has.
 BOUNDARY = "\ue000"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input: its name, and its text cut into what is trained on and what is held out."""
+    """An input: its name, size and hash, and its training text and held-out text."""
 
     name: str
     size: int
@@ -78,25 +80,25 @@ class Source:
 
 
 def hold_out(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Cut into 20 stretches and hold out the last tenth of each, moved to line breaks.
+    """Splits data into 20 sections at line breaks and holds out the last tenth of each section.
 
-    The files are several languages one after the other; the last tenth of the whole file would take some languages
-    out of the training text altogether.
+    A file can contain several languages in sequence. Holding out the last tenth of the file would exclude some
+    languages from the training text completely.
     """
     train, held_out, start = [], [], 0
-    for stretch in range(1, STRETCHES + 1):
-        end = line_break(data, len(data) * stretch // STRETCHES)
-        cut = min(line_break(data, start + (end - start) * 9 // 10), end)
-        train.append(data[start:cut].decode(errors="replace"))
-        held_out.append(data[cut:end].decode(errors="replace"))
+    for section in range(1, SECTIONS + 1):
+        end = line_break(data, len(data) * section // SECTIONS)
+        split = min(line_break(data, start + (end - start) * 9 // 10), end)
+        train.append(data[start:split].decode(errors="replace"))
+        held_out.append(data[split:end].decode(errors="replace"))
         start = end
     return tuple(train), tuple(held_out)
 
 
 def line_break(data: bytes, at: int) -> int:
-    """The position after the next line break."""
-    found = data.find(b"\n", at)
-    return len(data) if found < 0 else found + 1
+    """Returns the position after the next line break at or after ``at``."""
+    position = data.find(b"\n", at)
+    return len(data) if position < 0 else position + 1
 
 
 def source(name: str, data: bytes) -> Source:
@@ -104,7 +106,7 @@ def source(name: str, data: bytes) -> Source:
 
 
 def sources(corpus: Path) -> Iterator[Source]:
-    """The corpus files named in SHARES and the library of the running Python, in the order of SHARES."""
+    """Yields the files of the corpus and the library of the running Python, in the order of SHARES."""
     for name in SHARES:
         yield source(name, library_code() if name == CODE else (corpus / name).read_bytes())
 
@@ -118,27 +120,27 @@ def library_code() -> bytes:
 _LISTING = re.compile(r"^ {0,9}```.*?^ {0,9}```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _NOISE = re.compile(
     r"<!--.*?-->"  # comments: hashes, dates, paths
-    r"|^[^\n]*co-op-translator[^\n]*$"  # a translation tool's notice, under each of its documents
-    r"|(?<=://)[^\s<>\")\]]+|(?<=\bwww\.)[^\s<>\")\]]+"  # addresses, all but https:// and www.
+    r"|^[^\n]*co-op-translator[^\n]*$"  # the notice of a translation tool in its documents
+    r"|(?<=://)[^\s<>\")\]]+|(?<=\bwww\.)[^\s<>\")\]]+"  # URLs except https:// and www.
     r"|\S+@\S+\.\w+"  # mail addresses
     r"|(?:\.{1,2}/)+[\w./-]+"  # relative paths
     r"|\b(?=\w*[0-9])[0-9a-fA-F]{8,}\b"  # hashes
     r"|[A-Za-z0-9+/_=-]{40,}"  # encoded bytes
-    r"|［＃[^］\n]*］|《[^》\n]*》"  # a transcriber's notes and readings of Japanese characters
-    r"|[\u2060\ufeff]",  # a typesetter's word joiners, byte order marks
+    r"|［＃[^］\n]*］|《[^》\n]*》"  # notes and readings that transcribers add to Japanese text
+    r"|[\u2060\ufeff]",  # word joiners of typesetters, byte order marks
     re.DOTALL | re.MULTILINE,
 )
 
 
 def clean(name: str, text: str) -> str:
-    """What is left to learn from: no listings in documents of other languages, no addresses, hashes, tool comments."""
+    """Removes code listings from translated documents, and URLs, hashes and comments of tools from all documents."""
     if name in WITH_LISTINGS:
         text = _LISTING.sub(BOUNDARY, text)
     return _NOISE.sub(BOUNDARY, text)
 
 
 def blocks(src: Source) -> Iterator[str]:
-    """The training text in blocks of lines. A line of 12 characters or more counts three times a file, then no more."""
+    """Yields the training text in blocks of lines. A line of 12 characters or more counts at most three times a file."""
     seen: Counter[str] = Counter()
     for text in src.train:
         lines: list[str] = []
@@ -165,7 +167,7 @@ _PIECE = regex.compile(DEFAULT_PATTERN)
 
 @dataclass(slots=True)
 class PieceCounts:
-    """Pieces by source: how often each, and in how many blocks; and the capitalised words of German blocks."""
+    """The counts of pieces by source, the numbers of blocks with each piece, and capitalised words of German blocks."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     spread: dict[str, Counter[str]] = field(default_factory=dict)
@@ -175,7 +177,7 @@ class PieceCounts:
         counts = self.counts[src.name] = Counter()
         spread = self.spread[src.name] = Counter()
         for block in blocks(src):
-            # Emoji come in lists, one a line: their line breaks mean nothing.
+            # Emoji are listed one a line, so the line breaks after them are ignored.
             here = Counter(p.rstrip() if _EMOJI_LINE.search(p) else p for p in _PIECE.findall(block))
             counts.update(here)
             spread.update(here.keys())
@@ -190,17 +192,17 @@ class PieceCounts:
 
 
 class PieceFilter:
-    """Which pieces count. The rules look at the word in a piece: its letters, four or more, of a script with spaces.
+    """Decides which pieces count. The word of a piece is a run of four or more letters of a script with spaces.
 
-    1. spread: a word counts if two blocks of 16,384 characters have it; no accidents.
-    2. records: of tables, JSON and logs, only pieces count that other text has too; no boilerplate.
-    3. own script: ASCII letters do not count in files of another script.
-    4. names: a word with a capital that never (less than 2 times in 100) starts with a small letter counts only if
-       four files have it and none has three quarters of it, or if it is a German noun (most of it in German); no
-       heroes of a novel, no brands. A word all in capitals needs three files: no speakers of a play. Source code is
-       left out of this: its capitals are constants and classes.
-    5. subjects: the products that the corpus's manuals describe do not count.
-    6. signs: a run of three ASCII signs counts if three files have it; no quirk of one table or typist.
+    1. Spread: a word counts if at least two blocks of 16,384 characters contain it, which excludes accidents.
+    2. Records: a piece of tables, JSON and logs counts only if other text has it too, which excludes boilerplate.
+    3. Script: ASCII letters do not count in files of another script.
+    4. Names: a word that almost never (less than 2 times in 100) begins with a small letter counts only if four files
+       have it and none of them has three quarters of its occurrences, or if most of its occurrences are German nouns.
+       This excludes names of persons and brands. A word in capitals needs three files, which excludes the speakers of
+       plays. The rule does not apply to source code, where capitals mark constants and classes.
+    5. Subjects: the products that the corpus's manuals describe do not count.
+    6. Signs: a run of three ASCII signs counts only if three files have it, which excludes habits of one author.
     """
 
     def __init__(self, pieces: PieceCounts) -> None:
@@ -249,13 +251,13 @@ class PieceFilter:
 
 
 def weighted(pieces: PieceCounts, total: int) -> Counter[str]:
-    """All pieces that count, each file scaled to its share of ``total`` characters."""
-    keep = PieceFilter(pieces)
+    """Returns the counts of all pieces that count, scaled so that each file has its share of ``total`` characters."""
+    piece_filter = PieceFilter(pieces)
     result: Counter[str] = Counter()
     for name, counts in pieces.counts.items():
-        kept = {piece: count for piece, count in counts.items() if keep.counts(name, piece)}
-        chars = sum(len(piece) * count for piece, count in kept.items())
+        counted = {piece: count for piece, count in counts.items() if piece_filter.counts(name, piece)}
+        chars = sum(len(piece) * count for piece, count in counted.items())
         scale = total * SHARES[name] / sum(SHARES.values()) / chars
-        for piece, count in kept.items():
+        for piece, count in counted.items():
             result[piece] += round(count * scale)
     return result

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The main job, seen: a text in several scripts through the embedded vocabulary and back.
-# With the path of a tokenizer file as the second argument, through that one.
+# Shows how polytok encodes and decodes a text in several scripts with the embedded vocabulary.
+# The path of a tokenizer file can be given as the second argument.
 set -eu
 polytok=$1
 model=${2:-default}

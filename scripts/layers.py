@@ -1,8 +1,8 @@
-"""Compares what the modules of the package and of the engine import with the tables in ARCHITECTURE.md.
+"""Compares the imports of the package's and the engine's modules with the tables in ARCHITECTURE.md.
 
 A room is a module or folder directly below python/polytok or crates/polytok-core/src. The first column of a table lists
-all rooms from top to bottom. A room may import only rooms that are listed after it, so no arrow goes up, and no two
-rooms import each other. Imports for type checkers count; those of Rust's tests do not.
+all rooms from top to bottom. A room can import only rooms that are listed after it, so no two rooms import each other.
+Imports for type checkers are included; imports of Rust tests are not.
 
     python scripts/layers.py
 """
@@ -22,7 +22,7 @@ TABLES = ROOT / "ARCHITECTURE.md"
 
 
 class Arrow(NamedTuple):
-    """A room imports another one, in a line of a file."""
+    """An import of a room by another room, with its file and line."""
 
     room: str
     other: str
@@ -32,7 +32,7 @@ class Arrow(NamedTuple):
 
 @dataclass(frozen=True)
 class House:
-    """The heading of a table, the folder of its rooms, and what finds their imports."""
+    """The heading of a table, the folder of its rooms, and the function that finds the imports of the rooms."""
 
     heading: str
     folder: Path
@@ -40,15 +40,15 @@ class House:
 
 
 def main() -> int:
-    """Print what does not agree with the tables; the exit code is 1 if anything does not."""
+    """Prints the differences from the tables. Returns exit code 1 if there are any, else 0."""
     text = TABLES.read_text(encoding="utf-8")
-    wrong = [message for house in HOUSES for message in check(house, table(text, house.heading))]
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    return int(bool(wrong))
+    messages = [message for house in HOUSES for message in check(house, table(text, house.heading))]
+    print(*messages, sep="\n", end="\n" if messages else "")
+    return int(bool(messages))
 
 
 def table(text: str, heading: str) -> list[str]:
-    """The rooms of the first table after a heading, in order.
+    """Returns the rooms of the first table after a heading, in order.
 
     >>> table("## A\\n\\n| room | what |\\n|---|---|\\n| `a`, `b` | x |\\n| `c` | y |\\n\\n| `d` | z |", "## A")
     ['a', 'b', 'c']
@@ -62,7 +62,7 @@ def table(text: str, heading: str) -> list[str]:
 
 
 def check(house: House, listed: Sequence[str]) -> Iterator[str]:
-    """What does not agree with the table of a house."""
+    """Yields the differences between the rooms of a folder and the list of rooms in its table."""
     arrows = sorted(set(house.arrows(house.folder)))
     rooms = rooms_of(house.folder)
     for room in sorted({*rooms, *listed}):
@@ -70,12 +70,12 @@ def check(house: House, listed: Sequence[str]) -> Iterator[str]:
         if room not in rooms:
             yield f"{TABLES.name} lists {path}, which is missing"
         elif times != 1:
-            yield f"{TABLES.name} lists {path} {times} times: list it once, above all that it imports"
+            yield f"{TABLES.name} lists {path} {times} times: list it once, above all rooms that it imports"
     yield from upward(arrows, {room: place for place, room in enumerate(listed)})
 
 
 def upward(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
-    """The arrows that go up.
+    """Yields a message for each import of a room that is listed above the importing room.
 
     >>> list(upward([Arrow("b", "a", ROOT / "b.py", 3), Arrow("a", "b", ROOT / "a.py", 1)], {"a": 0, "b": 1}))
     ['b.py:3: b imports a, which is listed above it']
@@ -86,19 +86,19 @@ def upward(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
 
 
 def rooms_of(folder: Path) -> set[str]:
-    """The modules and folders of modules in a folder."""
+    """Returns the names of the modules and folders of modules in a folder."""
     sources = (path for path in folder.rglob("*") if path.suffix in (".py", ".pyi", ".rs"))
     return {room_of(folder, path) for path in sources} - {"lib"}
 
 
 def room_of(folder: Path, file: Path) -> str:
-    """The room that a file belongs to. The package itself is a room, which imports what its users see."""
+    """Returns the room of a file. The package's ``__init__.py`` is a room with the name of the package."""
     first = Path(file.relative_to(folder).parts[0]).stem
     return folder.name if first == "__init__" else first
 
 
 def python_arrows(package: Path) -> Iterator[Arrow]:
-    """What the modules of a package import of it."""
+    """Yields the imports between the modules of a package."""
     known = rooms_of(package)
     for file in sorted(package.rglob("*.py*")):
         if file.suffix not in (".py", ".pyi"):
@@ -112,7 +112,7 @@ def python_arrows(package: Path) -> Iterator[Arrow]:
 
 
 def _imported(node: ast.AST, inside: Sequence[str]) -> Iterator[list[str]]:
-    """The full names that a statement in a package imports."""
+    """Yields the full names that a statement in a package imports."""
     if isinstance(node, ast.Import):
         yield from (alias.name.split(".") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -122,7 +122,7 @@ def _imported(node: ast.AST, inside: Sequence[str]) -> Iterator[list[str]]:
 
 
 def rust_arrows(source: Path) -> Iterator[Arrow]:
-    """What the modules of a crate use of each other. The crate's root only lists the modules: it is not a room."""
+    """Yields the imports between the modules of a crate. The crate's root lib.rs is not a room."""
     for file in sorted(source.rglob("*.rs")):
         inside = [part for part in file.relative_to(source).with_suffix("").parts if part != "mod"]
         if inside == ["lib"] or "tests" in inside:
@@ -141,7 +141,7 @@ _NO_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|
 
 
 def without_tests(text: str) -> str:
-    """Rust code without comments, strings and what is compiled only for tests. Line numbers stay the same.
+    """Returns Rust code without comments, strings and test code. Line numbers do not change.
 
     >>> without_tests('use a; // b\\n#[cfg(test)]\\nmod tests {\\n    use c;\\n}\\nuse d;').split()
     ['use', 'a;', 'use', 'd;']
@@ -154,7 +154,7 @@ def without_tests(text: str) -> str:
 
 
 def _end_of_item(text: str, start: int) -> int:
-    """Where the item or field that starts here ends: after a semicolon or comma, or the brace that closes its body."""
+    """Returns the end of the item or field that starts at ``start``: after a semicolon, comma or closing brace."""
     depth = 0
     for match in re.compile(r"[](){}[;,]").finditer(text, start):
         depth += _BRACKETS.get(match[0], 0)
@@ -164,7 +164,7 @@ def _end_of_item(text: str, start: int) -> int:
 
 
 def _first_names(rest: str) -> list[str]:
-    """The first name of a path, or of each path in braces.
+    """Returns the first name of a path, or of each path in braces.
 
     >>> _first_names("model::{Bpe, Word};"), _first_names("{error::{Error, Result}, trie, utf8::*};")
     (['model'], ['error', 'trie', 'utf8'])

@@ -1,6 +1,6 @@
-"""Measure the default vocabulary against others, in bytes per token, and write the table in docs/default-vocabulary.md.
+"""Compares the bytes per token of the default vocabulary with others, for the table in docs/default-vocabulary.md.
 
-The others are run by their own packages (tiktoken, sentencepiece, pyrwkv-tokenizer), on the text held out in training.
+The packages tiktoken, sentencepiece and pyrwkv-tokenizer encode the held-out text with all vocabularies.
 
     python scripts/measure_default_vocab.py ../shared/data
 """
@@ -62,15 +62,15 @@ def bytes_per_token(encode: Encode, texts: Sequence[str]) -> float:
 
 
 def table(corpus: Path, vocab: Path) -> str:
-    named = encoders(vocab)
-    default = next(iter(named.values()))
+    encode_functions = encoders(vocab)
+    default = next(iter(encode_functions.values()))
     rows = [
-        "| Text | default, trained on | " + " | ".join(named) + " |",
-        "|---|---:|" + "---:|" * len(named),
+        "| Text | default, trained on | " + " | ".join(encode_functions) + " |",
+        "|---|---:|" + "---:|" * len(encode_functions),
     ]
     for source in text.sources(corpus):
         figures = [bytes_per_token(default, source.train)]
-        figures += [bytes_per_token(encode, source.held_out) for encode in named.values()]
+        figures += [bytes_per_token(encode, source.held_out) for encode in encode_functions.values()]
         rows.append(f"| {source.name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
     return "\n".join(rows)
 

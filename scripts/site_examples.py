@@ -1,4 +1,4 @@
-"""Examples in docstrings become code blocks on the site: mkdocs.yml names this file as an extension of griffe."""
+"""Formats examples in docstrings as code blocks on the site. mkdocs.yml names this file as an extension of griffe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import griffe
 
 
 class Examples(griffe.Extension):
-    """Puts fences around the examples of every docstring that is collected."""
+    """Adds fences around the examples of every docstring."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring:
@@ -16,7 +16,7 @@ class Examples(griffe.Extension):
 
 
 def fenced(text: str) -> str:
-    """A docstring whose examples stand in fences. An example ends at an empty line, as in doctest."""
+    """Returns a docstring with fences around its examples. An example ends at an empty line, as in doctest."""
     lines: list[str] = []
     is_example = False
     for line in [*text.splitlines(), ""]:

@@ -1,13 +1,12 @@
-"""Train the embedded default vocabulary, python/polytok/data/default.tiktoken, from text.
+"""Trains the embedded default vocabulary, python/polytok/data/default.tiktoken, from text.
 
-A byte-complete BPE, ranked as tiktoken's files are: first the 256 bytes; then, for every character worth an entry, the
-prefixes of its UTF-8 bytes and the character; then the merges of characters, in the order trained. So every entry is
-a byte, a prefix of one character, or whole characters; none begins or ends inside a neighbour. What assembles a
-character ranks below everything else, therefore merging bytes by rank builds the characters first and then repeats
-the trained merges.
+The vocabulary is a BPE with all bytes, in the rank order of tiktoken's files: first the 256 bytes; then each character
+that has an entry, after the prefixes of its UTF-8 bytes; then the merges of characters, in the order of training. So
+every entry is a byte, a prefix of one character, or a sequence of whole characters. The entries that build characters
+have the lowest ranks, so merging bytes by rank builds the characters first and then repeats the trained merges.
 
-Not text is trained on but pieces of the split pattern, weighted by file and filtered by rule: see
-default_vocab_text.py. The same inputs give the same bytes.
+The training uses pieces of the split pattern, weighted by file and filtered by rules (default_vocab_text.py). The same
+inputs produce the same bytes.
 
     python scripts/train_default_vocab.py ../shared/data/corpus
 """
@@ -36,29 +35,30 @@ from polytok.training import specs
 DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
 
 COUNTED_CHARS = 40_000_000
-# A character counted less often than this stays bytes; about as often as the last merges.
+# The minimum count of a character with an entry, about the count of the last merges. Other characters stay bytes.
 MIN_CHAR_COUNT = 110
 FREQUENT_EMOJI = 300
-# Part of many emoji: zero-width joiner, emoji presentation, keycap, skin tones, flag letters.
+# Characters that many emoji contain: zero-width joiner, emoji presentation, keycap, skin tones, flag letters.
 EMOJI_PARTS = "\u200d\ufe0f\u20e3" + "".join(map(chr, [*range(0x1F3FB, 0x1F400), *range(0x1F1E6, 0x1F200)]))
 MAX_ENTRY_CHARS = 16
 MAX_ENTRY_BYTES = 32
-# Trained beyond what is needed, to replace what the rules take away.
+# The number of additional merges to train, which replace the merges that the rules remove.
 SPARE_MERGES = 2500
 MAX_LINE_BREAKS = 2
-# An entry of two letters, or of more, must serve so many blocks of text other than chat: no poets of an anthology, no
-# single topic, no brands and swear words of the day.
+# The minimum number of blocks, other than chat, that use an entry of two letters, or of more letters. This excludes
+# words of a single author or topic, brands and slang.
 MIN_BLOCKS_TWO = 3
 MIN_BLOCKS_MORE = 6
 
 _EMOJI = regex.compile(r"(?!\p{ASCII})\p{Emoji}")
-# Characters that get an entry however often the corpus has them. Emoji: faces, hands, hearts, the symbols that became
-# emoji; the corpus lists all emoji once and says little about which are used.
+# Emoji that always have an entry: faces, hands, hearts, and symbols that are also emoji. The corpus lists every emoji
+# once, so its counts do not show which emoji are frequent.
 _COMMON_EMOJI = regex.compile(
     r"[\u2600-\u27bf\U0001f446-\U0001f450\U0001f493-\U0001f49f\U0001f600-\U0001f64f\U0001f90c-\U0001f93e"
     r"\U0001f970-\U0001f97a\U0001f5a4\U0001f9e1\U0001f480\U0001f4a9-\U0001f4af]"
 )
-# Letters: whole alphabets, also of scripts with millions of readers and no text in the corpus; no archaic extensions.
+# Letters that always have an entry: whole alphabets without archaic letters, including scripts with millions of readers
+# that the corpus does not have.
 _ALPHABET = regex.compile(
     r"[[\u00a1-\u017f\u0386-\u03ce\u0400-\u045f\u0490-\u0491\u0561-\u0586\u05d0-\u05ea\u0621-\u0652\u1ea0-\u1ef9"
     r"\u3041-\u3096\u30a1-\u30fc]||[[\p{Georgian}\p{Gurmukhi}\p{Kannada}\p{Khmer}\p{Lao}\p{Malayalam}\p{Oriya}"
@@ -72,7 +72,7 @@ _ASCII_SIGN = re.compile(r"[!-~]")
 
 
 def char_entries(pieces: Counter[str], forced: Iterable[str]) -> list[str]:
-    """The characters that get an entry of their own: ASCII, the frequent and the forced ones; most frequent first."""
+    """Returns the characters that have an entry, most frequent first: ASCII, frequent and forced characters."""
     counts: Counter[str] = Counter()
     for piece, count in pieces.items():
         for char in piece:
@@ -92,8 +92,10 @@ def frequent_emoji(pieces: Counter[str]) -> list[str]:
 
 
 def row_prefixes() -> list[bytes]:
-    """All but the last byte of each row of 64 characters: none below U+10000 and no emoji costs more than two entries,
-    but for the rare ones of Han Extension A and private use.
+    """Returns the first bytes of each row of 64 characters, without the last byte.
+
+    With these entries, every character below U+10000 and every emoji is encoded to at most two entries, except for the
+    rare characters of Han Extension A and private use.
     """
     codes = (*range(0x800, 0x3400), *range(0x4DC0, 0xD800), *range(0xF900, 0x10000))
     below = {chr(code).encode()[:-1] for code in codes if unicodedata.category(chr(code)) != "Cn"}
@@ -109,12 +111,12 @@ def forced_chars(pieces: Counter[str]) -> list[str]:
 
 
 def numbers() -> list[bytes]:
-    """All numbers of two and three digits: how a number is cut depends on its length alone."""
+    """Returns all numbers of two and three digits, so that the tokens of a number depend only on its length."""
     return [b"%02d" % number for number in range(100)] + [b"%03d" % number for number in range(1000)]
 
 
 def assembly(chars: Iterable[str]) -> list[bytes]:
-    """The entries that build characters out of bytes, prefixes before what they begin."""
+    """Returns the entries that build characters from bytes; each prefix precedes the longer entries."""
     entries: dict[bytes, None] = {}
     for char in chars:
         encoded = char.encode()
@@ -124,7 +126,7 @@ def assembly(chars: Iterable[str]) -> list[bytes]:
 
 
 def training_words(pieces: Counter[str], chars: list[str]) -> Iterator[tuple[bytes, int]]:
-    """Each piece with its count, cut at characters without an entry."""
+    """Yields the pieces with their counts, split at characters without an entry."""
     unknown = regex.compile("[^" + regex.escape("".join(chars), special_only=False) + "]+")
     for piece, count in sorted(pieces.items()):
         if count and not _NUMBER.fullmatch(piece):
@@ -133,8 +135,8 @@ def training_words(pieces: Counter[str], chars: list[str]) -> Iterator[tuple[byt
                     yield part.encode(), count
 
 
-def trained_merges(pieces: Counter[str], chars: list[str], wanted: int) -> list[bytes]:
-    """What the trainer merges, in its order."""
+def trained_merges(pieces: Counter[str], chars: list[str], merge_count: int) -> list[bytes]:
+    """Returns the entries that the trainer merges, in its order."""
     counts = polytok.Counts()
     counts.add(training_words(pieces, chars))
     [spec] = specs(
@@ -142,7 +144,7 @@ def trained_merges(pieces: Counter[str], chars: list[str], wanted: int) -> list[
         kind="bpe",
         ties="huggingface",
         byte_level=False,
-        vocab_size=len(chars) + wanted,
+        vocab_size=len(chars) + merge_count,
         initial_alphabet=chars,
         limit_alphabet=len(chars),
         max_token_length=MAX_ENTRY_CHARS,
@@ -152,7 +154,7 @@ def trained_merges(pieces: Counter[str], chars: list[str], wanted: int) -> list[
 
 
 def merge(piece: bytes, ranks: dict[bytes, int], until: int = 1) -> list[bytes]:
-    """Merge the bytes of a piece by rank, leftmost first, until so many parts are left; no whole-piece shortcut."""
+    """Merges the bytes of a piece by rank, leftmost first, until ``until`` parts remain or no merge is possible."""
     parts = [piece[i : i + 1] for i in range(len(piece))]
     while len(parts) > until:
         candidates = [(ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(pairwise(parts))]
@@ -164,7 +166,11 @@ def merge(piece: bytes, ranks: dict[bytes, int], until: int = 1) -> list[bytes]:
 
 
 def allowed(entry: bytes) -> bool:
-    """Not too long, no run of one sign but of 2, 3, 4, 8 or 16, few line breaks, no emoji parts glued to ASCII."""
+    """Reports whether an entry is allowed.
+
+    An allowed entry is not too long, has few line breaks, and has no part of an emoji next to ASCII. If the entry is a
+    run of one sign, the run has 2, 3, 4, 8 or 16 signs.
+    """
     token = entry.decode()
     sign = token.lstrip(" ")
     is_run = len(sign) > 3 and len(set(sign)) == 1
@@ -177,17 +183,17 @@ def allowed(entry: bytes) -> bool:
 
 
 def reachable_only(entries: list[bytes]) -> list[bytes]:
-    """The entries that merging by rank can produce from their own bytes, given no others."""
+    """Returns the entries that merging by rank can produce from their own bytes with only these entries."""
     while True:
         ranks = {entry: rank for rank, entry in enumerate(entries)}
-        kept = [entry for entry in entries if merge(entry, ranks) == [entry]]
-        if len(kept) == len(entries):
-            return kept
-        entries = kept
+        reachable = [entry for entry in entries if merge(entry, ranks) == [entry]]
+        if len(reachable) == len(entries):
+            return reachable
+        entries = reachable
 
 
 def blocks_served(entries: list[bytes], corpus: Path) -> list[int]:
-    """In how many blocks of text other than chat each entry is used, by itself or in the entries merged from it."""
+    """Returns the number of blocks, other than chat, that use each entry itself or an entry merged from it."""
     ranks = {entry: rank for rank, entry in enumerate(entries)}
     tokenizer = polytok.load(rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
     seen = [0] * len(entries)
@@ -211,15 +217,15 @@ def vocabulary(counts: text.PieceCounts, corpus: Path) -> list[bytes]:
     size = DEFAULT_SIZE - len(DEFAULT_SPECIAL_TOKENS)
     pieces = text.weighted(counts, COUNTED_CHARS)
     chars = char_entries(pieces, forced_chars(pieces))
-    start = [bytes([byte]) for byte in range(256)] + row_prefixes() + assembly(chars) + numbers()
-    merges = trained_merges(pieces, chars, size - len(start) + SPARE_MERGES)
-    entries = reachable_only(list(dict.fromkeys([*start, *filter(allowed, merges)])))
+    first_entries = [bytes([byte]) for byte in range(256)] + row_prefixes() + assembly(chars) + numbers()
+    merges = trained_merges(pieces, chars, size - len(first_entries) + SPARE_MERGES)
+    entries = reachable_only(list(dict.fromkeys([*first_entries, *filter(allowed, merges)])))
     served = blocks_served(entries, corpus)
-    spread = [entry for entry, blocks in zip(entries, served, strict=True) if is_spread(entry, blocks)]
-    kept = reachable_only(spread)
-    if len(kept) < size:
-        raise SystemExit(f"only {len(kept)} of {size} entries are left: raise SPARE_MERGES")
-    return kept[:size]
+    spread_entries = [entry for entry, blocks in zip(entries, served, strict=True) if is_spread(entry, blocks)]
+    result = reachable_only(spread_entries)
+    if len(result) < size:
+        raise SystemExit(f"only {len(result)} of {size} entries remain: raise SPARE_MERGES")
+    return result[:size]
 
 
 def rank_file(entries: list[bytes]) -> bytes:

@@ -22,7 +22,7 @@ PATIENCE = 1800
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The result of a training: seconds of wall-clock and processor time, peak memory in bytes, and a hash of entries."""
+    """The result of a training: seconds of wall-clock and processor time, peak bytes of memory, a hash of entries."""
 
     kind: str
     engine: str
