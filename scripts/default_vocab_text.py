@@ -140,7 +140,7 @@ def clean(name: str, text: str) -> str:
 
 
 def blocks(src: Source) -> Iterator[str]:
-    """Yields the training text in blocks of lines. A line of 12 characters or more counts at most three times a file."""
+    """Yields the training text in blocks of lines. A line of 12 characters or more is used at most 3 times a file."""
     seen: Counter[str] = Counter()
     for text in src.train:
         lines: list[str] = []

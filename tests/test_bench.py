@@ -56,7 +56,7 @@ def test_a_quick_run_has_one_vocabulary_of_each_family_and_only_named_cases() ->
     assert all(case.vocabulary.is_quick for case in quick.cases)
     named = Selection(vocabularies=["grok1"], texts=["cjk", "en"], workloads=["documents"])
     assert [case.texts[0].name for case in named.cases] == ["en", "cjk"]
-    with pytest.raises(SystemExit, match="nothing is named latin; there is en"):
+    with pytest.raises(SystemExit, match="unknown name latin: choose from en"):
         Selection(texts=["latin"])
 
 

@@ -105,7 +105,7 @@ def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
         "a: +2.0",
         "b: other texts",
         "c: other output",
-        "e: a folder beside",
+        "e: a folder and",
         "f: nothing to compare with",
         "1 of 6",
     ):

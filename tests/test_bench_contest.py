@@ -67,7 +67,7 @@ def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary()
     assert of_files(*chosen(["llama2"])) == []
     names = {row.name for row in VOCABULARIES}
     assert all(row.kin is None or row.kin in names for row in VOCABULARIES)
-    with pytest.raises(SystemExit, match="unknown vocabulary latin; choose from cl100k_base"):
+    with pytest.raises(SystemExit, match="unknown vocabulary latin: choose from cl100k_base"):
         chosen(["latin"])
 
 

@@ -144,12 +144,12 @@ def test_limits_of_entries() -> None:
         ({"vocab_size": []}, "has no size"),
         ({"vocab_size": "300"}, "not a whole number"),
         ({"vocab_size": 300, "ties": "tiktoken"}, "is not one of 'ids', 'minbpe', 'huggingface'"),
-        ({"vocab_size": 300, "pattern": "gpt5"}, "none of 'gpt2'"),
+        ({"vocab_size": 300, "pattern": "gpt5"}, "choose one of 'gpt2'"),
         ({"vocab_size": 300, "special_tokens": "<s>"}, "give a list"),
-        ({"vocab_size": 300, "special_tokens": {"<s>": 299}}, "take ids from 300"),
+        ({"vocab_size": 300, "special_tokens": {"<s>": 299}}, "use ids from 300"),
         ({"vocab_size": 300, "limit_alphabet": 3}, "ties='huggingface'"),
         ({"vocab_size": 300, "ties": "huggingface", "special_tokens": {"<s>": 1}}, "give a list"),
-        ({"vocab_size": 300, "ties": "huggingface", "end_of_word_suffix": "$"}, "no prefix or suffix"),
+        ({"vocab_size": 300, "ties": "huggingface", "end_of_word_suffix": "$"}, "continuing_subword_prefix and end"),
     ],
 )
 def test_impossible_options(options: dict[str, Any], message: str) -> None:
