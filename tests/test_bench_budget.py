@@ -106,7 +106,7 @@ def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
         "b: other texts",
         "c: other output",
         "e: a folder and",
-        "f: nothing to compare with",
+        "f: no figure to compare with",
         "1 of 6",
     ):
         assert line in said

@@ -48,8 +48,8 @@ def test_missing_rooms(package: layers.House) -> None:
     found = list(layers.check(package, ["package", "high", "_stub", "low", "low", "attic"]))
     assert found[:3] == [
         "ARCHITECTURE.md lists package/attic, which is missing",
-        "ARCHITECTURE.md lists package/inner 0 times: list it once, above all that it imports",
-        "ARCHITECTURE.md lists package/low 2 times: list it once, above all that it imports",
+        "ARCHITECTURE.md lists package/inner 0 times: list it once, above all rooms that it imports",
+        "ARCHITECTURE.md lists package/low 2 times: list it once, above all rooms that it imports",
     ]
 
 

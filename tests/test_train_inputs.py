@@ -330,7 +330,7 @@ def test_counts_are_not_texts(tmp_path: Path) -> None:
     "how", [{"unit": "lines"}, {"format": "json"}, {"invalid": "ignore"}, {"records": "drop"}, {"field": ""}]
 )
 def test_reading_options_are_checked_immediately(how: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match="is none of '|is not the name"):
+    with pytest.raises(ArgumentError, match="is not one of '|is not the name"):
         Reading(**how)
 
 
