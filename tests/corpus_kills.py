@@ -100,7 +100,7 @@ def records(out: Path) -> set[str]:
     return {path.name for path in out.glob("done/0*.json")}
 
 
-def left(out: Path) -> float:
+def remaining_share(out: Path) -> float:
     """Returns the share of the tasks that are not complete."""
     try:
         return 1 - len(records(out)) / len(json.loads((out / "plan.json").read_bytes())["tasks"])
@@ -116,7 +116,7 @@ def run_with_kills(arguments: list[str], out: Path, seconds: float, rng: random.
         if killed.total() < most:
             if rng.random() < 0.8:
                 wait_for_record(process, out)
-            time.sleep(rng.uniform(0, seconds * left(out)))
+            time.sleep(rng.uniform(0, seconds * remaining_share(out)))
             target = rng.choice(TARGETS)
             if process.poll() is None and kill(process.pid, target, rng):
                 killed[target] += 1

@@ -170,7 +170,7 @@ ADDED = [
 ]
 
 
-def with_model(model: models.Model) -> Tokenizer:
+def tokenizer_with_model(model: models.Model) -> Tokenizer:
     return Tokenizer(model)
 
 

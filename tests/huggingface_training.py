@@ -102,7 +102,7 @@ TRAININGS = [
 ]
 
 
-def _generated(seed: int) -> list[str]:
+def _random_texts(seed: int) -> list[str]:
     """Returns texts of repeating words, with characters of one to four bytes."""
     rng = random.Random(seed)
     syllables = ["ka", "to", "mi", "re", "s", "ß", "ять", "日本", "の", "🤗", "e\u0301", "the", "1", ".", "--"]
@@ -116,7 +116,7 @@ TEXTS = {
     "one run": ["aaaaa"],
     "NUL": ["a\0b a\0b\0\0 x"],
     "sentences twelve times": ["the cat sat on the mat, the bat sat on the cat"] * 12,
-    "generated": _generated(1),
+    "generated": _random_texts(1),
 }
 PREFIX_TEXTS = ["##c ##cac# #ab c# #### accc#a#a#b a cb"]
 """Texts that contain the prefix (tokenizers, issue 2320)."""
@@ -139,10 +139,10 @@ def difference(training: Training, texts: Sequence[str]) -> str | None:
     ours._rules = _FixedAlphabet(*(getattr(rules, name) for name in rules.__dataclass_fields__), first)
     found, wanted = ours.finish(), polytok.load(theirs.to_str().encode()).spec
     assert isinstance(found, Spec)
-    return differing(replace(found, origin=wanted.origin), replace(wanted, extra={}))
+    return differing_fields(replace(found, origin=wanted.origin), replace(wanted, extra={}))
 
 
-def differing(found: Spec, wanted: Spec) -> str | None:
+def differing_fields(found: Spec, wanted: Spec) -> str | None:
     """Returns the fields in which two Specs differ."""
     names = [name for name in wanted.__dataclass_fields__ if getattr(found, name) != getattr(wanted, name)]
     return f"{', '.join(names)}: {found!r:.300} and {wanted!r:.300}" if names else None

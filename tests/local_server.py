@@ -67,7 +67,7 @@ def send(handler: BaseHTTPRequestHandler, body: bytes, *, length: int | None = N
         handler.wfile.write(body)
 
 
-def truncated(body: bytes) -> Answer:
+def truncated_answer(body: bytes) -> Answer:
     """Returns an answer that sends half of a body but announces the whole length."""
     return lambda handler: send(handler, body[: len(body) // 2], length=len(body))
 
@@ -84,7 +84,7 @@ def redirect(address: str) -> Answer:
     return answer
 
 
-def slow(body: bytes) -> Answer:
+def slow_answer(body: bytes) -> Answer:
     """Returns an answer that sends a body byte by byte, twenty bytes in a second."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:

@@ -33,18 +33,18 @@ texts_of_two = st.text("ab", min_size=2, max_size=6).map(str.encode)
 vocabularies = st.lists(texts_of_two, max_size=12, unique=True).map(lambda more: [*LETTERS, *more])
 
 
-def by_rank(entries: list[bytes]) -> Spec:
+def rank_bpe_spec(entries: list[bytes]) -> Spec:
     return rank_spec(vocab=Vocab.from_rows((text, n, 0.0, Kind.NORMAL) for n, text in enumerate(entries)))
 
 
-def by_list(entries: list[bytes], pairs: list[tuple[bytes, bytes]], whole: bool = True) -> Spec:
+def list_bpe_spec(entries: list[bytes], pairs: list[tuple[bytes, bytes]], whole: bool = True) -> Spec:
     number = {text: n for n, text in enumerate(entries)}
     merges = [[number[left], number[right], number[left + right]] for left, right in pairs]
     table = np.array(merges, dtype=np.uint32).reshape(-1, 3)
-    return replace(by_rank(entries), model=Bpe("merges", merges=table, whole_piece_first=whole))
+    return replace(rank_bpe_spec(entries), model=Bpe("merges", merges=table, whole_piece_first=whole))
 
 
-def encoded(spec: Spec, texts: list[bytes]) -> list[list[int]]:
+def encode_all(spec: Spec, texts: list[bytes]) -> list[list[int]]:
     return polytok.Tokenizer(spec).encode_batch(texts).to_list()
 
 
@@ -56,7 +56,7 @@ EVERY_SHORT_TEXT = ["".join(letters).encode() for n in range(1, 9) for letters i
 
 @given(vocabularies)
 def test_the_core_derives_the_same_pairs_as_its_twin(entries: list[bytes]) -> None:
-    spec = by_rank(entries)
+    spec = rank_bpe_spec(entries)
     found = derivations(spec.vocab, RANKS)
     ranks = {text: n for n, text in enumerate(entries)}
     for row, text in enumerate(entries):
@@ -74,13 +74,13 @@ def test_the_core_derives_the_same_pairs_as_its_twin(entries: list[bytes]) -> No
 @given(vocabularies)
 def test_one_pair_for_each_entry_merges_as_ranks_do(entries: list[bytes]) -> None:
     """Tests vocabularies with any order of entries, also orders that no training produces."""
-    spec = by_rank(entries)
+    spec = rank_bpe_spec(entries)
     ranks = {text: n for n, text in enumerate(entries)}
-    expected = encoded(spec, EVERY_SHORT_TEXT)
+    expected = encode_all(spec, EVERY_SHORT_TEXT)
     listed = live_merges(spec.vocab, RANKS).merges
     derived = [(entries[left], entries[right]) for left, right, _ in listed.tolist()]
-    assert encoded(by_list(entries, derived), EVERY_SHORT_TEXT) == expected
-    assert encoded(by_list(entries, all_splits(ranks)), EVERY_SHORT_TEXT) == expected
+    assert encode_all(list_bpe_spec(entries, derived), EVERY_SHORT_TEXT) == expected
+    assert encode_all(list_bpe_spec(entries, all_splits(ranks)), EVERY_SHORT_TEXT) == expected
     assert len({left + right for left, right in derived}) == len(derived) <= len(all_splits(ranks))
 
 
@@ -94,7 +94,7 @@ def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
     made = merges_from_scores(spec.vocab, spec.model)  # type: ignore[arg-type]
     assert not made.losses
     listed = replace(spec, model=Bpe("merges", symbols="chars", merges=made.merges))
-    assert encoded(spec, EVERY_SHORT_TEXT) == encoded(listed, EVERY_SHORT_TEXT)
+    assert encode_all(spec, EVERY_SHORT_TEXT) == encode_all(listed, EVERY_SHORT_TEXT)
     assert merges_alike(spec, listed)
 
 
@@ -103,30 +103,30 @@ def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
 def test_models_that_provably_merge_alike_do(more: list[bytes], data: Any) -> None:
     entries = [*LETTERS, *more]
     pairs = data.draw(st.permutations(all_splits({text: n for n, text in enumerate(entries)})))
-    spec = by_list(entries, pairs, whole=data.draw(st.booleans()))
+    spec = list_bpe_spec(entries, pairs, whole=data.draw(st.booleans()))
     try:
         ranked = to_ranks(spec)
     except FormatError:
         return
     if not ranked.losses:
-        assert encoded(ranked.spec, EVERY_SHORT_TEXT) == encoded(spec, EVERY_SHORT_TEXT)
+        assert encode_all(ranked.spec, EVERY_SHORT_TEXT) == encode_all(spec, EVERY_SHORT_TEXT)
 
 
 def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
     entries = [*LETTERS, b"ab", b"bc", b"abc"]
     right_order = [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c")]
-    assert to_ranks(by_list(entries, right_order)).losses == ()
-    assert to_ranks(by_list(entries, right_order, whole=False)).losses == ()
+    assert to_ranks(list_bpe_spec(entries, right_order)).losses == ()
+    assert to_ranks(list_bpe_spec(entries, right_order, whole=False)).losses == ()
     with pytest.raises(FormatError, match=r"1 entries have ids that are not in the order.* \(b'ab'\)"):
-        to_ranks(by_list(entries, [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc")][:2]))
+        to_ranks(list_bpe_spec(entries, [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc")][:2]))
     with pytest.raises(FormatError, match="built from other halves"):
-        to_ranks(by_list([*LETTERS, b"ab", b"bc", b"abc"], [(b"b", b"c"), (b"a", b"bc")]))
-    unmade = to_ranks(by_list(entries, right_order[:2]))
+        to_ranks(list_bpe_spec([*LETTERS, b"ab", b"bc", b"abc"], [(b"b", b"c"), (b"a", b"bc")]))
+    unmade = to_ranks(list_bpe_spec(entries, right_order[:2]))
     assert unmade.losses == ("model: 1 entries that no merge builds are built by rank (b'abc')",)
     lonely = [*LETTERS, b"abc"]
-    assert to_ranks(by_list(lonely, [])).losses == ()
+    assert to_ranks(list_bpe_spec(lonely, [])).losses == ()
     assert (
-        to_ranks(by_list(lonely, [], whole=False))
+        to_ranks(list_bpe_spec(lonely, [], whole=False))
         .losses[0]
         .startswith("model: 1 entries that no merge builds are found")
     )
@@ -135,7 +135,7 @@ def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
 def test_pairs_that_never_merge_change_nothing() -> None:
     entries = [*LETTERS, b"ab", b"bc", b"abc"]
     pairs = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"ab", b"c")]
-    spec = by_list(entries, pairs)
+    spec = list_bpe_spec(entries, pairs)
     assert [tuple(row) for row in live_merges(spec.vocab, spec.model).merges[:, :2].tolist()] == [  # type: ignore[arg-type]
         (97, 98),
         (98, 99),
@@ -166,7 +166,9 @@ def test_characters_without_entry_cannot_be_listed() -> None:
 
 def test_merge_alike_returns_the_differing_rows() -> None:
     entries = [*LETTERS, b"ab", b"bc"]
-    one, other = (derivations(by_rank(entries).vocab, by_list(entries, pairs).model) for pairs in ([(b"a", b"b")], []))  # type: ignore[arg-type]
+    one, other = (
+        derivations(rank_bpe_spec(entries).vocab, list_bpe_spec(entries, pairs).model) for pairs in ([(b"a", b"b")], [])
+    )  # type: ignore[arg-type]
     assert rows_merged_differently(one, other).tolist() == [256]
     assert rows_merged_differently(one, one).tolist() == []
 
@@ -191,7 +193,7 @@ def test_patterns_that_leave_no_gaps_are_isolated_and_back() -> None:
 def test_gaps_as_matches(step: PatternSplit) -> None:
     (matches,) = as_matches((step,), "x")
     assert matches.behavior == "matches"
-    spec = by_rank(LETTERS)
+    spec = rank_bpe_spec(LETTERS)
     texts = ["".join(letters).encode() for n in range(6) for letters in itertools.product("abcd", repeat=n)]
     left, right = (polytok.Tokenizer(replace(spec, split=(each,))) for each in (step, matches))
     for text in texts:
@@ -248,7 +250,7 @@ MATRIX: dict[tuple[str, str], str] = {
 def small(format_name: str) -> polytok.Tokenizer:
     if format_name == "tiktoken":
         vocab = [*LETTERS, b"th", b"the", b" the", b"in", b"ing"]
-        return polytok.Tokenizer(by_rank(vocab))
+        return polytok.Tokenizer(rank_bpe_spec(vocab))
     return polytok.load(conversion.write(SMALL[format_name](), format_name).data, format=format_name)
 
 
@@ -305,7 +307,7 @@ def test_minbpe_needs_bytes_first() -> None:
 
 
 def test_whole_pieces_are_lost_in_minbpe() -> None:
-    losses = adapted(by_rank([*LETTERS, b"abc"]), "minbpe").losses
+    losses = adapted(rank_bpe_spec([*LETTERS, b"abc"]), "minbpe").losses
     assert len(losses) == 1 and "1 entries that no merge builds are no longer found" in losses[0]
 
 
@@ -357,8 +359,8 @@ def test_save_chooses_the_format_by_the_name(tmp_path: Path) -> None:
 
 
 def test_a_divergence_ends_at_the_next_common_boundary() -> None:
-    left = polytok.Tokenizer(by_rank([*LETTERS, b"ab", b"abc"]))
-    right = polytok.Tokenizer(by_rank([*LETTERS, b"bc"]))
+    left = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"ab", b"abc"]))
+    right = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"bc"]))
     found = Comparison(left, right).divergence_in("xxabcxx")
     assert found is not None
     assert (found.start, found.end, found.stage) == (2, 5, "model")
@@ -367,14 +369,14 @@ def test_a_divergence_ends_at_the_next_common_boundary() -> None:
 
 
 def test_the_stage_is_named() -> None:
-    base = by_rank([*LETTERS, b"ab"])
+    base = rank_bpe_spec([*LETTERS, b"ab"])
     other = replace(base, split=(PatternSplit(r"a|[^a]+"),))
     found = Comparison(polytok.Tokenizer(base), polytok.Tokenizer(other)).divergence_in("zab")
     assert found is not None and found.stage == "split"
 
 
 def test_special_tokens_are_compared_only_on_request() -> None:
-    base = by_rank([*LETTERS, b"ab"])
+    base = rank_bpe_spec([*LETTERS, b"ab"])
     pair = (polytok.Tokenizer(replace(base, special=(SpecialToken("xy", number),))) for number in (300, 301))
     left, right = pair
     assert Comparison(left, right).divergence_in("xy") is None

@@ -95,14 +95,14 @@ def test_an_error_of_a_task_is_raised_and_finished_shards_remain(tmp_path: Path,
 FOREIGN = b'{"files": [{"name": "../x", "bytes": 1, "checksum": ""}]}'
 
 
-def without_a_field(folder: Path) -> None:
+def remove_record_field(folder: Path) -> None:
     path = folder / "done/00001.json"
     record = json.loads(path.read_bytes())
     del record["documents"]
     path.write_text(json.dumps(record))
 
 
-def of_another_job(folder: Path) -> None:
+def write_foreign_record(folder: Path) -> None:
     """Writes the record and shard of the same task from a job with another plan."""
     begin_job(folder.parent / "other", parts=2)
     for name in ("00001.bin", "done/00001.json"):
@@ -118,8 +118,8 @@ def of_another_job(folder: Path) -> None:
         lambda folder: (folder / "done/00001.json").write_bytes(b"{"),
         lambda folder: (folder / "done/00001.json").write_bytes(FOREIGN),
         lambda folder: (folder / "done/00001.json").unlink(),
-        without_a_field,
-        of_another_job,
+        remove_record_field,
+        write_foreign_record,
     ],
     ids=["cut off", "other bytes", "lacking", "half a record", "foreign record", "no record", "no field", "other job"],
 )  # fmt: skip
@@ -145,12 +145,12 @@ def test_a_job_whose_folder_another_job_has_taken_fails() -> None:
     fsspec = pytest.importorskip("fsspec")
     first, second = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
 
-    def heard(event: Any) -> None:
+    def record_event(event: Any) -> None:
         if isinstance(event, JobBegun):
             run(second, workers=1)
 
     with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this job ran"):
-        first.run(LocalRunner(1), listen=heard)
+        first.run(LocalRunner(1), listen=record_event)
     assert json.loads(fsspec.filesystem("memory").cat_file("/place/of-two/plan.json"))["version"] == 2
 
 
@@ -231,7 +231,7 @@ def test_a_shard_without_a_record_does_not_prevent_another_job(tmp_path: Path) -
     assert (tmp_path / "out/00000.bin").exists()
 
 
-def in_another_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:
+def start_process(folder: Path, statement: str) -> subprocess.Popen[bytes]:
     """Starts Python with the test's modules, in a process group of its own."""
     code = f"from pathlib import Path; from test_corpus_jobs import *; folder = Path({str(folder)!r}); {statement}"
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
@@ -256,7 +256,7 @@ SLOW = "run(job(folder, count=4, seconds=0.05, parts=20))"
 def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = in_another_process(tmp_path / "out", SLOW)
+    first = start_process(tmp_path / "out", SLOW)
     wait_for(lambda: list((tmp_path / "out").glob(".0*")))
     with monkeypatch.context() as impatient:
         impatient.setattr("polytok.corpus.lock._TIMEOUT_SECONDS", 0)
@@ -282,7 +282,7 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path, exists:
 
 
 def test_workers_ignore_ctrl_c_from_their_start(tmp_path: Path) -> None:
-    first = in_another_process(tmp_path / "out", SLOW)
+    first = start_process(tmp_path / "out", SLOW)
     wait_for(lambda: corpus_kills.children(first.pid))
     for _ in range(20):
         for worker in corpus_kills.children(first.pid):
@@ -292,7 +292,7 @@ def test_workers_ignore_ctrl_c_from_their_start(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:
-    first = in_another_process(tmp_path / "out", SLOW)
+    first = start_process(tmp_path / "out", SLOW)
     wait_for(lambda: list((tmp_path / "out").glob(".0*")))
     os.killpg(first.pid, signal.SIGINT)
     assert b"KeyboardInterrupt" in first.communicate()[1]

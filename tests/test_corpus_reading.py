@@ -28,23 +28,23 @@ from polytok.reading.streams import decompress, peek_first_bytes
 LINES = Reading(unit="line")
 
 
-def found_in(planned: Plan, reading: Reading, columns: Sequence[str] = ()) -> list[Documents]:
+def read_plan(planned: Plan, reading: Reading, columns: Sequence[str] = ()) -> list[Documents]:
     parts = [part for task in planned.tasks for part in task.parts]
     return [found for part in parts for found in documents(part, planned.sources[part.source], reading, columns)]
 
 
-def read(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes]:
-    found = found_in(plan(inputs, reading, shard_size), reading)
+def read_documents(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes]:
+    found = read_plan(plan(inputs, reading, shard_size), reading)
     return [text for some in found for text in some.texts.to_list() if text is not None]
 
 
-def skipped_in(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
-    found = found_in(plan(inputs, reading), reading)
+def read_with_skipped(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
+    found = read_plan(plan(inputs, reading), reading)
     texts = [text for some in found for text in some.texts.to_list() if text is not None]
     return texts, [left for some in found for left in some.skipped]
 
 
-def separated(data: bytes, separator: bytes) -> list[bytes]:
+def split_at_separators(data: bytes, separator: bytes) -> list[bytes]:
     """Defines separated texts: the parts between separators; a separator at the end starts no further text."""
     texts = data.split(separator)
     return texts if texts[-1] else texts[:-1]
@@ -86,7 +86,7 @@ def test_separated_texts_for_any_division_of_a_file(
                 texts += found.texts.to_list()
                 assert [found.place(row) for row in range(len(found))] == [f"{path}: byte {n}" for n in found.numbers]
                 assert all(start <= number < end for number in found.numbers)
-    expected = [text.decode(errors="replace").encode() for text in separated(data, separator.encode())]
+    expected = [text.decode(errors="replace").encode() for text in split_at_separators(data, separator.encode())]
     assert texts == expected
 
 
@@ -106,7 +106,7 @@ def test_json_lines_for_any_division_of_a_file(
     reading = Reading(records="skip", invalid="skip")
     (source,) = sources(path)
 
-    def seen(borders: list[int]) -> tuple[list[Any], list[SkippedText]]:
+    def read_ranges(borders: list[int]) -> tuple[list[Any], list[SkippedText]]:
         texts: list[Any] = []
         left: list[SkippedText] = []
         for start, stop in pairwise(borders):
@@ -115,10 +115,10 @@ def test_json_lines_for_any_division_of_a_file(
                 left += found.skipped
         return texts, left
 
-    whole = seen([0, len(data)])
+    whole = read_ranges([0, len(data)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks_module, "BLOCK_BYTES", block)
-        parts = seen(sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)}))
+        parts = read_ranges(sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)}))
     assert parts == whole
     assert len(whole[0]) == sum(line in GOOD for line in lines)
     assert len(whole[1]) == sum(line in BAD for line in lines)
@@ -133,8 +133,8 @@ def test_lines_of_real_files_in_shards(tmp_path: Path) -> None:
     assert all(task.bytes <= 4000 for task in planned.tasks)
     assert sum(task.bytes for task in planned.tasks) == sum(source.size for source in planned.sources)
     expected = [line.encode() for line in [*lines, *lines[:5], *lines[::-1]]]
-    assert read(tmp_path / "*.txt", LINES, 4000) == read(tmp_path / "*.txt", LINES) == expected
-    assert read(tmp_path / "*.txt", Reading(), 4000) == [
+    assert read_documents(tmp_path / "*.txt", LINES, 4000) == read_documents(tmp_path / "*.txt", LINES) == expected
+    assert read_documents(tmp_path / "*.txt", Reading(), 4000) == [
         path.read_bytes() for path in sorted(tmp_path.iterdir()) if path.stat().st_size
     ]
 
@@ -144,7 +144,7 @@ def test_a_separator_that_overlaps_itself_has_one_range(tmp_path: Path) -> None:
     path.write_bytes(b"a\n\n\nb\n\n" * 100)
     assert len(plan(path, Reading(unit="separator", separator="\n\n"), 100).tasks) == 1
     assert len(plan(path, Reading(unit="separator", separator="b\n"), 100).tasks) == 7
-    assert read(path, Reading(unit="separator", separator="\n\n"), 100) == [b"a", b"\nb"] * 100
+    assert read_documents(path, Reading(unit="separator", separator="\n\n"), 100) == [b"a", b"\nb"] * 100
 
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {
@@ -164,7 +164,9 @@ def test_compression_in_members(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "texts"
     for members in ([b"a\nb", b"c\n"], [b"", b"x" * 100_000, b"", b"\ny", b""], [b""], []):
         path.write_bytes(b"".join(map(pack, members)))
-        assert read(path, LINES, 100 if kind != "plain" else 1 << 20) == separated(b"".join(members), b"\n")
+        assert read_documents(path, LINES, 100 if kind != "plain" else 1 << 20) == split_at_separators(
+            b"".join(members), b"\n"
+        )
 
 
 @pytest.mark.parametrize("window_log", [28, 31])
@@ -175,7 +177,7 @@ def test_zstandard_of_a_large_window(tmp_path: Path, window_log: int) -> None:
     path = tmp_path / "texts.txt.zst"
     path.write_bytes(packer.compress(b"a\nb\n") + packer.flush())
     assert zstandard.get_frame_parameters(path.read_bytes()).window_size == 1 << window_log
-    assert read(path, Reading(unit="line", broken="skip")) == [b"a", b"b"]
+    assert read_documents(path, Reading(unit="line", broken="skip")) == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("kind", PACKED)
@@ -196,7 +198,7 @@ def test_memory_does_not_depend_on_the_compression_ratio(tmp_path: Path, kind: s
 def test_a_block_has_a_limited_number_of_texts(tmp_path: Path, reading: Reading) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\n" * 1_000_000 + b"x" * 1_000_000 + b"\n\n")
-    lengths = [len(found) for found in found_in(plan(path), reading)]
+    lengths = [len(found) for found in read_plan(plan(path), reading)]
     assert max(lengths) <= blocks_module.MAX_BLOCK_TEXTS
     assert sum(lengths) == (1_000_002 if reading is LINES else 500_001)
 
@@ -218,8 +220,8 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
         }[damage]
     )
     with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*broken='skip'"):
-        read(path, LINES)
-    texts, left = skipped_in(path, Reading(unit="line", broken="skip"))
+        read_documents(path, LINES)
+    texts, left = read_with_skipped(path, Reading(unit="line", broken="skip"))
     assert [one.reason for one in left] == ["damaged"]
     if damage == "behind":
         assert texts == lines[:-1]  # the last document might be incomplete
@@ -227,7 +229,7 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
         assert len(texts) > 2_000
         assert texts == lines[: len(texts)]
         assert left[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
-    assert skipped_in(path, Reading(broken="skip"))[0] == []
+    assert read_with_skipped(path, Reading(broken="skip"))[0] == []
 
 
 def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> None:
@@ -236,10 +238,10 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
         b'{"text": "a"}\n{"txt": 1}\n{"text": "\\ud800"}\n{"text": \n\n{"text": null}\n{"text": 1}\n{"text":"z"}'
     )
     with pytest.raises(FormatError, match=r"texts\.jsonl: byte 14: no field 'text'; records='skip'"):
-        read(path, Reading())
+        read_documents(path, Reading())
     with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: no UTF-8 at 0; invalid='replace'"):
-        read(path, Reading(records="skip"))
-    texts, left = skipped_in(path, Reading(records="skip", invalid="skip"))
+        read_documents(path, Reading(records="skip"))
+    texts, left = read_with_skipped(path, Reading(records="skip", invalid="skip"))
     assert texts == [b"a", b"z"]
     assert [(one.reason, one.place.rpartition(" ")[2]) for one in left] == [
         ("no field 'text'", "14"),
@@ -248,7 +250,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
         ("no field 'text'", "55"),
         ("the field 'text' is no text", "70"),
     ]
-    replaced = found_in(plan(path), Reading(records="skip", invalid="replace"))
+    replaced = read_plan(plan(path), Reading(records="skip", invalid="replace"))
     assert [found.texts.to_list() for found in replaced] == [[b"a", "\ufffd".encode()], [b"z"]]
     assert [found.replaced for found in replaced] == [1, 0]
 
@@ -257,20 +259,20 @@ def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"good\ncaf\xe9\n\xed\xa0\x80\nfine")
     with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: no UTF-8 at 3"):
-        read(path, LINES)
-    assert read(path, Reading(unit="line", invalid="replace")) == [
+        read_documents(path, LINES)
+    assert read_documents(path, Reading(unit="line", invalid="replace")) == [
         b"good",
         "caf\ufffd".encode(),
         "\ufffd".encode() * 3,
         b"fine",
     ]
-    texts, left = skipped_in(path, Reading(unit="line", invalid="skip"))
+    texts, left = read_with_skipped(path, Reading(unit="line", invalid="skip"))
     assert texts == [b"good", b"fine"]
     assert left == [SkippedText("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
     with pytest.raises(EncodeError, match="byte 0"):
-        read(path, Reading())
+        read_documents(path, Reading())
     path.write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\n")
-    assert read(path, LINES) == ["\ufeffwith a mark\r".encode(), b"\r"]
+    assert read_documents(path, LINES) == ["\ufeffwith a mark\r".encode(), b"\r"]
 
 
 def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
@@ -278,16 +280,16 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     lines = ['{"text": "a", "id": "x", "n": {"m": [1, "é"]}}', "", '{"text": 1}', '{"text": "b", "id": 7, "n": 1}']
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    (found,) = found_in(plan(path), Reading(records="skip"), ["id", "n.m"])
+    (found,) = read_plan(plan(path), Reading(records="skip"), ["id", "n.m"])
     expected = {"id": ["x", "7"], "n.m": ['[1, "é"]', None]}
     assert found.columns.to_pydict() == expected and found.columns.schema.types == [arrow.string()] * 2
     assert schema_of(sources(path)[0], Reading(records="skip"), ["id", "n.m"]) == found.columns.schema
     deep = '{"text": "deep", "id": ' + "[" * 100_000 + "]" * 100_000 + "}"
     path.write_text("\n".join(['"alone"', deep, '{"text": "z", "id": "\\ud800x"}', "1", ""]))
-    (found,) = found_in(plan(path), Reading(records="skip"), ["id"])
+    (found,) = read_plan(plan(path), Reading(records="skip"), ["id"])
     assert found.texts.to_list() == [b"alone", b"z"] and found.columns["id"].to_pylist() == [None, "\ufffdx"]
     assert [left.reason for left in found.skipped] == ["fields that cannot be read", "no field 'text'"]
-    assert read(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
+    assert read_documents(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(ArgumentError, match="has no columns"):
-        found_in(plan(tmp_path / "texts.txt"), Reading(), ["id"])
+        read_plan(plan(tmp_path / "texts.txt"), Reading(), ["id"])

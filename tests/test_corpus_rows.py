@@ -19,13 +19,13 @@ EOS = 9
 documents = st.lists(st.lists(st.integers(0, 8), max_size=12), max_size=30)
 
 
-def rows(lists: Sequence[Sequence[int]], lead: int = 3) -> Rows:
+def make_rows(lists: Sequence[Sequence[int]], lead: int = 3) -> Rows:
     """Returns rows that start in the middle of their array, as slices do."""
     offsets = lead + np.cumsum([0, *map(len, lists)])
     return Rows(np.array([7] * lead + [id for row in lists for id in row] + [7], dtype=np.uint16), offsets)
 
 
-def lists(found: Rows) -> list[list[int]]:
+def row_lists(found: Rows) -> list[list[int]]:
     return [found.ids[start:end].tolist() for start, end in pairwise(found.offsets)]
 
 
@@ -54,8 +54,8 @@ def apply_options_plainly(texts: list[list[int]], options: DocumentOptions) -> l
 )
 def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any, ends: bool) -> None:
     options = DocumentOptions(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
-    found = limit_rows(rows(texts), options)
-    assert lists(found.rows) == apply_options_plainly(texts, options)
+    found = limit_rows(make_rows(texts), options)
+    assert row_lists(found.rows) == apply_options_plainly(texts, options)
     assert found.short_count == sum(len(text) < least for text in texts)
     assert found.long_count == (0 if most is None else sum(len(text) > most for text in texts))
 
@@ -63,8 +63,8 @@ def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any,
 @given(documents, st.integers(2, 12), st.lists(st.integers(0, 30), max_size=4))
 def test_the_order_does_not_depend_on_portions(texts: list[list[int]], window: int, cuts: list[int]) -> None:
     borders = sorted({0, len(texts), *(cut for cut in cuts if cut < len(texts))})
-    portions = [rows(texts[start:end]) for start, end in pairwise(borders)]
-    found = [row for part in shuffle_rows(portions, window, seed=5, task=3) for row in lists(part)]
+    portions = [make_rows(texts[start:end]) for start, end in pairwise(borders)]
+    found = [row for part in shuffle_rows(portions, window, seed=5, task=3) for row in row_lists(part)]
     expected = []
     for first in range(0, len(texts), window):
         among = texts[first : first + window]
@@ -90,20 +90,20 @@ def test_columns_go_with_their_rows() -> None:
         (DocumentOptions(max_tokens=2, long="split"), ["a", "b", "b", "c", "d"]),
         (DocumentOptions(max_tokens=2), ["a", "b", "c", "d"]),
     ]:
-        found = limit_rows(rows(texts)._replace(columns=table), options).rows
+        found = limit_rows(make_rows(texts)._replace(columns=table), options).rows
         assert found.columns is not None and found.columns["name"].to_pylist() == names
-    whole = rows(texts)._replace(columns=table)
+    whole = make_rows(texts)._replace(columns=table)
     again = concatenate_rows([slice_rows(whole, 0, 1), slice_rows(whole, 1, 4)])
-    assert again.columns is not None and again.columns.equals(table) and lists(again) == texts
+    assert again.columns is not None and again.columns.equals(table) and row_lists(again) == texts
     mixed = next(shuffle_rows([whole], 4, 0, 0))
     assert mixed.columns is not None
-    assert sorted(zip(mixed.columns["name"].to_pylist(), lists(mixed), strict=True)) == [
+    assert sorted(zip(mixed.columns["name"].to_pylist(), row_lists(mixed), strict=True)) == [
         *zip("abcd", texts, strict=True)
     ]
 
 
 def test_small_portions_are_joined() -> None:
     portions = [[[number] * 100] * 3 for number in range(9)] * 200
-    found = list(join_small_portions(map(rows, portions)))
-    assert [text for some in found for text in lists(some)] == [text for some in portions for text in some]
+    found = list(join_small_portions(map(make_rows, portions)))
+    assert [text for some in found for text in row_lists(some)] == [text for some in portions for text in some]
     assert len(found) < 12 and all(some.tokens < 1 << 17 for some in found)

@@ -22,11 +22,11 @@ from polytok.reading import remote
 LINES = Reading(unit="line")
 
 
-def names(found: tuple[Source, ...]) -> list[str]:
+def source_names(found: tuple[Source, ...]) -> list[str]:
     return [os.path.basename(source.name) for source in found]
 
 
-def texts_of(planned: Plan, reading: Reading = LINES) -> list[bytes | None]:
+def read_plan(planned: Plan, reading: Reading = LINES) -> list[bytes | None]:
     parts = [part for task in planned.tasks for part in task.parts]
     found = [some for part in parts for some in documents(part, planned.sources[part.source], reading)]
     return [text for some in found for text in some.texts.to_list()]
@@ -37,14 +37,14 @@ def test_names_patterns_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("b.txt", "a.txt", "deep/c.txt", "deep/er/d.txt", "[e].txt"):
         (tmp_path / name).write_text("text")
     monkeypatch.chdir(tmp_path)
-    assert names(sources(["b.txt", Path("a.txt")])) == ["b.txt", "a.txt"]
-    assert names(sources("[ab].txt")) == ["a.txt", "b.txt"]
-    assert names(sources("[e].txt")) == ["[e].txt"]
-    assert names(sources("**/*.txt")) == ["[e].txt", "a.txt", "b.txt", "c.txt", "d.txt"]
+    assert source_names(sources(["b.txt", Path("a.txt")])) == ["b.txt", "a.txt"]
+    assert source_names(sources("[ab].txt")) == ["a.txt", "b.txt"]
+    assert source_names(sources("[e].txt")) == ["[e].txt"]
+    assert source_names(sources("**/*.txt")) == ["[e].txt", "a.txt", "b.txt", "c.txt", "d.txt"]
     assert sources("a.txt") == sources(tmp_path / "a.txt") == sources(f"file://{tmp_path}/a.txt")
     assert sources("a.txt")[0].name == str(tmp_path / "a.txt")
     Path("list").write_text("b.txt\n\n[a].txt\n")
-    assert names(sources(names_in("list"))) == ["b.txt", "a.txt"]
+    assert source_names(sources(names_in("list"))) == ["b.txt", "a.txt"]
 
 
 def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_a_file_that_has_changed(tmp_path: Path) -> None:
     planned = plan(path, LINES)
     os.utime(path, ns=(1, 1))
     with pytest.raises(FileError, match=r"changed since the job was planned.*a\.txt"):
-        texts_of(planned)
+        read_plan(planned)
     planned = plan(path, LINES)
     found = documents(planned.tasks[0].parts[0], planned.sources[0], LINES)
     next(found)
@@ -93,13 +93,13 @@ def test_a_file_that_has_changed(tmp_path: Path) -> None:
         list(found)
     path.unlink()
     with pytest.raises(FileError, match=r"cannot read.*a\.txt"):
-        texts_of(planned)
+        read_plan(planned)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
 def test_a_file_that_cannot_be_read() -> None:
     with pytest.raises(FileError, match="cannot read: .*/proc/self/mem"):
-        texts_of(plan("/proc/self/mem", LINES))
+        read_plan(plan("/proc/self/mem", LINES))
 
 
 @pytest.fixture
@@ -116,12 +116,12 @@ def test_urls(memory: Any, tmp_path: Path) -> None:
     for name in ("/in/b.txt", "/in/a.txt", "/in/deep/c.txt"):
         memory.pipe(name, b"\n".join(lines))
     planned = plan("memory://in/*.txt", LINES, 1000)
-    assert names(planned.sources) == ["a.txt", "b.txt"] and len(planned.tasks) == 18
-    assert texts_of(planned) == lines * 2
-    assert texts_of(plan("memory://in/b.txt", LINES)) == lines
+    assert source_names(planned.sources) == ["a.txt", "b.txt"] and len(planned.tasks) == 18
+    assert read_plan(planned) == lines * 2
+    assert read_plan(plan("memory://in/b.txt", LINES)) == lines
     memory.pipe("/in/a.txt", b"else")
     with pytest.raises(FileError, match=r"changed since the job was planned.*memory://"):
-        texts_of(planned)
+        read_plan(planned)
     with pytest.raises(FileError, match="cannot read: No such file.*in/absent"):
         plan("memory://in/absent")
     with pytest.raises(FileError, match="folder"):
@@ -135,10 +135,10 @@ def test_urls(memory: Any, tmp_path: Path) -> None:
 
 
 def test_without_fsspec_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> None:
+    def fail_import(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", fail_import)
     with pytest.raises(ArgumentError, match=r"polytok\[remote\]"):
         sources("s3://bucket/a.txt")
 
@@ -150,7 +150,7 @@ def web() -> Iterator[Server]:
         yield server
 
 
-def in_ranges(body: bytes, stamp: str) -> Any:
+def answer_ranges(body: bytes, stamp: str) -> Any:
     """Returns an answer that sends the requested range of bytes."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -173,21 +173,21 @@ def test_files_of_a_web_server(web: Server, monkeypatch: pytest.MonkeyPatch) -> 
     lines = [f"line {number}".encode() for number in range(5000)]
     body = b"\n".join(lines)
     monkeypatch.setattr(remote, "_READ_AHEAD_BYTES", 5000)
-    web.answers["/ranges.txt"] = in_ranges(body, '"one"')
+    web.answers["/ranges.txt"] = answer_ranges(body, '"one"')
     web.answers["/whole.txt"] = lambda handler: send(handler, body, ETag='"one"')
     ranges, whole = (f"{web.address}/{name}.txt" for name in ("ranges", "whole"))
     assert len(plan(ranges, LINES, 10_000).tasks) == 5 and len(plan(whole, LINES, 10_000).tasks) == 1
     for url in (ranges, whole):
-        assert texts_of(plan(url, LINES, 10_000)) == lines
+        assert read_plan(plan(url, LINES, 10_000)) == lines
     planned = plan(ranges, LINES)
-    answer = web.answers["/ranges.txt"] = in_ranges(body, '"two"')
+    answer = web.answers["/ranges.txt"] = answer_ranges(body, '"two"')
     with pytest.raises(FileError, match=r"changed since.*one.*two"):
-        texts_of(planned)
+        read_plan(planned)
     planned = plan(ranges, LINES)
     web.answers["/ranges.txt"] = lambda handler: (
         handler.send_error(503) if handler.command == "GET" else answer(handler)
     )
     with pytest.raises(FileError, match=r"cannot read.*ranges\.txt"):
-        texts_of(planned)
+        read_plan(planned)
     with pytest.raises(FileError, match=r"cannot read.*absent"):
         plan(f"{web.address}/absent.txt")

@@ -39,14 +39,16 @@ def write(path: Path, table: Any, rows: int = 1 << 20) -> None:
             writer.write_table(table, max_chunksize=rows)
 
 
-def found_in(path: Path, reading: Reading, columns: Sequence[str] = (), shard_size: int = 1 << 28) -> list[Documents]:
+def read_columns(
+    path: Path, reading: Reading, columns: Sequence[str] = (), shard_size: int = 1 << 28
+) -> list[Documents]:
     planned = plan(path, reading, shard_size)
     parts = [part for task in planned.tasks for part in task.parts]
     return [found for part in parts for found in documents(part, planned.sources[0], reading, columns)]
 
 
-def read(path: Path, reading: Reading, shard_size: int = 1 << 28) -> tuple[list[bytes | None], list[SkippedText]]:
-    found = found_in(path, reading, shard_size=shard_size)
+def read_texts(path: Path, reading: Reading, shard_size: int = 1 << 28) -> tuple[list[bytes | None], list[SkippedText]]:
+    found = read_columns(path, reading, shard_size=shard_size)
     return [text for some in found for text in some.texts.to_list()], [left for some in found for left in some.skipped]
 
 
@@ -76,7 +78,7 @@ def test_every_kind_of_column(tmp_path: Path, kind: str) -> None:
     }
     write(path, arrow.table(columns), 3)
     for field in (*list(columns)[:-1], "outer.inner.text"):
-        texts, left = read(path, reading_of(kind, field=field))
+        texts, left = read_texts(path, reading_of(kind, field=field))
         assert texts == THERE, field
         assert {one.reason for one in left} == {f"no field {field!r}"}
         assert [one.place for one in left] == [f"{path}: {place(kind, row, 3)}" for row in (2, 6)]
@@ -87,9 +89,9 @@ def test_structs_that_are_null_and_missing_columns(tmp_path: Path, kind: str) ->
     path = tmp_path / f"texts.{kind}"
     rows = [{"text": "a"}, None, {"text": None}, {"text": "b"}]
     write(path, arrow.table({"meta": rows, "n": [1, 2, 3, 4], "nothing": arrow.nulls(4)}))
-    texts, left = read(path, reading_of(kind, field="meta.text"))
+    texts, left = read_texts(path, reading_of(kind, field="meta.text"))
     assert texts == [b"a", b"b"] and len(left) == 2
-    assert read(path, reading_of(kind, field="nothing"))[0] == []
+    assert read_texts(path, reading_of(kind, field="nothing"))[0] == []
     for field, message in (
         ("text", r"has no column 'text': choose .*: 'meta', 'n', 'nothing'"),
         ("meta.body", "has no column 'meta.body'"),
@@ -98,9 +100,9 @@ def test_structs_that_are_null_and_missing_columns(tmp_path: Path, kind: str) ->
         ("meta", "'meta' is of type struct<text: string>"),
     ):
         with pytest.raises(ArgumentError, match=message):
-            read(path, reading_of(kind, field=field))
+            read_texts(path, reading_of(kind, field=field))
     with pytest.raises(FormatError, match=r"row 1.*: no field 'meta\.text'; records='skip'"):
-        read(path, Reading(format="arrow" if kind == "stream" else None, field="meta.text"))
+        read_texts(path, Reading(format="arrow" if kind == "stream" else None, field="meta.text"))
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -115,7 +117,7 @@ def test_groups_are_read_separately(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     size = path.stat().st_size // 5
     planned = plan(path, reading_of(kind), size)
     assert len(planned.tasks) == (1 if kind == "stream" else 6)
-    found = found_in(path, reading_of(kind), ["id"], size)
+    found = read_columns(path, reading_of(kind), ["id"], size)
     assert [text for some in found for text in some.texts.to_list()] == expected
     ids = [id for some in found for id in some.columns["id"].to_pylist()]
     schema = schema_of(planned.sources[0], reading_of(kind), ["id"])
@@ -132,7 +134,7 @@ def test_a_column_that_occurs_twice(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     column = arrow.array(["x" * 1000]).dictionary_encode()
     write(path, arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 50_000, column.dictionary)}))
-    found = found_in(path, reading_of(kind))
+    found = read_columns(path, reading_of(kind))
     assert sum(map(len, found)) == 50_000 and max(some.texts.nbytes for some in found) < 1 << 25
 
 
@@ -140,16 +142,16 @@ def test_a_column_that_occurs_twice(tmp_path: Path, kind: str) -> None:
 def test_tables_without_rows(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     write(path, arrow.table({"text": arrow.array([], arrow.string())}))
-    assert read(path, reading_of(kind)) == ([], [])
+    assert read_texts(path, reading_of(kind)) == ([], [])
 
 
 def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.parquet"
     write(path, arrow.table({"text": [b"good", b"caf\xe9", b"\xff", b"fine"], "id": [1, 2, 3, 4]}))
     with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: no UTF-8 at 3"):
-        read(path, Reading())
-    assert read(path, Reading(invalid="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
-    (found,) = found_in(path, Reading(invalid="skip"), ["id"])
+        read_texts(path, Reading())
+    assert read_texts(path, Reading(invalid="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
+    (found,) = read_columns(path, Reading(invalid="skip"), ["id"])
     assert found.texts.to_list() == [b"good", b"fine"] and found.columns["id"].to_pylist() == [1, 4]
     assert [left.place for left in found.skipped] == [f"{path}: row {row}" for row in (1, 2)]
 
@@ -163,9 +165,9 @@ def test_a_damaged_row_group_does_not_touch_the_others(tmp_path: Path) -> None:
     data[middle : middle + 100] = bytes(100)
     path.write_bytes(data)
     with pytest.raises(FormatError, match=r"texts\.parquet cannot be read as a table.*broken='skip'"):
-        read(path, Reading())
+        read_texts(path, Reading())
     for shard_size in (1 << 28, 10_000):
-        found, left = read(path, Reading(broken="skip"), shard_size)
+        found, left = read_texts(path, Reading(broken="skip"), shard_size)
         assert found == [text.encode() for text in texts[:1000] + texts[2000:]]
         assert [(one.reason, one.place) for one in left] == [("damaged", f"{path}: row 1000")]
 
@@ -182,9 +184,9 @@ def test_truncated_files(tmp_path: Path, kind: str) -> None:
         if kind == "stream" and length == len(data) - 1:
             continue  # the last bytes only mark the end of the stream
         with pytest.raises(FormatError, match=rf"texts\.{kind} .*broken='skip'"):
-            read(path, Reading(**how))
+            read_texts(path, Reading(**how))
         for shard_size in (1 << 28, 1000):
-            found, left = read(path, Reading(**how, broken="skip"), shard_size)
+            found, left = read_texts(path, Reading(**how, broken="skip"), shard_size)
             assert found == [text.encode() for text in texts[: len(found)]]
             assert [one.reason for one in left] == ["damaged"]
             assert (len(found) >= 1000) == (kind == "stream" and length > 100)
@@ -197,7 +199,7 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
     old.write_bytes(b"FEA1" + bytes(20))
     text.write_bytes(gzip.compress(b"text"))
     with pytest.raises(FormatError, match=r"a\.arrow cannot be read .* compressed as a whole"):
-        read(packed, Reading())
+        read_texts(packed, Reading())
     read_end, write_end = os.pipe()
     write(tmp_path / "d.parquet", arrow.table({"text": ["a"]}))
     os.write(write_end, (tmp_path / "d.parquet").read_bytes())
@@ -205,18 +207,18 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
     with open(read_end, "rb") as pipe, pytest.raises(ArgumentError, match="is a stream"):
         polytok.count_words([pipe])
     with pytest.raises(FormatError, match="Feather file of version 1"):
-        read(old, Reading())
+        read_texts(old, Reading())
     with pytest.raises(FormatError, match=r"does not begin as a Parquet file does; the file is compressed"):
-        read(text, Reading())
+        read_texts(text, Reading())
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "texts.parquet"
     write(path, arrow.table({"text": ["a"]}))
 
-    def absent(name: str) -> None:
+    def fail_import(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", fail_import)
     with pytest.raises(ArgumentError, match=r"texts\.parquet needs pyarrow: pip install .polytok\[parquet\]"):
-        read(path, Reading())
+        read_texts(path, Reading())

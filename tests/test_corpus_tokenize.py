@@ -46,13 +46,13 @@ def inputs(tmp_path: Path) -> Path:
     return folder
 
 
-def made(inputs: Any, out: Path, **options: Any) -> list[list[int]]:
+def tokenize_inputs(inputs: Any, out: Path, **options: Any) -> list[list[int]]:
     """Tokenizes inputs and returns the documents."""
     tokenize(inputs, TOKENIZER, out, **{"workers": 1, "reading": LINES, **options})
     return [row.tolist() for row in open_dataset(out)]
 
 
-def encoded(texts: list[str], *, bos: int | None = None, eos: int | None = None) -> list[list[int]]:
+def encode_all(texts: list[str], *, bos: int | None = None, eos: int | None = None) -> list[list[int]]:
     ends = [[] if id is None else [id] for id in (bos, eos)]
     return [[*ends[0], *TOKENIZER.encode(text), *ends[1]] for text in texts]
 
@@ -60,22 +60,22 @@ def encoded(texts: list[str], *, bos: int | None = None, eos: int | None = None)
 @pytest.mark.parametrize("shard_size", [700, 5000, 1 << 28], ids=["tiny", "small", "one"])
 def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: int) -> None:
     reading = Reading(unit="line", field="a.b")
-    found = made(f"{inputs}/*", tmp_path / "out", shard_size=shard_size, reading=reading, eos="auto")
-    assert found == encoded(TEXTS * 3, eos=EOS)
+    found = tokenize_inputs(f"{inputs}/*", tmp_path / "out", shard_size=shard_size, reading=reading, eos="auto")
+    assert found == encode_all(TEXTS * 3, eos=EOS)
 
 
 @pytest.mark.parametrize("output", ["megatron", "flat", "npy"])
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
 def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
-    found = made(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
+    found = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
     first = TOKENIZER.id_of("!") if bos == "!" else bos
-    assert found == encoded(TEXTS, bos=first, eos=EOS if eos else None)
+    assert found == encode_all(TEXTS, bos=first, eos=EOS if eos else None)
 
 
 def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
     log = io.StringIO()
     report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES, workers=1, json_log=log)
-    tokens = sum(map(len, encoded(TEXTS)))
+    tokens = sum(map(len, encode_all(TEXTS)))
     size = sum(len(text.encode()) for text in TEXTS)
     assert (report.total.documents, report.total.tokens, report.total.text_bytes) == (300, tokens, size)
     events = [json.loads(line) for line in log.getvalue().splitlines()]
@@ -88,10 +88,10 @@ def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
 
 def test_shuffled_documents_are_the_same_in_another_order(tmp_path: Path, inputs: Path) -> None:
     options = {"shuffle": 50, "shard_size": 4000}
-    found = made(inputs / "a.txt", tmp_path / "one", **options)
-    assert found != encoded(TEXTS) and sorted(found) == sorted(encoded(TEXTS))
-    assert made(inputs / "a.txt", tmp_path / "two", workers=3, **options) == found
-    assert made(inputs / "a.txt", tmp_path / "three", seed=1, **options) != found
+    found = tokenize_inputs(inputs / "a.txt", tmp_path / "one", **options)
+    assert found != encode_all(TEXTS) and sorted(found) == sorted(encode_all(TEXTS))
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "two", workers=3, **options) == found
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", seed=1, **options) != found
 
 
 def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
@@ -100,7 +100,7 @@ def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
     options = {"columns": ["n"], "shuffle": 40, "min_tokens": 12, "eos": "auto", "output": "parquet"}
     tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", reading=reading, workers=1, **options)
     table = parquet.read_table(tmp_path / "out/00000.parquet")
-    expected = {n: ids for n, ids in enumerate(encoded(TEXTS, eos=EOS)) if len(ids) >= 12}
+    expected = {n: ids for n, ids in enumerate(encode_all(TEXTS, eos=EOS)) if len(ids) >= 12}
     assert {int(row["n"]): row["ids"] for row in table.to_pylist()} == expected
 
 
@@ -108,16 +108,16 @@ def test_threads_of_a_worker(tmp_path: Path, inputs: Path, monkeypatch: pytest.M
     used: list[int] = []
     encode = Tokenizer._encode_texts
 
-    def noted(*arguments: Any, threads: int, **rest: Any) -> Any:
+    def record_threads(*arguments: Any, threads: int, **rest: Any) -> Any:
         used.append(threads)
         return encode(*arguments, threads=threads, **rest)
 
-    monkeypatch.setattr(Tokenizer, "_encode_texts", noted)
-    assert made(inputs / "a.txt", tmp_path / "three", threads=3) == encoded(TEXTS) and set(used) == {3}
+    monkeypatch.setattr(Tokenizer, "_encode_texts", record_threads)
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", threads=3) == encode_all(TEXTS) and set(used) == {3}
     # The number of threads is not part of the job, so a job continues with another number.
-    assert made(inputs / "a.txt", tmp_path / "three", threads=1) == encoded(TEXTS)
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", threads=1) == encode_all(TEXTS)
     with pytest.raises(ArgumentError, match="threads=0 is too small"):
-        made(inputs / "a.txt", tmp_path / "none", threads=0)
+        tokenize_inputs(inputs / "a.txt", tmp_path / "none", threads=0)
     arguments = [str(inputs / "a.txt"), "--lines", "-m", "default", "--threads", "2", "--workers", "1", "--quiet"]
     assert main(["tokenize", *arguments, "-o", str(tmp_path / "two")]) == 0 and used[-1] == 2
 
@@ -204,13 +204,13 @@ def test_wrong_options_are_refused_before_anything_is_written(
 def test_the_plan_names_each_small_file_once(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"{number}.txt").write_text("text")
-    made(f"{tmp_path}/*.txt", tmp_path / "out")
+    tokenize_inputs(f"{tmp_path}/*.txt", tmp_path / "out")
     plain = (tmp_path / "out/plan.json").read_text()
     assert [plain.count(json.dumps(f"{tmp_path}/{number}.txt")) for number in range(3)] == [1, 1, 1]
     assert Plan.from_plain(json.loads(plain)).sources == sources(f"{tmp_path}/*.txt")
 
 
-def around(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:
+def tokenizer_with_template(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:
     """Returns a tokenizer that adds ids before and after texts."""
     return polytok.Tokenizer(sentencepiece_spec(post=Template.around(before, after)))
 
@@ -224,18 +224,18 @@ def test_ids_of_add_special_occur_once_and_survive_truncation(tmp_path: Path, in
         tokenize(inputs / "a.txt", tokenizer, tmp_path / "out", **told)
         return [row.tolist() for row in open_dataset(tmp_path / "out")]
 
-    both = around((1,), (2,))
+    both = tokenizer_with_template((1,), (2,))
     whole = [both.encode(text, add_special=True) for text in texts]
     assert documents(both) == whole
     assert documents(both, max_tokens=6) == [[*row[:5], 2] if len(row) > 6 else row for row in whole]
-    assert documents(around((1,), ()), eos="auto") == whole
-    assert documents(around((1, 1), (2, 2)), max_tokens=6, long="split")[0][:3] == [1, 1, whole[0][1]]
+    assert documents(tokenizer_with_template((1,), ()), eos="auto") == whole
+    assert documents(tokenizer_with_template((1, 1), (2, 2)), max_tokens=6, long="split")[0][:3] == [1, 1, whole[0][1]]
     for tokenizer, options in (
         (both, {"bos": "auto"}),
         (both, {"eos": 5}),
         (both, {"max_tokens": 2}),
-        (around((1, 1), (2, 2)), {"max_tokens": 6}),
-        (around((1, 1), ()), {"max_tokens": 2}),
+        (tokenizer_with_template((1, 1), (2, 2)), {"max_tokens": 6}),
+        (tokenizer_with_template((1, 1), ()), {"max_tokens": 2}),
     ):
         with pytest.raises(ArgumentError, match=r"would both add|no room|would remove"):
             documents(tokenizer, **options)
@@ -270,7 +270,7 @@ def test_dtypes() -> None:
 
 
 @pytest.fixture
-def unfinished(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
+def unfinished_job(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
     """Runs a job until a damaged file ends it; returns a function that continues the job."""
     (inputs / "d.jsonl.gz").write_bytes(b"\x1f\x8b no such file")
     reading = Reading(unit="line", field="a.b")
@@ -284,16 +284,16 @@ def unfinished(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
     return go_on
 
 
-def test_another_tokenizer_option_or_input_is_refused(unfinished: Callable[..., Report], inputs: Path) -> None:
+def test_another_tokenizer_option_or_input_is_refused(unfinished_job: Callable[..., Report], inputs: Path) -> None:
     other = polytok.train(["low lower lowest"], vocab_size=260)
     with pytest.raises(ArgumentError, match=r"tokenizer: fingerprint: .* → (.|\n)*vocab_size: 32768 → 260"):
-        unfinished(tokenizer=other)
+        unfinished_job(tokenizer=other)
     with pytest.raises(ArgumentError, match=f"options: eos: null → {EOS}"):
-        unfinished(eos="auto")
+        unfinished_job(eos="auto")
     with (inputs / "a.txt").open("a") as file:
         file.write("more")
     with pytest.raises(ArgumentError, match=r"sources: .*/a.txt: size: [0-9]+ → [0-9]+"):
-        unfinished()
+        unfinished_job()
 
 
 def test_an_input_that_changes_while_the_job_runs_is_noticed(tmp_path: Path, inputs: Path) -> None:
@@ -407,7 +407,7 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     assert main([*arguments, "--workers", "2", "--json-log", str(tmp_path / "log")]) == 0
     assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
     assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
-    assert [row.tolist() for row in open_dataset(out)] == encoded(TEXTS, eos=EOS)
+    assert [row.tolist() for row in open_dataset(out)] == encode_all(TEXTS, eos=EOS)
     assert main([*arguments, "--json-log", str(tmp_path / "no/log")]) == 1
     assert "no/log: cannot write: No such file" in capsys.readouterr().err
     assert main([*arguments, "--bos", "5"]) == 2

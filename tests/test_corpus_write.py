@@ -36,7 +36,7 @@ def portions(documents: Documents, borders: list[int]) -> list[Documents]:
     return [documents[first:last] for first, last in pairwise(cuts)]
 
 
-def written(folder: Path, kind: str, dtype: str, parts: list[Documents]) -> list[Path]:
+def write_shard(folder: Path, kind: str, dtype: str, parts: list[Documents]) -> list[Path]:
     """Writes a shard of these documents and returns its files."""
     with WRITERS[kind](folder, "00000", np.dtype(dtype)) as writer:
         for number, part in enumerate(parts):
@@ -59,10 +59,10 @@ def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, kind: str
     @given(documents, st.lists(st.integers(0, 100), max_size=4))
     def check(documents: Documents, borders: list[int]) -> None:
         one, other = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("other")
-        paths = written(one, kind, dtype, portions(documents, borders))
+        paths = write_shard(one, kind, dtype, portions(documents, borders))
         assert read(paths, kind, dtype) == documents
         # The bytes do not depend on the portions.
-        again = written(other, kind, dtype, [documents])
+        again = write_shard(other, kind, dtype, [documents])
         assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
 
     check()
@@ -77,10 +77,10 @@ def test_small_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(arrow, "_GROUP_ROWS", 3)
     documents = [[], [1], [2] * 20, [], [], [], [], [3, 4], [MOST[dtype]], [5] * 6]
     (tmp_path / "one").mkdir()
-    paths = written(tmp_path / "one", kind, dtype, portions(documents, [1, 4, 9]))
+    paths = write_shard(tmp_path / "one", kind, dtype, portions(documents, [1, 4, 9]))
     assert read(paths, kind, dtype) == documents
     (tmp_path / "other").mkdir()
-    again = written(tmp_path / "other", kind, dtype, portions(documents, [2, 3, 8]))
+    again = write_shard(tmp_path / "other", kind, dtype, portions(documents, [2, 3, 8]))
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
     if kind == "parquet":
         file = parquet.ParquetFile(paths[0])

@@ -123,18 +123,18 @@ REAL_FILES = {
 }
 
 
-def outcome(data: bytes, format_name: str | None, siblings: dict[str, bytes] | None = None) -> Spec | PolytokError:
+def load_and_use(data: bytes, format_name: str | None, siblings: dict[str, bytes] | None = None) -> Spec | PolytokError:
     """Loads and uses a file, and returns the outcome; any exception other than PolytokError fails the test."""
     options: dict[str, Any] = {"pattern": "", "special_tokens": {}} if format_name == "tiktoken" else {}
     try:
         spec = formats.read(data, format=format_name, siblings=siblings, **options)
-        use(Tokenizer(spec))
+        use_tokenizer(Tokenizer(spec))
     except PolytokError as error:
         return error
     return spec
 
 
-def use(tokenizer: Tokenizer) -> None:
+def use_tokenizer(tokenizer: Tokenizer) -> None:
     """Encodes, decodes and counts a few texts; a text that the vocabulary cannot encode is an EncodeError."""
     text = "a <s> \u2581b\u00e9 \u4e16\u754c 12\n"
     with contextlib.suppress(EncodeError):
@@ -143,7 +143,7 @@ def use(tokenizer: Tokenizer) -> None:
         tokenizer.decode(ids)
 
 
-def flipped(data: bytes, rng: random.Random, count: int) -> bytes:
+def flip_bytes(data: bytes, rng: random.Random, count: int) -> bytes:
     damaged = bytearray(data)
     for _ in range(count):
         damaged[rng.randrange(len(damaged))] = rng.randrange(256)
@@ -155,8 +155,8 @@ def test_flipped_bytes(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     rng = random.Random(name)
     for number in range(FLIPS if name in SMALL else FLIPS // 10):
-        damaged = flipped(data, rng, 1 + number % 3)
-        result = outcome(damaged, format_name if number % 2 else None)
+        damaged = flip_bytes(data, rng, 1 + number % 3)
+        result = load_and_use(damaged, format_name if number % 2 else None)
         if isinstance(result, Spec) and number % 16 == 0:
             check_writing(result)
 
@@ -166,7 +166,7 @@ def check_writing(spec: Spec) -> None:
         written = conversion.write(spec, spec.origin.format)
     except PolytokError:
         return
-    again = outcome(written.data, spec.origin.format)
+    again = load_and_use(written.data, spec.origin.format)
     assert isinstance(again, Spec)
     assert again.vocab == spec.vocab
 
@@ -175,17 +175,17 @@ def check_writing(spec: Spec) -> None:
 def test_small_files_truncated_anywhere(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     for end in range(len(data)):
-        outcome(data[:end], format_name)
+        load_and_use(data[:end], format_name)
 
 
 @pytest.mark.parametrize("damaged", ["vocab.json", "merges.txt", "tokenizer_config.json"])
 def test_files_that_load_together(damaged: str) -> None:
     rng = random.Random(damaged)
     data = BPE_FILES[damaged]
-    for changed in [*(data[:end] for end in range(len(data))), *(flipped(data, rng, 2) for _ in range(FLIPS // 20))]:
+    for changed in [*(data[:end] for end in range(len(data))), *(flip_bytes(data, rng, 2) for _ in range(FLIPS // 20))]:
         files = {**BPE_FILES, damaged: changed}
-        outcome(files["vocab.json"], "bpe_files", files)
-        outcome(VOCAB_TXT, "wordpiece", files)
+        load_and_use(files["vocab.json"], "bpe_files", files)
+        load_and_use(VOCAB_TXT, "wordpiece", files)
 
 
 @pytest.mark.parametrize("path", REAL_FILES)
@@ -193,9 +193,9 @@ def test_real_files_truncated_at_every_percent(path: str) -> None:
     data = real(path)
     for percent in range(100):
         cut = data[: len(data) * percent // 100]
-        outcome(cut, None)
+        load_and_use(cut, None)
         if percent % 10 == 0:
-            outcome(cut, REAL_FILES[path])
+            load_and_use(cut, REAL_FILES[path])
 
 
 def test_flipped_bytes_of_real_files() -> None:
@@ -204,7 +204,7 @@ def test_flipped_bytes_of_real_files() -> None:
     end = time.monotonic() + SECONDS_FOR_REAL_FILES
     while time.monotonic() < end:
         data, format_name = rng.choice(files)
-        outcome(flipped(data, rng, rng.choice((1, 10, 100))), format_name)
+        load_and_use(flip_bytes(data, rng, rng.choice((1, 10, 100))), format_name)
 
 
 @pytest.mark.parametrize("name", SMALL_FILES)
@@ -212,13 +212,13 @@ def test_random_bytes_after_a_valid_start(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     rng = random.Random(1)
     for _ in range(500):
-        outcome(data[: rng.randrange(len(data))] + rng.randbytes(rng.randrange(300)), format_name)
+        load_and_use(data[: rng.randrange(len(data))] + rng.randbytes(rng.randrange(300)), format_name)
 
 
 SIZE = 2**20
 
 
-def distinct(record: Callable[[bytes], bytes], count: int) -> bytes:
+def distinct_records(record: Callable[[bytes], bytes], count: int) -> bytes:
     """Returns a record for each of many different texts of four letters."""
     texts = map(bytes, itertools.islice(itertools.product(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJ", repeat=4), count))
     return b"".join(map(record, texts))
@@ -232,10 +232,13 @@ KEY, BOOL = struct.pack("<Q", 4), struct.pack("<IB", 7, 1)
 A_PIECE = b"\x0a\x03\x0a\x01a"
 HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "sentencepiece: the same piece": ("sentencepiece", lambda: A_PIECE * (SIZE // 5)),
-    "sentencepiece: small pieces": ("sentencepiece", lambda: distinct(lambda t: b"\x0a\x06\x0a\x04" + t, SIZE // 8)),
+    "sentencepiece: small pieces": (
+        "sentencepiece",
+        lambda: distinct_records(lambda t: b"\x0a\x06\x0a\x04" + t, SIZE // 8),
+    ),
     "sentencepiece: unknown fields in each piece": (
         "sentencepiece",
-        lambda: distinct(lambda text: b"\x0a\x08\x0a\x04" + text + b"\x20\x00", SIZE // 10),
+        lambda: distinct_records(lambda text: b"\x0a\x08\x0a\x04" + text + b"\x20\x00", SIZE // 10),
     ),
     "sentencepiece: empty pieces": ("sentencepiece", lambda: b"\x0a\x00" * (SIZE // 2)),
     "sentencepiece: nested groups": ("sentencepiece", lambda: A_PIECE + b"\x33" * SIZE),
@@ -266,7 +269,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "minbpe: a number of special tokens": (
         "minbpe",
-        lambda: b"minbpe v1\n\n4294967294\n" + distinct(lambda text: text + b" 300\n", SIZE // 9),
+        lambda: b"minbpe v1\n\n4294967294\n" + distinct_records(lambda text: text + b" 300\n", SIZE // 9),
     ),
     "minbpe: small merges": (
         "minbpe",
@@ -274,7 +277,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "gguf: small keys": (
         "gguf",
-        lambda: b"GGUF" + struct.pack("<IQQ", 3, 0, 2**16) + distinct(lambda text: KEY + text + BOOL, 2**16),
+        lambda: b"GGUF" + struct.pack("<IQQ", 3, 0, 2**16) + distinct_records(lambda text: KEY + text + BOOL, 2**16),
     ),
     "gguf: empty strings": (
         "gguf",
@@ -289,7 +292,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "tiktoken: line feeds": ("tiktoken", lambda: b"\n" * SIZE),
     "tiktoken: white space": ("tiktoken", lambda: b"YQ==" + b" " * SIZE + b"1"),
     "tiktoken: one long token": ("tiktoken", lambda: b"YWFh" * (SIZE // 4) + b" 1"),
-    "tiktoken: small tokens": ("tiktoken", lambda: distinct(lambda text: text + b" 1\n", SIZE // 7)),
+    "tiktoken: small tokens": ("tiktoken", lambda: distinct_records(lambda text: text + b" 1\n", SIZE // 7)),
     "tekken: nested arrays in the vocabulary": ("tekken", lambda: TEKKEN_VOCAB + b"[" * SIZE),
     "tekken: nested arrays beside it": (
         "tekken",
@@ -310,10 +313,13 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
         lambda: TEKKEN_VOCAB + b'0}], "special_tokens": [0' + b",0" * (SIZE // 2) + b"]," + TEKKEN_CONFIG + b"}",
     ),
     "huggingface: nested arrays": ("huggingface", lambda: b'{"model": ' + b"[" * SIZE),
-    "huggingface: nested arrays beside the model": ("huggingface", lambda: nested(b"[" * SIZE + b"]" * SIZE)),
+    "huggingface: nested arrays beside the model": (
+        "huggingface",
+        lambda: nested_normalizers(b"[" * SIZE + b"]" * SIZE),
+    ),
     "huggingface: nested Sequences": (
         "huggingface",
-        lambda: nested(b'{"type":"Sequence","normalizers":[' * (SIZE // 34) + b"]}" * (SIZE // 34)),
+        lambda: nested_normalizers(b'{"type":"Sequence","normalizers":[' * (SIZE // 34) + b"]}" * (SIZE // 34)),
     ),
     "huggingface: an id near 2^32": (
         "huggingface",
@@ -335,7 +341,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
         "huggingface",
         lambda: huggingface_file(BPE_MODEL, post_processor=many_ids(10_000)),
     ),
-    "huggingface: a long number": ("huggingface", lambda: nested(b"9" * SIZE)),
+    "huggingface: a long number": ("huggingface", lambda: nested_normalizers(b"9" * SIZE)),
     "wordpiece: line feeds": ("wordpiece", lambda: b"[UNK]" + b"\n" * SIZE),
     "wordpiece: one long token": ("wordpiece", lambda: b"[UNK]\n" + b"a" * SIZE),
     "ptok: all ones": ("ptok", lambda: b"\x93ptok\r\n\0" + b"\xff" * SIZE),
@@ -367,7 +373,7 @@ times the size of the file.
 """
 
 
-def nested(value: bytes) -> bytes:
+def nested_normalizers(value: bytes) -> bytes:
     return huggingface_file(BPE_MODEL, normalizer=0).replace(b'"normalizer": 0', b'"normalizer": ' + value)
 
 
@@ -386,14 +392,14 @@ def gguf_rows(model: str, rows: gguf_samples.Rows) -> bytes:
     return gguf_samples.file(gguf_samples.vocabulary(model, rows))
 
 
-def replacing(found: str, content: str) -> dict[str, Any]:
+def replace_normalizer(found: str, content: str) -> dict[str, Any]:
     return {"type": "Replace", "pattern": {"String": found}, "content": content}
 
 
 EXPLODING: dict[str, dict[str, Any]] = {
-    "a long text between all characters": {"normalizer": replacing("", "x" * SIZE)},
-    "a long text for a character": {"normalizer": replacing("a", "x" * SIZE)},
-    "doubling": {"normalizer": sequence(replacing("a", "aa"), 64)},
+    "a long text between all characters": {"normalizer": replace_normalizer("", "x" * SIZE)},
+    "a long text for a character": {"normalizer": replace_normalizer("a", "x" * SIZE)},
+    "doubling": {"normalizer": sequence(replace_normalizer("a", "aa"), 64)},
     "bytes as characters": {"normalizer": sequence({"type": "ByteLevel"}, 64)},
     "bytes as characters of pieces": {
         "pre_tokenizer": {
@@ -418,7 +424,7 @@ def test_rules_that_expand_a_text_too_much_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 64])
 def test_decoders_that_expand_a_text_too_much_are_refused(count: int) -> None:
-    step = {**replacing("a", "aa" if count > 1 else "x" * SIZE)}
+    step = {**replace_normalizer("a", "aa" if count > 1 else "x" * SIZE)}
     vocab = {"a" * 2**8: 0, "b": 1}
     decoder = {"type": "Sequence", "decoders": [step] * count}
     tokenizer = Tokenizer(formats.read(huggingface_file({**BPE_MODEL, "vocab": vocab, "merges": []}, decoder=decoder)))
@@ -441,7 +447,7 @@ def test_loading_hostile_files_ends(name: str) -> None:
     format_name, make = HOSTILE[name]
     data = make()
     for chosen in (format_name, None):
-        outcome(data, chosen)
+        load_and_use(data, chosen)
 
 
 MEASURE = """

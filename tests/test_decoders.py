@@ -155,12 +155,12 @@ def make(decode: ChainDecode, pieces: Sequence[bytes], special: Sequence[Special
     return polytok.Tokenizer(Spec(vocab, Longest(), tuple(special), decode=decode))
 
 
-def of_tokens(*steps: DecodeStep) -> polytok.Tokenizer:
+def tokenizer_of_tokens(*steps: DecodeStep) -> polytok.Tokenizer:
     """Returns a tokenizer of all tokens with these steps."""
     return make(ChainDecode(steps), [token.encode() for token in TOKENS])
 
 
-def streamed(tokenizer: polytok.Tokenizer, ids: Sequence[int]) -> str:
+def decode_stream(tokenizer: polytok.Tokenizer, ids: Sequence[int]) -> str:
     """Decodes by a stream that gets one id at a time."""
     stream = tokenizer.decoder()
     return "".join([*(stream.push(id) for id in ids), stream.finish()])
@@ -170,12 +170,12 @@ def check(tokenizer: polytok.Tokenizer, reference: object, ids: Sequence[int]) -
     """Checks that decoding the whole list, decoding a stream and the reference agree."""
     expected = reference.decode([TOKENS[id] for id in ids])  # type: ignore[attr-defined]
     assert tokenizer.decode(ids) == expected
-    assert streamed(tokenizer, ids) == expected
+    assert decode_stream(tokenizer, ids) == expected
 
 
 @pytest.mark.parametrize(("step", "reference"), STEPS, ids=NAMES)
 def test_each_step(step: DecodeStep, reference: object) -> None:
-    tokenizer = of_tokens(step)
+    tokenizer = tokenizer_of_tokens(step)
     rng = random.Random(1)
     for id in range(len(TOKENS)):
         check(tokenizer, reference, [id])
@@ -186,7 +186,7 @@ def test_each_step(step: DecodeStep, reference: object) -> None:
 @given(st.lists(st.integers(0, len(STEPS) - 1), max_size=5), st.lists(ids_lists, min_size=20, max_size=20))
 @settings(max_examples=300, deadline=None)
 def test_chains(chosen: list[int], lists: list[list[int]]) -> None:
-    tokenizer = of_tokens(*(STEPS[i][0] for i in chosen))
+    tokenizer = tokenizer_of_tokens(*(STEPS[i][0] for i in chosen))
     reference = decoders.Sequence([STEPS[i][1] for i in chosen])
     for ids in lists:
         check(tokenizer, reference, ids)
@@ -219,12 +219,12 @@ def test_strip_removes_at_most_the_whole_token(start: int, stop: int, token: str
     steps: tuple[DecodeStep, ...] = (FuseDecode(), strip) if fused else (strip,)
     tokenizer = make(ChainDecode(steps), [b"x", b"a", b"ax", token.encode() or b"-"])
     ids = ["xa".index(c) for c in token] if fused else [3] * bool(token)
-    assert tokenizer.decode(ids) == streamed(tokenizer, ids) == expected
+    assert tokenizer.decode(ids) == decode_stream(tokenizer, ids) == expected
 
 
 def test_without_a_chain_tokens_are_joined_with_spaces() -> None:
     tokenizer = make(ChainDecode(None), [b"a", b"", b"b"])
-    assert tokenizer.decode([0, 1, 2, 1, 0]) == streamed(tokenizer, [0, 1, 2, 1, 0]) == "a  b  a"
+    assert tokenizer.decode([0, 1, 2, 1, 0]) == decode_stream(tokenizer, [0, 1, 2, 1, 0]) == "a  b  a"
     assert tokenizer.decode([1, 1]) == " "
     assert tokenizer.decode([]) == ""
 
@@ -251,7 +251,7 @@ def test_byte_level_rows_are_bytes() -> None:
 
 
 def test_streams_of_fused_text_keep_only_text_that_can_change() -> None:
-    tokenizer = of_tokens(FuseDecode(), ReplaceDecode("aab", "-"), StripDecode("x", 1, 2))
+    tokenizer = tokenizer_of_tokens(FuseDecode(), ReplaceDecode("aab", "-"), StripDecode("x", 1, 2))
     stream = tokenizer.decoder()
     given = [(token, stream.push(TOKENS.index(token))) for token in ("x", "b", "aa", "aab", "xxx", "a", "xx")]
     assert given == [("x", ""), ("b", "b"), ("aa", ""), ("aab", "aa-"), ("xxx", "x"), ("a", ""), ("xx", "xxa")]
@@ -261,7 +261,7 @@ def test_streams_of_fused_text_keep_only_text_that_can_change() -> None:
 def test_long_inputs_take_linear_time() -> None:
     ids = np.tile(np.array([TOKENS.index("aa"), TOKENS.index("<0xE4>")]), 50_000)
     for steps in ((FuseDecode(), ReplaceDecode("a" * 5000 + "b", "")), (ByteFallbackDecode(), FuseDecode())):
-        assert len(of_tokens(*steps).decode(ids)) >= 150_000
+        assert len(tokenizer_of_tokens(*steps).decode(ids)) >= 150_000
 
 
 def test_ids_without_a_token_decode_to_nothing() -> None:
@@ -276,7 +276,7 @@ def test_ids_without_a_token_decode_to_nothing() -> None:
     assert of_bytes.decode(ids) == theirs.decode(ids) == "abab"
     stream = of_bytes.decoder()
     assert "".join(map(stream.push, ids)) + stream.finish() == "abab"
-    assert of_tokens(FuseDecode()).decode([9999, TOKENS.index("x")]) == "x"
+    assert tokenizer_of_tokens(FuseDecode()).decode([9999, TOKENS.index("x")]) == "x"
     plain = polytok.Tokenizer(replace(of_bytes.spec, decode=BytesDecode()))
     with pytest.raises(polytok.TokenIdError, match="9999"):
         plain.decode(ids)

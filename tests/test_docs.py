@@ -24,13 +24,13 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
-def prose(page: Path) -> str:
+def page_prose(page: Path) -> str:
     """Returns the text of a page without its code blocks."""
     return FENCED.sub("", page.read_text("utf-8"))
 
 
 def headings(page: Path) -> list[str]:
-    return re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return re.findall(r"^#+ (.+)$", page_prose(page), re.MULTILINE)
 
 
 def github_anchor(heading: str) -> str:
@@ -43,16 +43,16 @@ def site_anchor(heading: str) -> str:
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii).strip().lower())
 
 
-def named(pages: list[Path]) -> list[str]:
+def page_names(pages: list[Path]) -> list[str]:
     return [str(page.relative_to(ROOT)) for page in pages]
 
 
 # Links
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=page_names(PAGES))
 def test_links_have_targets(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page_prose(page)):
         if "://" in target:
             continue
         path, _, anchor = target.partition("#")
@@ -65,7 +65,7 @@ def test_links_have_targets(page: Path) -> None:
 
 def test_links_stay_within_the_site() -> None:
     for page in DOCS.rglob("*.md"):
-        for target in re.findall(r"\]\(([^)\s#]+)", prose(page)):
+        for target in re.findall(r"\]\(([^)\s#]+)", page_prose(page)):
             assert "://" in target or (page.parent / target).resolve().is_relative_to(DOCS), f"{page.name}: {target}"
 
 
@@ -88,16 +88,16 @@ def test_the_reference_has_every_public_name() -> None:
 def test_named_files_exist() -> None:
     rooms = [ROOT, ROOT / "crates/polytok-core/src", ROOT / "crates/polytok-pattern/src"]
     for page in (DOCS / "performance.md", DOCS / "how-it-works.md"):
-        for name in re.findall(r"`([a-z_0-9/-]+(?:\.rs|/))`", prose(page)):
+        for name in re.findall(r"`([a-z_0-9/-]+(?:\.rs|/))`", page_prose(page)):
             assert any((room / name).exists() for room in rooms), f"{page.name}: {name}"
 
 
 # Examples
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=page_names(PAGES))
 def test_examples_are_in_fences(page: Path) -> None:
-    assert not re.search(r"^>>>", prose(page), re.MULTILINE)
+    assert not re.search(r"^>>>", page_prose(page), re.MULTILINE)
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
@@ -112,10 +112,10 @@ WITH_COMMANDS = [page for page in PAGES if commands(page)]
 
 
 def test_pages_with_commands_are_found() -> None:
-    assert {"docs/cli.md", "docs/training.md"} <= set(named(WITH_COMMANDS))
+    assert {"docs/cli.md", "docs/training.md"} <= set(page_names(WITH_COMMANDS))
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=named(WITH_COMMANDS))
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=page_names(WITH_COMMANDS))
 def test_commands_print_the_shown_output(tmp_path: Path, page: Path) -> None:
     tool = tmp_path / "bin" / "polytok"
     tool.parent.mkdir()

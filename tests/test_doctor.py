@@ -33,13 +33,13 @@ from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec,
 COVERING = (PatternSplit(r"\s+|\S+"),)
 
 
-def rows(*more: tuple[bytes, int], kind: Kind = Kind.NORMAL) -> Vocab:
+def byte_vocab(*more: tuple[bytes, int], kind: Kind = Kind.NORMAL) -> Vocab:
     """Returns rows of the 256 bytes and these entries."""
     listed = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
     return Vocab.from_rows([*listed, *((text, number, 0.0, kind) for text, number in more)])
 
 
-def scored(*pieces: tuple[str, float]) -> Vocab:
+def scored_vocab(*pieces: tuple[str, float]) -> Vocab:
     listed = [(text.encode(), number, score, Kind.NORMAL) for number, (text, score) in enumerate(pieces, start=1)]
     return Vocab.from_rows([(b"<unk>", 0, 0.0, Kind.UNKNOWN), *listed])
 
@@ -51,7 +51,7 @@ def chars(vocab: Vocab) -> Spec:
 def digits(pattern: str) -> Spec:
     numbers = [(b"%03d" % number, 256 + 100 + number) for number in range(1000)]
     pairs = [(b"%02d" % number, 256 + number) for number in range(100)]
-    return rank_spec(vocab=rows(*pairs, *numbers), split=(PatternSplit(pattern),))
+    return rank_spec(vocab=byte_vocab(*pairs, *numbers), split=(PatternSplit(pattern),))
 
 
 WITH_AND_WITHOUT_FINDING: dict[str, tuple[Spec, Spec]] = {
@@ -68,12 +68,12 @@ WITH_AND_WITHOUT_FINDING: dict[str, tuple[Spec, Spec]] = {
     ),
     "sparse-ids": (rank_spec(special=(SpecialToken("<x>", 10**6),)), rank_spec(special=(SpecialToken("<x>", 400),))),
     "duplicate-entry": (
-        rank_spec(vocab=rows((b"ab", 256), (b"ab", 257))),
+        rank_spec(vocab=byte_vocab((b"ab", 256), (b"ab", 257))),
         rank_spec(),
     ),
     "unreachable-entry": (
-        unigram_spec(vocab=scored(("a", -1.0), ("b", -1.0), ("ab", -9.0))),
-        unigram_spec(vocab=scored(("a", -1.0), ("b", -1.0), ("ab", -1.5))),
+        unigram_spec(vocab=scored_vocab(("a", -1.0), ("b", -1.0), ("ab", -9.0))),
+        unigram_spec(vocab=scored_vocab(("a", -1.0), ("b", -1.0), ("ab", -1.5))),
     ),
     "missing-byte": (
         longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])),
@@ -81,8 +81,10 @@ WITH_AND_WITHOUT_FINDING: dict[str, tuple[Spec, Spec]] = {
     ),
     "missing-byte-piece": (unigram_spec(unknown="bytes"), unigram_spec()),
     "equal-scores": (
-        chars(scored(("a", 0.0), ("b", 0.0), ("c", 0.0), ("ab", 0.0), ("bc", 0.0))),
-        chars(scored(("a", 0.0), ("b", 0.0), ("c", 0.0), ("ab", -1.0), ("bc", -2.0), ("aa", -3.0), ("aaa", -3.0))),
+        chars(scored_vocab(("a", 0.0), ("b", 0.0), ("c", 0.0), ("ab", 0.0), ("bc", 0.0))),
+        chars(
+            scored_vocab(("a", 0.0), ("b", 0.0), ("c", 0.0), ("ab", -1.0), ("bc", -2.0), ("aa", -3.0), ("aaa", -3.0))
+        ),
     ),
     "no-unknown-piece": (
         rank_spec(unknown="unk"),
@@ -187,14 +189,14 @@ def test_another_vocabularys_pattern() -> None:
 
 
 KIN: dict[str, tuple[Spec, Spec]] = {
-    "ids-moved": (rank_spec(vocab=rows((b"ab", 256))), rank_spec(vocab=rows((b"ab", 257)))),
-    "entries-missing": (rank_spec(vocab=rows((b"ab", 256))), rank_spec(vocab=rows((b"cd", 256)))),
+    "ids-moved": (rank_spec(vocab=byte_vocab((b"ab", 256))), rank_spec(vocab=byte_vocab((b"ab", 257)))),
+    "entries-missing": (rank_spec(vocab=byte_vocab((b"ab", 256))), rank_spec(vocab=byte_vocab((b"cd", 256)))),
     "special-tokens-moved": (
         rank_spec(special=(SpecialToken("<x>", 400),)),
         rank_spec(special=(SpecialToken("<x>", 401),)),
     ),
     "special-tokens-missing": (rank_spec(special=(SpecialToken("<x>", 400),)), rank_spec()),
-    "other-ids": (rank_spec(vocab=rows((b"ab", 256))), rank_spec(vocab=rows((b"ba", 256)))),
+    "other-ids": (rank_spec(vocab=byte_vocab((b"ab", 256))), rank_spec(vocab=byte_vocab((b"ba", 256)))),
 }
 
 
@@ -246,7 +248,7 @@ def test_doctor_against(file: Any, capsys: pytest.CaptureFixture[str], tmp_path:
     other = file(replace(spec, split=()), "minbpe", "other.model")
     swapped = np.array([[97, 32, 256], [256, 256, 257], [0xF0, 0x9F, 258]], dtype=np.uint32)
     texts = [b"a ", b"a a ", b"\xf0\x9f"]
-    vocab = rows(*((text, 256 + n) for n, text in enumerate(texts)))
+    vocab = byte_vocab(*((text, 256 + n) for n, text in enumerate(texts)))
     third = file(replace(spec, vocab=vocab, model=Bpe("merges", merges=swapped)), "minbpe", "third.model")
     assert cli.main(["doctor", str(one), "--against", str(other), "ab ab", "x"]) == 0
     capsys.readouterr()

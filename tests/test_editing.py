@@ -41,7 +41,7 @@ def vocabulary(words: Sequence[bytes] = WORDS, **options: Any) -> Tokenizer:
     return Tokenizer(Spec(Vocab.from_rows(rows), Longest(), origin=Origin("rwkv"), **options))
 
 
-def ids(tokenizer: Tokenizer) -> dict[bytes, int]:
+def ids_by_piece(tokenizer: Tokenizer) -> dict[bytes, int]:
     vocab = tokenizer.spec.vocab
     return dict(zip(vocab.pieces(), vocab.ids.tolist(), strict=True))
 
@@ -53,7 +53,7 @@ def select_entries(select: editing.Selector, words: Sequence[bytes] = WORDS) -> 
 def test_free_ids_are_reused() -> None:
     old = vocabulary()
     result = polytok.edit(old, remove=[" the", b" of", "2024"], add=["東京", b"\xff\xfe", "The", " is"])
-    before, after = ids(old), ids(result.tokenizer)
+    before, after = ids_by_piece(old), ids_by_piece(result.tokenizer)
     free = sorted(before[word] for word in (b" the", b" of", b"2024"))
     assert result.removed == {before[word]: word for word in (b" of", b" the", b"2024")}
     assert [(new.piece, new.id) for new in result.added] == [
@@ -78,8 +78,8 @@ def test_free_ids_are_reused() -> None:
 def test_removing_leaves_gaps_and_adding_appends_ids() -> None:
     old = vocabulary([b"aa", b"bb", b"cc"])
     fewer = polytok.edit(old, remove=[b"aa", b"bb"], add=[b"dd"])
-    assert ids(fewer.tokenizer)[b"dd"] == 257
-    assert 258 not in ids(fewer.tokenizer).values()
+    assert ids_by_piece(fewer.tokenizer)[b"dd"] == 257
+    assert 258 not in ids_by_piece(fewer.tokenizer).values()
     more = polytok.edit(fewer.tokenizer, add=[b"ee", b"ff", b"gg"])
     assert [new.id for new in more.added] == [258, 260, 261]
 
@@ -88,13 +88,13 @@ def test_compact_renumbers_all_entries() -> None:
     old = vocabulary(special=(SpecialToken("<|endoftext|>", 0), SpecialToken("<|user|>", 258)), names={})
     result = polytok.edit(old, remove=[b" the", b"camelCase"], add=[b"zz", "東京".encode()], ids="compact")
     vocab = result.tokenizer.spec.vocab
-    expected = {*ids(old), b"zz", "東京".encode()} - {b" the", b"camelCase"}
+    expected = {*ids_by_piece(old), b"zz", "東京".encode()} - {b" the", b"camelCase"}
     assert vocab.pieces() == sorted(expected, key=lambda word: (len(word), word))
     assert vocab.ids.tolist() == [id for id in range(1, len(expected) + 2) if id != 258]
     assert {result.kept[id] for id in (0, 258)} == {0, 258}
-    after = ids(result.tokenizer)
-    assert all(after[word] == result.kept[id] for word, id in ids(old).items() if word in after)
-    assert ids(polytok.edit(old, ids="compact").tokenizer).keys() == ids(old).keys()
+    after = ids_by_piece(result.tokenizer)
+    assert all(after[word] == result.kept[id] for word, id in ids_by_piece(old).items() if word in after)
+    assert ids_by_piece(polytok.edit(old, ids="compact").tokenizer).keys() == ids_by_piece(old).keys()
 
 
 def test_selectors() -> None:
@@ -111,8 +111,8 @@ def test_selectors() -> None:
             editing.matching(wrong)
     own = lambda entries: [b"\n" in entry for entry in entries]  # noqa: E731
     result = polytok.edit(vocabulary(), remove=[editing.matching("[a-z]"), own])
-    assert not any(word in ids(result.tokenizer) for word in (*latin, b"\n\n", b" {\n"))
-    assert all(bytes([byte]) in ids(result.tokenizer) for byte in range(256))
+    assert not any(word in ids_by_piece(result.tokenizer) for word in (*latin, b"\n\n", b" {\n"))
+    assert all(bytes([byte]) in ids_by_piece(result.tokenizer) for byte in range(256))
 
 
 def test_least_used() -> None:
@@ -190,7 +190,7 @@ def test_a_gguf_file_has_every_id(tmp_path: Path, plan: Any) -> None:
     assert again.decode(again.encode("東京 the мир")) == "東京 the мир"
     assert result.kept[0] == 0
     filled = polytok.edit(again, add=["京都"])
-    assert filled.added[0].id == (ids(old)["мир".encode()] if plan == "reuse" else again.vocab_size)
+    assert filled.added[0].id == (ids_by_piece(old)["мир".encode()] if plan == "reuse" else again.vocab_size)
 
 
 @needs_data

@@ -103,7 +103,7 @@ def reference_and_encoder(name: str) -> tuple[Any, Encoder]:
     return reference, Encoder(spec, ReferenceEngine(word_level()))  # type: ignore[arg-type]
 
 
-def same(mine: Encoding, theirs: Any) -> None:
+def check_same(mine: Encoding, theirs: Any) -> None:
     """Checks that every list and every method agree, also in the windows."""
     for name in LISTS:
         assert getattr(mine, name) == getattr(theirs, name), name
@@ -119,7 +119,7 @@ def same(mine: Encoding, theirs: Any) -> None:
             assert mine.word_to_chars(at, sequence) == theirs.word_to_chars(at, sequence)
     assert len(mine.overflowing) == len(theirs.overflowing)
     for one, other in zip(mine.overflowing, theirs.overflowing, strict=True):
-        same(one, other)
+        check_same(one, other)
 
 
 texts = st.lists(st.sampled_from(("a", "b", "ab", "x", " ", "  <M> ")), max_size=6).map(" ".join)
@@ -205,7 +205,7 @@ def test_options_against_the_reference(
             return
     theirs = encode_batch(reference, pairs, pretokenized, add_special)
     for one, other in zip(mine if padding is None else padded(mine, padding), theirs, strict=True):
-        same(one, other)
+        check_same(one, other)
 
 
 def encode_batch(reference: Any, pairs: list[Any], pretokenized: bool, add_special: bool) -> list[Any]:
@@ -246,7 +246,7 @@ def test_settings_of_a_file() -> None:
 
 
 @pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
-def loaded(request: pytest.FixtureRequest) -> tuple[polytok.Tokenizer, Any]:
+def loaded_file(request: pytest.FixtureRequest) -> tuple[polytok.Tokenizer, Any]:
     """Loads a file with both programs."""
     return polytok.load(request.param), tokenizers.Tokenizer.from_file(str(request.param))
 
@@ -272,20 +272,20 @@ FILE_TEXTS = (
 
 
 @pytest.mark.parametrize("add_special", [False, True])
-def test_encodings_of_files(loaded: tuple[polytok.Tokenizer, Any], add_special: bool) -> None:
-    tokenizer, reference = loaded
+def test_encodings_of_files(loaded_file: tuple[polytok.Tokenizer, Any], add_special: bool) -> None:
+    tokenizer, reference = loaded_file
     set_up(reference, None, None)
     for text in FILE_TEXTS:
         for pair in (None, "and B"):
             mine = tokenizer.encoding(text, pair, add_special=add_special, special="all")
-            same(mine, reference.encode(text, pair, add_special_tokens=add_special))
+            check_same(mine, reference.encode(text, pair, add_special_tokens=add_special))
         words = text.split(" ")
         mine = tokenizer.encoding(words, add_special=add_special, special="all", pretokenized=True)
-        same(mine, reference.encode(words, is_pretokenized=True, add_special_tokens=add_special))
+        check_same(mine, reference.encode(words, is_pretokenized=True, add_special_tokens=add_special))
 
 
-def test_windows_and_pads_of_files(loaded: tuple[polytok.Tokenizer, Any]) -> None:
-    tokenizer, reference = loaded
+def test_windows_and_pads_of_files(loaded_file: tuple[polytok.Tokenizer, Any]) -> None:
+    tokenizer, reference = loaded_file
     for direction in ("left", "right"):
         truncation, padding = (
             Truncation(12, stride=2, direction=direction),
@@ -294,7 +294,7 @@ def test_windows_and_pads_of_files(loaded: tuple[polytok.Tokenizer, Any]) -> Non
         set_up(reference, truncation, padding)
         mine = tokenizer.encodings(FILE_TEXTS, add_special=True, special="all", truncation=truncation, padding=padding)
         for one, other in zip(mine, reference.encode_batch(list(FILE_TEXTS)), strict=True):
-            same(one, other)
+            check_same(one, other)
 
 
 SPACED = st.lists(
@@ -320,7 +320,7 @@ def test_spans_are_trimmed(add_prefix_space: bool) -> None:
     @given(SPACED, st.none() | SPACED)
     @settings(max_examples=500, deadline=None)
     def check(text: str, pair: str | None) -> None:
-        same(tokenizer.encoding(text, pair, special="all"), reference.encode(text, pair))
+        check_same(tokenizer.encoding(text, pair, special="all"), reference.encode(text, pair))
 
     check()
 
@@ -343,13 +343,13 @@ GPT2_LIKE: dict[str, Any] = {
 def test_the_first_token_of_each_window_keeps_a_space() -> None:
     reference, ours = load_both(GPT2_LIKE)
     reference.enable_truncation(2)
-    same(ours.encoding("a b a b a", truncation=Truncation(2)), reference.encode("a b a b a"))
+    check_same(ours.encoding("a b a b a", truncation=Truncation(2)), reference.encode("a b a b a"))
 
 
 def test_only_the_first_word_keeps_a_space() -> None:
     reference, ours = load_both(GPT2_LIKE)
     words = ["a b", " a", "  b"]
-    same(ours.encoding(words, pretokenized=True), reference.encode(words, is_pretokenized=True))
+    check_same(ours.encoding(words, pretokenized=True), reference.encode(words, is_pretokenized=True))
 
 
 def test_a_text_that_occurs_twice_in_the_template_is_encoded_once() -> None:
@@ -357,8 +357,8 @@ def test_a_text_that_occurs_twice_in_the_template_is_encoded_once() -> None:
     pair = [*parts, {"Sequence": {"id": "B", "type_id": 2}}]
     template = {"type": "TemplateProcessing", "single": parts, "pair": pair, "special_tokens": {}}
     reference, ours = load_both({**GPT2_LIKE, "post_processor": template})
-    same(ours.encoding("a"), reference.encode("a"))
-    same(ours.encoding("a", "b"), reference.encode("a", "b"))
+    check_same(ours.encoding("a"), reference.encode("a"))
+    check_same(ours.encoding("a", "b"), reference.encode("a", "b"))
 
 
 def test_truncation_and_padding_of_the_file() -> None:
@@ -368,7 +368,7 @@ def test_truncation_and_padding_of_the_file() -> None:
         **{"pad_type_id": 0, "pad_token": "b"},
     }
     reference, ours = load_both({**GPT2_LIKE, "truncation": truncation, "padding": padding})
-    same(ours.encoding("a b a", truncation=True, padding=True), reference.encode("a b a"))
+    check_same(ours.encoding("a b a", truncation=True, padding=True), reference.encode("a b a"))
 
 
 def test_an_empty_piece_is_not_a_word() -> None:

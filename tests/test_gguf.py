@@ -49,7 +49,7 @@ def load_both(data: bytes) -> tuple[polytok.Tokenizer, llama_cpp.LlamaCpp]:
     return polytok.load(data), llama_cpp.LlamaCpp(gguf.parse(data))
 
 
-def words(twin: llama_cpp.LlamaCpp) -> VocabularyPieces:
+def vocabulary_pieces(twin: llama_cpp.LlamaCpp) -> VocabularyPieces:
     pieces = [text.replace("▁".encode(), b" ") for text in twin.texts]
     return VocabularyPieces(pieces, [twin.texts[id] for id in twin.special] or [b"<s>"])
 
@@ -73,10 +73,11 @@ def is_known_to_differ(twin: llama_cpp.LlamaCpp, text: bytes) -> bool:
     return is_spelled or any(0xD800 <= code < 0xE000 or code > 0x10FFFF for code in codes)
 
 
-def generated(twin: llama_cpp.LlamaCpp, seed: int, *, has_invalid_utf8: bool = False) -> list[bytes]:
+def random_texts(twin: llama_cpp.LlamaCpp, seed: int, *, has_invalid_utf8: bool = False) -> list[bytes]:
     longest = 400
-    return [text[:longest].decode(errors="ignore").encode() if not has_invalid_utf8 else text[:longest]
-            for text in texts.generate_texts(seed, COUNT, words(twin), has_invalid_utf8=has_invalid_utf8)]  # fmt: skip
+    generated = texts.generate_texts(seed, COUNT, vocabulary_pieces(twin), has_invalid_utf8=has_invalid_utf8)
+    truncated = (text[:longest] for text in generated)
+    return list(truncated if has_invalid_utf8 else map(texts.drop_invalid_utf8, truncated))
 
 
 @pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
@@ -111,8 +112,8 @@ def test_vectors_of_a_converted_vocabulary(source: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_real_files_and_the_twin(name: str) -> None:
     tokenizer, twin = load_both((FOLDER / name).read_bytes())
-    compare(tokenizer, twin, generated(twin, 1))
-    compare(tokenizer, twin, generated(twin, 2, has_invalid_utf8=True))
+    compare(tokenizer, twin, random_texts(twin, 1))
+    compare(tokenizer, twin, random_texts(twin, 2, has_invalid_utf8=True))
     for path in sorted((FOLDER.parents[1] / "corpus").glob("*.txt")):
         compare(
             tokenizer, twin, [line[:300].decode(errors="ignore").encode() for line in texts.first_lines(path, 1500)]
@@ -131,8 +132,8 @@ def test_every_family_and_the_twin(name: str) -> None:
     data = file(SMALL_VOCABULARIES[name])
     tokenizer, twin = load_both(data)
     for seed in range(3):
-        compare(tokenizer, twin, generated(twin, seed))
-        compare(tokenizer, twin, generated(twin, seed, has_invalid_utf8=True))
+        compare(tokenizer, twin, random_texts(twin, seed))
+        compare(tokenizer, twin, random_texts(twin, seed, has_invalid_utf8=True))
     assert conversion.write(tokenizer.spec, "gguf", strict=True).data == data
 
 
@@ -226,21 +227,24 @@ def test_the_gguf_package_reads_written_files(tmp_path: Path) -> None:
         ]
 
 
-def with_key(key: str, value: Any) -> bytes:
+def file_with_key(key: str, value: Any) -> bytes:
     return file({**spm(), key: value})
 
 
 PREFIX = "tokenizer.ggml."
 REFUSED: dict[str, tuple[bytes, str]] = {
     "no model": (file({"a": 1}), "tokenizer.ggml.model is missing"),
-    "a strange model": (with_key(f"{PREFIX}model", "none"), "'none'; polytok reads the models"),
-    "a model of another type": (with_key(f"{PREFIX}model", 7), "model is a uint32, not a string"),
+    "a strange model": (file_with_key(f"{PREFIX}model", "none"), "'none'; polytok reads the models"),
+    "a model of another type": (file_with_key(f"{PREFIX}model", 7), "model is a uint32, not a string"),
     "no tokens": (file({f"{PREFIX}model": "llama"}), "tokens is missing"),
-    "empty tokens": (with_key(f"{PREFIX}tokens", []), "tokens is empty"),
-    "numbers for tokens": (with_key(f"{PREFIX}tokens", [1, 2]), "an array of int32, not an array of string"),
-    "few types": (with_key(f"{PREFIX}token_type", [1, 2]), "token_type has 2 elements"),
-    "types of another type": (with_key(f"{PREFIX}token_type", [1.0]), "an array of float32, not an array of int32"),
-    "few scores": (with_key(f"{PREFIX}scores", [1.0]), "scores has 1 elements"),
+    "empty tokens": (file_with_key(f"{PREFIX}tokens", []), "tokens is empty"),
+    "numbers for tokens": (file_with_key(f"{PREFIX}tokens", [1, 2]), "an array of int32, not an array of string"),
+    "few types": (file_with_key(f"{PREFIX}token_type", [1, 2]), "token_type has 2 elements"),
+    "types of another type": (
+        file_with_key(f"{PREFIX}token_type", [1.0]),
+        "an array of float32, not an array of int32",
+    ),
+    "few scores": (file_with_key(f"{PREFIX}scores", [1.0]), "scores has 1 elements"),
     "the same token twice": (
         file(vocabulary("llama", [("a", NORMAL, 0.0), ("b", NORMAL, 0.0), ("a", NORMAL, 0.0)])),
         "ids 0 and 2 have the same text",
@@ -248,7 +252,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no merges": (file({k: v for k, v in bpe().items() if k != f"{PREFIX}merges"}), "merges is missing"),
     "a merge to nothing": (file(bpe(merges=["a z", "z a"])), "merge 0, .*makes .*no token"),
     "BOS without an id": (file(bpe(bos_token_id=None, pre="glm4", add_bos_token=True)), "add_bos_token is true"),
-    "a text for a flag": (with_key(f"{PREFIX}add_bos_token", "yes"), "add_bos_token is a string, not a bool"),
+    "a text for a flag": (file_with_key(f"{PREFIX}add_bos_token", "yes"), "add_bos_token is a string, not a bool"),
     "a cut charsmap": (
         file({**SMALL_VOCABULARIES["ugm"], f"{PREFIX}precompiled_charsmap": Typed(ARRAY, [9, 0, 0, 0, 1], 0)}),
         "precompiled_charsmap is truncated",

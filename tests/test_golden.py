@@ -67,7 +67,7 @@ REBUILT = {"llama32": "llama32_rebuilt"}
 ESCAPES = {"\\n": "\n", "\\s": " ", "\\x": ""}
 
 
-def cases() -> list[tuple[str, str]]:
+def golden_cases() -> list[tuple[str, str]]:
     """Returns every pair of a folder and a vocabulary with golden files."""
     folders = ("sentencepiece", "tiktoken", "tekken", "tokenizers")
     return [
@@ -81,7 +81,7 @@ def load(folder: str, name: str) -> Tokenizer:
     return polytok.load(DATA / "vocab" / FOLDERS.get(folder, folder) / FILES[folder].format(REBUILT.get(name, name)))
 
 
-def lines(path: Path) -> list[str]:
+def file_lines(path: Path) -> list[str]:
     return [line for line in path.read_text("utf-8").split("\n") if line]
 
 
@@ -91,31 +91,31 @@ def unescape(line: str) -> str:
     return line
 
 
-def texts(kind: str) -> list[str]:
+def golden_texts(kind: str) -> list[str]:
     path = KITOKEN / f"{kind}_input.txt"
     if kind == "utf8":
         return [path.read_text("utf-8")]
-    return [unescape(line) for line in lines(path)]
+    return [unescape(line) for line in file_lines(path)]
 
 
-def ids(folder: str, kind: str, name: str) -> list[list[int]]:
-    rows = [[int(id) for id in line.split(",")] for line in lines(KITOKEN / folder / f"{kind}_tokens_{name}.txt")]
+def golden_ids(folder: str, kind: str, name: str) -> list[list[int]]:
+    rows = [[int(id) for id in line.split(",")] for line in file_lines(KITOKEN / folder / f"{kind}_tokens_{name}.txt")]
     return rows if kind != "utf8" else [[id for row in rows for id in row]]
 
 
 @needs_data
 @pytest.mark.parametrize("kind", ["small", "mixed", "utf8"])
-@pytest.mark.parametrize(("folder", "name"), cases())
+@pytest.mark.parametrize(("folder", "name"), golden_cases())
 def test_kitoken(folder: str, name: str, kind: str) -> None:
     tokenizer = load(folder, name)
-    expected = ids(folder, kind, name)
-    inputs = texts(kind)
+    expected = golden_ids(folder, kind, name)
+    inputs = golden_texts(kind)
     special = "all" if folder in ("tiktoken", "tokenizers") else ()
     assert len(inputs) == len(expected) > 0
     outputs = inputs
     decoded = KITOKEN / folder / f"{kind}_output_{name}.txt"
     if decoded.exists():
-        outputs = [decoded.read_text("utf-8")] if kind == "utf8" else [unescape(line) for line in lines(decoded)]
+        outputs = [decoded.read_text("utf-8")] if kind == "utf8" else [unescape(line) for line in file_lines(decoded)]
     for text, row, output in zip(inputs, expected, outputs, strict=True):
         assert tokenizer.encode(text, special=special) == row, text
         assert tokenizer.decode(row) == output

@@ -137,11 +137,11 @@ def document(**members: Any) -> dict[str, Any]:
     return {"version": "1.0", "model": model, **members}
 
 
-def read(**members: Any) -> Spec:
+def read_document(**members: Any) -> Spec:
     return formats.read(json.dumps(document(**members)).encode(), format="huggingface")
 
 
-def added(content: str, id: int, **flags: bool) -> dict[str, Any]:
+def added_token(content: str, id: int, **flags: bool) -> dict[str, Any]:
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     return {"id": id, "content": content, **dict.fromkeys(names, False), **flags}
 
@@ -157,8 +157,14 @@ def test_byte_level_bpe_is_over_bytes() -> None:
 
 
 def test_ids_of_added_tokens_are_those_of_tokenizers() -> None:
-    listed = [added("x", 9), added("a", 7, special=True), added("", 8), added("y", 4), added("x", 9, rstrip=True)]
-    spec = read(added_tokens=listed)
+    listed = [
+        added_token("x", 9),
+        added_token("a", 7, special=True),
+        added_token("", 8),
+        added_token("y", 4),
+        added_token("x", 9, rstrip=True),
+    ]
+    spec = read_document(added_tokens=listed)
     assert [(token.text, token.id, token.rstrip) for token in spec.special] == [
         ("x", 3, True),
         ("a", 0, False),
@@ -171,9 +177,9 @@ def test_ids_of_added_tokens_are_those_of_tokenizers() -> None:
 
 
 def test_ids_of_added_tokens_if_the_vocabulary_has_gaps() -> None:
-    listed = [added("a", 0), added("y", 1), added("z", 2)]
+    listed = [added_token("a", 0), added_token("y", 1), added_token("z", 2)]
     model = {"type": "BPE", "vocab": {"a": 700, "b": 3}, "merges": []}
-    spec = read(added_tokens=listed, model=model)
+    spec = read_document(added_tokens=listed, model=model)
     reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed, model=model)))
     assert [(token.text, token.id) for token in spec.special] == [("a", 700), ("y", 2), ("z", 3)]
     assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
@@ -181,9 +187,9 @@ def test_ids_of_added_tokens_if_the_vocabulary_has_gaps() -> None:
 
 def test_a_special_token_is_skipped_by_its_normalized_text() -> None:
     listed = [
-        added("AB", 3, special=True, normalized=True),
-        added("a", 0, special=True),
-        added("A", 4, normalized=True),
+        added_token("AB", 3, special=True, normalized=True),
+        added_token("a", 0, special=True),
+        added_token("A", 4, normalized=True),
     ]
     data = json.dumps(document(added_tokens=listed, normalizer={"type": "Lowercase"})).encode()
     reference, ours = tokenizers.Tokenizer.from_buffer(data), Tokenizer(formats.read(data))
@@ -287,7 +293,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("members", "message"), BROKEN)
 def test_wrong_files_are_refused(members: dict[str, Any], message: str) -> None:
     with pytest.raises(FormatError, match=message):
-        read(**members)
+        read_document(**members)
 
 
 def test_unusual_json() -> None:
@@ -305,11 +311,11 @@ def test_unusual_json() -> None:
     nested: Any = None
     for _ in range(60):
         nested = {"type": "Sequence", "normalizers": [nested] if nested else []}
-    assert len(read(normalizer=nested).normalize) == 1
+    assert len(read_document(normalizer=nested).normalize) == 1
 
 
 def test_an_edited_spec_writes_the_edit() -> None:
-    spec = read(normalizer={"type": "NFC"}, pre_tokenizer={"type": "Whitespace"})
+    spec = read_document(normalizer={"type": "NFC"}, pre_tokenizer={"type": "Whitespace"})
     edited = replace(spec, split=(PatternSplit("x|y", "isolated"),))
     made = json.loads(conversion.write(edited, "huggingface", strict=True).data)
     assert made["normalizer"] == {"type": "NFC"}
@@ -319,7 +325,7 @@ def test_an_edited_spec_writes_the_edit() -> None:
 def test_patterns_convert_to_oniguruma_and_back() -> None:
     pattern = r"\p{N}{1,3}+|\s++$|(?:a|b){2}+"
     made = json.loads(
-        conversion.write(replace(read(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data
+        conversion.write(replace(read_document(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data
     )
     expected = r"(?>\p{N}{1,3})|\s++\z|(?>(?:a|b){2})"
     assert made["pre_tokenizer"] == {

@@ -15,7 +15,7 @@ from polytok.spec import Spec
 HEAVY = ("numpy", "google.protobuf", "pyarrow", "asyncio", "urllib.request")
 
 
-def imported(code: str, *arguments: str) -> set[str]:
+def imported_modules(code: str, *arguments: str) -> set[str]:
     """Returns the heavy modules that some code imports."""
     code = f"import sys\n{code}\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
     command = [sys.executable, "-c", code, *arguments]
@@ -23,7 +23,7 @@ def imported(code: str, *arguments: str) -> set[str]:
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    assert imported("import polytok; dir(polytok); polytok.PolytokError; polytok.Options") == set()
+    assert imported_modules("import polytok; dir(polytok); polytok.PolytokError; polytok.Options") == set()
 
 
 def test_importing_the_package_imports_no_other_module_of_it() -> None:
@@ -44,8 +44,8 @@ tokenizer.decode(ids), [tokenizer.decoder().push(id) for id in ids], tokenizer.t
 @pytest.mark.parametrize("make", [rank_spec, merges_spec, sentencepiece_spec, unigram_spec])
 def test_a_mapped_file_and_lists_need_no_numpy(tmp_path: Path, make: type[Spec]) -> None:
     polytok.Tokenizer(make()).save(tmp_path / "a.ptok")
-    assert imported(USE, str(tmp_path / "a.ptok")) == set()
-    assert imported(f"{USE}\ntokenizer.encode_array('ab')", str(tmp_path / "a.ptok")) >= {"numpy"}
+    assert imported_modules(USE, str(tmp_path / "a.ptok")) == set()
+    assert imported_modules(f"{USE}\ntokenizer.encode_array('ab')", str(tmp_path / "a.ptok")) >= {"numpy"}
 
 
 def test_every_public_name_exists_and_is_listed() -> None:

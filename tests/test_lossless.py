@@ -82,29 +82,29 @@ INVALID = [b"\xff", b"\x80", b"\xc0\xaf", b"\xe2\x96", b"\xed\xa0\x80", b"\xf4\x
 
 def texts(pieces: list[bytes], count: int, seed: int = 1) -> Iterator[bytes]:
     """Returns difficult strings, and random sequences of pieces and difficult strings; valid UTF-8."""
-    pick = random.Random(seed)
+    rng = random.Random(seed)
     yield from (text.encode() for text in NASTY)
     for _ in range(count):
         parts = []
-        for _ in range(pick.randrange(9)):
-            kind = pick.random()
+        for _ in range(rng.randrange(9)):
+            kind = rng.random()
             if kind < 0.5:
-                parts.append(pick.choice(pieces).decode(errors="replace"))
+                parts.append(rng.choice(pieces).decode(errors="replace"))
             elif kind < 0.8:
-                parts.append(pick.choice(NASTY))
+                parts.append(rng.choice(NASTY))
             else:
-                code = pick.choice([pick.randrange(128), pick.randrange(0x3000), pick.randrange(0xE000, 0x110000)])
+                code = rng.choice([rng.randrange(128), rng.randrange(0x3000), rng.randrange(0xE000, 0x110000)])
                 parts.append(chr(code) if not 0xD800 <= code < 0xE000 else "x")
         yield "".join(parts).encode()
 
 
 def insert_invalid_bytes(valid: Iterator[bytes], seed: int = 2) -> Iterator[bytes]:
     """Inserts invalid bytes into the texts."""
-    pick = random.Random(seed)
+    rng = random.Random(seed)
     yield from INVALID
     for text in valid:
-        at = pick.randrange(len(text) + 1)
-        yield text[:at] + pick.choice(INVALID) + text[at:]
+        at = rng.randrange(len(text) + 1)
+        yield text[:at] + rng.choice(INVALID) + text[at:]
 
 
 def is_unchanged(tokenizer: Tokenizer, text: bytes) -> bool:
@@ -128,7 +128,7 @@ def check(tokenizer: Tokenizer, count: int) -> None:
             assert reason.valid_utf8 == is_utf8(reason.example)
 
 
-def reasons(tokenizer: Tokenizer) -> str:
+def reason_text(tokenizer: Tokenizer) -> str:
     return "\n".join(map(str, tokenizer.lossless.reasons))
 
 
@@ -223,14 +223,14 @@ def test_a_control_symbol_of_one_character_is_an_error_in_the_older_line() -> No
     step = SentencePieceNormalize(b"", False, False, False)
     row = (b"c", 0, 0.0, int(Kind.CONTROL))
     older = Tokenizer(sentencepiece_spec(CHARS, step, "bytes", "0.2.1", (row,), with_mark=False))
-    assert "control symbol" in reasons(older)
+    assert "control symbol" in reason_text(older)
     check(older, 100)
 
 
 def test_byte_pieces_that_a_restriction_excludes() -> None:
     step = SentencePieceNormalize(b"", False, False, False)
     tokenizer = Tokenizer(sentencepiece_spec(CHARS, step, "bytes", with_mark=False)).restrict(["a", "ab"])
-    assert "no active byte piece" in reasons(tokenizer)
+    assert "no active byte piece" in reason_text(tokenizer)
     check(tokenizer, 100)
 
 
@@ -239,7 +239,7 @@ def test_a_denormalizer() -> None:
     assert isinstance(spec.decode, SentencePieceDecode)
     rule = charsmap("nmt_nfkc")
     tokenizer = Tokenizer(replace(spec, decode=replace(spec.decode, denormalize=SentencePieceNormalize(rule))))
-    assert "denormalizer: the character map" in reasons(tokenizer)
+    assert "denormalizer: the character map" in reason_text(tokenizer)
     check(tokenizer, 100)
 
 
@@ -247,7 +247,7 @@ def test_a_denormalizer() -> None:
 def test_character_maps(rule: str) -> None:
     step = SentencePieceNormalize(charsmap(rule), False, False, False)
     tokenizer = Tokenizer(sentencepiece_spec(CHARS, step, "bytes", with_mark=False))
-    assert "the character map rewrites text" in reasons(tokenizer)
+    assert "the character map rewrites text" in reason_text(tokenizer)
     check(tokenizer, 0)
 
 
@@ -260,7 +260,7 @@ def test_decoding_that_removes_a_space_that_was_not_inserted() -> None:
     spec = sentencepiece_spec(CHARS, SentencePieceNormalize(b"", False, False, True), "bytes")
     for prefix, remove in ((True, False), (False, True)):
         tokenizer = Tokenizer(replace(spec, decode=SentencePieceDecode(prefix, remove)))
-        assert "none was added there" in reasons(tokenizer)
+        assert "none was added there" in reason_text(tokenizer)
         check(tokenizer, 0)
 
 
@@ -313,7 +313,7 @@ def test_patterns_that_cover(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", DROPPING)
 def test_patterns_that_drop(pattern: str) -> None:
     tokenizer = Tokenizer(Spec(bytes_vocab(extra=EXTRA), RANK, split=(PatternSplit(pattern),)))
-    assert "split" in reasons(tokenizer)
+    assert "split" in reason_text(tokenizer)
     candidates = itertools.chain(texts(EXTRA and list(EXTRA), 300), [b"a", b"A!", b"! x", b"\n\n"])
     assert any(not is_unchanged(tokenizer, text) for text in candidates)
 
@@ -322,7 +322,7 @@ def test_patterns_that_drop(pattern: str) -> None:
 def test_covering_patterns_that_drop_by_other_options(invert: bool, is_regex: bool) -> None:
     split = (PatternSplit(r"\s|\S", "matches", invert, is_regex),)
     tokenizer = Tokenizer(Spec(bytes_vocab(), RANK, split=split))
-    assert "split" in reasons(tokenizer)
+    assert "split" in reason_text(tokenizer)
     assert not is_unchanged(tokenizer, b"a b")
 
 
@@ -346,18 +346,16 @@ ALPHABET = [
 QUANTIFIERS = ["", "", "?", "*", "+", "?+", "*+", "++", "{1,3}", "{2}", "+?"]
 
 
-def some_items(pick: random.Random) -> str:
-    return "".join(pick.choice(ALPHABET) + pick.choice(QUANTIFIERS) for _ in range(pick.randint(1, 3)))
+def some_items(rng: random.Random) -> str:
+    return "".join(rng.choice(ALPHABET) + rng.choice(QUANTIFIERS) for _ in range(rng.randint(1, 3)))
 
 
 def test_generated_patterns_that_provably_cover_do() -> None:
-    pick = random.Random(3)
+    rng = random.Random(3)
     proven = 0
     for _ in range(3000):
-        parts = [some_items(pick) for _ in range(pick.randint(1, 4))]
-        parts += [pick.choice([r"\s+(?!\S)", r"(?i:'s|x)", r"(?:ab?|1)?\S", r"\s+|\S", r"\S|\s"])] * (
-            pick.random() < 0.6
-        )
+        parts = [some_items(rng) for _ in range(rng.randint(1, 4))]
+        parts += [rng.choice([r"\s+(?!\S)", r"(?i:'s|x)", r"(?:ab?|1)?\S", r"\s+|\S", r"\S|\s"])] * (rng.random() < 0.6)
         pattern = "|".join(parts)
         if covers_all_text(PatternSplit(pattern)):
             proven += 1
@@ -437,11 +435,11 @@ def test_llama2c_text_that_starts_within_a_character() -> None:
 )
 def test_llama2c_losses(spec: Spec, reason: str) -> None:
     check(tokenizer := Tokenizer(spec), 0)
-    assert reason in reasons(tokenizer)
+    assert reason in reason_text(tokenizer)
     assert not tokenizer.lossless
 
 
 def test_steps_of_different_formats() -> None:
     spec = llama2c_spec(b" ", b"a")
     for other in (replace(spec, decode=BytesDecode()), replace(spec, normalize=())):
-        assert "not provably undo" in reasons(Tokenizer(other))
+        assert "not provably undo" in reason_text(Tokenizer(other))

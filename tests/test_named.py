@@ -18,7 +18,7 @@ import pytest
 
 import polytok
 from format_samples import real, small_file
-from local_server import Answer, Server, redirect, send, serving, slow, truncated
+from local_server import Answer, Server, redirect, send, serving, slow_answer, truncated_answer
 from polytok import ArgumentError, FetchError, fetch, named
 from polytok.formats.tiktoken_known import KNOWN
 
@@ -31,13 +31,13 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def published(server: Server, answer: bytes | Answer = BODY) -> named.PublishedFile:
+def publish_file(server: Server, answer: bytes | Answer = BODY) -> named.PublishedFile:
     """Returns a file on the server, with the hash of `BODY`."""
     server.answers["/x.tiktoken"] = answer
     return named.PublishedFile(f"{server.address}/x.tiktoken", sha256(BODY).hexdigest())
 
 
-def fetched(file: named.PublishedFile, folder: Path) -> bytes:
+def fetch_bytes(file: named.PublishedFile, folder: Path) -> bytes:
     return named.read_or_fetch(file, "cl100k_base", folder)
 
 
@@ -45,36 +45,36 @@ def fetched(file: named.PublishedFile, folder: Path) -> bytes:
 
 
 def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
-    file, folder = published(server), tmp_path / "a" / "b"
-    assert fetched(file, folder) == BODY
-    assert fetched(file, folder) == BODY
+    file, folder = publish_file(server), tmp_path / "a" / "b"
+    assert fetch_bytes(file, folder) == BODY
+    assert fetch_bytes(file, folder) == BODY
     assert server.asked == ["GET /x.tiktoken"]
     assert [path.name for path in folder.iterdir()] == [file.name]
 
 
 def test_a_cached_file_needs_no_server(tmp_path: Path) -> None:
     with serving() as running:
-        file = published(running)
-        fetched(file, tmp_path)
-    assert fetched(file, tmp_path) == BODY
+        file = publish_file(running)
+        fetch_bytes(file, tmp_path)
+    assert fetch_bytes(file, tmp_path) == BODY
 
 
 def test_a_damaged_file_in_the_cache_is_fetched_again(server: Server, tmp_path: Path) -> None:
-    file = published(server)
+    file = publish_file(server)
     (tmp_path / file.name).write_bytes(BODY[:-1])
-    assert fetched(file, tmp_path) == BODY
+    assert fetch_bytes(file, tmp_path) == BODY
     assert (tmp_path / file.name).read_bytes() == BODY
 
 
 def test_a_redirect_is_followed(server: Server, tmp_path: Path) -> None:
     server.answers["/y"] = BODY
-    assert fetched(published(server, redirect("/y")), tmp_path) == BODY
+    assert fetch_bytes(publish_file(server, redirect("/y")), tmp_path) == BODY
 
 
 WRONG: dict[str, tuple[bytes | Answer, str]] = {
     "another file": (BODY + b"!", "is not the file of 'cl100k_base'"),
     "nothing": (b"", "is not the file of 'cl100k_base'"),
-    "truncated": (truncated(BODY), "is not the file of 'cl100k_base'|cannot be fetched"),
+    "truncated": (truncated_answer(BODY), "is not the file of 'cl100k_base'|cannot be fetched"),
     "no such page": (lambda handler: handler.send_error(404), "cannot be fetched: .*Not Found"),
     "an error": (lambda handler: handler.send_error(500), "cannot be fetched"),
     "no answer": (lambda handler: handler.connection.close(), "cannot be fetched"),
@@ -88,7 +88,7 @@ WRONG: dict[str, tuple[bytes | Answer, str]] = {
 def test_failed_downloads_are_errors_and_leave_no_file(server: Server, tmp_path: Path, kind: str) -> None:
     answer, message = WRONG[kind]
     with pytest.raises(FetchError, match=message) as caught:
-        fetched(published(server, answer), tmp_path)
+        fetch_bytes(publish_file(server, answer), tmp_path)
     assert "polytok.load('/path/to/cl100k_base.tiktoken')" in str(caught.value)
     assert isinstance(caught.value, OSError)
     assert list(tmp_path.iterdir()) == []
@@ -96,26 +96,26 @@ def test_failed_downloads_are_errors_and_leave_no_file(server: Server, tmp_path:
 
 def test_an_unreachable_server(tmp_path: Path) -> None:
     with serving() as running:
-        file = published(running)
+        file = publish_file(running)
     with pytest.raises(FetchError, match="cannot be fetched.*use a copy of the file"):
-        fetched(file, tmp_path)
+        fetch_bytes(file, tmp_path)
 
 
 def test_files_that_are_too_long_or_too_slow(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch, "MAX_BYTES", len(BODY) - 1)
     with pytest.raises(FetchError, match=f"the file is longer than {len(BODY) - 1} bytes"):
-        fetched(published(server), tmp_path)
+        fetch_bytes(publish_file(server), tmp_path)
     monkeypatch.setattr(fetch, "TIMEOUT", 0.1)
     with pytest.raises(FetchError, match="the download takes longer than 1 seconds"):
-        fetched(published(server, slow(BODY)), tmp_path)
+        fetch_bytes(publish_file(server, slow_answer(BODY)), tmp_path)
     with pytest.raises(FetchError, match="timed out"):
-        fetched(published(server, lambda _handler: time.sleep(1)), tmp_path)
+        fetch_bytes(publish_file(server, lambda _handler: time.sleep(1)), tmp_path)
 
 
 def test_many_downloads_of_one_file(server: Server, tmp_path: Path) -> None:
-    file = published(server)
+    file = publish_file(server)
     with ThreadPoolExecutor(16) as pool:
-        assert set(pool.map(lambda _: fetched(file, tmp_path), range(64))) == {BODY}
+        assert set(pool.map(lambda _: fetch_bytes(file, tmp_path), range(64))) == {BODY}
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
@@ -127,7 +127,7 @@ named.read_or_fetch(named.PublishedFile(sys.argv[1], sys.argv[2]), "cl100k_base"
 
 
 def test_a_kill_in_the_middle_leaves_no_broken_file(server: Server, tmp_path: Path) -> None:
-    file = published(server, slow(BODY))
+    file = publish_file(server, slow_answer(BODY))
     process = subprocess.Popen([sys.executable, "-c", KILLED, file.address, file.sha256, str(tmp_path)])
     while not server.asked and process.poll() is None:
         time.sleep(0.01)
@@ -136,13 +136,13 @@ def test_a_kill_in_the_middle_leaves_no_broken_file(server: Server, tmp_path: Pa
     process.kill()
     process.wait()
     assert not (tmp_path / file.name).exists()
-    assert fetched(published(server), tmp_path) == BODY
+    assert fetch_bytes(publish_file(server), tmp_path) == BODY
 
 
 def test_a_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(polytok.FileError, match="cache_dir="):
-        fetched(published(server), tmp_path / "file")
+        fetch_bytes(publish_file(server), tmp_path / "file")
 
 
 # The folder of the cache
@@ -259,7 +259,7 @@ def test_the_cache_of_the_environment(publisher: Server, tmp_path: Path, monkeyp
 
 
 def test_a_name_is_not_a_path(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named, "FILES", {"cl100k_base": (published(server, b"other"),)})
+    monkeypatch.setattr(named, "FILES", {"cl100k_base": (publish_file(server, b"other"),)})
     monkeypatch.chdir(tmp_path)
     Path("cl100k_base").write_bytes(small_file("tekken"))
     assert polytok.load("./cl100k_base").spec.origin.format == "tekken"
@@ -318,8 +318,8 @@ def hub(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     info = {"id": "owner/name", "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]}
     tree = [{"type": "file", "path": name, "size": len(data), "oid": oid(data)} for name, data in files.items()]
     for revision in ("main", "v1", COMMIT):
-        server.answers[f"{api}/revision/{revision}"] = as_json(info)
-    server.answers[f"{api}/tree/{COMMIT}"] = as_json(tree)
+        server.answers[f"{api}/revision/{revision}"] = json_answer(info)
+    server.answers[f"{api}/tree/{COMMIT}"] = json_answer(tree)
     for name, data in files.items():
         server.answers[f"/owner/name/resolve/{COMMIT}/{name}"] = file_answer(data)
     return server
@@ -329,7 +329,7 @@ def oid(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def as_json(value: Any) -> Answer:
+def json_answer(value: Any) -> Answer:
     return lambda handler: send(handler, json.dumps(value).encode(), Content_Type="application/json")
 
 

@@ -39,7 +39,7 @@ def check(name: str, texts: list[str | bytes]) -> None:
 # Long runs
 
 
-def letters(count: int) -> str:
+def random_letters(count: int) -> str:
     return "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=count))
 
 
@@ -58,7 +58,7 @@ RUNS = {
     "ideographs": "世" * 26_000,
     "emoji": "😀" * 26_000,
     "Hangul": "가" * 26_000,
-    "random letters": letters(100_000),
+    "random letters": random_letters(100_000),
 }
 LONG = 1_000_000
 
@@ -78,7 +78,7 @@ def test_long_runs(name: str, run: str) -> None:
 def test_a_million_of_one_character(name: str) -> None:
     vocabulary = tasks.vocabularies()[name]
     tokenizer = vocabulary.load()
-    for text in (b"a" * LONG, b"^" * LONG, b" " * LONG, b"\n" * LONG, letters(LONG).encode(), b"\xff" * LONG):
+    for text in (b"a" * LONG, b"^" * LONG, b" " * LONG, b"\n" * LONG, random_letters(LONG).encode(), b"\xff" * LONG):
         ids = tokenizer.encode(text)
         if vocabulary.lossless == "bytes":
             assert tokenizer.decode_bytes(ids) == text
@@ -192,7 +192,7 @@ UNK = (b"<unk>", 0.0, Kind.UNKNOWN)
 A = (b"a", -1.0, Kind.NORMAL)
 
 
-def outcome(load: Callable[[], polytok.Tokenizer]) -> polytok.Tokenizer | str:
+def load_or_error(load: Callable[[], polytok.Tokenizer]) -> polytok.Tokenizer | str:
     """Returns the tokenizer, or the message of a PolytokError."""
     try:
         return load()
@@ -203,7 +203,7 @@ def outcome(load: Callable[[], polytok.Tokenizer]) -> polytok.Tokenizer | str:
 def test_a_piece_of_more_than_100_kilobytes() -> None:
     long = b"ab" * 60_000
     data = pieces_file(UNK, A, (b"b", -2.0, Kind.NORMAL), (long, -3.0, Kind.NORMAL))
-    assert "120000 bytes" in str(outcome(lambda: polytok.load(data)))
+    assert "120000 bytes" in str(load_or_error(lambda: polytok.load(data)))
     older = polytok.load(data, line="0.2.1")
     assert older.decode(older.encode(long.decode())).endswith(long.decode())
     ranks = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(long) + b" 500\n"
@@ -212,20 +212,22 @@ def test_a_piece_of_more_than_100_kilobytes() -> None:
 
 
 def test_a_nul_piece() -> None:
-    assert "NUL" in str(outcome(lambda: polytok.load(pieces_file(UNK, A, (b"\0", 0.0, Kind.NORMAL)))))
-    assert "NUL" in str(outcome(lambda: polytok.load(pieces_file(UNK, A, (b"a\0b", 0.0, Kind.NORMAL)), line="0.2.1")))
+    assert "NUL" in str(load_or_error(lambda: polytok.load(pieces_file(UNK, A, (b"\0", 0.0, Kind.NORMAL)))))
+    assert "NUL" in str(
+        load_or_error(lambda: polytok.load(pieces_file(UNK, A, (b"a\0b", 0.0, Kind.NORMAL)), line="0.2.1"))
+    )
 
 
 @pytest.mark.parametrize("name", [b"<0x-1>", b"<0xZZ>", b"<0x100>", b"<0x1>", b"<0x0A", b"<0x>"])
 def test_malformed_names_of_bytes(name: bytes) -> None:
     """Tests malformed byte names: an error for a byte piece, an ordinary text for a normal piece."""
-    message = outcome(lambda: polytok.load(pieces_file(UNK, A, (name, 0.0, Kind.BYTE))))
+    message = load_or_error(lambda: polytok.load(pieces_file(UNK, A, (name, 0.0, Kind.BYTE))))
     assert isinstance(message, str)
     tokenizer = polytok.load(pieces_file(UNK, A, (name, 0.0, Kind.NORMAL)))
     assert tokenizer.decode([2]) == name.decode()
     data = bytearray(small_file("llama2c"))
     data[4:] = data[4:].replace(b"\x06\0\0\0<0x41>", struct.pack("<I", len(name)) + name)
-    llama2c = outcome(lambda: polytok.load(bytes(data), format="llama2c"))
+    llama2c = load_or_error(lambda: polytok.load(bytes(data), format="llama2c"))
     assert isinstance(llama2c, str) or llama2c.decode_bytes([3 + 0x41])
 
 
@@ -235,7 +237,7 @@ def test_malformed_names_of_bytes(name: bytes) -> None:
 def test_a_short_charsmap(charsmap: bytes) -> None:
     """Tests short charsmaps: an error, or the same text as in SentencePiece."""
     data = pieces_file(UNK, A, charsmap=charsmap)
-    ours = outcome(lambda: polytok.load(data))
+    ours = load_or_error(lambda: polytok.load(data))
     try:
         theirs = SentencePiece(data)
     except Exception:
@@ -265,13 +267,13 @@ def test_a_vocabulary_without_bos_and_eos() -> None:
 
 def test_duplicate_ids() -> None:
     doubled = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(b"zz") + b" 97\n"
-    message = outcome(lambda: polytok.load(doubled, pattern="", special_tokens={}))
+    message = load_or_error(lambda: polytok.load(doubled, pattern="", special_tokens={}))
     assert isinstance(message, str)
     assert "97" in message
     twice = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(b"ab") + b" 999\n"
-    assert isinstance(outcome(lambda: polytok.load(twice, pattern="", special_tokens={})), str)
+    assert isinstance(load_or_error(lambda: polytok.load(twice, pattern="", special_tokens={})), str)
     rwkv = b"1 'a' 1\n1 'b' 1\n"
-    assert isinstance(outcome(lambda: polytok.load(rwkv, format="rwkv")), str)
+    assert isinstance(load_or_error(lambda: polytok.load(rwkv, format="rwkv")), str)
 
 
 NESTED = """

@@ -218,7 +218,7 @@ def test_the_table_of_families() -> None:
 # GPT-2's pair
 
 
-def pair(*merges: str, **changes: int) -> tuple[bytes, bytes]:
+def pair_files(*merges: str, **changes: int) -> tuple[bytes, bytes]:
     """Returns a small pair of files with the 256 bytes and some merges."""
     texts = [*BYTES, *(merge.replace(" ", "") for merge in merges)]
     ids = {text: number for number, text in enumerate(texts)} | {"<|endoftext|>": len(texts)} | changes
@@ -229,7 +229,7 @@ GIVEN: dict[str, Any] = {"pattern": r" ?\S+|\s+", "special_tokens": {"<|endoftex
 
 
 def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
-    for name, data in zip((gpt2_pair.MERGES, gpt2_pair.ENCODER), pair("a b", "Ġ ab", "é é"), strict=True):
+    for name, data in zip((gpt2_pair.MERGES, gpt2_pair.ENCODER), pair_files("a b", "Ġ ab", "é é"), strict=True):
         (tmp_path / name).write_bytes(data)
     for path in (tmp_path, tmp_path / "vocab.bpe", tmp_path / "encoder.json"):
         tokenizer = polytok.load(path, **GIVEN)
@@ -245,15 +245,15 @@ def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ((b"a b\n", pair()[1]), "vocab.bpe: line 1 does not begin with #version"),
-        (pair("a b", "a b"), "line 3: the token 'ab' repeats"),
-        (pair("a bc"), "line 2 is not a pair of tokens of earlier lines: 'a bc'"),
-        (pair("a b c"), "line 2 is not a pair of tokens of earlier lines"),
-        ((pair("a b")[0], pair("a c")[1]), "encoder.json and vocab.bpe do not have the same tokens"),
-        (pair("a b", ab=7), "encoder.json and vocab.bpe do not have the same tokens"),
+        ((b"a b\n", pair_files()[1]), "vocab.bpe: line 1 does not begin with #version"),
+        (pair_files("a b", "a b"), "line 3: the token 'ab' repeats"),
+        (pair_files("a bc"), "line 2 is not a pair of tokens of earlier lines: 'a bc'"),
+        (pair_files("a b c"), "line 2 is not a pair of tokens of earlier lines"),
+        ((pair_files("a b")[0], pair_files("a c")[1]), "encoder.json and vocab.bpe do not have the same tokens"),
+        (pair_files("a b", ab=7), "encoder.json and vocab.bpe do not have the same tokens"),
         ((b"#version\n\xff", b""), "vocab.bpe: not UTF-8 at byte 9"),
-        ((pair()[0], b"[]"), "encoder.json is not a JSON object"),
-        ((pair()[0], b"{"), "encoder.json cannot be read"),
+        ((pair_files()[0], b"[]"), "encoder.json is not a JSON object"),
+        ((pair_files()[0], b"{"), "encoder.json cannot be read"),
     ],
 )
 def test_wrong_pairs_are_errors(files: tuple[bytes, bytes], message: str) -> None:

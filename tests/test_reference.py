@@ -34,21 +34,21 @@ INVALID = [b"\xff", b"\xe3\x81", b"\xed\xa0\x80", b"\x80", b"\xf0\x9f", b"\xc0\x
 
 def corpus_lines(seed: int, per_file: int) -> Iterator[bytes]:
     """Yields whole or truncated lines from random positions in the corpus."""
-    pick = random.Random(seed)
+    rng = random.Random(seed)
     for path in sorted((DATA / "corpus").iterdir()):
         with path.open("rb") as file:
             for _ in range(per_file):
-                file.seek(pick.randrange(path.stat().st_size))
-                yield file.read(4000).split(b"\n", 1)[-1].split(b"\n\n", 1)[0][: pick.randrange(200)]
+                file.seek(rng.randrange(path.stat().st_size))
+                yield file.read(4000).split(b"\n", 1)[-1].split(b"\n\n", 1)[0][: rng.randrange(200)]
 
 
-def generated(seed: int, count: int, pieces: list[bytes], *, bad: bool) -> Iterator[bytes]:
+def random_texts(seed: int, count: int, pieces: list[bytes], *, bad: bool) -> Iterator[bytes]:
     """Yields random sequences of vocabulary entries and difficult strings."""
-    pick = random.Random(seed)
+    rng = random.Random(seed)
     for _ in range(count):
-        parts = [pick.choice(pieces if pick.random() < 0.6 else NASTY_BYTES) for _ in range(pick.randrange(12))]
+        parts = [rng.choice(pieces if rng.random() < 0.6 else NASTY_BYTES) for _ in range(rng.randrange(12))]
         if bad:
-            parts.insert(pick.randrange(len(parts) + 1), pick.choice(INVALID))
+            parts.insert(rng.randrange(len(parts) + 1), rng.choice(INVALID))
         yield b"".join(parts)[:200]
 
 
@@ -107,13 +107,13 @@ def check_sentencepiece(proto: Any, texts: list[bytes], seed: int) -> None:
     """Compares ids, pieces, spans and decoding of one model with the package."""
     theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     spec = specs.sentencepiece_spec(proto)
-    pick = random.Random(seed)
+    rng = random.Random(seed)
     for text in texts:
         answer = sentencepiece_pb2.SentencePieceText()
         answer.ParseFromString(theirs.encode(text, out_type="serialized_proto"))
         expect = [(piece.id, piece.piece, piece.begin, piece.end) for piece in answer.pieces]
         assert as_rows(reference.tokens(spec, text)) == expect, text
-        for ids in ([row[0] for row in expect], [pick.randrange(len(proto.pieces)) for _ in range(6)]):
+        for ids in ([row[0] for row in expect], [rng.randrange(len(proto.pieces)) for _ in range(6)]):
             assert reference.decode(spec, ids) == theirs.decode(ids), ids
 
 
@@ -123,21 +123,21 @@ def test_real_models_agree_with_sentencepiece(name: str) -> None:
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString((DATA / "vocab/sentencepiece" / name).read_bytes())
     pieces = [piece.piece.encode() for piece in proto.pieces]
-    made = list(generated(1, 60, pieces, bad=False)) + list(generated(2, 20, pieces, bad=True))
+    made = list(random_texts(1, 60, pieces, bad=False)) + list(random_texts(2, 20, pieces, bad=True))
     spaced = [text.replace("▁".encode(), b" ") for text in made]
     check_sentencepiece(proto, [*corpus_lines(3, 4), *made, *spaced], seed=4)
 
 
 def test_random_models_agree_with_sentencepiece() -> None:
-    pick = random.Random(5)
+    rng = random.Random(5)
     for seed in range(150):
-        model = random_model(pick)
+        model = random_model(rng)
         if model["model_type"] == "UNIGRAM" and all(piece[2] == s.Kind.CONTROL for piece in model["pieces"]):
             continue  # loading refuses this model
-        rule = pick.choice(["identity", "nmt_nfkc", "nfkc_cf"])
+        rule = rng.choice(["identity", "nmt_nfkc", "nfkc_cf"])
         proto = specs.golden_model_proto(model, b"" if rule == "identity" else specs.charsmap(rule))
         pieces = [piece[0].encode() for piece in model["pieces"]]
-        texts = [*generated(seed, 8, pieces, bad=False), *generated(seed + 1, 4, pieces, bad=True)]
+        texts = [*random_texts(seed, 8, pieces, bad=False), *random_texts(seed + 1, 4, pieces, bad=True)]
         check_sentencepiece(proto, texts, seed)
 
 
@@ -206,19 +206,19 @@ def test_agreement_with_tiktoken(name: str) -> None:
     spec = specs.tiktoken_spec(ranks, pattern, special)
     theirs = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
     entries = list(ranks)
-    pick = random.Random(6)
-    for data in [*corpus_lines(7, 6), *generated(8, 200, entries, bad=False)]:
+    rng = random.Random(6)
+    for data in [*corpus_lines(7, 6), *random_texts(8, 200, entries, bad=False)]:
         text = data.decode(errors="ignore")
         ids = theirs.encode_ordinary(text)
         assert reference.encode(spec, text) == ids, text
         assert reference.decode_bytes(spec, ids) == theirs.decode_bytes(ids)
-        at = pick.randrange(len(text) + 1)
-        marked = text[:at] + pick.choice(list(special)) + text[at:]
+        at = rng.randrange(len(text) + 1)
+        marked = text[:at] + rng.choice(list(special)) + text[at:]
         assert reference.encode(spec, marked, special="all") == theirs.encode(marked, allowed_special="all"), marked
-        one = {pick.choice(list(special))}
+        one = {rng.choice(list(special))}
         expect = theirs.encode(marked, allowed_special=one, disallowed_special=())
         assert reference.encode(spec, marked, special=one) == expect, marked
-    for data in [*corpus_lines(9, 6), *generated(10, 300, entries, bad=True)]:
+    for data in [*corpus_lines(9, 6), *random_texts(10, 300, entries, bad=True)]:
         tokens = reference.tokens(spec, data)
         assert [token.id for token in tokens] == theirs._encode_bytes(data), data
         assert all(data[token.start : token.end] == token.piece for token in tokens)
@@ -247,7 +247,7 @@ def test_agreement_with_rwkv() -> None:
     spec = specs.rwkv_spec()
     theirs = pyrwkv_tokenizer.RWKVTokenizer()
     assert reference.encode(spec, "吾輩は猫である。") == [11080, 17065, 10139, 14398, 58552, 10080]
-    for data in [*corpus_lines(11, 10), *generated(12, 500, spec.vocab.pieces(), bad=True)]:
+    for data in [*corpus_lines(11, 10), *random_texts(12, 500, spec.vocab.pieces(), bad=True)]:
         text = data.decode(errors="ignore")
         assert reference.encode(spec, text) == theirs.encode(text), text
         assert reference.decode_bytes(spec, reference.encode(spec, data)) == data

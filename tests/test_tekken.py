@@ -148,14 +148,14 @@ def test_old_files_need_no_special_tokens() -> None:
 # Errors
 
 
-def without(value: dict[str, Any], key: str) -> dict[str, Any]:
+def without_key(value: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: item for name, item in value.items() if name != key}
 
 
 WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(config=config(version="v4")), "the version is 'v4'; known are v1, v2"),
-    (lambda: document(config=without(config(), "version")), "the version is None"),
-    (lambda: without(document(config=config(version="v11")), "special_tokens"), "v11 must list its special_tokens"),
+    (lambda: document(config=without_key(config(), "version")), "the version is None"),
+    (lambda: without_key(document(config=config(version="v11")), "special_tokens"), "v11 must list its special_tokens"),
     (lambda: document(config=config(version="v13"), multimodal={"a": 1}), '"multimodal" is called "image"'),
     (lambda: document(model_settings_builder={"a": 1}), 'cannot have a "model_settings_builder"'),
     (lambda: document(config=[]), '"config" is not an object with a "pattern"'),
@@ -173,7 +173,7 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(special_tokens=[{"rank": 1, "token_str": "a"}]), "special_tokens: entry 0 is not an object"),
     (lambda: document(special_tokens={}), "special_tokens is not a list"),
     (lambda: document(special_tokens=[{"rank": 0, "token_str": "<SPECIAL_3>"}]), "special token 3 is '<SPECIAL_3>'"),
-    (lambda: without(document(), "vocab"), "missing field `vocab`"),
+    (lambda: without_key(document(), "vocab"), "missing field `vocab`"),
     (lambda: document(vocab=[entry(0, b"b", "b")]), "the first 256 are the bytes in order"),
     (lambda: document(vocab=document()["vocab"][1:]), "vocab: entry 0: the rank is 1"),
 ]

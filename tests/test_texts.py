@@ -22,7 +22,7 @@ pieces = st.sampled_from([b"a", b"\n", b"\r\n", b"--", b"-", b"", "é日".encode
 blocks_of_bytes = st.lists(pieces, max_size=30).map(b"".join)
 
 
-def in_blocks(data: bytes, size: int, cut: Cut) -> tuple[list[bytes], list[int], list[tuple[int, str]]]:
+def split_in_blocks(data: bytes, size: int, cut: Cut) -> tuple[list[bytes], list[int], list[tuple[int, str]]]:
     """Splits a file that is read in blocks, as polytok.reading does."""
     texts: list[bytes] = []
     places: list[int] = []
@@ -48,14 +48,14 @@ def split(data: bytes, separator: bytes) -> list[bytes]:
 
 @given(blocks_of_bytes, st.integers(1, 40))
 def test_lines(data: bytes, size: int) -> None:
-    texts, places, _ = in_blocks(data, size, cut_lines)
+    texts, places, _ = split_in_blocks(data, size, cut_lines)
     assert texts == split(data, b"\n")
     assert [data[place : place + len(text)] for place, text in zip(places, texts, strict=True)] == texts
 
 
 @given(blocks_of_bytes, st.integers(2, 40), st.sampled_from([b"-", b"--", b"a\n", "é".encode()]))
 def test_separators(data: bytes, size: int, separator: bytes) -> None:
-    texts, _, _ = in_blocks(data, size, lambda part, is_last: cut_separated(part, separator, is_last))
+    texts, _, _ = split_in_blocks(data, size, lambda part, is_last: cut_separated(part, separator, is_last))
     assert texts == split(data, separator)
 
 
@@ -79,7 +79,7 @@ def test_texts_beyond_the_data_do_not_end() -> None:
         end_of_texts(b"a", 2, b"-", 1)
 
 
-def by_python(line: bytes, path: list[str]) -> bytes | str | None:
+def parse_by_python(line: bytes, path: list[str]) -> bytes | str | None:
     """Returns the text of a line by Python's json, or the reason why there is no text; None for a blank line."""
     line = line.removeprefix(b"\xef\xbb\xbf")
     if not line.strip(b" \t\r"):
@@ -121,11 +121,11 @@ def json_lines(draw: st.DrawFn) -> bytes:
 @example(rb'{"te\u0078t": "\ud83d\ude00\ud83d\ud83d\ude00\/\b\f"}', ["text"], 9)
 @example(b'{"a": 01}\n{"a": 1.}\n[1,]\n{"a" 1}\n"\x1f"\n"\\u12"\n"a" "b"\n-\ntrue1', ["a"], 90)
 def test_json_lines(data: bytes, path: list[str], size: int) -> None:
-    texts, places, left = in_blocks(data, size, lambda part, is_last: cut_json_lines(part, path, is_last))
+    texts, places, left = split_in_blocks(data, size, lambda part, is_last: cut_json_lines(part, path, is_last))
     found = dict(zip(places, texts, strict=True)) | {place: reason.partition(": ")[0] for place, reason in left}
     lines = data.split(b"\n")
     starts = np.cumsum([0] + [len(line) + 1 for line in lines[:-1]]).tolist()
-    expected = {start: by_python(line, path) for start, line in zip(starts, lines, strict=True)}
+    expected = {start: parse_by_python(line, path) for start, line in zip(starts, lines, strict=True)}
     assert found == {start: value for start, value in expected.items() if value is not None}
     assert places == sorted(places)
 

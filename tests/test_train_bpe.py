@@ -26,7 +26,7 @@ TUTORIAL = "aaabdaaabac, Ｕｎｉｃｏｄｅ! 🅤🅝🅘🅒🅞🅓🅔‽ 
 BYTES = [bytes([byte]) for byte in range(256)]
 
 
-def trained(texts: list[str], **options: Any) -> Spec:
+def train_spec(texts: list[str], **options: Any) -> Spec:
     trainer = BpeTrainer(**options)
     trainer.push([text.encode() for text in texts])
     spec = trainer.finish()
@@ -34,7 +34,7 @@ def trained(texts: list[str], **options: Any) -> Spec:
     return spec
 
 
-def generated(seed: int) -> tuple[str, str | None, int]:
+def random_training(seed: int) -> tuple[str, str | None, int]:
     """Returns a random text, a pattern and a number of merges."""
     rng = random.Random(seed)
     alphabet = rng.choice(["ab", "abc", "ab c", "héllo wörld ", "abcdefgh \n12"])
@@ -44,22 +44,22 @@ def generated(seed: int) -> tuple[str, str | None, int]:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_merges_equal_those_of_minbpe(seed: int) -> None:
-    text, pattern, count = generated(seed)
+    text, pattern, count = random_training(seed)
     options = {"ties": "minbpe", "pattern": pattern}
     try:
         expected = train_bpe.train(text, 256 + count, pattern)
     except ArgumentError as error:
         possible = int(str(error).split("allows ")[1].split()[0])
         with pytest.raises(ArgumentError, match=f"allow {possible} merges, not {count}: choose a vocab_size"):
-            trained([text], vocab_size=256 + count, **options)
+            train_spec([text], vocab_size=256 + count, **options)
         expected, count = train_bpe.train(text, 256 + possible, pattern), possible
-    found = trained([text], vocab_size=256 + count, **options)
+    found = train_spec([text], vocab_size=256 + count, **options)
     assert (found.vocab, found.model, found.split) == (expected.vocab, expected.model, expected.split)
 
 
 def test_merges_of_the_tutorial() -> None:
     lines: list[str] = []
-    spec = trained([TUTORIAL], vocab_size=300, ties="minbpe", pattern=WORD, verbose=lines.append)
+    spec = train_spec([TUTORIAL], vocab_size=300, ties="minbpe", pattern=WORD, verbose=lines.append)
     assert spec.vocab == train_bpe.train(TUTORIAL, 300, WORD).vocab
     assert len(lines) == 44 and lines[0] == r"merge 1/44: (240, 159) -> 256 (b'\xf0\x9f') had 21 occurrences"
 
@@ -74,7 +74,7 @@ def test_a_pair_that_no_longer_occurs_is_not_merged() -> None:
     """Tests texts with which tokenizers reads a negative count as large, and adds missing entries (issue 2320)."""
     options: dict[str, Any] = {"continuing_subword_prefix": "##", "max_token_length": 4, "vocab_size": 60}
     lines: list[str] = []
-    trained(
+    train_spec(
         hf.PREFIX_TEXTS,
         ties="huggingface",
         byte_level=False,
@@ -106,9 +106,9 @@ def test_counts_whose_sum_does_not_fit() -> None:
 
 def test_the_order_of_texts_matters_only_for_minbpe() -> None:
     texts = hf.TEXTS["generated"]
-    forward, backward = (trained(each, vocab_size=400) for each in (texts, texts[::-1]))
+    forward, backward = (train_spec(each, vocab_size=400) for each in (texts, texts[::-1]))
     assert forward == backward
-    forward, backward = (trained(each, vocab_size=400, ties="minbpe") for each in (texts, texts[::-1]))
+    forward, backward = (train_spec(each, vocab_size=400, ties="minbpe") for each in (texts, texts[::-1]))
     assert forward != backward
 
 
@@ -118,22 +118,22 @@ def test_several_sizes_of_one_run() -> None:
     trainer.push([text.encode() for text in hf.TEXTS["generated"]])
     specs = trainer.finish()
     assert isinstance(specs, list)
-    assert specs == [trained(hf.TEXTS["generated"], vocab_size=size, **options) for size in (300, 280, 257)]
+    assert specs == [train_spec(hf.TEXTS["generated"], vocab_size=size, **options) for size in (300, 280, 257)]
     assert [spec.special[0].id for spec in specs] == [299, 279, 256]
 
 
 def test_special_tokens_are_removed_from_texts() -> None:
     options: dict[str, Any] = {"vocab_size": 258, "pattern": None}
-    assert trained(["xy<e>zz<e>zz<e>"], special_tokens=["<e>"], **options).vocab.piece(256) == b"zz"
-    assert trained(["xy<e>zz<e>zz<e>"], special_tokens={"<e>": 300}, **options).special[0].id == 300
-    assert trained(["xy<e>zz<e>zz<e>"], ties="minbpe", special_tokens=["<e>"], **options).vocab.piece(256) == b"<e"
+    assert train_spec(["xy<e>zz<e>zz<e>"], special_tokens=["<e>"], **options).vocab.piece(256) == b"zz"
+    assert train_spec(["xy<e>zz<e>zz<e>"], special_tokens={"<e>": 300}, **options).special[0].id == 300
+    assert train_spec(["xy<e>zz<e>zz<e>"], ties="minbpe", special_tokens=["<e>"], **options).vocab.piece(256) == b"<e"
 
 
 def test_limits_of_entries() -> None:
     text = ["abcd abcd abcd xy"]
-    assert trained(text, vocab_size=258, max_token_length=3).vocab.pieces()[256:] == [b"ab", b"cd"]
+    assert train_spec(text, vocab_size=258, max_token_length=3).vocab.pieces()[256:] == [b"ab", b"cd"]
     with pytest.raises(ArgumentError, match="allow 4 merges"):
-        trained(text, vocab_size=300, min_frequency=2)
+        train_spec(text, vocab_size=300, min_frequency=2)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,9 @@ def test_tokenizers_loads_written_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ties", ["ids", "minbpe"])
 def test_tiktoken_and_others_load_written_files(tmp_path: Path, ties: str) -> None:
     texts = hf.TEXTS["generated"]
-    ours = polytok.Tokenizer(trained(texts, vocab_size=430, ties=ties, pattern="gpt2", special_tokens={"<|end|>": 430}))
+    ours = polytok.Tokenizer(
+        train_spec(texts, vocab_size=430, ties=ties, pattern="gpt2", special_tokens={"<|end|>": 430})
+    )
     ours.save(tmp_path / "a.tiktoken")
     ranks = {piece: rank for rank, piece in enumerate(ours.spec.vocab.pieces())}
     pattern = getattr(ours.spec.split[0], "pattern", "")

@@ -25,14 +25,14 @@ def texts(seed: int, count: int = 40, longest: int = 2000) -> list[bytes]:
 
 def count_plainly(documents: list[bytes], special: str | None = None) -> dict[bytes, int]:
     """Counts the words with the reference's regular expressions, in the order of their first occurrence."""
-    counted: Counter[bytes] = Counter()
+    count_documents: Counter[bytes] = Counter()
     for document in documents:
         for part in document.decode().split(special) if special else [document.decode()]:
-            counted.update(word.encode() for word in regex.findall(GPT2, part))
-    return dict(counted)
+            count_documents.update(word.encode() for word in regex.findall(GPT2, part))
+    return dict(count_documents)
 
 
-def counted(documents: list[bytes], **options: object) -> dict[bytes, int]:
+def count_documents(documents: list[bytes], **options: object) -> dict[bytes, int]:
     counts = Counts(split=GPT2, **options)  # type: ignore[arg-type]
     counts.push(documents)
     return dict(counts.words().to_list())
@@ -41,8 +41,8 @@ def counted(documents: list[bytes], **options: object) -> dict[bytes, int]:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_words_and_their_order_equal_those_of_the_reference(threads: int) -> None:
     documents = texts(1)
-    assert list(counted(documents, threads=threads).items()) == list(count_plainly(documents).items())
-    special = counted(documents, threads=threads, special_tokens=["<|end|>"])
+    assert list(count_documents(documents, threads=threads).items()) == list(count_plainly(documents).items())
+    special = count_documents(documents, threads=threads, special_tokens=["<|end|>"])
     assert list(special.items()) == list(count_plainly(documents, "<|end|>").items())
 
 
@@ -66,8 +66,8 @@ def test_steps_of_a_spec() -> None:
 def test_a_memory_limit_does_not_change_counts() -> None:
     rng = random.Random(3)
     documents = [" ".join(str(rng.randrange(10**12)) for _ in range(20_000)).encode() for _ in range(20)]
-    unlimited = counted(documents)
-    limited = counted(documents, max_memory=1 << 20)
+    unlimited = count_documents(documents)
+    limited = count_documents(documents, max_memory=1 << 20)
     assert list(limited.items()) == list(unlimited.items())
 
 
@@ -79,7 +79,7 @@ def test_files_add_up(tmp_path: Path) -> None:
         counts.save(tmp_path / name)
     both = Counts.load(tmp_path / "one", tmp_path / "two")
     assert (both.split, both.special_tokens) == ((PatternSplit(GPT2),), (b"<|end|>",))
-    assert both.words().to_list() == list(counted(documents, special_tokens=["<|end|>"]).items())
+    assert both.words().to_list() == list(count_documents(documents, special_tokens=["<|end|>"]).items())
     again = Counts.load(tmp_path / "one")
     again.merge(Counts.load(tmp_path / "two"))
     assert again.words().to_list() == both.words().to_list()
@@ -173,7 +173,7 @@ def test_counts_of_another_kind_are_refused() -> None:
             polytok.train(counts, kind, vocab_size=257)
 
 
-def described(text: str) -> bytes:
+def counts_with_description(text: str) -> bytes:
     """Returns a file of counts with any description and no words."""
     counter = _core.TextCounter((), (), [], 1, None).finish()
     file = io.BytesIO()
@@ -203,7 +203,7 @@ STEP = '{"normalize": [], "special_tokens": [], "split": [%s]}'
 )
 def test_hostile_descriptions(tmp_path: Path, text: str) -> None:
     path = tmp_path / "counts"
-    path.write_bytes(described(text))
+    path.write_bytes(counts_with_description(text))
     with pytest.raises(FormatError, match="counts: (the|invalid) description"):
         Counts.load(path)
     with pytest.raises((FormatError, ArgumentError), match="description|other words"):

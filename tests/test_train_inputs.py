@@ -28,7 +28,9 @@ TEXTS = ["to be", "or not to be", "", "ありがとう 😀", "a\tb"]
 LINES = "\n".join(TEXTS)
 
 
-def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | None = None, **how: Any) -> list[bytes]:
+def read_texts(
+    inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | None = None, **how: Any
+) -> list[bytes]:
     """Reads the texts, and joins the parts of each text."""
     texts: list[bytes] = []
     begun = b""
@@ -47,12 +49,12 @@ def read(inputs: Inputs, *, keeps_bytes: bool = False, report: TrainingReport | 
     return texts
 
 
-def in_blocks_of(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def set_block_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_module, "_PART_BYTES", size)
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", size)
 
 
-def encoded(texts: list[str]) -> list[bytes]:
+def encode_all(texts: list[str]) -> list[bytes]:
     return [text.encode() for text in texts]
 
 
@@ -64,15 +66,15 @@ def test_iterables_are_read_once() -> None:
     def generator() -> Iterator[str]:
         yield from TEXTS
 
-    assert read(TEXTS) == read(generator()) == read(tuple(TEXTS)) == encoded(TEXTS)
-    assert read(encoded(TEXTS)) == encoded(TEXTS)
+    assert read_texts(TEXTS) == read_texts(generator()) == read_texts(tuple(TEXTS)) == encode_all(TEXTS)
+    assert read_texts(encode_all(TEXTS)) == encode_all(TEXTS)
 
 
 def test_iterables_can_contain_batches_records_and_files(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("from a file")
     mixed: list[Any] = ["one", ["two", b"three"], {"text": "four"}, path, BytesIO(b"five")]
-    assert read(iter(mixed)) == [b"one", b"two", b"three", b"four", b"from a file", b"five"]
+    assert read_texts(iter(mixed)) == [b"one", b"two", b"three", b"four", b"from a file", b"five"]
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
@@ -80,10 +82,10 @@ def test_files_compressed_or_not(tmp_path: Path, compress: Callable[[bytes], byt
     text, lines = tmp_path / "texts.txt", tmp_path / "texts.jsonl.gz"
     text.write_bytes(compress(LINES.encode()))
     lines.write_bytes(compress(records(TEXTS)))
-    assert read(text) == [LINES.encode()]
-    assert read(str(text), unit="line") == encoded(TEXTS)
-    assert read([lines], field="meta.body") == read([lines]) == encoded(TEXTS)
-    assert read(str(tmp_path / "*")) == [*encoded(TEXTS), LINES.encode()]
+    assert read_texts(text) == [LINES.encode()]
+    assert read_texts(str(text), unit="line") == encode_all(TEXTS)
+    assert read_texts([lines], field="meta.body") == read_texts([lines]) == encode_all(TEXTS)
+    assert read_texts(str(tmp_path / "*")) == [*encode_all(TEXTS), LINES.encode()]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("zstandard") is None, reason="needs the extra zstd")
@@ -91,18 +93,18 @@ def test_zstandard_in_several_frames(tmp_path: Path) -> None:
     compress = importlib.import_module("zstandard").compress
     path = tmp_path / "texts.txt.zst"
     path.write_bytes(compress(b"to ") + compress(b"be"))
-    assert read(path) == [b"to be"]
+    assert read_texts(path) == [b"to be"]
 
 
 def test_without_zstandard_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> None:
+    def fail_import(name: str) -> None:
         raise ImportError(name)
 
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\x28\xb5\x2f\xfd")
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", fail_import)
     with pytest.raises(ArgumentError, match=r"polytok\[zstd\]"):
-        read(path)
+        read_texts(path)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="needs the extra parquet")
@@ -112,64 +114,64 @@ def test_parquet(tmp_path: Path) -> None:
     table = arrow.table({"text": [*TEXTS, None], "meta": [{"body": text} for text in [*TEXTS, "x"]]})
     importlib.import_module("pyarrow.parquet").write_table(table, path)
     report = TrainingReport()
-    assert read(path, records="skip", report=report) == encoded(TEXTS)
+    assert read_texts(path, records="skip", report=report) == encode_all(TEXTS)
     assert report.examples == [(f"{path}: row {len(TEXTS)}", "no field 'text'")]
-    assert read(path, field="meta.body") == encoded([*TEXTS, "x"])
+    assert read_texts(path, field="meta.body") == encode_all([*TEXTS, "x"])
     with pytest.raises(ArgumentError, match="'text', 'meta'"):
-        read(path, field="content")
+        read_texts(path, field="content")
 
 
 def test_parquet_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> None:
+    def fail_import(name: str) -> None:
         raise ImportError(name)
 
     path = tmp_path / "texts"
     path.write_bytes(b"PAR1")
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", fail_import)
     with pytest.raises(ArgumentError, match=r"polytok\[parquet\]"):
-        read(path)
+        read_texts(path)
 
 
 def test_lines_of_any_length_and_files_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_blocks_of(7, monkeypatch)
+    set_block_size(7, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(LINES.encode() + b"\n")
-    assert read(path, unit="line") == encoded(TEXTS)
-    assert read(path) == [LINES.encode() + b"\n"]
+    assert read_texts(path, unit="line") == encode_all(TEXTS)
+    assert read_texts(path) == [LINES.encode() + b"\n"]
     path.write_bytes(b"\n\n")
-    assert read(path, unit="line") == [b"", b""]
+    assert read_texts(path, unit="line") == [b"", b""]
     path.write_bytes(b"")
-    assert read(path, unit="line") == read(path) == []
+    assert read_texts(path, unit="line") == read_texts(path) == []
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
 @pytest.mark.parametrize("unit", ["file", "line"])
 def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, unit: Any) -> None:
-    in_blocks_of(chunk, monkeypatch)
+    set_block_size(chunk, monkeypatch)
     path, good = tmp_path / "b.txt", tmp_path / "a.txt"
     path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
     good.write_bytes("漢字".encode())
     both = [good, path]
     with pytest.raises(EncodeError, match=r"b\.txt.*no UTF-8 at"):
-        read(both, unit=unit)
-    assert read(both, unit=unit, invalid="replace") == encoded(["漢字", "café \ufffd\ufffd!"])
+        read_texts(both, unit=unit)
+    assert read_texts(both, unit=unit, invalid="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
     report = TrainingReport()
-    assert read(both, unit=unit, invalid="skip", report=report) == encoded(["漢字"])
+    assert read_texts(both, unit=unit, invalid="skip", report=report) == encode_all(["漢字"])
     assert (report.texts, report.left_out) == (1, {"no UTF-8": 1})
-    assert read(both, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
+    assert read_texts(both, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
     with pytest.raises(ArgumentError, match="a kind over bytes"):
-        read(both, invalid="keep")
+        read_texts(both, invalid="keep")
 
 
 def test_surrogates(tmp_path: Path) -> None:
     texts = ["\ud83d\ude00", "x\ud800"]
-    assert read(texts, keeps_bytes=True) == read(texts, invalid="replace") == encoded(["😀", "x\ufffd"])
+    assert read_texts(texts, keeps_bytes=True) == read_texts(texts, invalid="replace") == encode_all(["😀", "x\ufffd"])
     with pytest.raises(EncodeError, match="text 1"):
-        read(texts)
+        read_texts(texts)
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "\\ud83d\\ude00"}\n{"text": "\\ud800"}')
     report = TrainingReport()
-    assert read(path, invalid="skip", report=report) == ["😀".encode()]
+    assert read_texts(path, invalid="skip", report=report) == ["😀".encode()]
     assert report.examples == [(f"{path}:2", "no UTF-8")]
 
 
@@ -177,9 +179,9 @@ def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_bytes(b'{"text": "a"}\n\n{"text": \n{"other": 1}\n{"text": 7}\n"bare"\n' + b"[" * 100_000)
     with pytest.raises(FormatError, match=r"texts\.jsonl:3: not JSON.*records='skip'"):
-        read(path)
+        read_texts(path)
     report = TrainingReport()
-    assert read(path, records="skip", report=report) == [b"a", b"bare"]
+    assert read_texts(path, records="skip", report=report) == [b"a", b"bare"]
     places = [place for place, _ in report.examples]
     assert places == [f"{path}:{number}" for number in (3, 4, 5, 7)]
     assert report.left_out["no field 'text'"] == report.left_out["the field 'text' is no text"] == 1
@@ -204,26 +206,26 @@ def test_damaged_compression(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(data)
     with pytest.raises(FormatError, match="cannot be decompressed"):
-        read(path)
+        read_texts(path)
 
 
 def test_wrong_inputs(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot read"):
-        read(tmp_path / "absent")
+        read_texts(tmp_path / "absent")
     with pytest.raises(FileError, match="cannot read"):
-        read(tmp_path)
+        read_texts(tmp_path)
     with pytest.raises(ArgumentError, match="no file matches"):
-        read(str(tmp_path / "*.txt"))
+        read_texts(str(tmp_path / "*.txt"))
     with pytest.raises(ArgumentError, match="a single text"):
-        read(b"a text")
+        read_texts(b"a text")
     with pytest.raises(FormatError, match="text 1: the field 'text' is no text"):
-        read([{"text": 7}])
+        read_texts([{"text": 7}])
     with pytest.raises(FormatError, match="text 1"):
-        read([7])
+        read_texts([7])
     name = tmp_path / "texts.txt"
     name.write_text("a")
     with pytest.raises(ArgumentError, match="pathlib"):
-        read([str(name)])
+        read_texts([str(name)])
 
 
 class Collecting:
@@ -243,7 +245,7 @@ class Lines(Collecting):
 
 
 def test_parts_are_joined_for_trainers_of_whole_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_blocks_of(5, monkeypatch)
+    set_block_size(5, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(b"one\ntwo\nthree is longer\n\nfour")
     whole, lines = Collecting(), Lines()
@@ -255,7 +257,7 @@ def test_parts_are_joined_for_trainers_of_whole_texts(tmp_path: Path, monkeypatc
 
 
 def test_counting_accepts_parts_of_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_blocks_of(11, monkeypatch)
+    set_block_size(11, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_text(LINES * 50)
     counts = Counts(split=r"\w+|\W+")
@@ -282,9 +284,9 @@ def test_zstandard_that_is_damaged(tmp_path: Path) -> None:
         path.write_bytes(data)
         for unit in ("file", "line"):
             with pytest.raises(FormatError, match=r"texts\.txt\.zst cannot be decompressed"):
-                read(path, unit=unit)
+                read_texts(path, unit=unit)
     path.write_bytes(whole * 2)
-    assert read(path) == [lines * 2]
+    assert read_texts(path) == [lines * 2]
 
 
 def test_open_files_of_any_kind(tmp_path: Path) -> None:
@@ -300,10 +302,10 @@ def test_open_files_of_any_kind(tmp_path: Path) -> None:
         open(read_end, "rb", buffering=0) as pipe,
     ):
         for file in (text, unbuffered, pipe, StringIO(LINES), BytesIO(packed.read_bytes()), BytesIO(LINES.encode())):
-            assert read([file], unit="line") == encoded(TEXTS)
+            assert read_texts([file], unit="line") == encode_all(TEXTS)
             assert not file.closed
-    assert read([StringIO("漢" * 9), StringIO("")]) == ["漢".encode() * 9]
-    assert read([StringIO("a\ud800")], invalid="skip") == []
+    assert read_texts([StringIO("漢" * 9), StringIO("")]) == ["漢".encode() * 9]
+    assert read_texts([StringIO("a\ud800")], invalid="skip") == []
 
 
 def test_counts_are_not_texts(tmp_path: Path) -> None:
@@ -345,13 +347,13 @@ def test_options_that_do_not_change_counts() -> None:
 def test_separated_texts_and_arrow(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes("<|x|>".join(TEXTS).encode() + b"<|x|>")
-    assert read(path, unit="separator", separator="<|x|>") == encoded(TEXTS)
+    assert read_texts(path, unit="separator", separator="<|x|>") == encode_all(TEXTS)
     with pytest.raises(ArgumentError, match="needs separator="):
         Reading(separator="x")
     pytest.importorskip("pyarrow")
     table = importlib.import_module("pyarrow").table({"text": TEXTS})
     importlib.import_module("pyarrow.feather").write_feather(table, str(tmp_path / "texts.feather"))
-    assert read(tmp_path / "texts.feather") == encoded(TEXTS)
+    assert read_texts(tmp_path / "texts.feather") == encode_all(TEXTS)
 
 
 def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
@@ -359,11 +361,11 @@ def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
     lines = [os.urandom(9).hex().encode() for _ in range(5000)]
     path.write_bytes(gzip.compress(b"\n".join(lines), mtime=0)[:30_000])
     report = TrainingReport()
-    found = read(path, unit="line", broken="skip", report=report)
+    found = read_texts(path, unit="line", broken="skip", report=report)
     assert len(found) > 1000 and found == lines[: len(found)]
     assert report.left_out == {"damaged": 1}
     assert report.examples == [(f"{path}:{len(found) + 1}", "damaged")]
-    (whole,) = read(path, broken="skip")
+    (whole,) = read_texts(path, broken="skip")
     assert whole.startswith(b"\n".join(found)) and b"\n".join(lines).startswith(whole)
     path.write_bytes(path.read_bytes()[:12])
-    assert read(path, broken="skip") == []
+    assert read_texts(path, broken="skip") == []

@@ -47,7 +47,7 @@ MANY = TRAINING.replace("Path(path)", "(text for _ in range(int(path) // 2) for 
 )
 
 
-def trained(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
+def train_within(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
     """Trains on a file, or on many short texts; returns the peak in megabytes, and the result or the error."""
     command = [sys.executable, "-c", MANY if isinstance(corpus, int) else TRAINING, str(corpus), kind, memory]
     peak, found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
@@ -57,8 +57,8 @@ def trained(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece", "sentencepiece-bpe"])
 def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
-    free, wanted = trained(corpus, kind, "")
-    peak, found = trained(corpus, kind, f"{LIMIT}M")
+    free, wanted = train_within(corpus, kind, "")
+    peak, found = train_within(corpus, kind, f"{LIMIT}M")
     assert found == wanted
     assert peak <= LIMIT < free
 
@@ -67,7 +67,7 @@ def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["sentencepiece-unigram", "longest-match"])
 def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None:
     """Tests that the error names a sufficient limit."""
-    peak, told = trained(corpus, kind, f"{REFUSED}M")
+    peak, told = train_within(corpus, kind, f"{REFUSED}M")
     enough = re.search(r"raise max_memory to (\d+)M", told)
     assert enough is not None and REFUSED < int(enough[1]) < 4 * REFUSED, told
     assert peak <= REFUSED
@@ -75,8 +75,8 @@ def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
 def test_many_short_texts() -> None:
-    _, wanted = trained(800_000, "sentencepiece-unigram", "")
-    peak, found = trained(800_000, "sentencepiece-unigram", "72M")
+    _, wanted = train_within(800_000, "sentencepiece-unigram", "")
+    peak, found = train_within(800_000, "sentencepiece-unigram", "72M")
     assert found == wanted
     assert peak <= 72
 
@@ -86,27 +86,29 @@ def test_sentences_that_do_not_fit_are_refused_for_any_threads() -> None:
     rng = random.Random(3)
     texts = ["".join(rng.choices("abcdefgh", k=40)) for _ in range(12_000)]
 
-    def refused(texts: list[str], memory: str, threads: int, **options: bool) -> str:
+    def refusal_message(texts: list[str], memory: str, threads: int, **options: bool) -> str:
         with pytest.raises(ArgumentError, match="raise max_memory") as error:
             polytok.train(texts, "sentencepiece-unigram", vocab_size=300, max_memory=memory, threads=threads, **options)
         return str(error.value)
 
-    (told,) = {refused(texts, "16M", threads, split_by_whitespace=False) for threads in (1, 2, 5)}
+    (told,) = {refusal_message(texts, "16M", threads, split_by_whitespace=False) for threads in (1, 2, 5)}
     enough = re.search("^without split_by_whitespace all.*raise max_memory to (2[0-9]M)", told)
     assert enough is not None, told
-    assert refused(texts, enough[1], 2, split_by_whitespace=False).startswith("training on 12000 distinct words")
-    assert "some bytes of each sentence stay in memory" in refused(["ab"] * 600_000, "16M", 2)
+    assert refusal_message(texts, enough[1], 2, split_by_whitespace=False).startswith(
+        "training on 12000 distinct words"
+    )
+    assert "some bytes of each sentence stay in memory" in refusal_message(["ab"] * 600_000, "16M", 2)
 
 
 def test_a_sample_is_the_same_with_any_number_of_threads() -> None:
     rng = random.Random(4)
     texts = ["".join(rng.choices("abcdefgh ", k=40)) for _ in range(900)]
     options = {"input_sentence_size": 300, "hard_vocab_limit": False}
-    trained = {
+    fingerprints = {
         polytok.train(texts, "sentencepiece-unigram", vocab_size=330, threads=n, **options).fingerprint
         for n in (1, 2, 3)
     }
-    assert len(trained) == 1
+    assert len(fingerprints) == 1
 
 
 @pytest.mark.parametrize("suffix", ["</w>", "a"])
@@ -125,9 +127,9 @@ def test_texts_that_contain_the_suffix(suffix: str) -> None:
 
 def test_fewer_entries_than_requested_are_reported() -> None:
     report = polytok.TrainingReport()
-    trained = polytok.train(["ab ab"], "wordpiece", vocab_size=50, report=report)
+    tokenizer = polytok.train(["ab ab"], "wordpiece", vocab_size=50, report=report)
     smaller = "the vocabulary is smaller, as with tokenizers"
-    assert report.notes == [f"the texts allow {trained.vocab_size} entries, not 50; {smaller}"]
+    assert report.notes == [f"the texts allow {tokenizer.vocab_size} entries, not 50; {smaller}"]
     assert str(report) == report.notes[0]
     with pytest.warns(polytok.TrainingWarning, match="the texts allow"):
         polytok.train(["ab ab"], "wordpiece", vocab_size=50)

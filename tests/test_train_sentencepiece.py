@@ -38,13 +38,13 @@ def texts(script: str, count: int = 60) -> list[str]:
     return [*found, "", "  ", "a<sep>b</s>c<0x41>", "rare ▅ char", "abababab " * 3, "x" * 300]
 
 
-def reference(items: list[str], **options: Any) -> bytes:
+def train_reference(items: list[str], **options: Any) -> bytes:
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(items), model_writer=out, minloglevel=4, **options)
     return out.getvalue()
 
 
-def ours(items: list[str], model: str, **options: Any) -> Spec:
+def train_ours(items: list[str], model: str, **options: Any) -> Spec:
     given = {"profile": "sentencepiece", "sentences": "items", **options}
     (spec,) = specs(items, f"sentencepiece-{model}", report=TrainingReport(), **given)
     return spec
@@ -74,8 +74,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("model", "options"), CASES)
 def test_models_are_the_same(script: str, model: str, options: dict[str, Any]) -> None:
     options = {"hard_vocab_limit": False, **options}
-    expected = reference(texts(script), model_type=model, **options)
-    spec = ours(texts(script), model, **options)
+    expected = train_reference(texts(script), model_type=model, **options)
+    spec = train_ours(texts(script), model, **options)
     read = model_format.read(expected, ReadOptions())
     assert spec.vocab.pieces() == read.vocab.pieces()
     assert spec.vocab == read.vocab
@@ -86,7 +86,7 @@ def test_models_are_the_same(script: str, model: str, options: dict[str, Any]) -
 
 @pytest.mark.parametrize("name", ["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
 def test_character_maps_are_the_same(name: str) -> None:
-    expected = reference(["a b"], model_type="char", vocab_size=5, normalization_rule_name=name)
+    expected = train_reference(["a b"], model_type="char", vocab_size=5, normalization_rule_name=name)
     (normalize,) = model_format.read(expected, ReadOptions()).normalize
     assert named_charsmap(name) == normalize.charsmap  # type: ignore[union-attr]
 
@@ -96,9 +96,13 @@ def test_normalization_rules_from_files(tmp_path: Any) -> None:
     rules.write_text("41\t61\nU+63 64\t\t# gone\n3042 3099\t78 20 79\n", "utf-8")
     options = {"vocab_size": 30, "hard_vocab_limit": False, "normalization_rule_tsv": str(rules)}
     items = ["A cd b あ\u3099 AcdA"] * 3
-    assert model_format.write(ours(items, "bpe", **options)).data == reference(items, model_type="bpe", **options)
+    assert model_format.write(train_ours(items, "bpe", **options)).data == train_reference(
+        items, model_type="bpe", **options
+    )
     both = {**options, "denormalization_rule_tsv": str(rules)}
-    assert model_format.write(ours(items, "char", **both)).data == reference(items, model_type="char", **both)
+    assert model_format.write(train_ours(items, "char", **both)).data == train_reference(
+        items, model_type="char", **both
+    )
 
 
 def test_files_are_read_by_lines(tmp_path: Any) -> None:
@@ -130,7 +134,7 @@ def test_counted_lines(tmp_path: Any, model: str) -> None:
     (spec,) = specs(table, f"sentencepiece-{model}", profile="sentencepiece", tsv=True, **options)
     assert spec.vocab == model_format.read(prefix.with_suffix(".model").read_bytes(), ReadOptions()).vocab
     with pytest.raises(ArgumentError, match="one tab"):
-        ours(["no tab"], model, tsv=True, **options)
+        train_ours(["no tab"], model, tsv=True, **options)
 
 
 @pytest.mark.parametrize("model", ["bpe", "word", "char"])
@@ -154,13 +158,17 @@ def test_the_first_sentences(tmp_path: Any) -> None:
         "shuffle_input_sentence": False,
     }
     items = [text for script in SCRIPTS for text in texts(script)]
-    assert model_format.write(ours(items, "bpe", **options)).data == reference(items, model_type="bpe", **options)
+    assert model_format.write(train_ours(items, "bpe", **options)).data == train_reference(
+        items, model_type="bpe", **options
+    )
     drawn = {**options, "shuffle_input_sentence": True}
-    assert ours(items, "bpe", **drawn) == ours(items, "bpe", **drawn)
+    assert train_ours(items, "bpe", **drawn) == train_ours(items, "bpe", **drawn)
 
 
 def test_a_trained_model_encodes_the_same_in_sentencepiece() -> None:
-    spec = ours(texts("latin") + texts("japanese"), "bpe", vocab_size=700, byte_fallback=True, hard_vocab_limit=False)
+    spec = train_ours(
+        texts("latin") + texts("japanese"), "bpe", vocab_size=700, byte_fallback=True, hard_vocab_limit=False
+    )
     there = sentencepiece.SentencePieceProcessor(model_proto=model_format.write(spec).data)
     here = polytok.Tokenizer(spec)
     for text in [*texts("japanese"), *texts("korean")]:
@@ -196,7 +204,9 @@ def test_llama2c(tmp_path: Any) -> None:
         "normalization_rule_name": "identity",
         "hard_vocab_limit": False,
     }
-    expected = model_format.read(reference(texts("latin"), model_type="bpe", vocab_size=400, **options), ReadOptions())
+    expected = model_format.read(
+        train_reference(texts("latin"), model_type="bpe", vocab_size=400, **options), ReadOptions()
+    )
     from polytok.cli import main
 
     out = tmp_path / "tokenizer.bin"
@@ -235,8 +245,8 @@ def test_options_are_checked_immediately(options: dict[str, Any], said: str) -> 
 
 def test_impossible_vocabulary_sizes() -> None:
     with pytest.raises(ArgumentError, match="too small for"):
-        ours(texts("japanese"), "bpe", vocab_size=20)
+        train_ours(texts("japanese"), "bpe", vocab_size=20)
     with pytest.raises(ArgumentError, match="too high, because the texts allow"):
-        ours(["a b"], "bpe", vocab_size=200)
+        train_ours(["a b"], "bpe", vocab_size=200)
     with pytest.raises(ArgumentError, match="nothing to train on"):
-        ours(["", " "], "bpe", vocab_size=200)
+        train_ours(["", " "], "bpe", vocab_size=200)

@@ -43,14 +43,14 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-def trained(inputs: Any, model: str, options: dict[str, Any]) -> Spec:
+def train_model(inputs: Any, model: str, options: dict[str, Any]) -> Spec:
     size = {"bpe": 160, "unigram": 90, "word": 40, "char": 90}[model] + 256 * options.get("byte_fallback", False)
     given = {"profile": "sentencepiece", "vocab_size": size, "hard_vocab_limit": False, **options}
     (spec,) = specs(inputs, f"sentencepiece-{model}", report=TrainingReport(), **given)
     return spec
 
 
-def counted(items: list[str], model: str, **options: Any) -> Counts:
+def count_items(items: list[str], model: str, **options: Any) -> Counts:
     given = {"profile": "sentencepiece", **options}
     return polytok.count_words(items, f"sentencepiece-{model}", report=TrainingReport(), **given)
 
@@ -60,22 +60,22 @@ def test_counts_train_the_same_models_as_texts(
     tmp_path: Path, model: str, counting: dict[str, Any], learning: dict[str, Any]
 ) -> None:
     options = {**counting, **learning}
-    expected = trained(ITEMS, model, options)
-    whole = counted(ITEMS, model, **counting, threads=2)
-    assert trained(whole, model, options) == trained(whole, model, options) == expected
+    expected = train_model(ITEMS, model, options)
+    whole = count_items(ITEMS, model, **counting, threads=2)
+    assert train_model(whole, model, options) == train_model(whole, model, options) == expected
     names = [tmp_path / str(number) for number in range(3)]
     for name, part in zip(names, PARTS, strict=True):
-        counted(ITEMS[part], model, **counting, threads=1).save(name)
-    assert trained(names, model, options) == expected
-    merged = counted([], model, **counting)
+        count_items(ITEMS[part], model, **counting, threads=1).save(name)
+    assert train_model(names, model, options) == expected
+    merged = count_items([], model, **counting)
     for name in names:
         merged.merge(Counts.load(name))
     merged.save(tmp_path / "all")
-    assert trained(tmp_path / "all", model, {**options, "max_memory": "16M"}) == expected
+    assert train_model(tmp_path / "all", model, {**options, "max_memory": "16M"}) == expected
     order = [2, 0, 1]
     # The next sentence can change Unigram's result, so another order is another text.
     items = [item for number in order for item in ITEMS[PARTS[number]]] if model == "unigram" else ITEMS
-    assert trained([names[number] for number in order], model, options) == trained(items, model, options)
+    assert train_model([names[number] for number in order], model, options) == train_model(items, model, options)
 
 
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
@@ -84,16 +84,16 @@ def test_sentences_with_counts(tmp_path: Path, line: str) -> None:
     options = {"tsv": True, "line": line}
     for model in ("bpe", "unigram", "word", "char"):
         for number, row in enumerate(rows):
-            counted([row], model, **options).save(tmp_path / str(number))
-        found = trained([tmp_path / str(number) for number in range(4)], model, options)
-        assert found == trained(["".join(rows)], model, options)
+            count_items([row], model, **options).save(tmp_path / str(number))
+        found = train_model([tmp_path / str(number) for number in range(4)], model, options)
+        assert found == train_model(["".join(rows)], model, options)
 
 
 def test_several_sizes_are_trained_from_the_same_counts() -> None:
-    counts = counted(ITEMS, "bpe")
+    counts = count_items(ITEMS, "bpe")
     for size in (120, 160):
         options = {"vocab_size": size, "hard_vocab_limit": True}
-        assert trained(counts, "bpe", options) == trained(ITEMS, "bpe", options)
+        assert train_model(counts, "bpe", options) == train_model(ITEMS, "bpe", options)
 
 
 def test_skipped_texts_are_reported_when_counting() -> None:
@@ -117,25 +117,25 @@ def test_skipped_texts_are_reported_when_counting() -> None:
 def test_counts_of_other_words_are_refused(
     tmp_path: Path, model: str, counting: dict[str, Any], training: dict[str, Any], message: str
 ) -> None:
-    counts = counted(ITEMS, model, **counting)
+    counts = count_items(ITEMS, model, **counting)
     with pytest.raises(ArgumentError, match=f"other words .*{message}"):
-        trained(counts, model, {"vocab_size": 400, **training})
+        train_model(counts, model, {"vocab_size": 400, **training})
     counts.save(tmp_path / "one")
-    counted(ITEMS, model, **training).save(tmp_path / "other")
+    count_items(ITEMS, model, **training).save(tmp_path / "other")
     with pytest.raises(ArgumentError, match=r"other counts other words: [a-z_, ]+ (is|are) not the same"):
         Counts.load(tmp_path / "one", tmp_path / "other")
 
 
 def test_counts_of_another_kind_are_refused() -> None:
-    counts = counted(ITEMS, "bpe")
+    counts = count_items(ITEMS, "bpe")
     with pytest.raises(ArgumentError, match="other words than sentencepiece-word needs"):
-        trained(counts, "word", {})
+        train_model(counts, "word", {})
     with pytest.raises(ArgumentError, match="other words than sentencepiece-bpe needs"):
-        trained(polytok.count_words(["a"], "bpe"), "bpe", {})
+        train_model(polytok.count_words(["a"], "bpe"), "bpe", {})
     with pytest.raises(ArgumentError, match="use the counts to train sentencepiece-bpe"):
         polytok.train(counts, "bpe", vocab_size=300)
 
 
 def test_a_sample_needs_the_texts() -> None:
     with pytest.raises(ArgumentError, match="input_sentence_size selects sentences"):
-        trained(counted(ITEMS, "bpe"), "bpe", {"input_sentence_size": 101})
+        train_model(count_items(ITEMS, "bpe"), "bpe", {"input_sentence_size": 101})

@@ -12,7 +12,7 @@ from polytok.errors import ArgumentError
 from polytok.formats import sentencepiece as model_format
 from polytok.formats.base import ReadOptions
 from polytok.training import kind_named
-from test_train_sentencepiece import SCRIPTS, ours, reference, texts
+from test_train_sentencepiece import SCRIPTS, texts, train_ours, train_reference
 
 CASES: list[dict[str, Any]] = [
     {"vocab_size": 200},
@@ -33,8 +33,8 @@ CASES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", CASES)
 def test_models_are_the_same(script: str, options: dict[str, Any]) -> None:
     options = {"hard_vocab_limit": False, **options}
-    expected = reference(texts(script, 150), model_type="unigram", **options)
-    spec = ours(texts(script, 150), "unigram", **options)
+    expected = train_reference(texts(script, 150), model_type="unigram", **options)
+    spec = train_ours(texts(script, 150), "unigram", **options)
     read = model_format.read(expected, ReadOptions())
     assert spec.vocab.pieces() == read.vocab.pieces()
     assert spec.vocab == read.vocab
@@ -47,8 +47,8 @@ def test_counted_lines(options: dict[str, Any]) -> None:
     given = {"vocab_size": 150, "hard_vocab_limit": False, **options}
     words = sorted({word for text in texts("latin") for word in text.split()})
     items = [f"{word}\t{1 + index % 5}" for index, word in enumerate(words)]
-    expected = reference(items, model_type="unigram", input_format="tsv", **given)
-    assert ours(items, "unigram", tsv=True, **given).vocab == model_format.read(expected, ReadOptions()).vocab
+    expected = train_reference(items, model_type="unigram", input_format="tsv", **given)
+    assert train_ours(items, "unigram", tsv=True, **given).vocab == model_format.read(expected, ReadOptions()).vocab
 
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "num_threads": 2}])
@@ -58,15 +58,15 @@ def test_sentences_that_normalization_empties(letters: str, options: dict[str, A
     words = {"E": " ", "a": "ab", "b": "bbbbbb", "c": "b c"}
     items = [words[letter] for letter in letters]
     given = {"vocab_size": 60, "hard_vocab_limit": False, **options}
-    expected = reference(items, model_type="unigram", **given)
-    assert ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
+    expected = train_reference(items, model_type="unigram", **given)
+    assert train_ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
 
 
 @pytest.mark.parametrize("items", [["\0a", "\0", "\0a", "\0a"], ["b \0b", "b \0b", "b"]])
 def test_sentences_with_nul(items: list[str]) -> None:
     given = {"vocab_size": 7, "hard_vocab_limit": False, "treat_whitespace_as_suffix": True}
-    expected = reference(items, model_type="unigram", **given)
-    assert ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
+    expected = train_reference(items, model_type="unigram", **given)
+    assert train_ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
 
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "add_dummy_prefix": False}])
@@ -91,17 +91,17 @@ def test_lossless_by_default() -> None:
 
 def test_impossible_options() -> None:
     with pytest.raises(ArgumentError, match="nothing to train on"):
-        ours(["", " "], "unigram", vocab_size=100)
+        train_ours(["", " "], "unigram", vocab_size=100)
     with pytest.raises(ArgumentError, match="too small"):
-        ours(texts("japanese"), "unigram", vocab_size=10)
+        train_ours(texts("japanese"), "unigram", vocab_size=10)
     with pytest.raises(ArgumentError, match="too high"):
-        ours(texts("latin", 5), "unigram", vocab_size=5000)
+        train_ours(texts("latin", 5), "unigram", vocab_size=5000)
     for items in (["a"], ["ab"], ["aaaaaaaaaaaaaaaa"], ["▅"]):
         try:
-            spec = ours(items, "unigram", vocab_size=5, hard_vocab_limit=False)
+            spec = train_ours(items, "unigram", vocab_size=5, hard_vocab_limit=False)
         except ArgumentError:
             continue
-        expected = reference(items, model_type="unigram", vocab_size=5, hard_vocab_limit=False)
+        expected = train_reference(items, model_type="unigram", vocab_size=5, hard_vocab_limit=False)
         assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
 
 
@@ -116,12 +116,12 @@ def test_seeds_of_a_file(script: str, size: int, tmp_path: Path) -> None:
     file.write_text(SEEDS + "".join(f"{word}\t{1 + row * 7 % 23}\n" for row, word in enumerate(words)), "utf-8")
     given = {"vocab_size": 70, "seed_sentencepiece_size": size, "seed_sentencepieces_file": str(file)}
     given |= {"hard_vocab_limit": False, "self_test_sample_size": 3}
-    expected = reference(texts(script), model_type="unigram", **given)
-    spec = ours(texts(script), "unigram", **given)
+    expected = train_reference(texts(script), model_type="unigram", **given)
+    spec = train_ours(texts(script), "unigram", **given)
     assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
     assert model_format.write(spec).data == expected
     given["seed_sentencepieces_file"] = file  # a path works as well
-    assert model_format.write(ours(texts(script), "unigram", **given)).data == expected
+    assert model_format.write(train_ours(texts(script), "unigram", **given)).data == expected
 
 
 @pytest.mark.parametrize("line", ["est", "", "est\tx", "est\t0", "est\t-3", "est\t1.5", "est\t99999999999999999999"])
@@ -130,25 +130,25 @@ def test_a_file_without_seeds(line: str, tmp_path: Path) -> None:
     file.write_text(f"low\t3\n{line}\nnew\t4\n")
     given = {"vocab_size": 60, "hard_vocab_limit": False, "seed_sentencepieces_file": str(file)}
     with pytest.raises(ArgumentError, match="line 2"):
-        ours(texts("latin"), "unigram", **given)
+        train_ours(texts("latin"), "unigram", **given)
     with pytest.raises(Exception, match="seed"):
-        reference(texts("latin"), model_type="unigram", **given)
+        train_reference(texts("latin"), model_type="unigram", **given)
 
 
 def test_samples_for_tests_are_not_drawn() -> None:
     with pytest.raises(ArgumentError, match=r"0\.2\.1"):
-        ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=3, line="0.2.1")
+        train_ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=3, line="0.2.1")
     with pytest.raises(ArgumentError, match="self_test_sample_size"):
-        ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=1001)
+        train_ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=1001)
 
 
 def test_a_limit_that_is_too_low_is_refused() -> None:
     items = ["".join(chr(0x4E00 + (row * place * 7919) % 5000) for place in range(1, 40)) for row in range(20_000)]
     with pytest.raises(ArgumentError, match=r"takes about \d+M of memory; raise max_memory to \d+M"):
-        ours(items, "unigram", vocab_size=6000, character_coverage=1.0, max_memory=16 << 20, threads=1)
+        train_ours(items, "unigram", vocab_size=6000, character_coverage=1.0, max_memory=16 << 20, threads=1)
 
 
 def test_unsplit_sentences_must_fit_the_limit() -> None:
     items = [f"{number} " * 50 for number in range(50_000)]
     with pytest.raises(ArgumentError, match="without split_by_whitespace all sentences stay in memory"):
-        ours(items, "unigram", vocab_size=300, split_by_whitespace=False, max_memory=16 << 20, threads=1)
+        train_ours(items, "unigram", vocab_size=300, split_by_whitespace=False, max_memory=16 << 20, threads=1)

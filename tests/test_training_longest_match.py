@@ -53,53 +53,53 @@ def entries(spec: Spec) -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def trained() -> Spec:
+def trained_spec() -> Spec:
     return train(*TEXTS, vocab_size=1200, forced=NASTY, kaomoji=True)
 
 
-def test_ids_are_those_of_rwkv_world(trained: Spec) -> None:
-    pieces = trained.vocab.pieces()
-    assert trained.vocab.ids.tolist() == list(range(1, 1200))
+def test_ids_are_those_of_rwkv_world(trained_spec: Spec) -> None:
+    pieces = trained_spec.vocab.pieces()
+    assert trained_spec.vocab.ids.tolist() == list(range(1, 1200))
     assert pieces[:256] == [bytes([byte]) for byte in range(256)]
     assert pieces == sorted(pieces, key=lambda piece: (len(piece), piece))
     assert set(NASTY) | set(kaomoji()) <= set(pieces)
-    assert Tokenizer(trained).vocab_size == 1200
-    assert Tokenizer(trained).encode("<|endoftext|>", special="all") == [0]
+    assert Tokenizer(trained_spec).vocab_size == 1200
+    assert Tokenizer(trained_spec).encode("<|endoftext|>", special="all") == [0]
 
 
 @pytest.mark.parametrize("name", ["vocab.txt", "vocab.gguf", "vocab.ptok"])
-def test_files_give_the_same_vocabulary(trained: Spec, tmp_path: Path, name: str) -> None:
-    tokenizer = Tokenizer(trained)
+def test_files_give_the_same_vocabulary(trained_spec: Spec, tmp_path: Path, name: str) -> None:
+    tokenizer = Tokenizer(trained_spec)
     losses = tokenizer.save(tmp_path / name, "rwkv" if name == "vocab.txt" else None)
     again = polytok.load(tmp_path / name)
     data = b"".join(NASTY) + TEXTS[0]
     assert again.encode(data) == tokenizer.encode(data)
     if name != "vocab.gguf":
         assert not losses
-        assert again.spec.vocab == trained.vocab
+        assert again.spec.vocab == trained_spec.vocab
 
 
-def test_rwkvs_readers_encode_the_same(trained: Spec, tmp_path: Path) -> None:
+def test_rwkvs_readers_encode_the_same(trained_spec: Spec, tmp_path: Path) -> None:
     path = tmp_path / "vocab.txt"
-    tokenizer = Tokenizer(trained)
+    tokenizer = Tokenizer(trained_spec)
     tokenizer.save(path, "rwkv")
-    for line, piece in zip(path.read_text("utf-8").split("\n"), trained.vocab.pieces(), strict=False):
+    for line, piece in zip(path.read_text("utf-8").split("\n"), trained_spec.vocab.pieces(), strict=False):
         literal = ast.literal_eval(line[line.index(" ") : line.rindex(" ")].strip())
         assert (literal.encode() if isinstance(literal, str) else literal) == piece
         assert int(line[line.rindex(" ") :]) == len(piece)
     theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
-    words = texts.VocabularyPieces(trained.vocab.pieces())
+    words = texts.VocabularyPieces(trained_spec.vocab.pieces())
     for data in [*TEXTS, *texts.generate_texts(1, 400, words)]:
         text = data.decode(errors="ignore")
         assert tokenizer.encode(text) == theirs.encode(text)
 
 
-def test_the_plain_twin_encodes_the_same(trained: Spec) -> None:
-    tokenizer = Tokenizer(trained)
-    words = texts.VocabularyPieces(trained.vocab.pieces())
+def test_the_plain_twin_encodes_the_same(trained_spec: Spec) -> None:
+    tokenizer = Tokenizer(trained_spec)
+    words = texts.VocabularyPieces(trained_spec.vocab.pieces())
     for data in [TEXTS[0][:5000], b"".join(NASTY), *texts.generate_texts(2, 200, words, has_invalid_utf8=True)]:
         ids = tokenizer.encode(data)
-        assert ids == reference.encode(trained, data)
+        assert ids == reference.encode(trained_spec, data)
         assert tokenizer.decode_bytes(ids) == data
 
 
@@ -128,8 +128,8 @@ def test_neither_order_nor_threads_nor_batches_nor_memory_matter() -> None:
     for text in TEXTS[::2] + TEXTS[1::2]:
         trainer.push([text])
     assert trainer.finish() == expected
-    trained = polytok.train(TEXTS, kind="longest-match", vocab_size=900, max_memory="16M", threads=2)
-    assert trained.spec == expected
+    spec = polytok.train(TEXTS, kind="longest-match", vocab_size=900, max_memory="16M", threads=2)
+    assert spec.spec == expected
     counts = polytok.count_words(TEXTS, kind="longest-match")
     assert train(vocab_size=900, counts=counts) == expected
     several = specs(counts, "longest-match", vocab_size=[900, 600])

@@ -77,11 +77,11 @@ def compare_special_tokens(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, t
 
 
 def sentencepiece_models(line: Line) -> Iterator[Spec]:
-    pick = random.Random(20)
+    rng = random.Random(20)
     for _ in range(MODELS):
-        rule = pick.choice(["identity", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
+        rule = rng.choice(["identity", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
         blob = b"" if rule == "identity" else specs.charsmap(rule)
-        yield specs.sentencepiece_spec(specs.golden_model_proto(random_model(pick), blob), line)
+        yield specs.sentencepiece_spec(specs.golden_model_proto(random_model(rng), blob), line)
 
 
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
@@ -89,9 +89,9 @@ def test_sentencepiece(line: Line) -> None:
     assert sum(check(spec, seed) for seed, spec in enumerate(sentencepiece_models(line))) > MODELS * TEXTS // 2
 
 
-def names(pick: random.Random, count: int, alphabet: bytes) -> list[bytes]:
+def random_pieces(rng: random.Random, count: int, alphabet: bytes) -> list[bytes]:
     """Returns distinct short texts over few bytes, so that many texts overlap."""
-    made = {bytes(pick.choices(alphabet, k=pick.choice([2, 2, 3, 3, 4, 6]))) for _ in range(count)}
+    made = {bytes(rng.choices(alphabet, k=rng.choice([2, 2, 3, 3, 4, 6]))) for _ in range(count)}
     return sorted(made)
 
 
@@ -101,31 +101,31 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 @pytest.mark.parametrize("alphabet", [b"ab", b"ab <>\xe4\xb8\x96", b" \xc3\xa9\xf0\x9f"])
 def test_ranks(alphabet: bytes) -> None:
-    pick = random.Random(21)
+    rng = random.Random(21)
     for seed in range(MODELS // 3):
-        ids = pick.sample(range(1000), 256 + 40)
-        entries = [*BYTES, *names(pick, 30, alphabet)]
+        ids = rng.sample(range(1000), 256 + 40)
+        entries = [*BYTES, *random_pieces(rng, 30, alphabet)]
         vocab = Vocab.from_rows((piece, id, 0.0, Kind.NORMAL) for piece, id in zip(entries, ids, strict=False))
-        pattern = pick.choice(PATTERNS)
+        pattern = rng.choice(PATTERNS)
         special = tuple(SpecialToken(text, 1000 + i) for i, text in enumerate(("<a", "<a>", "ab", "世")))
         split = (PatternSplit(pattern),) if pattern else ()
-        spec = Spec(vocab, Bpe("rank", whole_piece_first=pick.random() < 0.7), special=special, split=split)
+        spec = Spec(vocab, Bpe("rank", whole_piece_first=rng.random() < 0.7), special=special, split=split)
         check(spec, seed)
 
 
 def test_merges() -> None:
-    pick = random.Random(22)
+    rng = random.Random(22)
     for seed in range(MODELS // 2):
         pieces = list(BYTES)
         merges = []
         for _ in range(34):
             few = [*b"ab \xe4\xb8", *range(256, len(pieces))]
-            left, right = pick.choice(few), pick.choice(few)
+            left, right = rng.choice(few), rng.choice(few)
             if len(pieces[left]) + len(pieces[right]) <= 24:
                 merges.append((left, right, len(pieces)))
                 pieces.append(pieces[left] + pieces[right])
         vocab = Vocab.from_rows((piece, id, 0.0, Kind.NORMAL) for id, piece in enumerate(pieces))
-        pattern = pick.choice(PATTERNS)
+        pattern = rng.choice(PATTERNS)
         spec = Spec(
             vocab,
             Bpe("merges", merges=np.array(merges, dtype=np.uint32)),
@@ -136,26 +136,26 @@ def test_merges() -> None:
 
 
 def test_longest() -> None:
-    pick = random.Random(23)
+    rng = random.Random(23)
     for seed in range(MODELS // 2):
-        singles = BYTES if pick.random() < 0.7 else BYTES[:200]  # some bytes are unknown
-        entries = [*singles, *names(pick, 30, pick.choice([b"ab", b"ab \xe4\xb8\x96"]))]
-        ids = pick.sample(range(1, 1000), len(entries))
+        singles = BYTES if rng.random() < 0.7 else BYTES[:200]  # some bytes are unknown
+        entries = [*singles, *random_pieces(rng, 30, rng.choice([b"ab", b"ab \xe4\xb8\x96"]))]
+        ids = rng.sample(range(1, 1000), len(entries))
         vocab = Vocab.from_rows((piece, id, 0.0, Kind.NORMAL) for piece, id in zip(entries, ids, strict=True))
         check(Spec(vocab, Longest(), special=(SpecialToken("<|endoftext|>", 0),)), seed)
 
 
 def test_llama2c() -> None:
-    pick = random.Random(24)
+    rng = random.Random(24)
     for seed in range(MODELS):
-        alphabet = pick.choice(["ab", "ab é", " a世\ufffd", "<0x41>a"])
-        texts_of = {"".join(pick.choices(alphabet, k=pick.choice([1, 1, 2, 2, 3, 4]))).encode() for _ in range(30)}
-        if pick.random() < 0.3:
-            texts_of |= set(names(pick, 10, b"a \x80\xc3\xa9"))
+        alphabet = rng.choice(["ab", "ab é", " a世\ufffd", "<0x41>a"])
+        texts_of = {"".join(rng.choices(alphabet, k=rng.choice([1, 1, 2, 2, 3, 4]))).encode() for _ in range(30)}
+        if rng.random() < 0.3:
+            texts_of |= set(random_pieces(rng, 10, b"a \x80\xc3\xa9"))
         rows = [(b"<unk>", 0, 0.0, 2), (b"\n<s>\n", 1, 0.0, 3), (b"\n</s>\n", 2, 0.0, 3)]
         rows += [(b"<0x%02X>" % byte, byte + 3, 0.0, 6) for byte in range(256)]
-        scores = (-1.0, -2.0, pick.uniform(-9, 9), -1e10, -2e10)
-        rows += [(text, 259 + i, pick.choice(scores), 1) for i, text in enumerate(sorted(texts_of))]
+        scores = (-1.0, -2.0, rng.uniform(-9, 9), -1e10, -2e10)
+        rows += [(text, 259 + i, rng.choice(scores), 1) for i, text in enumerate(sorted(texts_of))]
         spec = Spec(
             Vocab.from_rows(rows),
             Bpe("score", symbols="groups"),

@@ -30,7 +30,7 @@ def main() -> int:
     todo = [(source, options.texts) for source in matrix.sources() if options.only in source]
     cells: list[matrix.Cell] = []
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
-        for row in pool.imap(matrix.row, todo):
+        for row in pool.imap(matrix.convert_to_all_formats, todo):
             cells += row
             print(row[0].source, *(f"{cell.target}: {cell.verdict_text}" for cell in row), sep="\n  ", flush=True)
     unexplained = [cell for cell in cells if (cell.ids_differ or cell.texts_differ) and not cell.reasons]

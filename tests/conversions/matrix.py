@@ -90,7 +90,7 @@ def texts_for(tokenizer: Tokenizer, size: int) -> list[str]:
     return [text.decode(errors="ignore") for text in (*generated, *corpus_lines)]
 
 
-def row(arguments: tuple[str, int]) -> list[Cell]:
+def convert_to_all_formats(arguments: tuple[str, int]) -> list[Cell]:
     """Converts one vocabulary to every format."""
     source, size = arguments
     tokenizer = load(source)
@@ -105,11 +105,11 @@ def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]
     except FormatError as error:
         return Cell(source, target, "refused", reasons=(str(error),))
     read_tokenizer = read_back(written.data, target, tokenizer.spec)
-    before, after = encoded(tokenizer, texts), encoded(read_tokenizer, texts)
+    before, after = encode_texts(tokenizer, texts), encode_texts(read_tokenizer, texts)
     same = [n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one == other and one is not None]
     refused_alike = sum(one is None and other is None for one, other in zip(before, after, strict=True))
     ids_differ = len(texts) - len(same) - refused_alike
-    texts_differ = sum(decoded(tokenizer, before[n]) != decoded(read_tokenizer, before[n]) for n in same)
+    texts_differ = sum(decode_or_none(tokenizer, before[n]) != decode_or_none(read_tokenizer, before[n]) for n in same)
     # A rank file has neither pattern nor special tokens; here both are passed when it is read, so they are not lost.
     passed_options = ("special:", "split:", "post:") if target == "tiktoken" else ()
     reasons = tuple(
@@ -122,21 +122,21 @@ def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]
     return Cell(source, target, verdict, len(texts), ids_differ, texts_differ, reasons, written.notes, difference)
 
 
-def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int] | None]:
+def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int] | None]:
     try:
         return list(tokenizer.encode_batch(texts).to_list())
     except PolytokError:
-        return [_encoded(tokenizer, text) for text in texts]
+        return [encode_or_none(tokenizer, text) for text in texts]
 
 
-def _encoded(tokenizer: Tokenizer, text: str) -> list[int] | None:
+def encode_or_none(tokenizer: Tokenizer, text: str) -> list[int] | None:
     try:
         return tokenizer.encode(text)
     except PolytokError:
         return None
 
 
-def decoded(tokenizer: Tokenizer, ids: list[int] | None) -> str | None:
+def decode_or_none(tokenizer: Tokenizer, ids: list[int] | None) -> str | None:
     try:
         return None if ids is None else tokenizer.decode(ids)
     except PolytokError:
@@ -150,12 +150,12 @@ def package_difference(target: str, data: bytes, tokenizer: Tokenizer, texts: Se
     package = {"huggingface": "tokenizers"}.get(target, target)
     if target not in PACKAGE_ENCODERS or not importlib.util.find_spec(package):
         return ""
-    theirs, ours = PACKAGE_ENCODERS[target](data, tokenizer)(list(texts)), encoded(tokenizer, texts)
+    theirs, ours = PACKAGE_ENCODERS[target](data, tokenizer)(list(texts)), encode_texts(tokenizer, texts)
     wrong = [text for text, one, other in zip(texts, ours, theirs, strict=True) if one != other]
     return f"{package} returns other ids for {len(wrong)} texts, such as {min(wrong, key=len)!r}" if wrong else ""
 
 
-def documented(page: Path) -> dict[tuple[str, str], str]:
+def documented_verdicts(page: Path) -> dict[tuple[str, str], str]:
     """Returns the verdicts in the table of the page."""
     rows = [line.strip("|").split("|") for line in page.read_text().splitlines() if line.startswith("|")]
     if not rows:

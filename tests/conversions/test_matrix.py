@@ -13,15 +13,15 @@ TEXTS = 250
 
 @needs_data
 def test_the_page_has_every_vocabulary_and_format() -> None:
-    rows = {source for source, _ in matrix.documented(PAGE)}
+    rows = {source for source, _ in matrix.documented_verdicts(PAGE)}
     assert rows == set(matrix.sources())
-    assert {target for _, target in matrix.documented(PAGE)} == set(matrix.targets())
+    assert {target for _, target in matrix.documented_verdicts(PAGE)} == set(matrix.targets())
 
 
 @needs_data
 @pytest.mark.parametrize("source", [name for name in matrix.SLICE if (DATA / "vocab" / name).exists()])
 def test_no_cell_is_worse_than_documented(source: str) -> None:
-    documented = matrix.documented(PAGE)
+    documented = matrix.documented_verdicts(PAGE)
     tokenizer = matrix.load(source)
     texts = matrix.texts_for(tokenizer, TEXTS)
     for target in matrix.targets():
