@@ -134,7 +134,7 @@ def test_ctrl_c_is_noticed(tmp_path: Path) -> None:
 
 def test_count_words_without_texts() -> None:
     assert polytok.count_words([]).words().to_list() == []
-    with pytest.raises(ArgumentError, match="too little"):
+    with pytest.raises(ArgumentError, match="less than 16M"):
         polytok.count_words([], max_memory="1M")
 
 
