@@ -395,10 +395,10 @@ def test_an_inconsistent_spec() -> None:
     spec = rank_spec()
     wrong: dict[str, Callable[[], Spec]] = {
         "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk", split=()),
-        'do not go with unknown="unk"': lambda: replace(spec, unknown="unk"),
-        "take no split": lambda: replace(spec, model=Word()),
+        'cannot have unknown="unk"': lambda: replace(spec, unknown="unk"),
+        "cannot have split steps": lambda: replace(spec, model=Word()),
         'matching="first" is none of': lambda: replace(spec, matching="first"),
-        "post: id 300 is neither": lambda: replace(spec, post=Template.around(before=(300,))),
+        "post: the template has the id 300": lambda: replace(spec, post=Template.around(before=(300,))),
         "merge 0 makes id 99": lambda: replace(
             spec, model=Bpe("merges", merges=np.array([[97, 98, 99]], dtype=np.uint32))
         ),

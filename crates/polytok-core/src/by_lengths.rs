@@ -1,4 +1,4 @@
-//! Encoding with spans by way of ids alone; see `sink::lengths` for the proof.
+//! Encodes with spans by encoding to ids alone and computing the spans from them; see `sink::lengths` for the proof.
 
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
@@ -12,31 +12,31 @@ use crate::sink::lengths::{Lengths, Tiles};
 use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
 
-/// Pieces that are asked for at a time.
+/// The number of pieces that the split finds at a time.
 const PIECES: usize = 256;
 
-/// Which texts have spans by lengths, as far as the vocabulary says.
+/// The decision which texts of a vocabulary can have spans by lengths, and the lengths.
 pub(crate) struct ByLengths {
     covers: Covers,
     lengths: Lazy<Lengths>,
 }
 
-/// Which text tokens cover side by side.
+/// The text that tokens cover without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Covers {
-    /// The text that a route takes, with its spaces.
+    /// The text before normalization, which a route encodes.
     Raw,
     /// The normalized text.
     Normalized,
-    /// None.
+    /// No text.
     Nothing,
 }
 
 impl ByLengths {
-    /// Decides which text it is.
+    /// Decides which text the tokens of a vocabulary cover without gaps.
     pub fn compile(segmenter: &Segmenter, route: Option<&Route>) -> ByLengths {
         let Segmenter { model, splits, user_defined, .. } = segmenter;
-        // How many words there are depends on the user-defined pieces, which are matched beforehand.
+        // Without a split, user-defined pieces start new words, which lengths cannot show.
         let has_words = !(splits.is_empty() && user_defined.is_some());
         let covers = match (route.and_then(Route::as_escaped), model) {
             (Some(_), _) if has_words && model.covers_own_bytes() => Covers::Raw,
@@ -48,13 +48,14 @@ impl ByLengths {
         ByLengths { covers, lengths: Lazy::default() }
     }
 
-    /// No text has spans by lengths.
+    /// Returns a decision that no text has spans by lengths.
     #[cfg(test)]
     fn never() -> ByLengths {
         ByLengths { covers: Covers::Nothing, lengths: Lazy::default() }
     }
 
-    /// Pushes the tokens of a part that the route takes; false, and nothing is pushed, if they must be found in another way.
+    /// Writes the tokens of a part of the caller's text that the route encodes. Returns false and writes nothing if the
+    /// part must be encoded with spans.
     pub fn encode_part<S: Sink>(
         &self,
         segmenter: &Segmenter,
@@ -76,10 +77,10 @@ impl ByLengths {
         let is_tiled = route
             .run((part, at), &mut scratch.route, &mut context)
             .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles))
-            // The prefix as a token of its own covers the first character, which the next token covers too.
+            // If the prefix is a token of its own, its span is the first character, which the next token covers too.
             && !(covers_first && prefix > 0 && tiles.ends.first() == Some(&0));
         if is_tiled {
-            tiles.words.push(0);
+            tiles.word_starts.push(0);
             out.begin_part(Place::same(at));
             tiles.push(out.sink);
         }
@@ -87,7 +88,8 @@ impl ByLengths {
         is_tiled
     }
 
-    /// The same for a normalized text, whose place the sink knows.
+    /// Writes the tokens of a normalized text, whose place the sink knows. Returns false and writes nothing if the text
+    /// must be encoded with spans.
     pub fn encode_normalized<S: Sink>(
         &self,
         segmenter: &Segmenter,
@@ -104,7 +106,7 @@ impl ByLengths {
         let mut context = Context { segmenter, scratch: &mut scratch.segmenter, out: ids };
         let is_tiled = context.encode_text(text).is_ok()
             && self.find_ends(segmenter, text, 0, &mut tiles)
-            && (!out.sink.needs_words() || find_words(segmenter, text, &mut tiles.words));
+            && (!out.sink.needs_words() || find_words(segmenter, text, &mut tiles.word_starts));
         if is_tiled {
             tiles.push(out.sink);
         }
@@ -112,16 +114,17 @@ impl ByLengths {
         is_tiled
     }
 
+    /// Finds the end of each token; returns false if the tokens do not cover the text without gaps.
     fn find_ends(&self, segmenter: &Segmenter, text: &[u8], prefix: usize, tiles: &mut Tiles) -> bool {
         let Segmenter { vocab, fallback, .. } = segmenter;
         let is_escaped = self.covers == Covers::Raw;
-        let without = || segmenter.model.byte_ids().unwrap_or_default();
-        let lengths = self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &without()));
+        let without_length = || segmenter.model.byte_ids().unwrap_or_default();
+        let lengths = self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &without_length()));
         lengths.find_ends(text, prefix, fallback, tiles)
     }
 }
 
-/// Finds where pieces of the split start; false if the text cannot be split.
+/// Writes the starts of the split's pieces to `words`; returns false if the text cannot be split.
 fn find_words(segmenter: &Segmenter, text: &[u8], words: &mut Vec<u32>) -> bool {
     let splits = &segmenter.splits;
     if splits.is_empty() {

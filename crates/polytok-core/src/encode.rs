@@ -1,5 +1,5 @@
-//! The pipeline: template, special tokens, a route or normalize → split → model, post. It reads as the picture in lib.rs, from top to
-//! bottom, and as its twin, python/polytok/reference/pipeline.py.
+//! The pipeline: template, special tokens, then a route or normalize → split → model, then post. The steps are in the
+//! order of the picture in lib.rs, and of the twin, python/polytok/reference/pipeline.py.
 
 use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
@@ -18,7 +18,7 @@ struct Encoding<'r, 's, S> {
 }
 
 impl Tokenizer {
-    /// Encodes a text into any sink, with the template around it.
+    /// Encodes a text to a sink, with the template around the text.
     pub fn encode_to<S: Sink>(
         &self,
         text: &[u8],
@@ -31,13 +31,13 @@ impl Tokenizer {
         for step in self.template.steps(options.add_special, text.len()) {
             match step {
                 TemplateStep::Insert(ids, at) => encoding.out.sink.insert(ids, at),
-                TemplateStep::Text => encoding.text(text, options.special)?,
+                TemplateStep::Text => encoding.encode_text(text, options.special)?,
             }
         }
         Ok(())
     }
 
-    /// The same without the template.
+    /// Encodes a text to a sink, without the template.
     pub fn encode_plain<S: Sink>(
         &self,
         text: &[u8],
@@ -47,27 +47,27 @@ impl Tokenizer {
     ) -> Result<()> {
         options.check(text)?;
         let out = Out::new(&self.segmenter.fallback, sink);
-        Encoding { tokenizer: self, scratch, out }.text(text, options.special)
+        Encoding { tokenizer: self, scratch, out }.encode_text(text, options.special)
     }
 }
 
 impl<'s, S: Sink> Encoding<'_, 's, S> {
-    /// Special tokens of the text, and the parts between them.
-    fn text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
-        let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.part(text, 0, None) };
+    /// Splits the text at special tokens, and encodes the parts between them.
+    fn encode_text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
+        let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.encode_part(text, 0, None) };
         let in_normalized = Some(set).filter(|set| set.has_normalized());
         set.split(text, |part| match part {
-            TextPart::Text(start, end) => self.part(&text[start..end], start, in_normalized),
+            TextPart::Text(start, end) => self.encode_part(&text[start..end], start, in_normalized),
             TextPart::Special(id, start, end) => {
-                self.out.sink.special(id, &text[start..end], start as u32, end as u32);
+                self.out.sink.push_special(id, &text[start..end], start as u32, end as u32);
                 Ok(())
             }
         })
     }
 
-    /// A part between special tokens, as if it were a text of its own. `at` is where it starts; `set` has the special tokens that are
-    /// recognised in the normalized text.
-    fn part(&mut self, part: &[u8], at: usize, set: Option<&SpecialSet>) -> Result<()> {
+    /// Encodes the part between two special tokens that starts at byte `at`. `set` has the special tokens that are
+    /// searched for in the normalized text.
+    fn encode_part(&mut self, part: &[u8], at: usize, set: Option<&SpecialSet>) -> Result<()> {
         let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
         if let (Some(route), None) = (route, set) {
             if let Some(out) = S::by_ids(&mut self.out) {
@@ -81,16 +81,16 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         }
         let mut normalized = std::mem::take(&mut self.scratch.normalized);
         let result = match self.normalize(part, at, set.is_none(), &mut normalized) {
-            Ok(Some(place)) => self.normalized(&normalized, place, set),
-            Ok(None) => self.normalized(part, Place::same(at), set),
+            Ok(Some(place)) => self.encode_normalized(&normalized, place, set),
+            Ok(None) => self.encode_normalized(part, Place::same(at), set),
             Err(error) => Err(error),
         };
         self.scratch.normalized = normalized;
         result
     }
 
-    /// Writes the normalized text, and returns where its bytes come from; None if the text stays as it is. `is_whole`: the text is not
-    /// taken apart afterwards.
+    /// Writes the normalized text to `out` and returns its place in the caller's text; None if the text stays
+    /// unchanged. `is_whole` is true if the normalized text is not split at special tokens.
     fn normalize(&mut self, text: &[u8], at: usize, is_whole: bool, out: &mut Vec<u8>) -> Result<Option<Place>> {
         let (normalizer, splits) = (&self.tokenizer.normalizer, &self.tokenizer.segmenter.splits);
         let origin = if splits.needs_spans() || S::by_ids(&mut self.out).is_none() && !normalizer.is_empty() {
@@ -107,21 +107,21 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         }
     }
 
-    /// Special tokens of the normalized text, and the parts between them.
-    fn normalized(&mut self, text: &[u8], place: Place, set: Option<&SpecialSet>) -> Result<()> {
-        let Some(set) = set else { return self.split(text, place) };
+    /// Splits the normalized text at special tokens, and encodes the parts between them.
+    fn encode_normalized(&mut self, text: &[u8], place: Place, set: Option<&SpecialSet>) -> Result<()> {
+        let Some(set) = set else { return self.encode_pieces(text, place) };
         set.split_normalized(text, |part| match part {
-            TextPart::Text(start, end) => self.split(&text[start..end], place.part(start, end)),
+            TextPart::Text(start, end) => self.encode_pieces(&text[start..end], place.part(start, end)),
             TextPart::Special(id, start, end) => {
                 let (from, to) = place.original(start as u32, end as u32);
-                self.out.sink.special(id, &text[start..end], from, to);
+                self.out.sink.push_special(id, &text[start..end], from, to);
                 Ok(())
             }
         })
     }
 
-    /// Normalized text without special tokens: split, model, post.
-    fn split(&mut self, text: &[u8], place: Place) -> Result<()> {
+    /// Encodes normalized text without special tokens: split, model, post.
+    fn encode_pieces(&mut self, text: &[u8], place: Place) -> Result<()> {
         let Tokenizer { segmenter, by_lengths, .. } = self.tokenizer;
         if text.is_empty() {
             return Ok(());

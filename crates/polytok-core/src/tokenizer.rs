@@ -1,4 +1,4 @@
-//! A compiled tokenizer. `encode` reads as the picture in lib.rs: special, normalize, split, model, post.
+//! A compiled tokenizer: compiles a Spec, encodes texts and decodes ids. The pipeline itself is in `encode`.
 
 use std::sync::Arc;
 
@@ -27,28 +27,28 @@ use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
 
-/// A first guess at how much room a text wants.
+/// The number of bytes of text for each id in a first guess of the length of a decoded text.
 const TYPICAL_BYTES_PER_ID: usize = 5;
 
-/// An immutable tokenizer; many threads may use one at once.
+/// An immutable tokenizer, which many threads can use at the same time.
 pub struct Tokenizer {
     pub(crate) specials: Specials,
     pub(crate) normalizer: Arc<Normalizer>,
-    /// The faster way of texts before normalization, if there is one.
+    /// The faster way through the pipeline, if the vocabulary has one.
     pub(crate) route: Option<Route>,
     pub(crate) segmenter: Segmenter,
     pub(crate) template: Template,
     pub(crate) by_lengths: ByLengths,
     decoder: Decoder,
-    /// See `Spec::trim`.
+    /// The text at the ends of tokens that spans leave out.
     trim: TrimOffsets,
-    /// Pieces are bytes that GPT-2's table makes visible.
+    /// True if entries are bytes, for which the reference has the characters of GPT-2's table.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
     pool: Pool,
 }
 
-/// What this engine does not run is refused, so that nobody gets ids that are not the reference's.
+/// Refuses a Spec that the engine cannot run as the reference does.
 fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<()> {
     let whole_texts = matches!(
         model,
@@ -58,10 +58,14 @@ fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<(
             | Model::Char
     );
     if !split.is_empty() && whole_texts {
-        return Err(Error::Spec("split: SentencePiece's and llama2.c's models take no split".into()));
+        return Err(Error::Spec(
+            "split: SentencePiece's and llama2.c's models cannot have split steps; remove them".into(),
+        ));
     }
     if !split.is_empty() && unknown == Unknown::Unk && matches!(model, Model::Bpe { symbols: Symbols::Bytes, .. }) {
-        return Err(Error::Spec("split: patterns and BPE over bytes do not go with unknown=\"unk\"".into()));
+        return Err(Error::Spec(
+            "split: BPE over bytes with split steps cannot have unknown=\"unk\"; choose another value".into(),
+        ));
     }
     Ok(())
 }
@@ -69,16 +73,16 @@ fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<(
 /// Which special tokens an encoding adds, recognises and refuses.
 #[derive(Clone, Copy, Default)]
 pub struct EncodeOptions<'a> {
-    /// Put the template's ids around the text.
+    /// True if the template's ids are inserted around the text.
     pub add_special: bool,
-    /// Recognise these in the text.
+    /// The special tokens that are recognised in the text.
     pub special: Option<&'a SpecialSet>,
-    /// Fail if one of these stands in the text.
+    /// The special tokens that the text must not contain.
     pub reject: Option<&'a SpecialSet>,
 }
 
 impl EncodeOptions<'_> {
-    /// An error if the text is too long, or if it holds a special token that is refused.
+    /// Returns an error if the text is too long or contains a special token that is refused.
     pub(crate) fn check(&self, text: &[u8]) -> Result<()> {
         if text.len() >= u32::MAX as usize {
             return Err(too_long("given"));
@@ -93,7 +97,7 @@ impl Tokenizer {
         Tokenizer::compile_with(spec, &mut Tables::default())
     }
 
-    /// Compiles a Spec, with the vocabulary and the tables of a file if there is one (see `native`).
+    /// Compiles a Spec with the vocabulary and the tables of a native file, if `tables` has them.
     pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
         let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
             || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
@@ -145,37 +149,37 @@ impl Tokenizer {
         })
     }
 
-    /// The special tokens.
+    /// Returns the special tokens.
     pub fn specials(&self) -> &Specials {
         &self.specials
     }
 
-    /// The set of the special tokens for which `keep` holds, to be recognised.
-    pub fn special_set(&self, keep: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
-        self.specials.set(keep, &|text| self.normalized(text))
+    /// Returns the set of the special tokens whose text `is_allowed`, and of those that are always recognised.
+    pub fn special_set(&self, is_allowed: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
+        self.specials.set(is_allowed, &|text| self.normalized(text))
     }
 
-    /// The normalized text.
+    /// Returns the normalized text.
     pub fn normalized(&self, text: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(text.len() + text.len() / 2);
         self.normalizer.normalize(text, &mut out, &mut Vec::new())?;
         Ok(out)
     }
 
-    /// The bytes of an id: its piece, or its text if it is a special token.
+    /// Returns the bytes of the entry or special token that has an id.
     pub fn token_bytes(&self, id: u32) -> Option<&[u8]> {
         let id = TokenId(id);
         self.segmenter.vocab.row(id).map(|row| self.segmenter.vocab.bytes(row)).or_else(|| self.specials.text(id))
     }
 
-    /// The id of a piece or of a special token. A piece that stands in several rows has the first one's.
+    /// Returns the id of the first row with these bytes, or else of the special token with this text.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
         let rows = self.rows.get(|| Rows::index(&self.segmenter.vocab, self.segmenter.vocab.rows()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
         rows.find(&self.segmenter.vocab, piece).map(|row| self.segmenter.vocab.id(row)).or_else(special).map(|id| id.0)
     }
 
-    /// The largest id that an encoding can hold; None if there is no id.
+    /// Returns the largest id that an encoding can contain; None if there are no ids.
     pub fn max_id(&self) -> Option<u32> {
         let specials = self.specials.tokens().iter().map(|token| token.id.0);
         specials.chain(self.segmenter.vocab.size().checked_sub(1)).max()
@@ -186,17 +190,17 @@ impl Tokenizer {
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, ids))
     }
 
-    /// The number of ids of a text, without building them.
+    /// Returns the number of ids of a text, without storing the ids.
     pub fn count(&self, text: &[u8], options: EncodeOptions) -> Result<usize> {
         let mut count = Count(0);
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut count))?;
         Ok(count.0)
     }
 
-    /// The tokens of a text, with their spans in it, but not their words.
+    /// Returns the tokens of a text with their spans, but without the numbers of their words.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let plain = self.plain_tokens(text, options)?;
-        if self.template.is_plain() {
+        if self.template.is_only_text() {
             return Ok(plain);
         }
         let mut tokens = Tokens::with_room(plain.len() + 2);
@@ -209,7 +213,7 @@ impl Tokenizer {
         Ok(tokens.finish())
     }
 
-    /// The same as columns.
+    /// Returns the ids and spans of a text as columns.
     pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
         let mut spans = Spans::default();
         match self.trim {
@@ -221,16 +225,17 @@ impl Tokenizer {
         Ok(spans)
     }
 
-    /// The same without the template.
+    /// Returns the tokens of a text with their spans, without the template.
     pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let mut tokens = self.untrimmed(text, options, false)?;
+        let mut tokens = self.untrimmed_tokens(text, options, false)?;
         self.trim(&mut tokens, text, |i| i == 0);
         Ok(tokens)
     }
 
-    /// Tokens that windows can be cut out of: as they are inside of one, and if that is something else, as its first.
+    /// Returns the tokens of a text from which windows are taken. Trimming treats the first token of a window
+    /// differently, so a second list has the tokens as they are at the start of a window, if spans are trimmed.
     pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
-        let mut inside = self.untrimmed(text, options, true)?;
+        let mut inside = self.untrimmed_tokens(text, options, true)?;
         let first = (self.trim != TrimOffsets::Nothing).then(|| {
             let mut first = inside.clone();
             self.trim(&mut first, text, |_| true);
@@ -240,41 +245,44 @@ impl Tokenizer {
         Ok((inside, first))
     }
 
-    fn untrimmed(&self, text: &[u8], options: EncodeOptions, words: bool) -> Result<Vec<Token>> {
-        let mut tokens = Tokens::new(words);
+    /// Returns the tokens of a text with untrimmed spans, without the template.
+    fn untrimmed_tokens(&self, text: &[u8], options: EncodeOptions, needs_words: bool) -> Result<Vec<Token>> {
+        let mut tokens = Tokens::new(needs_words);
         self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
         Ok(tokens.finish())
     }
 
+    /// Trims the spans of tokens as the Spec says; `is_first` reports whether a token counts as the first of a text.
     fn trim(&self, tokens: &mut [Token], text: &[u8], is_first: impl Fn(usize) -> bool) {
         let keeps_prefix = match self.trim {
             TrimOffsets::Nothing => return,
             TrimOffsets::Space => false,
             TrimOffsets::SpaceExceptPrefix => true,
         };
-        trim(tokens, text, keeps_prefix, is_first, |token| self.piece_of(token).spaces());
+        trim(tokens, text, keeps_prefix, is_first, |token| self.trimmed_text(token).count_spaces());
     }
 
-    /// Whether the text of an unknown token is the unknown text itself, and not its entry.
+    /// Reports whether an unknown token prints the unknown text, and not its entry.
     pub fn spells_unknown(&self) -> bool {
         self.segmenter.model.spells_unknown()
     }
 
-    /// The text of an unknown token, unless it is the entry of a byte: one entry can be both.
+    /// Returns the text of an unknown token. An entry can be both the unknown one and that of a byte; a token that is a
+    /// byte of unknown text has no such text.
     pub fn unknown_text<'a>(&self, token: &'a Token) -> Option<&'a [u8]> {
-        token.unknown().filter(|text| !self.segmenter.model.falls_back(text))
+        token.unknown_text().filter(|text| !self.segmenter.model.falls_back(text))
     }
 
-    /// The text in which `trim` counts spaces.
-    fn piece_of<'a>(&'a self, token: &'a Token) -> TokenText<'a> {
-        if let Some(text) = token.found().or(self.unknown_text(token)) {
+    /// Returns the text of a token in which `trim` counts spaces.
+    fn trimmed_text<'a>(&'a self, token: &'a Token) -> TokenText<'a> {
+        if let Some(text) = token.special_text().or(self.unknown_text(token)) {
             return TokenText::Text(text);
         }
         let piece = self.segmenter.vocab.row(token.id).map_or(&[][..], |row| self.segmenter.vocab.bytes(row));
         if self.byte_level { TokenText::Bytes(piece) } else { TokenText::Text(piece) }
     }
 
-    /// The bytes of ids; special tokens are left out if `skip_special`.
+    /// Returns the bytes of ids. With `skip_special`, special tokens are skipped.
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
         let mut state = DecodeState::default();
@@ -283,12 +291,12 @@ impl Tokenizer {
         Ok(out)
     }
 
-    /// Whether decoding takes this id.
+    /// Reports whether decoding accepts an id.
     pub fn can_decode(&self, id: u32) -> bool {
         self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
-    /// Appends what more ids add to a stream.
+    /// Appends the bytes that more ids add to a stream.
     pub fn decode_more(
         &self,
         ids: &[u32],
@@ -299,23 +307,23 @@ impl Tokenizer {
         self.decoder.append(&self.segmenter.vocab, &self.specials, TokenId::slice_of(ids), skip_special, state, out)
     }
 
-    /// Appends what a stream still holds back, and makes the state new.
+    /// Appends the bytes that a stream holds back, and resets its state.
     pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         self.decoder.finish(state, out)
     }
 
-    /// Runs with a scratch of the pool.
+    /// Calls `run` with a scratch of the pool.
     pub fn with_scratch<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
         self.pool.with(run)
     }
 
-    /// What threads keep from call to call.
+    /// Returns the scratches that are kept between calls.
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 }
 
-/// User-defined pieces are matched beforehand; only SentencePiece does that.
+/// Returns the trie of the user-defined pieces that are matched before the model runs, which only SentencePiece does.
 fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
@@ -326,14 +334,15 @@ fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<T
     if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
 }
 
-/// How many steps of a kind there may be, so that a hostile file cannot take all memory and time.
-const MOST_STEPS: usize = 256;
+/// The largest number of steps of a kind, so that a hostile file cannot exhaust memory and time.
+const MAX_STEPS: usize = 256;
 
+/// Returns an error if there are too many steps of a kind.
 fn check_steps(normalize: &[Normalize], split: &[Split], decode: &Decode) -> Result<()> {
-    let decode = if let Decode::Chain { steps: Some(steps), .. } = decode { steps.len() } else { 0 };
-    for (name, count) in [("normalize", normalize.len()), ("split", split.len()), ("decode", decode)] {
-        if count > MOST_STEPS {
-            return Err(Error::Spec(format!("{name}: {count} steps; at most {MOST_STEPS} are possible")));
+    let decode_count = if let Decode::Chain { steps: Some(steps), .. } = decode { steps.len() } else { 0 };
+    for (name, count) in [("normalize", normalize.len()), ("split", split.len()), ("decode", decode_count)] {
+        if count > MAX_STEPS {
+            return Err(Error::Spec(format!("{name}: {count} steps; at most {MAX_STEPS} are allowed")));
         }
     }
     Ok(())

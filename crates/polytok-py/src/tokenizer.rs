@@ -311,7 +311,7 @@ impl PyTokenizer {
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
         let said = |(i, token): (usize, &Token)| {
             let unknown = self.tokenizer.unknown_text(token).filter(|_| self.tokenizer.spells_unknown());
-            token.found().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
+            token.special_text().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
         };
         let (starts, ends) = token_spans(&text, &tokens);
         let (first_starts, first_ends) =

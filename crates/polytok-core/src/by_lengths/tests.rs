@@ -14,7 +14,7 @@ fn split(text: &str, behavior: Behavior) -> Vec<Split> {
     vec![Split::Pattern { pattern, behavior, invert: false }]
 }
 
-/// Tokenizers of all families, each with another that has only the general way.
+/// Returns tokenizers of all families, each with a twin that has no route and no spans by lengths.
 fn variants() -> Vec<(Tokenizer, Tokenizer)> {
     let mut all = specs();
     let bytes = Spec { unknown: Unknown::Drop, ..all[0].clone() };
@@ -51,7 +51,7 @@ fn variants() -> Vec<(Tokenizer, Tokenizer)> {
     all.into_iter().map(|spec| (Tokenizer::compile(spec.clone()).unwrap(), general(spec))).collect()
 }
 
-/// The same vocabulary with pieces for bytes, which unknown characters become.
+/// Adds entries of bytes to the vocabulary, as which unknown characters are encoded.
 fn with_bytes(spec: &Spec) -> Spec {
     let mut spec = Spec { unknown: Unknown::Bytes, ..spec.clone() };
     let columns = &mut spec.vocab;
@@ -65,7 +65,7 @@ fn with_bytes(spec: &Spec) -> Spec {
     spec
 }
 
-/// Builds the tables that are built once they pay.
+/// Builds the tables that are otherwise built after enough text.
 fn warm_up(tokenizer: &Tokenizer) {
     if let Some(Route::SentencePieceBpe(route)) = &tokenizer.route {
         route.warm_up(&tokenizer.segmenter);
@@ -75,7 +75,8 @@ fn warm_up(tokenizer: &Tokenizer) {
     }
 }
 
-fn tokens<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::result::Result<S, String> {
+/// Encodes a text to a sink; an error is returned as text.
+fn encode_to<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::result::Result<S, String> {
     let encode = |scratch: &mut Scratch| tokenizer.encode_plain(text, EncodeOptions::default(), scratch, &mut sink);
     tokenizer.with_scratch(encode).map_err(|error| error.to_string())?;
     Ok(sink)
@@ -83,7 +84,7 @@ fn tokens<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::resu
 
 proptest! {
     #[test]
-    fn tokens_are_those_of_the_general_way(
+    fn tokens_are_those_of_the_general_pipeline(
         parts in proptest::collection::vec(
             prop_oneof![
                 6 => prop::sample::select(vec!["a", "b", "c", "ab", "abc", "\u{2581}", " ", "é", "caab"]),
@@ -100,13 +101,13 @@ proptest! {
         }
         for (tokenizer, general) in variants().iter().inspect(|(tokenizer, _)| if has_tables { warm_up(tokenizer) }) {
             for words in [true, false] {
-                let found = tokens(tokenizer, &text, Tokens::new(words)).map(Tokens::finish);
-                let expected = tokens(general, &text, Tokens::new(words)).map(Tokens::finish);
-                let columns = tokens(tokenizer, &text, Spans::default());
+                let encoded = encode_to(tokenizer, &text, Tokens::new(words)).map(Tokens::finish);
+                let expected = encode_to(general, &text, Tokens::new(words)).map(Tokens::finish);
+                let columns = encode_to(tokenizer, &text, Spans::default());
                 let rows = columns.map(|Spans { ids, starts, ends, .. }| ids.into_iter().zip(starts.into_iter().zip(ends)));
                 let bare = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id.0, (token.start, token.end))).collect();
                 prop_assert_eq!(rows.map(Vec::from_iter), expected.as_ref().map(bare).map_err(String::clone));
-                prop_assert_eq!(found, expected);
+                prop_assert_eq!(encoded, expected);
             }
         }
     }

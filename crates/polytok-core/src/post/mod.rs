@@ -1,7 +1,8 @@
-//! Segments → tokens: the last step before a sink. It settles what becomes of text that no entry covers.
+//! Converts segments to tokens, which go to a sink. This is where text that no entry covers is handled.
 //!
-//! Reference for unknown text: SentencePiece. With byte fallback every unknown character becomes the pieces of its bytes. The last of
-//! them spans the character, the others span nothing. Otherwise adjacent unknown characters become one unknown token.
+//! Reference for unknown text: SentencePiece. With byte fallback every unknown character is encoded as the byte entries
+//! of its bytes; the last of them has the span of the character, the others have empty spans. Without byte fallback
+//! adjacent unknown characters are encoded as one unknown token.
 
 mod sink;
 pub mod template;
@@ -15,24 +16,25 @@ use crate::utf8::char_len;
 pub use sink::{IdSink, Sink};
 pub use unknown::{Fallback, Spelling};
 
-/// The post-processor of one encoding, in front of its sink.
+/// The post-processor of one encoding, which writes to a sink.
 pub struct Out<'a, S> {
     fallback: &'a Fallback,
-    /// Where the tokens go.
+    /// The sink that gets the tokens.
     pub sink: &'a mut S,
-    after_unknown: bool,
+    /// True if the last token is unknown text.
+    is_after_unknown: bool,
 }
 
 impl<'a, S: Sink> Out<'a, S> {
     /// Starts an encoding.
     pub fn new(fallback: &'a Fallback, sink: &'a mut S) -> Out<'a, S> {
-        Out { fallback, sink, after_unknown: false }
+        Out { fallback, sink, is_after_unknown: false }
     }
 
-    /// Starts a text of its own.
+    /// Starts a part of the text; `place` is its place in the caller's text.
     #[inline]
     pub fn begin_part(&mut self, place: Place) {
-        self.after_unknown = false;
+        self.is_after_unknown = false;
         self.sink.begin_part(place);
     }
 
@@ -42,14 +44,14 @@ impl<'a, S: Sink> Out<'a, S> {
         self.sink.begin_word();
     }
 
-    /// Takes a segment of `text` whose positions count from `at`.
+    /// Writes a segment of `text`, whose offsets count from byte `at`.
     #[inline]
     pub fn take(&mut self, text: &[u8], at: usize, segment: Segment) -> Result<()> {
         let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
         if segment.id == TokenId::UNKNOWN {
             return self.take_unknown(&text[start as usize..end as usize], start);
         }
-        self.after_unknown = false;
+        self.is_after_unknown = false;
         match self.fallback {
             Fallback::Spelled(id) if *id == segment.id => {
                 self.sink.push_unknown(*id, &text[start as usize..end as usize], start, end);
@@ -59,7 +61,7 @@ impl<'a, S: Sink> Out<'a, S> {
         Ok(())
     }
 
-    /// Takes adjacent unknown characters that start at `start`.
+    /// Writes a run of unknown characters that starts at byte `start`.
     pub fn take_unknown_run(&mut self, text: &[u8], start: u32) -> Result<()> {
         if matches!(self.fallback, Fallback::Unk(_)) {
             return self.take_unknown(text, start);
@@ -73,20 +75,21 @@ impl<'a, S: Sink> Out<'a, S> {
         Ok(())
     }
 
+    /// Writes an unknown character, or a run of them, that starts at byte `start`.
     fn take_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         let end = start + text.len() as u32;
         match self.fallback {
             Fallback::Error => return Err(no_entry(text, start)),
             Fallback::Bytes(ids) => self.take_bytes(ids, text, start)?,
             Fallback::Drop | Fallback::Spelled(_) => {}
-            Fallback::Unk(_) if self.after_unknown => self.sink.extend_unknown(text, start, end),
+            Fallback::Unk(_) if self.is_after_unknown => self.sink.extend_unknown(text, start, end),
             Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
         }
-        self.after_unknown = true;
+        self.is_after_unknown = true;
         Ok(())
     }
 
-    /// An unknown character as the ids of its bytes.
+    /// Writes an unknown character as the ids of its bytes.
     fn take_bytes(&mut self, ids: &[TokenId; 256], text: &[u8], start: u32) -> Result<()> {
         for (i, &byte) in text.iter().enumerate() {
             if ids[byte as usize] == TokenId::UNKNOWN {
@@ -100,14 +103,15 @@ impl<'a, S: Sink> Out<'a, S> {
 }
 
 impl<S: IdSink> Out<'_, S> {
-    /// Takes ids of pieces without unknown text, many at once.
+    /// Writes the ids of pieces that have no unknown text.
     #[inline]
     pub fn take_ids(&mut self, ids: &[TokenId]) {
-        self.after_unknown &= ids.is_empty();
+        self.is_after_unknown &= ids.is_empty();
         self.sink.push_all(ids);
     }
 }
 
+/// Returns the error for text that no entry covers.
 fn no_entry(text: &[u8], at: u32) -> Error {
     let hex: Vec<String> = text.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
     Error::Encode(format!(

@@ -1,34 +1,34 @@
-//! What takes tokens. There are two kinds: a [`Sink`] takes tokens one by one, each with its span; an [`IdSink`] needs ids alone, so
-//! they may come from the cache, many at once. Only an `IdSink` has [`IdSink::push_all`], so no bulk write can lose the spans that
-//! somebody asked for.
+//! The receivers of tokens. A [`Sink`] receives tokens one by one, each with its span. An [`IdSink`] needs only ids, so
+//! many ids can be copied from the cache in one call. Only an `IdSink` has [`IdSink::push_all`], so no such call can
+//! lose spans that a caller needs.
 
 use super::Out;
 use crate::normalize::origin::Place;
 use crate::token_id::TokenId;
 
-/// Takes tokens, left to right.
+/// A receiver of tokens, from left to right.
 pub trait Sink: Sized {
-    /// This sink if it needs ids alone, else any.
+    /// The type of this sink if it needs only ids; otherwise any `IdSink`.
     type Ids: IdSink;
 
-    /// The same output if this sink needs ids alone.
+    /// Returns `out` itself if this sink needs only ids.
     fn by_ids<'o, 'a>(out: &'o mut Out<'a, Self>) -> Option<&'o mut Out<'a, Self::Ids>>;
 
-    /// What follows is a text of its own.
+    /// Starts a part of the text; `_place` is its place in the caller's text.
     fn begin_part(&mut self, _place: Place) {}
 
-    /// Whether `begin_word` matters.
+    /// Reports whether the sink uses the calls of `begin_word`.
     fn needs_words(&self) -> bool {
         false
     }
 
-    /// What follows is a piece of its own.
+    /// Starts a piece.
     fn begin_word(&mut self) {}
 
-    /// An id that covers this part of the normalized text.
+    /// Adds a token that covers the bytes from `start` to `end` of the normalized text.
     fn push(&mut self, id: TokenId, start: u32, end: u32);
 
-    /// Ids that cover a text without gaps: each starts where the one before it ends.
+    /// Adds tokens that cover a text without gaps: each token starts at the end of the token before it.
     fn push_tiles(&mut self, ids: &[TokenId], ends: &[u32]) {
         let mut start = 0;
         for (&id, &end) in ids.iter().zip(ends) {
@@ -37,23 +37,23 @@ pub trait Sink: Sized {
         }
     }
 
-    /// Ids of the template, which stand at byte `at` and cover nothing.
+    /// Adds ids of the template, which have an empty span at byte `at`.
     fn insert(&mut self, ids: &[TokenId], at: u32);
 
-    /// The unknown id that covers `text`.
+    /// Adds the unknown token that covers `_text`.
     fn push_unknown(&mut self, id: TokenId, _text: &[u8], start: u32, end: u32) {
         self.push(id, start, end);
     }
 
-    /// More unknown text that belongs to the last unknown id.
+    /// Adds more unknown text to the last token, which is unknown.
     fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
 
-    /// A special token and the text it was recognised in; its span is in the caller's text.
-    fn special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32);
+    /// Adds a special token, which was recognised as `text`. The span is one in the caller's text.
+    fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32);
 }
 
-/// A sink that needs ids alone.
+/// A sink that needs only ids.
 pub trait IdSink: Sink<Ids = Self> {
-    /// Takes ids, many at once.
+    /// Adds many ids.
     fn push_all(&mut self, ids: &[TokenId]);
 }

@@ -1,4 +1,4 @@
-//! The post-processor's template: the ids that stand before and after a text.
+//! The post-processor's template: the ids that are inserted before and after a text.
 
 use crate::error::{Error, Result};
 use crate::spec::TemplatePart;
@@ -6,38 +6,40 @@ use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-/// How often a template may repeat the text, so that a hostile file cannot fill the memory.
-const MOST_SLOTS: usize = 16;
+/// The largest number of times that a template can contain the text, so that a hostile file cannot fill the memory.
+const MAX_SLOTS: usize = 16;
 
-/// A checked template.
+/// A checked template: its parts.
 pub struct Template(Vec<TemplatePart>);
 
 /// A step of an encoding with a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateStep<'a> {
-    /// These ids come next; they stand at this byte of the text and cover nothing.
+    /// Insert these ids, with an empty span at this byte of the text.
     Insert(&'a [TokenId], u32),
-    /// The text comes next.
+    /// Encode the text.
     Text,
 }
 
 impl Template {
-    /// Checks that the ids exist and that the text is not repeated too often.
+    /// Checks that the ids exist and that the text does not occur too often.
     pub fn compile(parts: Vec<TemplatePart>, vocab: &Vocab, specials: &Specials) -> Result<Template> {
         let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
-        if slots > MOST_SLOTS {
+        if slots > MAX_SLOTS {
             return Err(Error::Spec(format!(
-                "post: the template repeats the text {slots} times, at most {MOST_SLOTS} are allowed"
+                "post: the template has the text {slots} times; at most {MAX_SLOTS} times are allowed"
             )));
         }
         let ids = parts.iter().filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids) } else { None });
         match ids.flatten().find(|&&id| vocab.row(id).is_none() && specials.text(id).is_none()) {
-            Some(id) => Err(Error::Spec(format!("post: id {id} is neither in the vocabulary nor a special token's"))),
+            Some(id) => Err(Error::Spec(format!(
+                "post: the template has the id {id}, which neither an entry nor a special token has"
+            ))),
             None => Ok(Template(parts)),
         }
     }
 
-    /// The steps for a text of `len` bytes; without `add_special` only the text.
+    /// Returns the steps for a text of `len` bytes. Without `add_special`, no ids are inserted.
     #[inline]
     pub fn steps(&self, add_special: bool, len: usize) -> impl Iterator<Item = TemplateStep<'_>> {
         let mut at = 0;
@@ -50,8 +52,8 @@ impl Template {
         })
     }
 
-    /// Whether it is the text and nothing else.
-    pub fn is_plain(&self) -> bool {
+    /// Reports whether the template is only the text.
+    pub fn is_only_text(&self) -> bool {
         matches!(self.0[..], [TemplatePart::Slot])
     }
 }

@@ -1,38 +1,38 @@
-//! What becomes of text that no entry covers.
+//! Rules for text that no entry covers.
 
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Unknown};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-/// What becomes of unknown text.
+/// The output for unknown text.
 pub enum Fallback {
-    /// An error that names it.
+    /// An error that names the bytes.
     Error,
-    /// This id, once per run.
+    /// This id, once for each run of unknown characters.
     Unk(TokenId),
-    /// This id, which the model gives itself and which spells what it covers (Unigram in double precision).
+    /// This id, which the model itself returns; its token prints the unknown text (Unigram in double precision).
     Spelled(TokenId),
     /// Nothing.
     Drop,
-    /// These ids, one per byte.
+    /// These ids, one for each byte.
     Bytes(Box<[TokenId; 256]>),
 }
 
-/// Whose rules unknown text follows.
+/// The reference program whose rules unknown text follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// SentencePiece's.
+    /// SentencePiece.
     Plain,
-    /// Hugging Face's Unigram: each unknown piece prints its text.
+    /// Hugging Face's Unigram, in which each unknown piece prints its text.
     Pieces,
-    /// llama.cpp's: a byte is whatever row spells it.
+    /// llama.cpp, in which an entry represents a byte by its text, whatever its kind.
     Texts,
 }
 
 impl Fallback {
-    /// Whether unknown text is an error, which says where it is.
-    pub fn may_fail(&self) -> bool {
+    /// Reports whether unknown text can be an error.
+    pub fn can_fail(&self) -> bool {
         match self {
             Fallback::Error => true,
             Fallback::Bytes(ids) => ids.contains(&TokenId::UNKNOWN),
@@ -40,7 +40,7 @@ impl Fallback {
         }
     }
 
-    /// Finds the unknown piece, or the byte pieces: those of kind Byte, or what else `spelling` says.
+    /// Finds the unknown entry, or the entries of bytes by the rules of `spelling`.
     pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
@@ -50,12 +50,14 @@ impl Fallback {
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
                 .map(|row| vocab.id(row))
                 .map(if spelling == Spelling::Pieces { Fallback::Spelled } else { Fallback::Unk })
-                .ok_or_else(|| Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, and there is none".into())),
+                .ok_or_else(|| {
+                    Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, but the vocabulary has none".into())
+                }),
             Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(bytes_by_text(vocab))),
             Unknown::Bytes => {
                 let mut ids = Box::new([TokenId::UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
-                    let digits = vocab.bytes(row).strip_prefix(b"<0x").and_then(|rest| rest.strip_suffix(b">"));
+                    let digits = vocab.bytes(row).strip_prefix(b"<0x").and_then(|digits| digits.strip_suffix(b">"));
                     let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
                     let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
                     let byte = byte.ok_or_else(|| {
@@ -72,7 +74,8 @@ impl Fallback {
     }
 }
 
-/// llama.cpp's `byte_to_token`: the entry `<0xHH>` in capitals, or else the entry that is the byte alone.
+/// Finds the entry of each byte as llama.cpp's `byte_to_token` does: the entry `<0xHH>` in capitals, or else the entry
+/// that is the byte alone.
 fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
     let mut ids = Box::new([TokenId::UNKNOWN; 256]);
     let rows = || vocab.rows().map(|row| (vocab.bytes(row), vocab.id(row)));
@@ -91,6 +94,7 @@ fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
     ids
 }
 
+/// Returns the value of a hexadecimal digit, if it is not a small letter.
 fn capital_digit(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -26,7 +26,7 @@ impl SentencePieceUnigram {
         normalizer.sentencepiece()?;
         let (unigram, normalizer) = (unigram.clone(), normalizer.clone());
         let route = SentencePieceUnigram { unigram, normalizer, tables: Warmup::after(TABLES_PAY_AFTER) };
-        (!segmenter.fallback.may_fail()).then_some(route)
+        (!segmenter.fallback.can_fail()).then_some(route)
     }
 
     #[inline]

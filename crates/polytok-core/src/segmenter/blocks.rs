@@ -138,7 +138,7 @@ impl Segmenter {
     /// repeats. Unknown text must be an error, so that nothing depends on the text around the piece.
     #[inline]
     fn repeats(&self, piece: &[u8]) -> bool {
-        piece.len() <= LONGEST && piece.is_ascii() && self.fallback.may_fail()
+        piece.len() <= LONGEST && piece.is_ascii() && self.fallback.can_fail()
     }
 
     /// Caches the ids of a piece, unless they depend on its place in the text.

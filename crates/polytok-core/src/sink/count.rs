@@ -1,9 +1,9 @@
-//! The number of ids.
+//! A sink that counts ids.
 
 use crate::post::{IdSink, Out, Sink};
 use crate::token_id::TokenId;
 
-/// Counts ids without keeping them.
+/// The number of ids received; the ids are not stored.
 pub struct Count(pub usize);
 
 impl Sink for Count {
@@ -24,7 +24,7 @@ impl Sink for Count {
         self.push_all(ids);
     }
 
-    fn special(&mut self, _id: TokenId, _text: &[u8], _start: u32, _end: u32) {
+    fn push_special(&mut self, _id: TokenId, _text: &[u8], _start: u32, _end: u32) {
         self.0 += 1;
     }
 }

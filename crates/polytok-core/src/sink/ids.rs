@@ -1,4 +1,4 @@
-//! Ids alone.
+//! A sink that stores ids.
 
 use crate::post::{IdSink, Out, Sink};
 use crate::token_id::TokenId;
@@ -21,7 +21,7 @@ impl Sink for Vec<u32> {
         self.push_all(ids);
     }
 
-    fn special(&mut self, id: TokenId, _text: &[u8], _start: u32, _end: u32) {
+    fn push_special(&mut self, id: TokenId, _text: &[u8], _start: u32, _end: u32) {
         Vec::push(self, id.0);
     }
 }

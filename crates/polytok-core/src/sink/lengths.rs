@@ -1,16 +1,19 @@
-//! Spans of tokens by the lengths of their entries.
+//! Computes the spans of tokens from the lengths of their entries.
 //!
-//! If the tokens of a text, side by side, are that text, spans need not be carried through rewriting, splitting and merging. The text
-//! is encoded to ids alone, by the cache, and each token starts where the one before it ends. If all that is rewritten are
-//! spaces, as U+2581, this holds of the text before that, too: a token is as long as if it were spelled with spaces.
+//! If the entries of a text's tokens, concatenated, are the text, then spans need not be carried through rewriting,
+//! splitting and merging. The text is encoded to ids alone, with the cache, and each token starts at the end of the
+//! token before it. If the normalizer only writes spaces as U+2581, the same is true for the text before normalization:
+//! each U+2581 of an entry counts as a space.
 //!
-//! Proof: tokens come from left to right. Each covers text of its own that is as long as its entry; other ids do not count, nor do
-//! those that unknown text may become. So the sum of their lengths is at most the length of the text, and it is less if something lies
-//! between them, or if a U+2581 of the text was taken for a space. Unknown characters that become their bytes are compared with the
-//! text; a space or a U+2581 never is such a character. Only models whose tokens cover no other text than their own bytes take part.
+//! Proof: the tokens are in the order of the text, and each covers its own part of the text, which is as long as its
+//! entry. So the sum of their lengths is at most the length of the text. The sum is less if text lies between tokens,
+//! or if a U+2581 of the text itself was counted as a space. Ids that can cover other text than their entry, such as
+//! unknown text, have no length, and a text that has one of them gets no spans here. The ids of the bytes of an unknown
+//! character are compared with the text; a space or a U+2581 is never such a character. Only models whose tokens cover
+//! exactly the bytes of their entries take part.
 //!
-//! Invariant: the spans are those that encoding with spans gives. If the lengths do not add up, the text must be encoded anew, with
-//! spans. Cost: that of the ids, and a table lookup for each; at worst both ways are gone.
+//! Invariant: the spans are those of encoding with spans. If the lengths do not add up, the text is encoded again, with
+//! spans. Cost: that of the ids, and a table lookup for each id; in the worst case the text is encoded twice.
 
 use crate::post::{Fallback, Sink};
 use crate::space_mark;
@@ -19,28 +22,28 @@ use crate::token_id::TokenId;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
-/// Stands in the place of a length: a byte of an unknown character.
+/// The mark, in place of a length, of the id of a byte of an unknown character.
 const BYTE: u8 = u8::MAX;
 
-/// The number of bytes of text that a token covers, by id; 0 where it is not known.
+/// The number of bytes of text that a token covers, by id; 0 if it is not known.
 pub struct Lengths(Vec<u8>);
 
-/// Tokens that cover a text without gaps.
+/// The tokens of a text that they cover without_length gaps, and the starts of its pieces.
 #[derive(Default)]
 pub struct Tiles {
-    /// The ids.
+    /// The id of each token.
     pub ids: Vec<u32>,
-    /// Where each token ends.
+    /// The end of each token.
     pub ends: Vec<u32>,
-    /// Where the pieces of the split start.
-    pub words: Vec<u32>,
+    /// The starts of the pieces of the split.
+    pub word_starts: Vec<u32>,
 }
 
 impl Lengths {
-    /// The lengths of all entries. `is_escaped`: in texts a space stands for each U+2581. The ids in `without` have none, since they
-    /// stand for other text than their entry's.
-    pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, without: &[TokenId]) -> Lengths {
-        // There is no table of ids that lie far apart, and so no spans by lengths.
+    /// Computes the lengths of all entries. With `is_escaped` a text has a space for each U+2581 of an entry. The ids
+    /// in `without_length` get no length, because their tokens can cover other text than their entry.
+    pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, without_length: &[TokenId]) -> Lengths {
+        // If the ids are far apart, the table is empty, and no text gets spans by lengths.
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
         let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
         let (unknown, length) = match fallback {
@@ -48,34 +51,35 @@ impl Lengths {
             Fallback::Unk(id) | Fallback::Spelled(id) => (std::slice::from_ref(id), 0),
             Fallback::Error | Fallback::Drop => (&[][..], 0),
         };
-        let others = unknown.iter().map(|&id| (id, length)).chain(without.iter().map(|&id| (id, 0)));
+        let others = unknown.iter().map(|&id| (id, length)).chain(without_length.iter().map(|&id| (id, 0)));
         for (id, length) in others {
-            if let Some(place) = lengths.get_mut(id.index()) {
-                *place = length;
+            if let Some(slot) = lengths.get_mut(id.index()) {
+                *slot = length;
             }
         }
         Lengths(lengths)
     }
 
-    /// Finds the end of each token of a text that a space of `prefix` bytes was put before; false if the tokens are not the text.
+    /// Finds the end of each token of a text before which a space of `prefix` bytes was inserted. Returns false if the
+    /// tokens do not cover the text without_length gaps.
     pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, tiles: &mut Tiles) -> bool {
         let Tiles { ids, ends, .. } = tiles;
         let mut at = 0usize;
-        let mut rest = TokenId::slice_of(ids);
+        let mut remaining_ids = TokenId::slice_of(ids);
         ends.clear();
         ends.reserve(ids.len());
-        while let Some((&id, others)) = rest.split_first() {
+        while let Some((&id, later_ids)) = remaining_ids.split_first() {
             match self.0.get(id.index()) {
                 None | Some(0) => return false,
                 Some(&BYTE) => {
                     let Some(start) = at.checked_sub(prefix).filter(|&start| start < text.len()) else { return false };
-                    let Some(len) = unknown_char(fallback, rest, &text[start..]) else { return false };
+                    let Some(len) = unknown_char_len(fallback, remaining_ids, &text[start..]) else { return false };
                     ends.extend(std::iter::repeat_n(start as u32, len - 1));
-                    rest = &rest[len..];
+                    remaining_ids = &remaining_ids[len..];
                     at += len;
                 }
                 Some(&len) => {
-                    rest = others;
+                    remaining_ids = later_ids;
                     at += len as usize;
                 }
             }
@@ -85,7 +89,7 @@ impl Lengths {
     }
 }
 
-/// The bytes of text that an entry covers; 0 if it covers none, or too many for the table.
+/// Returns the number of bytes of text that an entry covers; 0 if it covers none, or too many for the table.
 fn length(vocab: &Vocab, id: TokenId, is_escaped: bool) -> u8 {
     let row = vocab.row(id).filter(|&row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined));
     let piece = row.map_or(&[][..], |row| vocab.bytes(row));
@@ -94,27 +98,27 @@ fn length(vocab: &Vocab, id: TokenId, is_escaped: bool) -> u8 {
     if length < BYTE as usize { length as u8 } else { 0 }
 }
 
-/// The length of the character at the start of `text`, if the next ids are its bytes.
-fn unknown_char(fallback: &Fallback, ids: &[TokenId], text: &[u8]) -> Option<usize> {
+/// Returns the length of the character at the start of `text`, if the next ids are those of its bytes.
+fn unknown_char_len(fallback: &Fallback, ids: &[TokenId], text: &[u8]) -> Option<usize> {
     let Fallback::Bytes(bytes) = fallback else { return None };
     let char = &text[..char_len(text)];
-    let is_spelled = || char.iter().zip(ids).all(|(&byte, &id)| bytes[byte as usize] == id);
-    (char != space_mark::BYTES && char.len() <= ids.len() && is_spelled()).then_some(char.len())
+    let is_spelled_by_bytes = || char.iter().zip(ids).all(|(&byte, &id)| bytes[byte as usize] == id);
+    (char != space_mark::BYTES && char.len() <= ids.len() && is_spelled_by_bytes()).then_some(char.len())
 }
 
 impl Tiles {
-    /// Forgets the tokens.
+    /// Removes the tokens and words.
     pub fn clear(&mut self) {
         self.ids.clear();
-        self.words.clear();
+        self.word_starts.clear();
     }
 
-    /// Pushes the tokens, and the pieces that start between them.
+    /// Writes the tokens to a sink, and the starts of the pieces if the sink needs words.
     pub fn push<S: Sink>(&self, sink: &mut S) {
         if !sink.needs_words() {
             return sink.push_tiles(TokenId::slice_of(&self.ids), &self.ends);
         }
-        let mut words = self.words.iter().peekable();
+        let mut words = self.word_starts.iter().peekable();
         let mut start = 0;
         for (&id, &end) in TokenId::slice_of(&self.ids).iter().zip(&self.ends) {
             while words.next_if(|&&word| word <= start).is_some() {
@@ -126,9 +130,9 @@ impl Tiles {
         words.for_each(|_| sink.begin_word());
     }
 
-    /// Frees buffers of more than `kept` numbers.
+    /// Frees buffers with room for more than `kept` numbers.
     pub fn release(&mut self, kept: usize) {
-        for buffer in [&mut self.ids, &mut self.ends, &mut self.words] {
+        for buffer in [&mut self.ids, &mut self.ends, &mut self.word_starts] {
             if buffer.capacity() > kept {
                 *buffer = Vec::new();
             }

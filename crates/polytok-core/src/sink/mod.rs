@@ -1,4 +1,4 @@
-//! Where tokens go: the things a caller can want of an encoding, one file each.
+//! The sinks of tokens, one file for each kind of result that a caller can get from encoding.
 
 mod count;
 mod ids;
@@ -9,4 +9,4 @@ pub mod trim;
 
 pub use count::Count;
 pub use spans::Spans;
-pub use tokens::{Said, Token, Tokens};
+pub use tokens::{OwnText, Token, Tokens};

@@ -1,18 +1,18 @@
-//! Ids and spans as columns.
+//! A sink that stores ids and spans as columns.
 
 use crate::normalize::origin::{Origin, Place};
 use crate::normalize::output::Span;
 use crate::post::{Out, Sink};
 use crate::token_id::TokenId;
 
-/// Tokens as columns.
+/// Ids and spans of tokens, as columns.
 #[derive(Default)]
 pub struct Spans {
-    /// The ids.
+    /// The id of each token.
     pub ids: Vec<u32>,
-    /// The first byte of each.
+    /// The offset of the first byte of each token.
     pub starts: Vec<u32>,
-    /// The byte after the last one of each.
+    /// The offset after the last byte of each token.
     pub ends: Vec<u32>,
     place: Place,
 }
@@ -45,14 +45,14 @@ impl Sink for Spans {
     }
 
     fn push_tiles(&mut self, ids: &[TokenId], ends: &[u32]) {
-        let first = std::iter::once(&0).chain(ends);
+        let starts = std::iter::once(&0).chain(ends);
         match self.place {
             Place { at, origin: Origin::Same } => {
                 self.ids.extend_from_slice(TokenId::numbers(ids));
-                self.starts.extend(first.take(ends.len()).map(|start| at + start));
+                self.starts.extend(starts.take(ends.len()).map(|start| at + start));
                 self.ends.extend(ends.iter().map(|end| at + end));
             }
-            _ => first.zip(ends).zip(ids).for_each(|((&start, &end), &id)| self.push(id, start, end)),
+            _ => starts.zip(ends).zip(ids).for_each(|((&start, &end), &id)| self.push(id, start, end)),
         }
     }
 
@@ -67,7 +67,7 @@ impl Sink for Spans {
         }
     }
 
-    fn special(&mut self, id: TokenId, _text: &[u8], start: u32, end: u32) {
+    fn push_special(&mut self, id: TokenId, _text: &[u8], start: u32, end: u32) {
         self.add(id, (start, end));
     }
 }

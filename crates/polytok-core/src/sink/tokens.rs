@@ -1,75 +1,80 @@
-//! Tokens with their spans, their words, and the text of those that stand for other text than their entry's.
+//! A sink that stores tokens with their spans, the numbers of their words, and the text of tokens whose text is not
+//! that of their entry.
 
 use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
 use crate::token_id::TokenId;
 
-/// A token and the bytes of the original text it stands for.
+/// A token and its span in the original text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The id.
+    /// The id of the entry or push_special token.
     pub id: TokenId,
-    /// First byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// The byte after the last one.
+    /// The offset after the last byte.
     pub end: u32,
-    /// The number of the piece it belongs to; special tokens are pieces too. None for the template's tokens, and if numbers were not asked for.
+    /// The number of the piece that the token is in; a push_special token is a piece of its own. None for the
+    /// template's tokens, and if words are not needed.
     pub word: Option<u32>,
-    /// The text it stands for, if that is not its entry's.
-    pub said: Option<Box<Said>>,
+    /// The text of the token, if that is not the text of its entry.
+    pub own_text: Option<Box<OwnText>>,
 }
 
-/// The text that a token stands for.
+/// The text of a token whose text is not that of its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum OwnText {
     /// The normalized text of an unknown token.
     Unknown(Vec<u8>),
-    /// The text in which a special token was recognised: normalized if it is searched for so, and with the white space it takes.
-    Found(Vec<u8>),
+    /// The text that was recognised as a push_special token, with the white space that the token takes. It is
+    /// normalized if the token is searched for in normalized text.
+    Special(Vec<u8>),
 }
 
 impl Token {
-    /// The normalized text of an unknown token.
-    pub fn unknown(&self) -> Option<&[u8]> {
-        if let Some(Said::Unknown(text)) = self.said.as_deref() { Some(text) } else { None }
+    /// Returns the normalized text of an unknown token.
+    pub fn unknown_text(&self) -> Option<&[u8]> {
+        if let Some(OwnText::Unknown(text)) = self.own_text.as_deref() { Some(text) } else { None }
     }
 
-    /// The text in which a special token was recognised.
-    pub fn found(&self) -> Option<&[u8]> {
-        if let Some(Said::Found(text)) = self.said.as_deref() { Some(text) } else { None }
+    /// Returns the text that was recognised as a push_special token.
+    pub fn special_text(&self) -> Option<&[u8]> {
+        if let Some(OwnText::Special(text)) = self.own_text.as_deref() { Some(text) } else { None }
     }
 }
 
-/// Collects tokens.
+/// A collector of tokens.
 #[derive(Default)]
 pub struct Tokens {
     needs_words: bool,
     tokens: Vec<Token>,
     place: Place,
+    /// The number of words that have started.
     words: u32,
 }
 
 impl Tokens {
-    /// With the numbers of their words, or without.
+    /// Returns an empty collector. With `needs_words` each token gets the number of its word.
     pub fn new(needs_words: bool) -> Tokens {
         Tokens { needs_words, ..Tokens::default() }
     }
 
-    /// No tokens yet, with room for `count`.
+    /// Returns an empty collector with room for `count` tokens.
     pub fn with_room(count: usize) -> Tokens {
         Tokens { tokens: Vec::with_capacity(count), ..Tokens::default() }
     }
 
-    /// Adds tokens of another encoding.
+    /// Adds the tokens of another encoding.
     pub fn extend(&mut self, tokens: &[Token]) {
         self.tokens.extend_from_slice(tokens);
     }
 
-    /// The tokens.
+    /// Returns the tokens.
     pub fn finish(self) -> Vec<Token> {
         self.tokens
     }
 
+    /// Returns the number of the current word, if words are needed.
     fn word(&self) -> Option<u32> {
         self.words.checked_sub(1).filter(|_| self.needs_words)
     }
@@ -97,11 +102,11 @@ impl Sink for Tokens {
 
     fn push(&mut self, id: TokenId, start: u32, end: u32) {
         let (start, end) = self.place.original(start, end);
-        self.tokens.push(Token { id, start, end, word: self.word(), said: None });
+        self.tokens.push(Token { id, start, end, word: self.word(), own_text: None });
     }
 
     fn insert(&mut self, ids: &[TokenId], at: u32) {
-        let inserted = |&id| Token { id, start: at, end: at, word: None, said: None };
+        let inserted = |&id| Token { id, start: at, end: at, word: None, own_text: None };
         self.tokens.extend(ids.iter().map(inserted));
     }
 
@@ -112,7 +117,7 @@ impl Sink for Tokens {
             start,
             end,
             word: self.word(),
-            said: Some(Box::new(Said::Unknown(text.to_vec()))),
+            own_text: Some(Box::new(OwnText::Unknown(text.to_vec()))),
         });
     }
 
@@ -120,15 +125,21 @@ impl Sink for Tokens {
         let (_, end) = self.place.original(start, end);
         if let Some(last) = self.tokens.last_mut() {
             last.end = end;
-            match last.said.as_deref_mut() {
-                Some(Said::Unknown(before) | Said::Found(before)) => before.extend_from_slice(text),
-                None => last.said = Some(Box::new(Said::Unknown(text.to_vec()))),
+            match last.own_text.as_deref_mut() {
+                Some(OwnText::Unknown(own_text) | OwnText::Special(own_text)) => own_text.extend_from_slice(text),
+                None => last.own_text = Some(Box::new(OwnText::Unknown(text.to_vec()))),
             }
         }
     }
 
-    fn special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
+    fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         self.words += 1;
-        self.tokens.push(Token { id, start, end, word: self.word(), said: Some(Box::new(Said::Found(text.to_vec()))) });
+        self.tokens.push(Token {
+            id,
+            start,
+            end,
+            word: self.word(),
+            own_text: Some(Box::new(OwnText::Special(text.to_vec()))),
+        });
     }
 }
