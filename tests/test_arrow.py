@@ -145,12 +145,12 @@ def test_errors_name_the_row_among_all_chunks() -> None:
     [
         (["a"], "pyarrow.array"),
         ("a", "not str"),
-        (pa.array([1]), "not one of Int64"),
-        (pa.array([["a"]]), "of a table take one column"),
-        (pa.table({"text": ["a"]}), "of a table take one column"),
-        (pa.record_batch({"text": ["a"]}), "of a table take one column"),
-        (polars.DataFrame({"text": ["a"]}), "of a table take one column"),
-        (pa.array([1, 2]).dictionary_encode(), "not one of Dictionary"),
+        (pa.array([1]), "not Int64"),
+        (pa.array([["a"]]), "pass one column of the table"),
+        (pa.table({"text": ["a"]}), "pass one column of the table"),
+        (pa.record_batch({"text": ["a"]}), "pass one column of the table"),
+        (polars.DataFrame({"text": ["a"]}), "pass one column of the table"),
+        (pa.array([1, 2]).dictionary_encode(), "not Dictionary"),
     ],
     ids=["list", "str", "numbers", "lists", "table", "batch", "frame", "dictionary"],
 )

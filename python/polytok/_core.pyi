@@ -1,4 +1,4 @@
-"""The native engine and file readers; python/polytok is their public face."""
+"""The native engine and file readers. The package python/polytok is their public interface."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -136,7 +136,7 @@ def bpe_derivations(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 
 class _Units(Protocol):
-    """polytok.training.bpe_learning.Units."""
+    """The attributes of polytok.training.bpe_learning.Units that learning reads."""
 
     @property
     def unit(self) -> str: ...
@@ -146,7 +146,7 @@ class _Units(Protocol):
     def suffix(self) -> str: ...
 
 class _Rules(Protocol):
-    """polytok.training.bpe_learning.Rules."""
+    """The attributes of polytok.training.bpe_learning.Rules that learning reads."""
 
     @property
     def size(self) -> int: ...
@@ -202,7 +202,7 @@ def train_longest_match(
 
 @final
 class Checksum:
-    """XXH3 of 128 bits, of bytes that come in parts; polytok.corpus.write.checksum is that of a file."""
+    """The XXH3 checksum with 128 bits of bytes that are added in parts (see polytok.corpus.write.checksum)."""
 
     def __new__(cls) -> Checksum: ...
     def update(self, part: npt.NDArray[np.uint8]) -> None: ...
@@ -210,7 +210,7 @@ class Checksum:
 
 @final
 class NativeFile:
-    """A file of polytok's own format, mapped or copied; polytok.formats.ptok is its reader."""
+    """A file in polytok's own format, mapped or copied. polytok.formats.ptok reads the rest of the file."""
 
     @staticmethod
     def open(path: str | os.PathLike[str]) -> NativeFile: ...
@@ -230,7 +230,7 @@ class ResolvedOptions:
 
 @final
 class Tokenizer:
-    """A compiled tokenizer; polytok.Tokenizer is its public face."""
+    """A compiled tokenizer. polytok.Tokenizer is its public interface."""
 
     cache_limit: int
     @property
@@ -284,9 +284,9 @@ class Tokenizer:
 class TokenColumns:
     """The tokens of a text as columns, without the template.
 
-    Spans count characters; the ``first_`` ones are those of a token that is the first of a window. ``words`` are the
-    numbers of the pieces, or -1. ``said`` are the texts of special tokens, and of unknown ones that do not have their
-    entry's text, each with the place of its token.
+    Spans count characters. ``first_starts`` and ``first_ends`` are the span of each token if it is the first token of a
+    window. ``words`` has the number of each token's piece, or -1. ``said`` has the texts of special tokens, and of
+    unknown tokens whose text differs from that of their entry, each with the index of its token.
     """
 
     @property
@@ -306,7 +306,7 @@ class TokenColumns:
 
 @final
 class ArrowArray:
-    """An array that others read; python/polytok/arrow.py."""
+    """An Arrow array that other packages read (python/polytok/arrow.py)."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -314,7 +314,7 @@ class ArrowArray:
 
 @final
 class ArrowStream:
-    """Arrays of one type that others read, in chunks."""
+    """An Arrow stream of arrays of one type that other packages read."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -322,11 +322,11 @@ class ArrowStream:
 
 @final
 class Texts:
-    """A column of texts in one buffer that is shared; none of them is an object until it is asked for.
+    """A column of texts in one shared buffer. A text is converted to a Python object only when it is read.
 
-    ``starts`` and ``ends`` are where the texts lie in the buffer, ``places`` where the record of each begins in what it
-    was cut from; ``valid`` is False for null texts, or None if there are none. A null text has no ids, and is empty as
-    bytes.
+    ``starts`` and ``ends`` are the offsets of the texts in the buffer. ``places`` are the offsets at which the records
+    of the texts begin in their block. ``valid`` is False for null texts, or None if no text is null. A null text has no
+    ids, and is empty as bytes.
     """
 
     @staticmethod
@@ -358,7 +358,7 @@ def cut_json_lines(data: bytes, path: list[str], is_last: bool) -> tuple[Texts, 
 
 @final
 class DecodeStream:
-    """A decoding that is fed id by id."""
+    """A decoding stream, which decodes ids one by one."""
 
     def push(self, ids: int | Ids) -> bytes: ...
     def finish(self) -> bytes: ...

@@ -1,5 +1,5 @@
-//! Arrow's C interface, as other packages speak it through capsules of Python: columns of texts come in without a copy, columns of
-//! ids and counts go out without one.
+//! Arrow's C interface, which packages exchange in Python capsules. Columns of texts are read, and columns of ids and counts are returned,
+//! without a copy.
 
 mod export;
 mod import;
@@ -22,7 +22,7 @@ use crate::errors::in_row;
 pub use export::{PyArrowArray, PyArrowStream};
 pub use import::texts;
 
-/// The ids of a column of texts: a list for each text, null for a null one. `is_narrow` says that all ids fit 16 bits.
+/// Encodes a column of texts to a column with a list of ids for each text, and null for a null text. If `is_narrow`, ids have 16 bits.
 pub fn encode<'py>(
     tokenizer: &Tokenizer,
     is_narrow: bool,
@@ -44,7 +44,7 @@ pub fn encode<'py>(
     )
 }
 
-/// The numbers of ids of a column of texts, null for a null one.
+/// Counts the ids of each text of a column; null for a null text.
 pub fn count<'py>(
     tokenizer: &Tokenizer,
     column: &Bound<'py, PyAny>,
@@ -60,17 +60,17 @@ pub fn count<'py>(
     )
 }
 
-/// Makes a column of each chunk of texts. An array gives an array, a stream as many arrays.
+/// Converts each chunk of a column of texts by `convert`. The result of an array is an array, and the result of a stream a stream.
 fn each<'py>(
     column: &Bound<'py, PyAny>,
     result: impl Fn(&DataType) -> DataType,
-    make: impl Fn(&Texts, &DataType) -> RowResult<ArrayData> + Sync,
+    convert: impl Fn(&Texts, &DataType) -> RowResult<ArrayData> + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, given) = (column.py(), import::chunks(column)?);
     let result = result(&given.data_type);
     let (mut made, mut before) = (Vec::with_capacity(given.chunks.len()), 0);
     for texts in &given.chunks {
-        let chunk = py.detach(|| make(texts, &result)).map_err(|(row, error)| in_row((before + row, error)))?;
+        let chunk = py.detach(|| convert(texts, &result)).map_err(|(row, error)| in_row((before + row, error)))?;
         before += texts.len();
         made.push(chunk);
     }
@@ -83,7 +83,8 @@ fn each<'py>(
     }
 }
 
-/// Lists are as wide as the texts': 32 bits for string and binary, 64 for those that may hold more.
+/// The type of the lists of ids: offsets of 32 bits for columns of string and binary, and of 64 bits for columns with offsets of 64 bits or
+/// views.
 fn list_type(texts: &DataType, is_narrow: bool) -> DataType {
     let id = if is_narrow { DataType::UInt16 } else { DataType::UInt32 };
     let field = Arc::new(Field::new_list_field(id, true));
@@ -104,7 +105,7 @@ fn lists<T: ArrowPrimitiveType<Native: Id>, O: OffsetSizeTrait>(
     let narrowed = batch.offsets.iter().map(|&offset| O::from_usize(offset as usize)).collect::<Option<Vec<O>>>();
     let offsets = narrowed.ok_or_else(|| {
         let message =
-            "more than 2^31 - 1 ids in one array of string or binary; cast it to large_string or large_binary";
+            "an array of string or binary has more than 2^31 - 1 ids; cast the array to large_string or large_binary";
         (0, Error::Argument(message.into()))
     })?;
     let ids = PrimitiveArray::<T>::new(batch.ids.into(), None);

@@ -4,7 +4,7 @@ use numpy::PyReadonlyArray1;
 use polytok_core::checksum::Checksum;
 use pyo3::prelude::*;
 
-/// XXH3 of 128 bits, of bytes that come in parts.
+/// The XXH3 checksum with 128 bits of bytes that are added in parts.
 #[pyclass(name = "Checksum")]
 #[derive(Default)]
 pub struct PyChecksum(Checksum);
@@ -16,14 +16,14 @@ impl PyChecksum {
         Self::default()
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     fn update(&mut self, py: Python<'_>, part: PyReadonlyArray1<'_, u8>) -> PyResult<()> {
         let part = part.as_slice()?;
         py.detach(|| self.0.update(part));
         Ok(())
     }
 
-    /// Of all bytes until now, as 32 digits.
+    /// The checksum of all bytes so far, as 32 hexadecimal digits.
     fn hex(&self) -> String {
         self.0.hex()
     }

@@ -1,10 +1,10 @@
-//! Engine errors as the Python exceptions of polytok.errors.
+//! Converts engine errors to the Python exceptions of polytok.errors.
 
 use polytok_core::error::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::PyKeyboardInterrupt;
 
-/// The Python classes.
+/// The Python classes of the exceptions.
 mod classes {
     pyo3::import_exception!(polytok.errors, ArgumentError);
     pyo3::import_exception!(polytok.errors, EncodeError);
@@ -15,7 +15,7 @@ mod classes {
     pyo3::import_exception!(polytok.errors, TokenIdError);
 }
 
-/// The exception for an engine error.
+/// Converts an engine error to a Python exception.
 pub fn to_python(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
@@ -30,7 +30,7 @@ pub fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// The exception for an error in a text of a column.
+/// Converts an error in a text of a column, and adds the row of the text to the message.
 pub fn in_row((row, error): (usize, Error)) -> PyErr {
     to_python(match error {
         Error::Encode(message) => Error::Encode(format!("text {row}: {message}")),
@@ -39,7 +39,7 @@ pub fn in_row((row, error): (usize, Error)) -> PyErr {
     })
 }
 
-/// An id that is no number from 0 to 2^32 - 1.
+/// Creates the exception for an id outside 0 to 2^32 - 1.
 pub fn bad_id(id: impl std::fmt::Display) -> PyErr {
     classes::TokenIdError::new_err(format!("id {id} is not in the vocabulary"))
 }

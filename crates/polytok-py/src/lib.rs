@@ -1,4 +1,4 @@
-//! The Python binding: thin and dull, no logic.
+//! The Python binding of the engine. The binding converts arguments and results, and has no algorithms.
 
 mod arrow;
 mod checksum;
@@ -17,7 +17,7 @@ mod wire;
 
 use pyo3::prelude::*;
 
-/// The native part of polytok; its public face is the Python package.
+/// The native module of polytok; the Python package polytok is its public interface.
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;

@@ -1,4 +1,4 @@
-//! The Python dataclasses of polytok.spec, field by field, as the engine's Spec.
+//! Converts the Python dataclasses of polytok.spec to the engine's Spec, field by field.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
@@ -18,7 +18,7 @@ fn spec_error(message: String) -> PyErr {
     to_python(Error::Spec(message))
 }
 
-/// A field of a dataclass.
+/// Reads a field of a dataclass.
 fn field<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     object: &Bound<'py, PyAny>,
     name: &str,
@@ -26,7 +26,7 @@ fn field<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     object.getattr(name)?.extract().map_err(Into::into)
 }
 
-/// A column of a dataclass as a Rust vector.
+/// Reads a column of a dataclass as a vector.
 fn column<T: numpy::Element + Clone>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
     let array: PyReadonlyArray1<'_, T> = object.getattr(name)?.extract().map_err(|_| {
         spec_error(format!("vocab.{name} is not a one-dimensional array of {}", std::any::type_name::<T>()))
@@ -40,7 +40,7 @@ pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     fields(object, columns, merges)
 }
 
-/// Reads a Spec without its columns, which are in a file: numpy is not imported for it.
+/// Reads a Spec without its columns, which are in a file. So numpy is not imported.
 pub fn outline(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     fields(object, VocabColumns::default(), |_| Ok(Vec::new()))
 }
@@ -48,7 +48,7 @@ pub fn outline(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
 /// The merges of a model, in order.
 type Merges = Vec<[u32; 3]>;
 
-/// What reads them.
+/// A function that reads the merges of a model.
 type ReadMerges = fn(&Bound<'_, PyAny>) -> PyResult<Merges>;
 
 fn fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
@@ -107,7 +107,7 @@ const FAMILIES: [(&str, Family); 6] = [
     ("plamo2", Family::Plamo2),
 ];
 
-/// A field whose value is one of several names.
+/// Reads a field whose value is one of several names.
 fn named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -> PyResult<T> {
     let wanted: String = field(object, name)?;
     let found = values.iter().find(|(value, _)| *value == wanted).map(|(_, value)| *value);
@@ -115,27 +115,27 @@ fn named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -
     found.ok_or_else(|| spec_error(format!("{name}={wanted:?} is none of {}", known())))
 }
 
-/// A field that is a sequence.
+/// Reads a field that is a sequence.
 fn list<T>(object: &Bound<'_, PyAny>, name: &str, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<Vec<T>> {
     object.getattr(name)?.try_iter()?.map(|item| read(&item?)).collect()
 }
 
-/// Steps of a Spec's `normalize`.
+/// Reads the steps of a Spec's `normalize`.
 pub fn normalize_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Normalize>> {
     steps.try_iter()?.map(|step| normalize_step(&step?)).collect()
 }
 
-/// Steps of a Spec's `split`.
+/// Reads the steps of a Spec's `split`.
 pub fn split_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Split>> {
     steps.try_iter()?.map(|step| split_step(&step?)).collect()
 }
 
-/// A field of bytes.
+/// Reads a field of bytes.
 fn bytes(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u8>> {
     Ok(object.getattr(name)?.cast::<PyBytes>()?.as_bytes().to_vec())
 }
 
-/// Which of several dataclasses it is.
+/// Reads the field `kind`, which names the dataclass of a step or a model.
 fn kind(object: &Bound<'_, PyAny>) -> PyResult<String> {
     field(object, "kind")
 }
@@ -171,7 +171,7 @@ fn replace(step: &Bound<'_, PyAny>) -> PyResult<Replace> {
     Ok(Replace { pattern: pattern(step)?, content: field(step, "content")? })
 }
 
-/// One dataclass of polytok.spec.split.
+/// Reads a dataclass of polytok.spec.split.
 pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
     Ok(match kind(step)?.as_str() {
         "pattern" => Split::Pattern {
@@ -193,7 +193,7 @@ pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
     })
 }
 
-/// The SentencePiece line of this name.
+/// Reads the name of a SentencePiece line.
 pub fn line(name: &str) -> PyResult<Line> {
     match name {
         "0.2.1" => Ok(Line::V0_2_1),
@@ -227,7 +227,7 @@ fn vocab(object: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
     })
 }
 
-/// One dataclass of polytok.spec.normalize.
+/// Reads a dataclass of polytok.spec.normalize.
 pub fn normalize_step(step: &Bound<'_, PyAny>) -> PyResult<Normalize> {
     Ok(match kind(step)?.as_str() {
         "sentencepiece" => Normalize::SentencePiece(sentencepiece_normalize(step)?),

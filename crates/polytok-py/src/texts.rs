@@ -15,14 +15,14 @@ use pyo3::types::{PyBytes, PyList};
 use crate::errors::to_python;
 use crate::{arrow, text};
 
-/// A column of texts.
+/// A column of texts in a shared buffer.
 #[pyclass(frozen, name = "Texts")]
 pub struct PyTexts(pub Texts);
 
-/// Texts, and how many bytes were used up.
+/// The texts of a block, and the number of bytes that they take.
 type Cut = (PyTexts, usize);
 
-/// Places of lines without a text, and why.
+/// The offsets of lines without a text, with the reasons.
 type Lacking = Vec<(usize, String)>;
 
 /// An array of numbers.
@@ -34,7 +34,7 @@ fn numbers<'py>(py: Python<'py>, values: impl Iterator<Item = usize>) -> Numbers
 
 #[pymethods]
 impl PyTexts {
-    /// Texts, str or bytes, one behind the other.
+    /// Creates a column from a list of str or bytes.
     #[staticmethod]
     fn of_list(texts: Vec<Bound<'_, PyAny>>) -> PyResult<PyTexts> {
         let (mut buffer, mut spans) = (Vec::new(), Vec::with_capacity(texts.len()));
@@ -46,14 +46,14 @@ impl PyTexts {
         Ok(PyTexts(Texts::new(Arc::new(buffer), spans)))
     }
 
-    /// One text.
+    /// Creates a column with one text.
     #[staticmethod]
     fn whole(data: PyBackedBytes) -> PyTexts {
         let span: Range<usize> = 0..data.len();
         PyTexts(Texts::new(shared(data), vec![span]))
     }
 
-    /// A column of an object that speaks Arrow.
+    /// Creates a column from an Arrow array or stream.
     #[staticmethod]
     fn of_arrow(object: &Bound<'_, PyAny>) -> PyResult<PyTexts> {
         arrow::texts(object).map(PyTexts)
@@ -69,44 +69,44 @@ impl PyTexts {
         text.map(|text| PyBytes::new(py, text)).ok_or_else(|| no_row(index as i64, self.0.len()))
     }
 
-    /// Where each text begins in the buffer.
+    /// The offset in the buffer at which each text begins.
     #[getter]
     fn starts<'py>(&self, py: Python<'py>) -> Numbers<'py> {
         numbers(py, self.0.spans().iter().map(|span| span.start))
     }
 
-    /// Where each text ends.
+    /// The offset in the buffer at which each text ends.
     #[getter]
     fn ends<'py>(&self, py: Python<'py>) -> Numbers<'py> {
         numbers(py, self.0.spans().iter().map(|span| span.end))
     }
 
-    /// Where the record of each text begins in what was cut.
+    /// The offset in the block at which the record of each text begins.
     #[getter]
     fn places<'py>(&self, py: Python<'py>) -> Numbers<'py> {
         numbers(py, self.0.places().into_iter())
     }
 
-    /// False for rows that are null; None if there are none of those.
+    /// For each row whether it is not null; None if no row is null.
     #[getter]
     fn valid<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
         let is_valid = || self.0.slices().iter().map(Option::is_some).collect();
         (!self.0.nulls().is_empty()).then(|| PyArray1::from_vec(py, is_valid()))
     }
 
-    /// The lengths of all texts together.
+    /// The total length of the texts in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.text_bytes()
     }
 
-    /// The texts as bytes, None for null.
+    /// The texts as a list of bytes, with None for null.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let texts = self.0.slices().into_iter().map(|text| text.map(|text| PyBytes::new(py, text)));
         PyList::new(py, texts)
     }
 
-    /// These rows, in this order.
+    /// Selects rows in the given order.
     fn take(&self, rows: PyReadonlyArray1<'_, i64>) -> PyResult<PyTexts> {
         let rows: Vec<i64> = rows.as_array().to_vec();
         let is_there = |row: &i64| (0..self.0.len() as i64).contains(row);
@@ -117,7 +117,7 @@ impl PyTexts {
         Ok(PyTexts(self.0.take(&rows)))
     }
 
-    /// The same without undecodable bytes, and the rows that had some.
+    /// Replaces undecodable bytes or skips their texts, and returns the new column and the rows with such bytes.
     fn checked<'py>(slf: &Bound<'py, PyTexts>, invalid: &str) -> PyResult<(Bound<'py, PyTexts>, Numbers<'py>)> {
         let py = slf.py();
         let texts = &slf.get().0;
@@ -126,21 +126,21 @@ impl PyTexts {
             "replace" | "skip" if bad.is_empty() => slf.clone(),
             "replace" => Bound::new(py, PyTexts(py.detach(|| texts.repaired())))?,
             "skip" => Bound::new(py, PyTexts(py.detach(|| texts.without(&bad))))?,
-            other => return Err(argument(format!("invalid is {other:?}, which is neither \"replace\" nor \"skip\""))),
+            other => return Err(argument(format!("invalid={other:?} is not \"replace\" or \"skip\""))),
         };
         Ok((checked, numbers(py, bad.into_iter())))
     }
 }
 
-/// Where the first so many texts from a place on end, of which each has the separator behind it.
+/// Returns the end of a number of texts from an offset on, each followed by the separator.
 #[pyfunction]
 fn end_of_texts(data: &[u8], start: usize, separator: &[u8], texts: usize) -> PyResult<usize> {
-    let rest = data.get(start..).ok_or_else(|| argument(format!("{start} is beyond the end of the data")))?;
+    let rest = data.get(start..).ok_or_else(|| argument(format!("start={start} is beyond the end of the data")))?;
     check_separator(separator)?;
     Ok(start + texts::end_of(rest, separator, texts))
 }
 
-/// Cuts a block into lines, without their line feeds.
+/// Splits a block into lines, without their line feeds.
 #[pyfunction]
 fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> Cut {
     let data = shared(data);
@@ -148,7 +148,7 @@ fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> Cut {
     (PyTexts(texts), used)
 }
 
-/// Cuts a block at a separator.
+/// Splits a block at a separator.
 #[pyfunction]
 fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last: bool) -> PyResult<Cut> {
     check_separator(separator)?;
@@ -157,7 +157,7 @@ fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last:
     Ok((PyTexts(texts), used))
 }
 
-/// Cuts a block of lines of JSON into the texts of a field; also gives the places of lines that have none, and why.
+/// Reads a field from the lines of a block of JSON lines. Also returns the offsets of the lines without a text, with the reasons.
 #[pyfunction]
 fn cut_json_lines(
     py: Python<'_>,
@@ -166,7 +166,10 @@ fn cut_json_lines(
     is_last: bool,
 ) -> PyResult<(PyTexts, usize, Lacking)> {
     if path.len() > MOST_KEYS {
-        return Err(argument(format!("a path of {} keys; at most {MOST_KEYS} are possible", path.len())));
+        return Err(argument(format!(
+            "the path of the field has {} keys; write one with at most {MOST_KEYS}",
+            path.len()
+        )));
     }
     let field = path.join(".");
     let path: Vec<Vec<u8>> = path.into_iter().map(String::into_bytes).collect();
@@ -174,12 +177,12 @@ fn cut_json_lines(
     Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.reason(&field))).collect()))
 }
 
-/// How many keys a path may have, as it is followed by recursion.
+/// The most keys of a path, because the keys are followed by recursion.
 const MOST_KEYS: usize = 64;
 
 fn check_separator(separator: &[u8]) -> PyResult<()> {
     if separator.is_empty() {
-        return Err(argument("the separator is empty".into()));
+        return Err(argument("the separator is empty; pass one or more bytes".into()));
     }
     Ok(())
 }
@@ -193,7 +196,7 @@ fn argument(message: String) -> PyErr {
 }
 
 fn no_row(row: i64, len: usize) -> PyErr {
-    PyIndexError::new_err(format!("row {row} of {len} texts"))
+    PyIndexError::new_err(format!("row {row} of {len} texts does not exist"))
 }
 
 /// Adds the class and the functions to the module.

@@ -1,4 +1,4 @@
-//! The engine's tokenizer as a Python class. Options are resolved by python/polytok/tokenizer.py; here they are plain.
+//! The engine's tokenizer as a Python class. python/polytok/tokenizer.py resolves the options.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -20,16 +20,16 @@ use crate::ints::Ints;
 use crate::texts::PyTexts;
 use crate::{arrow, ids, spec, text};
 
-/// Texts shorter than this are encoded with the GIL held: letting it go would cost more than it gives.
+/// The bytes of a text from which on it is encoded without the GIL. For shorter texts, releasing the GIL costs more than it saves.
 const HOLD_GIL: usize = 1024;
 
-/// Arrays of up to so many bytes are copied: an array that owns memory of Rust costs one more object.
+/// The most bytes of an array that is copied. A longer array takes over the memory of Rust, which costs one more object.
 const COPIED: usize = 1 << 14;
 
-/// A first guess at how much room the ids of a text want.
+/// The bytes of a text per id that are assumed when memory for the ids is reserved.
 const FEW_BYTES_PER_ID: usize = 3;
 
-/// The options of an encoding, resolved for one tokenizer: with the sets of special tokens to recognise and to refuse.
+/// The options of an encoding, resolved for one tokenizer: special tokens are sets of the tokens to recognise and to refuse.
 #[pyclass(frozen, name = "ResolvedOptions")]
 pub struct PyResolvedOptions {
     #[pyo3(get)]
@@ -38,7 +38,7 @@ pub struct PyResolvedOptions {
     reject: Option<SpecialSet>,
 }
 
-/// Options, or None for the defaults.
+/// The options of an encoding; None means the defaults.
 type Options<'a, 'py> = Option<&'a Bound<'py, PyResolvedOptions>>;
 
 fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
@@ -52,7 +52,7 @@ fn engine_options<'a>(options: Options<'a, '_>) -> EncodeOptions<'a> {
 #[pyclass(frozen, name = "Tokenizer")]
 pub struct PyTokenizer {
     tokenizer: Arc<Tokenizer>,
-    /// Every id fits 16 bits.
+    /// True if every id fits in 16 bits.
     is_narrow: bool,
     ints: Ints,
 }
@@ -64,13 +64,13 @@ impl From<Tokenizer> for PyTokenizer {
     }
 }
 
-/// Id, piece, start and end in characters, start and end in bytes.
+/// A token: id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
-/// Flat ids and row offsets.
+/// The ids of a batch in one array, and the offsets of the rows in it.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
-/// Ids, starts and ends in characters, starts and ends in bytes.
+/// The spans of tokens: ids, starts and ends in characters, starts and ends in bytes.
 type Spans<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyArray1<u32>>,
@@ -83,19 +83,19 @@ type Spans<'py> = (
 #[pyclass(frozen, get_all, name = "TokenColumns")]
 pub struct PyTokenColumns {
     ids: Py<PyArray1<u32>>,
-    /// In characters, like the other spans here.
+    /// The offset of the first character of each token; all spans of this type count characters.
     starts: Py<PyArray1<u32>>,
     ends: Py<PyArray1<u32>>,
     /// The span of each token if it is the first of a window.
     first_starts: Py<PyArray1<u32>>,
     first_ends: Py<PyArray1<u32>>,
-    /// The number of the piece that each token is of, or -1.
+    /// The number of the piece of each token, or -1 without a piece.
     words: Py<PyArray1<i32>>,
-    /// The texts of special tokens, and of unknown ones that do not have their entry's text, by place.
+    /// The texts of special tokens, and of unknown tokens whose text differs from that of their entry, each with the index of its token.
     said: Vec<(usize, Py<PyBytes>)>,
 }
 
-/// Spans of bytes in characters.
+/// Converts spans of bytes to spans of characters.
 fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     if text.is_ascii() {
         return spans.unzip();
@@ -114,12 +114,12 @@ fn token_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
     char_spans(text, tokens.iter().map(|token| (token.start, token.end)))
 }
 
-/// Runs without the GIL if the text is long enough to be worth it.
+/// Runs a function, without the GIL if the text is long.
 fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
     if bytes < HOLD_GIL { run() } else { py.detach(run) }
 }
 
-/// A numpy array of these values: a copy of few, the memory itself of many.
+/// Converts values to a numpy array, which copies few values and takes over the memory of many.
 fn column<T: Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     if size_of_val(values.as_slice()) <= COPIED {
         return PyArray1::from_slice(py, &values);
@@ -137,7 +137,7 @@ impl PyTokenizer {
         Ok(PyTokenizer::from(compiled))
     }
 
-    /// Options with the special tokens of these texts to recognise, and those to refuse; the texts must be known.
+    /// Creates options from the texts of the special tokens to recognise and to refuse. The texts must be those of special tokens.
     fn options(
         &self,
         add_special: bool,
@@ -145,13 +145,13 @@ impl PyTokenizer {
         reject: HashSet<Vec<u8>>,
     ) -> PyResult<PyResolvedOptions> {
         let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
-        // Without a set the engine recognises the tokens that are always recognised, by a set of its own.
+        // Without a set, the engine uses its own set of the tokens that are always recognised.
         let special = if special.is_empty() { None } else { chosen()? };
         let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
         Ok(PyResolvedOptions { add_special, special, reject })
     }
 
-    /// Bytes that the cache of each thread may take.
+    /// The most bytes of the cache of each thread.
     #[getter]
     fn cache_limit(&self) -> usize {
         self.tokenizer.pool().limit()
@@ -162,7 +162,7 @@ impl PyTokenizer {
         self.tokenizer.pool().set_limit(bytes);
     }
 
-    /// Bytes that caches take, but for those of threads at work.
+    /// The bytes of all caches, except those of threads that are running.
     #[getter]
     fn cache_bytes(&self) -> usize {
         self.tokenizer.pool().cached()
@@ -172,7 +172,7 @@ impl PyTokenizer {
         self.tokenizer.pool().clear();
     }
 
-    /// (text, id) of every special token.
+    /// Lists every special token as (text, id).
     fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
         self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id.0)).collect()
     }
@@ -197,7 +197,7 @@ impl PyTokenizer {
         Ok(self.array(py, self.ids(py, text, engine_options(options))?))
     }
 
-    /// Flat ids and row offsets (int64).
+    /// Encodes texts to the ids of all texts in one array, and the offsets of the rows (int64).
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -212,7 +212,7 @@ impl PyTokenizer {
         self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))
     }
 
-    /// Flat ids and row offsets (int64) of a column of texts, with an id before and one behind every text.
+    /// Encodes a column of texts as `encode_batch` does, with an id before and an id after each text.
     #[pyo3(signature = (texts, options, threads, begin=None, end=None))]
     fn encode_texts<'py>(
         &self,
@@ -230,7 +230,7 @@ impl PyTokenizer {
         self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(in_row)
     }
 
-    /// The ids of a column of Arrow, as one.
+    /// Encodes an Arrow column of texts to an Arrow column of lists of ids.
     fn encode_arrow<'py>(
         &self,
         column: &Bound<'py, PyAny>,
@@ -241,7 +241,7 @@ impl PyTokenizer {
         arrow::encode(&self.tokenizer, self.is_narrow, column, &BatchOptions { encode, threads, ..Default::default() })
     }
 
-    /// The numbers of ids (int64) of a column of Arrow, as one.
+    /// Counts the ids of an Arrow column of texts, as an Arrow column of int64.
     fn count_arrow<'py>(
         &self,
         column: &Bound<'py, PyAny>,
@@ -259,7 +259,7 @@ impl PyTokenizer {
         detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
     }
 
-    /// (id, piece, start, end, byte start, byte end) of every token; start and end count characters.
+    /// Lists every token as (id, piece, start, end, byte start, byte end); start and end count characters.
     #[pyo3(signature = (text, options=None))]
     fn tokens<'py>(
         &self,
@@ -280,7 +280,7 @@ impl PyTokenizer {
         Ok(rows.collect())
     }
 
-    /// Ids, first and last characters, first and last bytes of every token.
+    /// Returns the ids of the tokens, and the starts and ends of their spans in characters and in bytes.
     #[pyo3(signature = (text, options=None))]
     fn spans<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<Spans<'py>> {
         let text = text::text(text)?;
@@ -297,7 +297,7 @@ impl PyTokenizer {
         ))
     }
 
-    /// Columns of a text's tokens, without the template.
+    /// Encodes a text to columns of tokens, without the template.
     #[pyo3(signature = (text, options=None))]
     fn token_columns<'py>(
         &self,
@@ -337,7 +337,7 @@ impl PyTokenizer {
         Ok(PyBytes::new(py, &self.bytes_of(py, ids::ids(ids)?.as_slice(), skip_special)?))
     }
 
-    /// The text of ids; bytes that are no UTF-8 are treated as Python's `errors` says.
+    /// Decodes ids to a text. Bytes that are not UTF-8 are handled as Python's `errors` says.
     fn decode<'py>(
         &self,
         py: Python<'py>,
@@ -348,7 +348,7 @@ impl PyTokenizer {
         self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors, &mut Vec::new())
     }
 
-    /// The texts of rows of ids.
+    /// Decodes rows of ids to texts.
     fn decode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -361,12 +361,12 @@ impl PyTokenizer {
         rows.try_iter()?.map(|row| text(ids::ids(&row?)?.as_slice())).collect()
     }
 
-    /// A new stream.
+    /// Creates a decoding stream.
     fn stream(&self, skip_special: bool) -> PyDecodeStream {
         PyDecodeStream { tokenizer: self.tokenizer.clone(), skip_special, state: Mutex::default() }
     }
 
-    /// (ids, score) of the n best segmentations.
+    /// Lists the n best segmentations as (ids, score).
     fn nbest(&self, py: Python<'_>, text: &Bound<'_, PyAny>, n: usize) -> PyResult<Vec<(Vec<u32>, f32)>> {
         let text = text::text(text)?;
         py.detach(|| self.tokenizer.nbest(&text, n)).map_err(to_python)
@@ -415,14 +415,14 @@ impl PyTokenizer {
         self.tokenizer.id_of(piece)
     }
 
-    /// The largest id, or None if there is none.
+    /// The largest id; None if the vocabulary is empty.
     fn max_id(&self) -> Option<u32> {
         self.tokenizer.max_id()
     }
 }
 
 impl PyTokenizer {
-    /// Ids as a numpy array of the smallest type that holds every id of the vocabulary.
+    /// Converts ids to a numpy array of uint16 if every id of the vocabulary fits, else of uint32.
     fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> Bound<'py, PyAny> {
         match self.is_narrow {
             true => column(py, ids.iter().map(|&id| id as u16).collect()).into_any(),
@@ -430,7 +430,7 @@ impl PyTokenizer {
         }
     }
 
-    /// Flat ids and row offsets of texts.
+    /// Encodes texts to the ids of all texts in one array, and the offsets of the rows.
     fn batch<'py>(
         &self,
         py: Python<'py>,
@@ -453,7 +453,7 @@ impl PyTokenizer {
         Ok((column(py, ids).into_any(), column(py, offsets)))
     }
 
-    /// The bytes of ids. They may be an array's, so that the GIL is kept while they are few.
+    /// Decodes ids to bytes. Few ids are decoded with the GIL held, because they can be in a Python array.
     fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
         let decode = || self.tokenizer.decode(ids, skip_special);
         if ids.len() <= HELD { decode() } else { py.detach(decode) }.map_err(to_python)
@@ -478,7 +478,7 @@ impl PyTokenizer {
     }
 }
 
-/// A decoding that is fed id by id.
+/// A decoding stream, which decodes ids one by one.
 #[pyclass(frozen, name = "DecodeStream")]
 pub struct PyDecodeStream {
     tokenizer: Arc<Tokenizer>,
@@ -488,14 +488,14 @@ pub struct PyDecodeStream {
 
 #[pymethods]
 impl PyDecodeStream {
-    /// The bytes that this id, or these, complete.
+    /// Decodes an id or several ids, and returns the bytes that are complete now.
     fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let ids = match ids::one_id(ids) {
             Ok(id) => Ids::Copied(vec![id]),
             Err(_) => ids::ids(ids)?,
         };
         let ids = ids.as_slice();
-        // All are checked before the first is decoded, so that an error loses nothing.
+        // All ids are checked before the first is decoded, so that an error changes nothing.
         if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
             return Err(to_python(Error::Id(unknown)));
         }
@@ -505,7 +505,7 @@ impl PyDecodeStream {
         Ok(PyBytes::new(py, &out))
     }
 
-    /// The bytes held back; the stream is new afterwards.
+    /// Returns the pending bytes, and resets the stream.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut out = Vec::new();
         self.tokenizer.decode_finish(&mut self.lock(), &mut out).map_err(to_python)?;

@@ -1,4 +1,4 @@
-//! Big columns of a file to arrays: the functions of polytok_core::wire, for python/polytok/formats.
+//! Reads big columns of files to arrays and writes them: the functions of polytok_core::wire, for python/polytok/formats.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
@@ -17,7 +17,7 @@ fn raised(error: Error) -> PyErr {
     FormatError::new_err(error.to_string())
 }
 
-/// The columns as Python has them: blob, offsets, ids, scores, kinds.
+/// The columns of a vocabulary as Python objects: blob, offsets, ids, scores, kinds.
 type PyColumns<'py> = (
     Bound<'py, PyBytes>,
     Bound<'py, PyArray1<u32>>,
@@ -48,7 +48,7 @@ pub struct Columns<'py> {
 }
 
 impl Columns<'_> {
-    /// The columns as the engine has them.
+    /// Copies the columns to the engine's type.
     pub fn to_core(&self) -> PyResult<VocabColumns> {
         let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
         let columns = VocabColumns {
@@ -71,7 +71,7 @@ fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
     sentencepiece::probe(data).map_err(raised)
 }
 
-/// A SentencePiece model's columns, its pieces' details, and all other fields as a protobuf message.
+/// Reads a SentencePiece model: the columns, the details of the pieces, all other fields as a protobuf message, and the character map.
 #[pyfunction]
 fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, [Bound<'py, PyBytes>; 3])> {
     let pieces = sentencepiece::read_pieces(data).map_err(raised)?;
@@ -80,7 +80,7 @@ fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<
     Ok((to_python(py, pieces.columns), others))
 }
 
-/// The pieces as they stand in a model.
+/// Writes the pieces of a SentencePiece model.
 #[pyfunction]
 fn sentencepiece_write<'py>(py: Python<'py>, vocab: Columns<'py>, details: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let data = sentencepiece::write_pieces(&vocab.to_core()?, details).map_err(raised)?;
@@ -103,25 +103,25 @@ fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, 
     check_pieces(&vocab.to_core()?, &rules).map_err(raised)
 }
 
-/// The columns of llama2.c's tokenizer.bin.
+/// Reads the columns of llama2.c's tokenizer.bin.
 #[pyfunction]
 fn llama2c_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
     Ok(to_python(py, llama2c::read(data).map_err(raised)?))
 }
 
-/// llama2.c's tokenizer.bin.
+/// Writes llama2.c's tokenizer.bin.
 #[pyfunction]
 fn llama2c_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(py, &llama2c::write(&vocab.to_core()?).map_err(raised)?))
 }
 
-/// The columns of RWKV World's vocabulary file.
+/// Reads the columns of RWKV World's vocabulary file.
 #[pyfunction]
 fn rwkv_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
     Ok(to_python(py, rwkv::read(data).map_err(raised)?))
 }
 
-/// Merges (m, 3) and columns from minbpe's lines of merges.
+/// Reads minbpe's lines of merges to an array of merges with three columns, and to the columns of the vocabulary.
 #[pyfunction]
 fn minbpe_read<'py>(
     py: Python<'py>,
@@ -135,36 +135,37 @@ fn minbpe_read<'py>(
     Ok((merges, to_python(py, read.columns)))
 }
 
-/// The columns of a tiktoken rank file.
+/// Reads the columns of a tiktoken rank file.
 #[pyfunction]
 fn rank_file_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
     Ok(to_python(py, rank_file::read(data).map_err(raised)?))
 }
 
-/// A tiktoken rank file.
+/// Writes a tiktoken rank file.
 #[pyfunction]
 fn rank_file_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(py, &rank_file::write(&vocab.to_core()?)))
 }
 
-/// Where the vocabulary stands in tekken.json, from and to.
+/// Returns the offsets in tekken.json at which the vocabulary begins and ends.
 #[pyfunction]
 fn tekken_vocab_range(data: &[u8]) -> PyResult<(usize, usize)> {
     let range = tekken::vocab_range(data).map_err(raised)?;
     Ok((range.start, range.end))
 }
 
-/// The live entries' columns, the rows whose `token_str` is not their text, and where the other entries stand.
+/// The columns of the entries in use, the rows whose `token_str` differs from their text, and the offsets at which the other entries begin
+/// and end.
 type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usize, usize)>);
 
-/// tekken.json's vocabulary.
+/// Reads the vocabulary of tekken.json.
 #[pyfunction]
 fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> PyResult<TekkenVocab<'py>> {
     let read = tekken::read(vocab, live, first_id).map_err(raised)?;
     Ok((to_python(py, read.columns), read.odd_texts, read.unused.map(|unused| (unused.start, unused.end))))
 }
 
-/// The entries of tekken.json's vocabulary, laid out as the five texts say.
+/// Writes the entries of tekken.json's vocabulary, with the texts of `layout` around their fields.
 #[pyfunction]
 fn tekken_write<'py>(
     py: Python<'py>,

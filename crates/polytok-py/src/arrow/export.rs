@@ -1,4 +1,4 @@
-//! Columns that go out: objects whose capsules other packages read. What they hold is shared, never copied.
+//! Columns that are returned: Python objects whose capsules other packages read. Their buffers are shared, never copied.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
@@ -13,16 +13,16 @@ use pyo3::types::PyCapsule;
 
 use crate::errors::to_python;
 
-/// A capsule.
+/// A Python capsule.
 type Capsule<'py> = Bound<'py, PyCapsule>;
 
-/// One array.
+/// An Arrow array.
 #[pyclass(frozen, name = "ArrowArray")]
 pub struct PyArrowArray(pub ArrayData);
 
 #[pymethods]
 impl PyArrowArray {
-    /// A schema and an array, for who reads Arrow. No other type than its own can be asked for.
+    /// Returns capsules of the schema and of the array. A requested schema is ignored, which Arrow allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -43,7 +43,7 @@ impl PyArrowArray {
     }
 }
 
-/// Arrays of one type, in the chunks of what they were made of.
+/// An Arrow stream: arrays of one type, one for each chunk of the input.
 #[pyclass(frozen, name = "ArrowStream")]
 pub struct PyArrowStream {
     data_type: DataType,
@@ -58,7 +58,7 @@ impl PyArrowStream {
 
 #[pymethods]
 impl PyArrowStream {
-    /// A stream, for who reads Arrow; each call begins a new one. No other type than its own can be asked for.
+    /// Returns a capsule of a new stream over all arrays. A requested schema is ignored, which Arrow allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -84,7 +84,7 @@ fn schema_capsule<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Capsul
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// A stream that is being read. arrow-array's own can only give tables.
+/// The state of a stream that is being read. The stream of the crate arrow-array only has tables.
 struct Running {
     data_type: DataType,
     rest: std::vec::IntoIter<ArrayData>,
@@ -94,7 +94,7 @@ struct Running {
 impl Running {
     fn stream(self) -> FFI_ArrowArrayStream {
         let own = Box::into_raw(Box::new(self)).cast::<c_void>();
-        // SAFETY: `own` is a Running, which the functions take it for and the last of them takes back.
+        // SAFETY: the private data is a `Running`, as the functions expect; `release` frees it.
         unsafe {
             FFI_ArrowArrayStream::new_unchecked(
                 Some(get_schema),
@@ -111,14 +111,14 @@ impl Running {
 ///
 /// # Safety
 ///
-/// The stream is one of `Running::stream` and was not released; nobody else reads it meanwhile, which is the reader's duty.
+/// The stream must be from `Running::stream` and not released, and the reader must not read it in two threads at the same time.
 unsafe fn running<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut Running {
-    // SAFETY: see above.
+    // SAFETY: the caller guarantees it.
     unsafe { &mut *(*stream).private_data().cast::<Running>() }
 }
 
 unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
-    // SAFETY: the reader gives its stream, and room for a schema.
+    // SAFETY: the reader passes its stream, and memory for a schema.
     let running = unsafe { running(stream) };
     match FFI_ArrowSchema::try_from(&running.data_type) {
         Ok(schema) => {
@@ -133,11 +133,11 @@ unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI
     }
 }
 
-/// EINVAL, which is the same number on all systems.
+/// The error code EINVAL, which is the same number on all systems.
 const INVALID: c_int = 22;
 
 unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowArray) -> c_int {
-    // SAFETY: the reader gives its stream, and room for an array.
+    // SAFETY: the reader passes its stream, and memory for an array.
     let next = unsafe { running(stream) }.rest.next();
     let array = next.map_or_else(FFI_ArrowArray::empty, |data| FFI_ArrowArray::new(&data));
     // SAFETY: as above.
@@ -146,12 +146,12 @@ unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_A
 }
 
 unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const c_char {
-    // SAFETY: the reader gives its stream.
+    // SAFETY: the reader passes its stream.
     unsafe { running(stream) }.error.as_deref().map_or(std::ptr::null(), CStr::as_ptr)
 }
 
 unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
-    // SAFETY: the reader gives its stream, once; the state is a Box.
+    // SAFETY: the reader releases its stream once; the private data is a Box.
     unsafe {
         drop(Box::from_raw((*stream).private_data().cast::<Running>()));
         (*stream).set_release(None);

@@ -1,5 +1,4 @@
-//! Columns of texts that come in. A capsule holds a struct of Arrow's C interface, which is moved out of it; so a
-//! capsule is used up once it was read.
+//! Reads columns of texts. A capsule has a struct of Arrow's C interface, which is moved out of the capsule. So a capsule can be read once.
 
 use std::ffi::CStr;
 
@@ -18,22 +17,21 @@ use pyo3::types::{PyCapsule, PyTuple};
 use super::texts::texts_of;
 use crate::errors::to_python;
 
-/// Texts in chunks, each of this type.
+/// A column of texts in chunks of one type.
 pub struct Chunks {
     pub data_type: DataType,
     pub chunks: Vec<Texts>,
-    /// They came as a stream, and not as one array.
+    /// True if the object has a stream, false if it has one array.
     pub is_stream: bool,
 }
 
-/// The texts of an object with `__arrow_c_array__` or `__arrow_c_stream__`; several chunks are joined, which copies
-/// them.
+/// Reads the texts of an object with `__arrow_c_array__` or `__arrow_c_stream__` as one column. Several chunks are joined, which copies them.
 pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
     let mut chunks = chunks(object)?.chunks;
     Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::joined(&chunks) })
 }
 
-/// The texts of an object, chunk by chunk.
+/// Reads the texts of an object with `__arrow_c_array__` or `__arrow_c_stream__` in chunks.
 pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     let (is_stream, data_type, arrays) = if object.hasattr("__arrow_c_array__")? {
         let (data_type, array) = array(object)?;
@@ -43,8 +41,8 @@ pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
         (true, data_type, arrays)
     } else {
         return Err(PyTypeError::new_err(format!(
-            "an Arrow array or stream is wanted (an object with __arrow_c_array__ or __arrow_c_stream__), not {}; \
-             pyarrow.array(...) makes one of a list or a column",
+            "the column must be an Arrow array or stream (an object with __arrow_c_array__ or __arrow_c_stream__), not {}; \
+             convert a list or a column with pyarrow.array(...)",
             object.get_type().name()?
         )));
     };
@@ -52,7 +50,7 @@ pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     Ok(Chunks { chunks: chunks.map_err(broken)?, data_type, is_stream })
 }
 
-/// An object's array, which it gives as a pair of capsules.
+/// Reads the array of an object, which `__arrow_c_array__` returns as two capsules.
 fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
     let given = object.call_method0("__arrow_c_array__")?;
     let wrong = || not_capsules(object, "__arrow_c_array__", "a tuple of two capsules, arrow_schema and arrow_array");
@@ -60,25 +58,24 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
     let [schema, array] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
     let schema = pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
     let array = pointer(array, c"arrow_array").ok_or_else(wrong)?;
-    // SAFETY: capsules with these names hold such structs, says Arrow's capsule interface; what is taken is marked as
-    // released.
+    // SAFETY: by Arrow's capsule interface, capsules with these names have such structs. `from_raw` marks the structs as released.
     let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
     let data_type = text_type(&schema)?;
     Ok((data_type.clone(), checked(array, data_type)?))
 }
 
-/// All arrays of an object's stream, which it gives as a capsule. The GIL is released meanwhile: a stream can need it
-/// in another thread.
+/// Reads all arrays of the stream of an object, which `__arrow_c_stream__` returns as a capsule. Releases the GIL, because another thread of
+/// the stream can need it.
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
     let given = object.call_method0("__arrow_c_stream__")?;
     let wrong = || not_capsules(object, "__arrow_c_stream__", "the capsule arrow_array_stream");
     let pointer = pointer(&given, c"arrow_array_stream").ok_or_else(wrong)?;
-    // SAFETY: as above.
+    // SAFETY: by Arrow's capsule interface, a capsule with this name has such a struct.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer) };
     object.py().detach(|| {
         let mut schema = FFI_ArrowSchema::empty();
         call(&mut stream, |stream| {
-            // SAFETY: the stream was not released, and what it fills in is ours.
+            // SAFETY: the stream is not released, and `schema` is a valid struct.
             stream.get_schema().map(|get| unsafe { get(stream, &mut schema) })
         })?;
         let data_type = text_type(&schema)?;
@@ -86,7 +83,7 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
         loop {
             let mut array = FFI_ArrowArray::empty();
             call(&mut stream, |stream| {
-                // SAFETY: as above.
+                // SAFETY: the stream is not released, and `array` is a valid struct.
                 stream.get_next().map(|get| unsafe { get(stream, &mut array) })
             })?;
             if array.is_released() {
@@ -97,7 +94,7 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
     })
 }
 
-/// Calls a function of a stream.
+/// Calls a function of a stream, and raises the error of the stream if the function fails.
 fn call(
     stream: &mut FFI_ArrowArrayStream,
     function: impl FnOnce(&mut FFI_ArrowArrayStream) -> Option<i32>,
@@ -107,13 +104,15 @@ fn call(
     }
     match function(stream) {
         Some(0) => Ok(()),
-        code => Err(broken(format!("the stream failed with code {}: {}", code.unwrap_or(-1), last_error(stream)))),
+        code => {
+            Err(broken(format!("reading the stream failed with code {}: {}", code.unwrap_or(-1), last_error(stream))))
+        }
     }
 }
 
 fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
     let Some(get) = stream.get_last_error() else { return String::new() };
-    // SAFETY: the stream was not released; what is given is null, or a C string that is there until the next call.
+    // SAFETY: the stream is not released; the result is null, or a C string that is valid until the next call.
     let message = unsafe {
         let text = get(stream);
         if text.is_null() { None } else { Some(CStr::from_ptr(text)) }
@@ -121,7 +120,7 @@ fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
     message.map_or_else(String::new, |text| text.to_string_lossy().into_owned())
 }
 
-/// The type of what a schema describes, which must be of texts.
+/// The type of a schema, which must be a type of texts.
 fn text_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
     if schema.release().is_none() {
         return Err(used_up());
@@ -135,34 +134,38 @@ fn text_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
     match is_texts {
         true => Ok(data_type),
         false if data_type.is_nested() => Err(PyTypeError::new_err(format!(
-            "a column of texts is wanted, not one of {data_type}; of a table take one column"
+            "the column must have texts, not {data_type}; pass one column of the table"
         ))),
-        false => {
-            Err(PyTypeError::new_err(format!("a column of texts (string or binary) is wanted, not one of {data_type}")))
-        }
+        false => Err(PyTypeError::new_err(format!(
+            "the column must have texts (string or binary), not {data_type}; cast the column to string"
+        ))),
     }
 }
 
-/// An array whose lengths are possible. Where its texts lie is checked when they are looked at.
+/// Imports an array after checking its lengths. The offsets of its texts are checked when the texts are read.
 fn checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
     if array.is_released() {
         return Err(used_up());
     }
     if [array.len(), array.offset(), array.len().wrapping_add(array.offset())].iter().any(|&length| length > MOST) {
-        return Err(broken(format!("an array of length {} at offset {}", array.len() as i64, array.offset() as i64)));
+        return Err(broken(format!(
+            "an array of length {} at offset {} is impossible",
+            array.len() as i64,
+            array.offset() as i64
+        )));
     }
-    // SAFETY: the struct was moved to us and is of this type, and was not released.
+    // SAFETY: the struct is of this type, is not released, and has no other owner.
     let data = unsafe { from_ffi_and_data_type(array, data_type) }.map_err(|error| broken(error.to_string()))?;
     match data.buffers().iter().chain(data.child_data().iter().flat_map(ArrayData::buffers)).any(|b| b.len() > MOST) {
-        true => Err(broken("a negative length".into())),
+        true => Err(broken("a buffer has a negative length".into())),
         false => Ok(data),
     }
 }
 
-/// How long anything can be.
+/// The most bytes of a buffer, and the greatest length and offset of an array.
 const MOST: usize = isize::MAX as usize / 16;
 
-/// The struct of a capsule of this name.
+/// The struct of a capsule; None if the object is not a capsule with this name.
 fn pointer<T>(object: &Bound<'_, PyAny>, name: &CStr) -> Option<*mut T> {
     Some(object.cast::<PyCapsule>().ok()?.pointer_checked(Some(name)).ok()?.as_ptr().cast())
 }
@@ -173,7 +176,7 @@ fn not_capsules(object: &Bound<'_, PyAny>, method: &str, expected: &str) -> PyEr
 }
 
 fn used_up() -> PyErr {
-    broken("it is released: each capsule can be read once".into())
+    broken("the capsule is released, because each capsule can be read once; pass the column again".into())
 }
 
 fn broken(message: String) -> PyErr {

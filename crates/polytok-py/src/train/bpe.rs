@@ -37,7 +37,7 @@ impl Units {
     }
 }
 
-/// The texts of the first symbols, as tokenizers' trainer has them.
+/// Chooses the initial symbols as the trainer of tokenizers does, and returns their texts.
 #[pyfunction]
 #[pyo3(signature = (words, units, special, initial, limit))]
 fn bpe_alphabet<'py>(
@@ -55,7 +55,7 @@ fn bpe_alphabet<'py>(
     Ok((0..texts.len() as u32).map(|id| PyBytes::new(py, texts.get(id))).collect())
 }
 
-/// How merges are learned.
+/// The options of learning merges.
 #[derive(FromPyObject)]
 struct PyRules {
     size: usize,

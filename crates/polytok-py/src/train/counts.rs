@@ -20,7 +20,7 @@ use super::words::PyWords;
 use crate::errors::to_python;
 use crate::spec;
 
-/// Bytes between the engine and a file of Python's.
+/// The size of the buffer between the engine and a Python file.
 const BUFFER: usize = 1 << 20;
 
 /// Creates files in a folder that Python deletes at the end. If the system allows it, each file is unlinked at once.
@@ -40,10 +40,10 @@ impl Spill for Folder {
     }
 }
 
-/// The most bytes in memory, and a folder for the rest.
+/// The most bytes in memory, and the folder for the bytes above that limit.
 pub type PyLimit = Option<(usize, PathBuf)>;
 
-/// The engine's.
+/// Converts a limit to the engine's type.
 pub fn limit(limit: PyLimit) -> Option<Limit> {
     limit.map(|(bytes, path)| Limit { bytes, spill: Arc::new(Folder { path, next: AtomicU64::new(0) }) })
 }
@@ -76,13 +76,13 @@ impl Read for PyFile {
     }
 }
 
-/// Texts being counted.
+/// A counter of the words of texts.
 #[pyclass(name = "TextCounter")]
 pub struct PyTextCounter(Option<TextCounter>);
 
 #[pymethods]
 impl PyTextCounter {
-    /// By steps of a Spec. `limit` is a number of bytes and a folder.
+    /// Creates a counter with the normalizers and splits of a Spec. `limit` is a number of bytes and a folder.
     #[new]
     fn new(
         normalize: &Bound<'_, PyAny>,
@@ -108,7 +108,7 @@ impl PyTextCounter {
         Reporter::new(None).run(py, |progress| counter.push_part(&part, is_last, progress))
     }
 
-    /// What was counted; nothing more can be.
+    /// Returns the counted words, and ends the counter.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
         self.get()?;
         let counter = self.0.take();
@@ -165,7 +165,7 @@ impl PyWordCounter {
         Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
     }
 
-    /// The words in an order: "first_seen", "most_frequent" or "bytes". An error if they take more than `room` bytes.
+    /// Lists the words in an order: "first_seen", "most_frequent" or "bytes". Fails if the words take more than `room` bytes.
     #[pyo3(signature = (order, progress, room=None))]
     fn words(
         &mut self,
@@ -189,13 +189,13 @@ impl PyWordCounter {
     }
 }
 
-/// The bytes that training can use under a limit.
+/// Computes the bytes of memory that training can use under a limit.
 #[pyfunction]
 fn training_room(limit: usize) -> usize {
     room(limit)
 }
 
-/// The description in a counts file.
+/// Reads the description in a counts file.
 #[pyfunction]
 fn counts_description(py: Python<'_>, file: Py<PyAny>) -> PyResult<String> {
     let open = || CountsFile::open(PyFile(file)).map(|file| file.description().to_owned());

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use super::progress::Reporter;
 use super::words::PyWords;
 
-/// The entries in the order of their ids, and the number of tokens of the words.
+/// Learns entries. Returns the entries in the order of their ids, and the number of tokens of the words.
 #[pyfunction]
 #[pyo3(signature = (words, entries, chars, bytes, min_count, parts_of_chars, forced, threads, room, report))]
 #[allow(clippy::too_many_arguments)] // one for each field of the options

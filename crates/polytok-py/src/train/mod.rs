@@ -1,4 +1,4 @@
-//! Trainers: counted words in, columns of a vocabulary out. python/polytok/training is their public face.
+//! Trainers, which learn the columns of a vocabulary from counted words. python/polytok/training is the public interface.
 
 mod bpe;
 mod counts;

@@ -38,14 +38,14 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sentencepiece_compile_rules, module)?)
 }
 
-/// The character map of rules that have a name.
+/// Compiles the named rules to a character map.
 #[pyfunction]
 fn sentencepiece_charsmap<'py>(py: Python<'py>, name: &str, line: &str) -> PyResult<Bound<'py, PyBytes>> {
     let compiled = py.detach(|| charsmap::compile(&charsmap::named::rules(name, core_line(line)?)?));
     Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
 }
 
-/// The character map of a file of rules.
+/// Compiles a file of rules to a character map.
 #[pyfunction]
 fn sentencepiece_compile_rules<'py>(py: Python<'py>, file: &str) -> PyResult<Bound<'py, PyBytes>> {
     let compiled = py.detach(|| charsmap::compile(&charsmap::parse(file)?));
@@ -60,7 +60,7 @@ fn core_line(line: &str) -> Result<Line> {
     }
 }
 
-/// The options as a dictionary, by the names of the engine's.
+/// The options as a dictionary, with the names of the engine's options.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PyTrainerOptions {
@@ -92,7 +92,7 @@ pub struct PyTrainerOptions {
 }
 
 impl PyTrainerOptions {
-    /// The engine's.
+    /// Converts the options to the engine's type.
     pub fn to_core(&self) -> Result<SentencePieceOptions> {
         Ok(SentencePieceOptions {
             line: core_line(&self.line)?,
@@ -100,7 +100,11 @@ impl PyTrainerOptions {
                 "lines" => SentenceUnit::Lines,
                 "items" => SentenceUnit::Items,
                 "texts" => SentenceUnit::Texts,
-                other => return Err(Error::Argument(format!("unknown kind of sentences: {other:?}"))),
+                other => {
+                    return Err(Error::Argument(format!(
+                        "sentences={other:?} is not \"lines\", \"items\" or \"texts\""
+                    )));
+                }
             },
             normalize: SentencePieceNormalize {
                 charsmap: self.charsmap.clone(),
@@ -141,7 +145,7 @@ enum Sinks {
     Sentences(Corpus<SentenceCounter>),
 }
 
-/// Does the same with each.
+/// Evaluates an expression for the corpus of any kind.
 macro_rules! with_corpus {
     ($sinks:expr, $corpus:ident => $does:expr) => {
         match $sinks {
@@ -153,7 +157,7 @@ macro_rules! with_corpus {
     };
 }
 
-/// Sentences being counted.
+/// A counter of sentences.
 #[pyclass(name = "SentenceCounter")]
 pub struct PySentenceCounter {
     /// Boxed, because it holds vectors of 32 bytes and Python aligns its objects to 16.
@@ -163,7 +167,7 @@ pub struct PySentenceCounter {
 
 #[pymethods]
 impl PySentenceCounter {
-    /// For a model, "bpe", "unigram", "word" or "char". `limit` is a number of bytes and a folder.
+    /// Creates a counter for a model: "bpe", "unigram", "word" or "char". `limit` is a number of bytes and a folder.
     #[new]
     fn new(model: &str, options: PyTrainerOptions, limit: PyLimit) -> PyResult<PySentenceCounter> {
         let options = options.to_core().map_err(to_python)?;
@@ -186,7 +190,7 @@ impl PySentenceCounter {
         (self.skipped.long, self.skipped.reserved)
     }
 
-    /// What was counted; nothing more can be.
+    /// Returns the counted words, and ends the counter.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
         let Some(sinks) = self.sinks.take() else { return Err(finished()) };
         Reporter::new(None).run(py, |_| gathered(*sinks)).map(PyWordCounter)
@@ -214,7 +218,7 @@ fn sinks(model: &str, options: &SentencePieceOptions, limit: Option<&Limit>) -> 
 }
 
 fn unknown(model: &str) -> Error {
-    Error::Argument(format!("unknown model {model:?}"))
+    Error::Argument(format!("model={model:?} is not \"bpe\", \"unigram\", \"word\" or \"char\""))
 }
 
 fn gathered(sinks: Sinks) -> Result<WordCounter> {

@@ -10,7 +10,7 @@ pub struct PyWords(pub WordCounts);
 
 #[pymethods]
 impl PyWords {
-    /// From (word, count) pairs, which the caller knows to be distinct.
+    /// Creates words from pairs of a word and its count. The words must be distinct.
     #[new]
     fn new(pairs: Vec<(Bound<'_, PyBytes>, u64)>) -> PyWords {
         let mut words = WordCounts::default();
@@ -24,7 +24,7 @@ impl PyWords {
         self.0.len()
     }
 
-    /// All of them, in their order.
+    /// Lists all words with their counts, in order.
     fn to_list<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u64)> {
         self.0.iter().map(|(word, count)| (PyBytes::new(py, word), count)).collect()
     }

@@ -1,4 +1,4 @@
-//! GGUF's metadata for python/polytok/formats/gguf_file.py.
+//! Reads and writes the metadata of GGUF files, for python/polytok/formats/gguf_file.py.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use polytok_core::error::{Error, Result};
@@ -8,9 +8,9 @@ use pyo3::types::PyBytes;
 
 use super::raised;
 
-/// Blob and borders.
+/// Texts as a blob and the offsets of their ends.
 type PyTextColumn<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>);
-/// A key, its type, its elements' type, their number, and the borders of the value.
+/// A key, its type, the type and the number of its elements, and the start and the end of its value.
 type PyEntry<'py> = (Bound<'py, PyBytes>, u32, u32, u64, usize, usize);
 
 fn to_python(py: Python<'_>, texts: GgufTexts) -> PyTextColumn<'_> {
@@ -21,7 +21,7 @@ fn to_core(texts: (Bound<'_, PyBytes>, PyReadonlyArray1<'_, u32>)) -> PyResult<G
     GgufTexts::checked(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
 }
 
-/// Version, whether big endian, number of tensors, keys, and where the metadata ends.
+/// Returns the version, whether the file is big-endian, the number of tensors, the keys, and the end of the metadata.
 #[pyfunction]
 fn gguf_read<'py>(
     py: Python<'py>,
@@ -36,13 +36,13 @@ fn gguf_read<'py>(
     Ok((read.version, read.big_endian, read.tensors, read.entries.into_iter().map(entry).collect(), read.end))
 }
 
-/// The strings of an array's value.
+/// Reads the strings of an array.
 #[pyfunction]
 fn gguf_strings<'py>(py: Python<'py>, value: &[u8], count: u64, big_endian: bool) -> PyResult<PyTextColumn<'py>> {
     Ok(to_python(py, gguf::strings(value, count, big_endian).map_err(raised)?))
 }
 
-/// An array's value from its strings.
+/// Writes an array of strings.
 #[pyfunction]
 fn gguf_write_strings<'py>(
     py: Python<'py>,
@@ -52,7 +52,8 @@ fn gguf_write_strings<'py>(
     Ok(PyBytes::new(py, &gguf::write_strings(&to_core(texts)?, big_endian)))
 }
 
-/// Texts with GPT-2's characters made bytes where `mapped`, and the indices of those with other characters.
+/// Converts GPT-2's characters to bytes in the texts that `mapped` selects. Also returns the indexes of the selected texts with other
+/// characters.
 #[pyfunction]
 fn gguf_byte_level<'py>(
     py: Python<'py>,
@@ -64,7 +65,7 @@ fn gguf_byte_level<'py>(
     Ok((to_python(py, bytes), foreign.into_pyarray(py)))
 }
 
-/// The other way.
+/// Converts bytes to GPT-2's characters in the texts that `mapped` selects.
 #[pyfunction]
 fn gguf_byte_level_texts<'py>(
     py: Python<'py>,
@@ -78,12 +79,12 @@ fn gguf_byte_level_texts<'py>(
 fn flags(mapped: &PyReadonlyArray1<'_, bool>, offsets: &PyReadonlyArray1<'_, u32>) -> PyResult<Vec<bool>> {
     let flags = mapped.as_array().to_vec();
     if flags.len() + 1 != offsets.as_array().len() {
-        return Err(raised(Error::Format("the columns do not fit together".into())));
+        return Err(raised(Error::Format("the column of flags has another length than the column of texts".into())));
     }
     Ok(flags)
 }
 
-/// Merges (m, 3) from lines.
+/// Reads lines of merges to an array with three columns.
 #[pyfunction]
 fn gguf_merges<'py>(
     py: Python<'py>,
@@ -94,7 +95,7 @@ fn gguf_merges<'py>(
     merges.as_flattened().to_pyarray(py).reshape([merges.len(), 3])
 }
 
-/// Lines from merges.
+/// Writes the first two columns of merges as lines.
 #[pyfunction]
 fn gguf_merge_lines<'py>(
     py: Python<'py>,

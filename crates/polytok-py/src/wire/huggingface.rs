@@ -1,4 +1,4 @@
-//! The functions of polytok_core::wire::huggingface.
+//! Reads and writes the columns of tokenizer.json: the functions of polytok_core::wire::huggingface.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use polytok_core::error::Result;
@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 
 use super::raised;
 
-/// The columns as Python has them: blob, offsets, ids, scores, kinds; scores are float64 if the file has any.
+/// The columns of a vocabulary as Python objects: blob, offsets, ids, scores, kinds. Scores are float64 if the file has scores.
 type PyScoredColumns<'py> = (
     Bound<'py, PyBytes>,
     Bound<'py, PyArray1<u32>>,
@@ -34,7 +34,7 @@ fn merges_to_python<'py>(py: Python<'py>, merges: &[[u32; 3]]) -> PyResult<PyMer
     merges.as_flattened().to_pyarray(py).reshape([merges.len(), 3])
 }
 
-/// The columns of a `polytok.spec.Vocab`; the scores only if they are float64.
+/// The columns of a `polytok.spec.Vocab`, with scores of float32 or float64.
 #[derive(FromPyObject)]
 struct ScoredColumns<'py> {
     blob: Bound<'py, PyBytes>,
@@ -82,8 +82,8 @@ fn huggingface_probe(data: &[u8]) -> PyResult<()> {
     huggingface::probe(data).map_err(raised)
 }
 
-/// What a tokenizer.json holds: columns, merges (m, 3) or None, whether those are pairs, the scores as they stand there
-/// where tokenizers reads others, how many texts were replaced by later ones, and the rest of the document as JSON.
+/// Reads a tokenizer.json: the columns, the merges (m, 3) or None, whether the merges are written as pairs, the scores of the file if tokenizers
+/// rounds them to others, the number of texts that later entries replace, and the other fields of the document as JSON.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn huggingface_read<'py>(
@@ -96,20 +96,20 @@ fn huggingface_read<'py>(
     Ok((to_python(py, read.columns), merges, read.pairs, exact, read.replaced, read.rest))
 }
 
-/// The columns of a vocab.json, and how many texts were replaced by later ones.
+/// Reads the columns of a vocab.json, and the number of texts that later entries replace.
 #[pyfunction]
 fn huggingface_vocab<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyScoredColumns<'py>, usize)> {
     let (columns, replaced) = huggingface::vocab_file(data).map_err(raised)?;
     Ok((to_python(py, columns), replaced))
 }
 
-/// The merges (m, 3) of a merges.txt.
+/// Reads the merges (m, 3) of a merges.txt.
 #[pyfunction]
 fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: ScoredColumns<'py>) -> PyResult<PyMerges<'py>> {
     merges_to_python(py, &huggingface::merges_file(data, &vocab.to_core()?).map_err(raised)?)
 }
 
-/// The columns over raw bytes and whether all 256 are rows, or None if the vocabulary is not byte-level.
+/// Converts byte-level columns to columns of raw bytes, and reports whether all 256 bytes are rows; None if the vocabulary is not byte-level.
 #[pyfunction]
 fn huggingface_bytes<'py>(
     py: Python<'py>,
@@ -120,13 +120,13 @@ fn huggingface_bytes<'py>(
     Ok(found.map(|(columns, complete)| (to_python(py, columns), complete)))
 }
 
-/// The row of each text, or None; of several the last.
+/// Finds the row of each text, or None. If several rows have the text, the last row is returned.
 #[pyfunction]
 fn huggingface_rows(vocab: ScoredColumns<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
     Ok(huggingface::rows_of(&vocab.to_core()?, &texts))
 }
 
-/// The JSON values of `vocab` and `merges`.
+/// Writes the JSON values of `vocab` and `merges`.
 #[pyfunction]
 fn huggingface_write(
     vocab: ScoredColumns<'_>,
