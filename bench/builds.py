@@ -23,7 +23,7 @@ import numpy as np
 
 from .cases import Vocabulary
 from .engines import Adapter, Engine
-from .engines.polytok import SIMD, adapted
+from .engines.polytok import SIMD, adapter_of
 
 
 def engine(name: str, path: Path) -> Engine:
@@ -31,7 +31,7 @@ def engine(name: str, path: Path) -> Engine:
     return Engine(name, "polytok", partial(load, name, path), simd=SIMD)
 
 
-def named(argument: str) -> tuple[str, Path]:
+def parse_build(argument: str) -> tuple[str, Path]:
     """Returns the name and path of an argument ``name=path``. Exits if the argument is wrong."""
     name, _, path = argument.partition("=")
     if not name.isidentifier() or not path or not Path(path).exists():
@@ -42,10 +42,10 @@ def named(argument: str) -> tuple[str, Path]:
 def load(name: str, path: Path, vocabulary: Vocabulary) -> Adapter:
     """Loads a vocabulary with the build at ``path``."""
     if path.is_dir():
-        return adapted(package(name, path).load(vocabulary.path))
+        return adapter_of(package(name, path).load(vocabulary.path))
     import polytok
 
-    return raw(extension(name, path).Tokenizer(polytok.load(vocabulary.path).spec))
+    return extension_adapter(extension(name, path).Tokenizer(polytok.load(vocabulary.path).spec))
 
 
 def package(name: str, folder: Path) -> ModuleType:
@@ -72,15 +72,15 @@ def _imported(spec: ModuleSpec | None, path: Path) -> ModuleType:
     return sys.modules[spec.name]
 
 
-def raw(tokenizer: Any) -> Adapter:
+def extension_adapter(tokenizer: Any) -> Adapter:
     """Returns an adapter for the methods of an extension module's tokenizer."""
-    encode_array = plain(tokenizer.encode_array)
+    encode_array = text_function(tokenizer.encode_array)
     dtype = encode_array("").dtype
     return Adapter(
-        encode=plain(tokenizer.encode),
+        encode=text_function(tokenizer.encode),
         encode_array=encode_array,
-        count=plain(tokenizer.count),
-        offsets=plain(tokenizer.spans),
+        count=text_function(tokenizer.count),
+        offsets=text_function(tokenizer.spans),
         token_ids=lambda columns: columns[0],
         given_ids=lambda ids: np.array(ids, dtype),
         decode=lambda ids: tokenizer.decode(ids, False, "replace"),
@@ -88,7 +88,7 @@ def raw(tokenizer: Any) -> Adapter:
     )
 
 
-def plain(method: Callable[..., Any]) -> Callable[[str], Any]:
+def text_function(method: Callable[..., Any]) -> Callable[[str], Any]:
     """Returns a method as a function of the text. Some builds need a second argument, to add special tokens."""
     try:
         method("", False)

@@ -47,10 +47,10 @@ def serve(pipe: Connection, task: tuple[Engine, Vocabulary]) -> None:
     engine, vocabulary = task
     adapter = attempt(lambda: engine.load(vocabulary))
     while (request := pipe.recv()) is not None:
-        pipe.send(adapter if isinstance(adapter, Failed) else attempt(lambda: answered(adapter, request)))
+        pipe.send(adapter if isinstance(adapter, Failed) else attempt(lambda: answer(adapter, request)))
 
 
-def answered(adapter: Adapter, request: Request) -> Any:
+def answer(adapter: Adapter, request: Request) -> Any:
     """Returns a digest for each document."""
     operation = OPERATIONS[request.operation]
     documents: Sequence[Any] = request.documents
@@ -69,7 +69,7 @@ def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) ->
     return [operation.evidence(adapter, output) for output in outputs]
 
 
-def differing(expected: Sequence[bytes], given: Sequence[bytes]) -> int:
+def count_differences(expected: Sequence[bytes], given: Sequence[bytes]) -> int:
     """Returns the number of documents with different digests."""
     longer = abs(len(expected) - len(given))
     return longer + sum(ours != theirs for ours, theirs in zip(expected, given, strict=False))

@@ -48,7 +48,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class Timing:
     """A timing: the bytes of UTF-8, the seconds of wall-clock time, and the seconds of processor time."""
 
     size: int
@@ -82,7 +82,7 @@ class Session:
         """
         self._portions = [copies(portion, task.copies) for portion in task.portions]
         self._sizes = [utf8_bytes(portion) for portion in self._portions]
-        self._before = resident()
+        self._before = resident_memory()
         importlib.import_module(task.engine.module)
         start = perf_counter_ns()
         self._adapter = task.engine.load(task.vocabulary)
@@ -97,12 +97,12 @@ class Session:
         self._time(0, self._convert(task.warm_up))
         self._ready = Ready(load / 1e9, first.wall if first else None)
 
-    def answer(self, request: int | str) -> Ready | Took | int | None:
+    def answer(self, request: int | str) -> Ready | Timing | int | None:
         if request == READY:
             return self._ready
         if isinstance(request, int):
             return self._time(self._sizes[request], self._inputs(request))
-        after = resident()
+        after = resident_memory()
         return None if self._before is None or after is None else after - self._before
 
     def _inputs(self, portion: int) -> list[Any]:
@@ -115,12 +115,12 @@ class Session:
         given = [self._operation.given(self._adapter, text) for text in texts]
         return [given] if self._operation.is_whole else given
 
-    def _time(self, size: int, inputs: Iterable[Any]) -> Took:
-        wall, running = timed(self._call, inputs)
-        return Took(size, wall, running)
+    def _time(self, size: int, inputs: Iterable[Any]) -> Timing:
+        wall, running = time_calls(self._call, inputs)
+        return Timing(size, wall, running)
 
 
-def timed(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
+def time_calls(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
     """Calls a function with each input and returns wall-clock and processor seconds. Outputs are freed immediately."""
     start, running = perf_counter_ns(), process_time_ns()
     for given in inputs:
@@ -128,7 +128,7 @@ def timed(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
     return (perf_counter_ns() - start) / 1e9, (process_time_ns() - running) / 1e9
 
 
-def resident() -> int | None:
+def resident_memory() -> int | None:
     """Returns the resident memory of the process in bytes; None if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])

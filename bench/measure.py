@@ -8,8 +8,8 @@ from statistics import median
 from typing import Protocol, TypeVar
 
 from .cases import OURS, UNCACHED, Text, Vocabulary
-from .checker import MISSING, Checker, differing
-from .clock import MEMORY, READY, Ready, Task, Took, serve
+from .checker import MISSING, Checker, count_differences
+from .clock import MEMORY, READY, Ready, Task, Timing, serve
 from .engines import ENGINES
 from .operations import OPERATIONS
 from .remote import Failed, Remote
@@ -43,11 +43,11 @@ class Result:
     disturbed: int = 0
     """The number of rounds of both passes in which other processes took more than a tenth of the time."""
     void: str | None = None
-    """Why there is no time, where there is none."""
+    """The reason why the result has no time; None if it has one."""
 
 
 class Digests(Protocol):
-    """A `Checker`, or what stands in for one."""
+    """The interface of a `Checker`."""
 
     def digests(
         self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
@@ -55,19 +55,19 @@ class Digests(Protocol):
 
 
 def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
-    """One for each engine that is installed and may be asked for the vocabulary; its process starts when it is."""
-    installed = [name for name in (*vocabulary.engines, UNCACHED) if ENGINES[name].version is not None]
-    return {name: Checker(ENGINES[name], vocabulary, PATIENCE) for name in installed}
+    """Returns a checker for each installed engine of the vocabulary. Its process starts at the first request."""
+    installed_names = [name for name in (*vocabulary.engines, UNCACHED) if ENGINES[name].version is not None]
+    return {name: Checker(ENGINES[name], vocabulary, PATIENCE) for name in installed_names}
 
 
 def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> list[Result]:
-    """The results of a case, by operation and engine; none where an engine does not have the operation."""
+    """Checks and times a case. Returns a result for each operation, text and engine that supports the operation."""
     given = {text.name: inputs(text, case.workload.document, amount) for text in case.texts}
     results: list[Result] = []
     for operation in case.workload.operations:
         for text in case.texts:
-            timed = [name for name in case.engines if ENGINES[name].is_timed]
-            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in timed]
+            engine_names = [name for name in case.engines if ENGINES[name].is_timed]
+            rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in engine_names]
             documents = [document for portion in given[text.name].rounds for document in portion]
             results += verified(rows, documents, checked_by)
     for turn in range(amount.processes):
@@ -76,16 +76,16 @@ def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> li
 
 
 def verified(results: list[Result], documents: Sequence[Document], checked_by: Mapping[str, Digests]) -> list[Result]:
-    """The results of engines that have the operation, void where its outputs are not what the reference's ids say.
+    """Returns the results of engines that support the operation; a result with wrong outputs is void.
 
-    Where the reference itself refuses the text, the measure is what polytok makes of it.
+    The expected outputs are those of the reference, or of polytok if the reference rejects the text.
     """
     vocabulary, operation = results[0].vocabulary, results[0].operation
     expected: list[bytes] | Failed = Failed(f"{vocabulary.reference} is not installed")
     for name in (vocabulary.reference, OURS):
         if name in checked_by and vocabulary.reference in checked_by and isinstance(expected, Failed):
             expected = checked_by[name].digests(operation, documents, is_reference=True)
-    kept = []
+    supported_results = []
     for result in results:
         if result.engine not in checked_by:
             result.void = "not installed"
@@ -96,15 +96,15 @@ def verified(results: list[Result], documents: Sequence[Document], checked_by: M
             if given == MISSING:
                 continue
             result.void = fault(expected, given)
-        kept.append(result)
-    return kept
+        supported_results.append(result)
+    return supported_results
 
 
 def fault(expected: list[bytes], given: list[bytes] | Failed) -> str | None:
     """Describes the error in an engine's outputs; returns None if they are correct."""
     if isinstance(given, Failed):
         return given.why
-    wrong = differing(expected, given)
+    wrong = count_differences(expected, given)
     return f"other ids in {wrong} of {len(expected)} documents" if wrong else None
 
 
@@ -117,12 +117,12 @@ def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[
     for result in results:
         groups.setdefault((result.operation, result.engine), []).append(result)
     contestants = [Contestant(case, amount, given, group) for group in groups.values()]
-    for contestant in rotated(contestants, turn):
+    for contestant in rotate(contestants, turn):
         contestant.start()  # processes start in turn, because loading is timed too
     for passes in ("first", "again") if case.workload.has_again else ("first",):
         for text in case.texts:
             for portion in range(amount.rounds):
-                for contestant in rotated(contestants, portion):
+                for contestant in rotate(contestants, portion):
                     contestant.run(text, portion, passes)
     for contestant in contestants:
         contestant.finish()
@@ -157,7 +157,7 @@ class Contestant:
         result = self._results.get(text.name)
         if result is None or result.void is not None:
             return
-        took: Took | Failed = self._process.ask(self._places[text.name] * self._rounds + portion)
+        took: Timing | Failed = self._process.ask(self._places[text.name] * self._rounds + portion)
         if isinstance(took, Failed):
             result.void = took.why
             return
@@ -172,7 +172,7 @@ class Contestant:
             self._process.finish()
 
 
-def rotated(items: list[Item], places: int) -> list[Item]:
+def rotate(items: list[Item], places: int) -> list[Item]:
     """Rotates a list, so that no item is always first."""
     start = places % max(1, len(items))
     return items[start:] + items[:start]

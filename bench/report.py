@@ -13,7 +13,7 @@ from .engines import ENGINES
 from .markdown import matrix, table
 from .measure import Result
 from .operations import OPERATIONS
-from .results import OWN, Results, beside
+from .results import OWN, Results, compare
 from .simd import processor
 from .targets import targets_table
 from .workloads import BATCH, COLD, DECODING, LONG, SHORT, Selection
@@ -26,9 +26,9 @@ def full(results: Results, selection: Selection) -> str:
         ("4 KB documents, ids as a list", documents(results, "list")),
         ("4 KB documents, ids as a numpy array", documents(results, "numpy")),
         ("Load and memory", beginnings(results)),
-        ("The very first 4 KB", plain(results, COLD.name)),
-        ("Texts of 100 bytes, one call each", plain(results, SHORT.name)),
-        ("Documents of 1 MB", plain(results, LONG.name)),
+        ("The very first 4 KB", plain_table(results, COLD.name)),
+        ("Texts of 100 bytes, one call each", plain_table(results, SHORT.name)),
+        ("Documents of 1 MB", plain_table(results, LONG.name)),
         ("Many 4 KB documents in one call", batches(results)),
         ("Worst cases", worst(results)),
         ("Decoding", decoding(results)),
@@ -63,7 +63,7 @@ def documents(results: Results, operation: str) -> str:
             continue
         cells = []
         for passes in ("first", "again"):
-            cells += [spread(getattr(result, passes)), ours_over(results, result, passes)]
+            cells += [median_with_range(getattr(result, passes)), ours_over(results, result, passes)]
         rows.append([*titles, *cells])
     head = ["vocabulary", "text", "engine", "first pass, MB/s", "polytok is", "again, MB/s", "polytok is"]
     return table(head, rows) if rows else ""
@@ -83,7 +83,7 @@ def beginnings(results: Results) -> str:
     return table(["vocabulary", "engine", "load, ms", "memory, MB"], rows) if rows else ""
 
 
-def plain(results: Results, workload: str) -> str:
+def plain_table(results: Results, workload: str) -> str:
     """Returns a table with a row for each vocabulary, engine and kind of output.
 
     The columns are MB/s, microseconds for a document, and polytok's ratio.
@@ -95,7 +95,7 @@ def plain(results: Results, workload: str) -> str:
             rows.append([*titles, result.void, "", ""])
             continue
         microseconds = result.workload.document / median(result.first)
-        rows.append([*titles, spread(result.first), f"{microseconds:.1f}", ours_over(results, result)])
+        rows.append([*titles, median_with_range(result.first), f"{microseconds:.1f}", ours_over(results, result)])
     return table(["vocabulary", "engine", "ids", "MB/s", "µs each", "polytok is"], rows) if rows else ""
 
 
@@ -179,33 +179,33 @@ def cell(results: Results, vocabulary: Vocabulary, text: Text) -> str:
     if ours is None or fastest is None:
         return "–"
     speed, other = median(ours.first), median(fastest.first)
-    return f"{speed:.0f} / {other:.0f} {fastest.engine} ({times(beside(ours, fastest).times)})"
+    return f"{speed:.0f} / {other:.0f} {fastest.engine} ({ratio_text(compare(ours, fastest).times)})"
 
 
-def behind(results: Results) -> list[str]:
+def slower_cases(results: Results) -> list[str]:
     """Describes the cases in which another engine is faster than polytok, or polytok has no result."""
-    found = []
+    lines = []
     for result in results.all:
-        where = f"{result.vocabulary.title}, {result.workload.title}, {result.text.title}, {result.operation}"
+        case_title = f"{result.vocabulary.title}, {result.workload.title}, {result.text.title}, {result.operation}"
         if result.engine == OURS and result.void is not None:
-            found.append(f"{where}: polytok: {result.void}")
+            lines.append(f"{case_title}: polytok: {result.void}")
         over = _over(results, result)
         if over is not None and over < 1:
-            found.append(f"{where}: {result.engine} is faster")
-    return found
+            lines.append(f"{case_title}: {result.engine} is faster")
+    return lines
 
 
 def ours_over(results: Results, result: Result, passes: str = "first") -> str:
     """Returns the ratio of polytok's speed to that of a result as text; an empty text for polytok's own results."""
     over = _over(results, result, passes)
-    return "" if over is None else times(over)
+    return "" if over is None else ratio_text(over)
 
 
 def _over(results: Results, result: Result, passes: str = "first") -> float | None:
     if result.engine in OWN or result.void is not None:
         return None
     ours = results.ours(result.workload.name, result.vocabulary.name, result.text.name, result.operation)
-    return beside(ours, result, passes).times if ours else None
+    return compare(ours, result, passes).times if ours else None
 
 
 def brief(why: str) -> str:
@@ -213,9 +213,9 @@ def brief(why: str) -> str:
     return why.partition(":")[0]
 
 
-def spread(values: list[float]) -> str:
+def median_with_range(values: list[float]) -> str:
     return f"{median(values):.1f} ({min(values):.1f}–{max(values):.1f})"
 
 
-def times(value: float) -> str:
+def ratio_text(value: float) -> str:
     return f"{value:.1f}×" if value >= 1 else f"{value:.2f}×"

@@ -14,7 +14,7 @@ OWN = frozenset({OURS, UNCACHED})
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SpeedRatio:
     """The ratio of polytok's speed to the speed of another engine."""
 
     times: float
@@ -56,9 +56,9 @@ class Results:
         return max(peers, key=lambda result: median(result.first), default=None)
 
 
-def beside(ours: Result, theirs: Result, passes: str = "first") -> Beside:
+def compare(ours: Result, theirs: Result, passes: str = "first") -> SpeedRatio:
     """Compares two results by the median of the ratios of all rounds."""
-    return Beside(ratio(getattr(ours, passes), getattr(theirs, passes)), theirs.engine)
+    return SpeedRatio(ratio(getattr(ours, passes), getattr(theirs, passes)), theirs.engine)
 
 
 def _key(result: Result) -> tuple[str, str, str, str, str]:

@@ -32,7 +32,7 @@ def main() -> None:
     selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
     results = run(selection)
     tables, summary = report.full(results, selection), report.summary(results)
-    print(tables, summary, "\n".join(report.behind(results)) or "polytok is ahead everywhere.", sep="\n\n")
+    print(tables, summary, "\n".join(report.slower_cases(results)) or "polytok is ahead everywhere.", sep="\n\n")
     if arguments.write:
         markdown.put(*TABLES, tables)
         for document, marker in SUMMARIES:

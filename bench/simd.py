@@ -1,8 +1,8 @@
-"""Vector instructions: what the processor has, and what an engine's machine code has.
+"""Reports the vector instructions of the processor and of an engine's machine code.
 
-An engine's code was searched for instructions on such registers, in the versions that pyproject.toml pins; of polytok
-they are known from its source. Engines choose among them while they run and do not report their choice, so what is
-reported is the widest that both the code and the processor have.
+The vector instructions of an engine were found by searching the machine code of the version that pyproject.toml pins;
+those of polytok are known from its source. Engines select vector instructions at run time and do not report their
+selection. So the widest instructions that both the code and the processor have are reported.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ AVX512 = "AVX-512"
 AVX2 = "AVX2"
 
 _FLAGS = {AVX512: "avx512bw", AVX2: "avx2"}
-"""The processor's flag of each; AVX-512 on bytes is what tokenizers use."""
+"""The processor's flag for each set of instructions. Tokenizers use the AVX-512 instructions on bytes."""
 
 
 def processor() -> str:
-    """The processor's name."""
-    return _described("model name") or platform.processor() or platform.machine()
+    """Returns the processor's name."""
+    return _cpu_field("model name") or platform.processor() or platform.machine()
 
 
 def widest(simd: tuple[str, ...], flags: frozenset[str] | None = None) -> str:
-    """The first of these instructions that the processor has."""
-    given = frozenset(_described("flags").split()) if flags is None else flags
-    return next((name for name in simd if _FLAGS[name] in given), "none known")
+    """Returns the first of these instruction sets that the processor has."""
+    processor_flags = frozenset(_cpu_field("flags").split()) if flags is None else flags
+    return next((name for name in simd if _FLAGS[name] in processor_flags), "none known")
 
 
-def _described(field: str) -> str:
-    """A field of the first processor, where the system describes it."""
+def _cpu_field(field: str) -> str:
+    """Returns a field of the first processor in /proc/cpuinfo; an empty text if the file is missing."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

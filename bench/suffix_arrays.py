@@ -1,6 +1,7 @@
-"""What a suffix array takes over the bytes of texts, and over their tokens: the table of docs/suffix-arrays.md.
+"""Measures the memory and time of suffix arrays of the bytes of texts, and of their tokens.
 
-``python -m bench.suffix_arrays TEXT... -m MODEL [-m MODEL ...]``; each row is a process of its own.
+``python -m bench.suffix_arrays TEXT... -m MODEL [-m MODEL ...]`` prints the table of docs/suffix-arrays.md. Each row is
+measured in a new process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _HEAD = "| over | symbols | their bytes | suffix array | both, per byte of text 
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("texts", nargs="+", type=Path)
     parser.add_argument("-m", "--model", action="append", default=[])

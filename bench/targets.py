@@ -22,7 +22,7 @@ from .cases import (
     Text,
 )
 from .markdown import matrix
-from .results import Results, beside
+from .results import Results, compare
 from .worst_texts import WORST
 
 Measure = Callable[[Results, str, str], "Measured | None"]
@@ -73,7 +73,7 @@ def over(engine: str, passes: str = "first") -> Measure:
         if not theirs:
             return Measured(None, f"no {engine} with these ids")
         fastest = max(theirs, key=lambda result: median(getattr(result, passes)))
-        return Measured(beside(ours, fastest, passes).times)
+        return Measured(compare(ours, fastest, passes).times)
 
     return measure
 
@@ -84,7 +84,7 @@ def over_all(workload: str, operation: str) -> Measure:
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
         theirs = ours and results.fastest_peer(ours, operation)
-        return Measured(beside(ours, theirs).times, theirs.engine) if ours and theirs else None
+        return Measured(compare(ours, theirs).times, theirs.engine) if ours and theirs else None
 
     return measure
 
@@ -95,7 +95,7 @@ def over_own(workload: str, operation: str, other: str) -> Measure:
     def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
         ours = results.ours(workload, vocabulary, text, operation)
         theirs = results.ours(workload, vocabulary, text, other)
-        return Measured(beside(ours, theirs).times) if ours and theirs else None
+        return Measured(compare(ours, theirs).times) if ours and theirs else None
 
     return measure
 

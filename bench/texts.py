@@ -33,7 +33,7 @@ class Inputs:
 def inputs(text: Text, document: int, amount: Amount) -> Inputs:
     """Splits a text into documents of about ``document`` bytes. The result is the same on every call."""
     if text.name in worst_texts.MAKERS:
-        return Inputs([], [[worst_texts.made(text.name, document, turn)] for turn in range(amount.rounds)])
+        return Inputs([], [[worst_texts.worst_text(text.name, document, turn)] for turn in range(amount.rounds)])
     warm_up, test = documents(text, document, amount)
     return Inputs(warm_up, portions(test, amount.rounds))
 

@@ -45,7 +45,7 @@ MAKERS: dict[str, Make] = {
 }
 
 
-def made(name: str, size: int, turn: int) -> str | bytes:
+def worst_text(name: str, size: int, turn: int) -> str | bytes:
     """Returns the text, as bytes if it is not UTF-8."""
     data = MAKERS[name](size, turn)
     try:

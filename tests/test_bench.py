@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench import checker, clock, markdown, measure, operations, plot, report, targets, texts, worst_texts
 from bench.cases import ENGLISH, OURS, TEXTS, VOCABULARIES, Text, Vocabulary
 from bench.engines import ENGINES, Adapter
-from bench.engines.polytok import adapted
+from bench.engines.polytok import adapter_of
 from bench.measure import Result
 from bench.operations import OPERATIONS
 from bench.remote import Failed, Remote
@@ -36,7 +36,7 @@ TINY = Amount(warm_up=50_000, test=50_000, rounds=3, processes=1)
 
 def ours() -> Adapter:
     """Returns the adapter of the default vocabulary."""
-    return adapted(polytok.load("default"))
+    return adapter_of(polytok.load("default"))
 
 
 # The choice of cases
@@ -120,7 +120,7 @@ def test_the_standard_library_is_a_text() -> None:
 
 @pytest.mark.parametrize("name", worst_texts.MAKERS)
 def test_worst_texts_have_the_requested_size(name: str) -> None:
-    text = worst_texts.made(name, 1200, 0)
+    text = worst_texts.worst_text(name, 1200, 0)
     assert texts.utf8_bytes([text]) == 1200
     assert isinstance(text, bytes) == (name == "invalid UTF-8")
 
@@ -242,7 +242,7 @@ def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
     task = clock.Task(ENGINES[OURS], vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1)
     session = clock.Session(task)
     ready, took = session.answer(clock.READY), session.answer(1)
-    assert isinstance(ready, clock.Ready) and isinstance(took, clock.Took)
+    assert isinstance(ready, clock.Ready) and isinstance(took, clock.Timing)
     assert took.size == 6 and took.wall > 0
 
 
@@ -272,11 +272,11 @@ def test_the_tables_show_medians_ratios_and_what_is_void() -> None:
 
 
 def test_the_tables_name_engines_that_are_faster() -> None:
-    assert report.behind(results()) == []
+    assert report.slower_cases(results()) == []
     case = (VOCABULARY, DOCUMENTS, ENGLISH)
     slow = [Result(*case, OURS, "list", [1.0], [1.0]), Result(*case, "tiktoken", "list", [2.0], [2.0])]
     slow.append(Result(*case, OURS, "numpy", void="other ids in 1 of 2 documents"))
-    assert report.behind(Results(slow)) == [
+    assert report.slower_cases(Results(slow)) == [
         "cl100k, 4 KB documents, English, list: tiktoken is faster",
         "cl100k, 4 KB documents, English, numpy: polytok: other ids in 1 of 2 documents",
     ]

@@ -14,10 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import builds, simd
 from bench.cases import ENGLISH, OURS, VOCABULARIES, Vocabulary
-from bench.clock import Took
+from bench.clock import Timing
 from bench.contest import __main__ as contest
 from bench.contest import loads
-from bench.contest.entrants import Entrant, Match, chosen, of_builds, of_engines, of_files
+from bench.contest.entrants import Entrant, Match, of_builds, of_engines, of_files, select_vocabularies
 from bench.contest.race import Cell, Entry, Judge, race
 from bench.engines import ENGINES, Adapter, Engine
 
@@ -59,16 +59,16 @@ def test_builds_compete_and_the_first_build_defines_the_ids() -> None:
 
 
 def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary() -> None:
-    (match,) = of_files(*chosen(["llama2-json"]))
+    (match,) = of_files(*select_vocabularies(["llama2-json"]))
     assert [(entrant.vocabulary.name, entrant.oracle.name) for entrant in match] == [
         ("llama2", "sentencepiece"),
         ("llama2-json", "tokenizers"),
     ]
-    assert of_files(*chosen(["llama2"])) == []
+    assert of_files(*select_vocabularies(["llama2"])) == []
     names = {row.name for row in VOCABULARIES}
     assert all(row.kin is None or row.kin in names for row in VOCABULARIES)
     with pytest.raises(SystemExit, match="unknown vocabulary latin: choose from cl100k_base"):
-        chosen(["latin"])
+        select_vocabularies(["latin"])
 
 
 def test_the_widest_instructions_of_code_and_processor_are_named() -> None:
@@ -96,14 +96,14 @@ def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabul
 
 
 def test_a_build_without_options_is_called_with_the_text_only() -> None:
-    assert builds.plain(lambda text: [text])("a") == ["a"]
-    assert builds.plain(lambda text, add_special: [text, add_special])("a") == ["a", False]
+    assert builds.text_function(lambda text: [text])("a") == ["a"]
+    assert builds.text_function(lambda text, add_special: [text, add_special])("a") == ["a", False]
 
 
 @pytest.mark.parametrize("argument", ["old", "old=/nowhere", "o l d=.", "=."])
 def test_a_path_that_is_not_a_build_is_refused(argument: str) -> None:
     with pytest.raises(SystemExit, match="is not name=path"):
-        builds.named(argument)
+        builds.parse_build(argument)
 
 
 # A race
@@ -121,15 +121,15 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
 ) -> None:
     calls: list[tuple[str, int]] = []
 
-    def answer(name: str, turn: int) -> Took:
+    def answer(name: str, turn: int) -> Timing:
         calls.append((name, turn))
-        return Took(size=1_000_000, wall=0.5 if name == "other" else 0.25, running=0.0)
+        return Timing(size=1_000_000, wall=0.5 if name == "other" else 0.25, running=0.0)
 
     class Player:
         def __init__(self, task: object) -> None:
             self.name = task.engine.name  # type: ignore[attr-defined]
 
-        def ask(self, turn: int) -> Took:
+        def ask(self, turn: int) -> Timing:
             return answer(self.name, turn)
 
         def finish(self) -> None:
@@ -228,7 +228,7 @@ def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatc
     match = entrants(vocabulary)
     monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
     monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"1"])
-    cell = contest.measured(match, ENGLISH, "list", Judge(), given)
+    cell = contest.measure_cell(match, ENGLISH, "list", Judge(), given)
     assert cell is not None and cell.worst() == 0.5
     assert len(cell.entries[0].first) == 2 * (1 + contest.RETRIES)
     written = contest.as_json(cell)

@@ -12,7 +12,7 @@ from bench.corpus import inputs
 from bench.corpus.child import digest
 from bench.corpus.jobs import END_ID
 from bench.corpus.stages import read
-from bench.corpus.watched import watched
+from bench.corpus.watched import run_watched
 
 KILOBYTES = 60
 
@@ -49,6 +49,6 @@ def test_end_of_text_ids_are_not_compared() -> None:
 def test_the_memory_of_all_processes_is_measured() -> None:
     code = "import subprocess, sys; b = bytearray(60 << 20); subprocess.run([sys.executable, '-c', %r]); print('done')"
     child = "import time; b = bytearray(90 << 20)\nwhile time.process_time() < 0.3: pass\ntime.sleep(1)"
-    found = watched([sys.executable, "-c", code % child])
+    found = run_watched([sys.executable, "-c", code % child])
     assert found.output == "done\n" and found.processors >= 0.3
     assert max(size for _, size in found.samples) > 150 << 20

@@ -24,7 +24,7 @@ from ..cases import DATA, TEXTS, Text
 from ..operations import OPERATIONS
 from ..texts import documents
 from ..workloads import KB, MB, Amount
-from .entrants import Match, chosen, of_builds, of_engines, of_files
+from .entrants import Match, of_builds, of_engines, of_files, select_vocabularies
 from .loads import HEAD as HEAD_OF_LOADS
 from .loads import loads
 from .race import Cell, Judge, middle_half, race
@@ -46,7 +46,7 @@ def main() -> None:
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.load:
         sys.exit(compare_loads(arguments))
-    matches = matched(arguments)
+    matches = matches_of(arguments)
     print(machine(matches))
     show(HEAD, ["---"] * len(HEAD))
     cells = []
@@ -89,11 +89,11 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def matched(arguments: argparse.Namespace) -> list[Match]:
+def matches_of(arguments: argparse.Namespace) -> list[Match]:
     """Returns all matches, in the order of the vocabularies."""
-    vocabularies = chosen(arguments.vocabulary)
+    vocabularies = select_vocabularies(arguments.vocabulary)
     if arguments.builds:
-        engines = [builds.engine(*builds.named(argument)) for argument in arguments.builds]
+        engines = [builds.engine(*builds.parse_build(argument)) for argument in arguments.builds]
         return [match for vocabulary in vocabularies for match in of_builds(engines, vocabulary)]
     if arguments.files:
         return [match for vocabulary in vocabularies for match in of_files(vocabulary)]
@@ -116,12 +116,12 @@ def contest(matches: list[Match], arguments: argparse.Namespace) -> Iterator[Cel
         judge = Judge()
         for text in texts:
             for operation in arguments.operation or RUN:
-                if cell := measured(match, text, operation, judge, arguments):
+                if cell := measure_cell(match, text, operation, judge, arguments):
                     yield cell
         judge.finish()
 
 
-def measured(match: Match, text: Text, operation: str, judge: Judge, arguments: argparse.Namespace) -> Cell | None:
+def measure_cell(match: Match, text: Text, operation: str, judge: Judge, arguments: argparse.Namespace) -> Cell | None:
     """Times a cell, and times it again while it fails the gate. Returns None if fewer than two entrants can take part.
 
     The median is over all rounds, so that timing again makes the median more reliable but not better.
@@ -179,12 +179,12 @@ def as_json(cell: Cell) -> dict[str, Any]:
 
 def compare_loads(arguments: argparse.Namespace) -> int:
     """Compares the time and memory of loading and returns the exit code."""
-    named = [builds.named(argument) for argument in arguments.builds or []]
+    named = [builds.parse_build(argument) for argument in arguments.builds or []]
     if len(named) < 2:
         raise SystemExit("--load needs --builds with two or three builds")
     show(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
     found = []
-    for vocabulary in chosen(arguments.vocabulary):
+    for vocabulary in select_vocabularies(arguments.vocabulary):
         for load in loads(vocabulary, named):
             found.append(load)
             show(load.row())

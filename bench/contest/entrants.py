@@ -26,7 +26,7 @@ Match: TypeAlias = tuple[Entrant, ...]
 MAX_PEERS = 2
 
 
-def chosen(names: Collection[str]) -> list[Vocabulary]:
+def select_vocabularies(names: Collection[str]) -> list[Vocabulary]:
     """Returns the vocabularies with these names; all vocabularies without names."""
     if unknown := set(names) - {row.name for row in VOCABULARIES}:
         known = ", ".join(row.name for row in VOCABULARIES)

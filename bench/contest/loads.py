@@ -17,7 +17,7 @@ from statistics import median
 
 from ..cases import ENGLISH, VOCABULARIES, Vocabulary
 from ..load_times import measure
-from ..measure import rotated
+from ..measure import rotate
 from ..texts import documents
 from ..workloads import KB, MB, Amount
 
@@ -54,7 +54,7 @@ def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterato
     """Yields the comparison of the last build with each other build."""
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in builds}
     for turn in range(ROUNDS):
-        for name, folder in rotated(list(builds), turn):
+        for name, folder in rotate(list(builds), turn):
             figures[name].append(_in_a_process(folder, vocabulary))
     medians = [(median(time for time, _ in each), median(peak for _, peak in each)) for each in figures.values()]
     ours = medians[-1]

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..cases import Text, Vocabulary
 from ..checker import MISSING, Checker
-from ..clock import Session, Task, Took, serve
+from ..clock import Session, Task, Timing, serve
 from ..engines import Engine
-from ..measure import PATIENCE, fault, rotated
+from ..measure import PATIENCE, fault, rotate
 from ..remote import Failed, Remote, attempt
 from ..texts import Document
 from .entrants import Entrant, Match
@@ -152,7 +152,7 @@ def players(
 ) -> Iterator[list[tuple[Entry, LocalSession | Remote]]]:
     """Yields pairs of an entry and its loaded engine, which runs in a new process if ``is_apart``, else in this one."""
     pairs: list[tuple[Entry, LocalSession | Remote]] = []
-    for entry in rotated(list(runners), start):
+    for entry in rotate(list(runners), start):
         entrant = entry.entrant
         own = [[document.encode().decode() for document in turn] for turn in turns]
         task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, own, copies=1)
@@ -167,12 +167,12 @@ def players(
 
 
 def _round(pairs: Sequence[tuple[Entry, LocalSession | Remote]], turns: Sequence[int], which: str) -> None:
-    took: dict[int, list[Took | Failed]] = {place: [] for place in range(len(pairs))}
+    took: dict[int, list[Timing | Failed]] = {place: [] for place in range(len(pairs))}
     for turn in turns:
-        for place in rotated(list(took), turn):
+        for place in rotate(list(took), turn):
             took[place].append(pairs[place][1].ask(turn))
     for (entry, _), each in zip(pairs, took.values(), strict=True):
-        done = [one for one in each if isinstance(one, Took)]
+        done = [one for one in each if isinstance(one, Timing)]
         if len(done) < len(each):
             entry.void = entry.void or next(one.why for one in each if isinstance(one, Failed))
         else:

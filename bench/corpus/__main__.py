@@ -16,7 +16,7 @@ from ..cases import OURS
 from . import plot
 from .inputs import WRITERS, files
 from .jobs import JOBS, MODEL, RAW, WITHOUT
-from .watched import watched
+from .watched import run_watched
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -92,7 +92,7 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
             *paths,
         ]
         try:
-            found = watched(command)
+            found = run_watched(command)
         except subprocess.CalledProcessError as error:
             print(f"  failed: {error.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return []

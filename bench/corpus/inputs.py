@@ -27,7 +27,8 @@ def documents() -> Iterator[str]:
     for chunk in texts.chunks():
         document: list[str] = []
         size = 0
-        for line in texts.repaired(chunk).decode().replace("<|", "< |").replace("\x1e", "").splitlines(keepends=True):
+        text = texts.without_broken_characters(chunk).decode().replace("<|", "< |").replace("\x1e", "")
+        for line in text.splitlines(keepends=True):
             document.append(line)
             size += len(line)
             if size >= DOCUMENT_BYTES or len(document) == MAX_LINES:

@@ -16,7 +16,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class ProcessUsage:
     """The output of a command, its seconds of processor time, and pairs of seconds and bytes of memory."""
 
     output: str
@@ -24,7 +24,7 @@ class Watched:
     samples: list[tuple[float, int]]
 
 
-def watched(command: list[str]) -> Watched:
+def run_watched(command: list[str]) -> ProcessUsage:
     """Runs a command and measures it. Raises `CalledProcessError` with the command's messages if it fails."""
     samples: list[tuple[float, int]] = []
     used: dict[int, float] = {}
@@ -42,7 +42,7 @@ def watched(command: list[str]) -> Watched:
             raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
         # Some commands leave processes that are never waited for. The samples include these processes, except for the
         # time after the last sample.
-        return Watched(output.read(), max(_waited_for() - before, sum(used.values())), samples)
+        return ProcessUsage(output.read(), max(_waited_for() - before, sum(used.values())), samples)
 
 
 def _waited_for() -> float:

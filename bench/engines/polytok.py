@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def load(vocabulary: Vocabulary) -> Adapter:
     import polytok
 
-    return adapted(polytok.load(vocabulary.path))
+    return adapter_of(polytok.load(vocabulary.path))
 
 
 def load_uncached(vocabulary: Vocabulary) -> Adapter:
@@ -29,7 +29,7 @@ def load_uncached(vocabulary: Vocabulary) -> Adapter:
     return Adapter(encode_array=tokenizer.encode_array)
 
 
-def adapted(tokenizer: Tokenizer) -> Adapter:
+def adapter_of(tokenizer: Tokenizer) -> Adapter:
     dtype = tokenizer.encode_array("").dtype
     return Adapter(
         encode=tokenizer.encode,

@@ -42,10 +42,10 @@ def real() -> bytes:
     parts = [
         data[len(data) * turn // shares : len(data) * (turn + 1) // shares] for turn in range(shares) for data in whole
     ]
-    return repaired(b"".join(part + b"\n" for part in parts))
+    return without_broken_characters(b"".join(part + b"\n" for part in parts))
 
 
-def repaired(data: bytes) -> bytes:
+def without_broken_characters(data: bytes) -> bytes:
     """Removes incomplete characters."""
     return data.decode(errors="ignore").encode()
 
@@ -60,7 +60,7 @@ def write(path: Path, megabytes: int) -> Path:
         for chunk in chunks():
             left = size - file.tell()
             if len(chunk) >= left:
-                file.write(padded(chunk[:left]))
+                file.write(pad_with_line_feeds(chunk[:left]))
                 break
             file.write(chunk)
     os.replace(temporary, path)
@@ -71,15 +71,15 @@ def chunks() -> Iterator[bytes]:
     """Yields an endless text in chunks."""
     text = real()
     yield text
-    model = Model(repaired(text[:MODELLED]))
+    model = Model(without_broken_characters(text[:MODELLED]))
     random = np.random.default_rng(SEED)
     while True:
         yield model.walk(random)
 
 
-def padded(chunk: bytes) -> bytes:
+def pad_with_line_feeds(chunk: bytes) -> bytes:
     """Replaces an incomplete character at the end with line feeds."""
-    whole = repaired(chunk)
+    whole = without_broken_characters(chunk)
     return whole + b"\n" * (len(chunk) - len(whole))
 
 
