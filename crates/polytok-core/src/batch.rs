@@ -1,9 +1,11 @@
-//! Many texts in, flat ids and row offsets out, over threads.
+//! Encodes many texts over threads, to flat ids and row offsets.
 //!
-//! Texts are handed out in runs of similar size to whichever thread is free; each thread keeps its own scratch. Whoever is done with a
-//! run appends it to the result, and those behind it that wait for it: in order, so the result does not depend on the number of
-//! threads. That is a copy of a run under a lock, a fiftieth of the time that the run took. Threads live for one call: there is no pool
-//! that a fork could break. Memory: the ids, and those of runs that wait or are at work. Behind an error no run is begun.
+//! Texts are distributed in runs of similar size to the free threads; each thread has its own scratch. The thread that
+//! finishes a run appends it to the result, and also the runs after it that are already finished. Runs are appended in
+//! order, so the result does not depend on the number of threads. Appending copies a run under a lock, which takes
+//! about a fiftieth of the time of encoding the run. Threads live for one call: there is no pool of threads that a fork
+//! could break. Memory: the ids, and the ids of runs that are pending or being encoded. After an error no further run
+//! starts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,60 +17,60 @@ use crate::scratch::Scratch;
 use crate::sink::Count;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// Bytes of text in one run.
+/// The number of bytes of text in one run.
 const RUN: usize = 1 << 16;
 
 /// The ids of many texts; row `i` is `ids[offsets[i]..offsets[i + 1]]`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Batch<T> {
-    /// All ids, one text after the other.
+    /// The ids of all texts, concatenated.
     pub ids: Vec<T>,
-    /// Row borders, one more than there are texts.
+    /// The row offsets, one more than the number of texts.
     pub offsets: Vec<i64>,
 }
 
-/// A number that holds an id.
+/// A number type that can hold an id.
 pub trait Id: Copy + Default + Send + Sync {
-    /// Of an id that fits.
-    fn of(id: u32) -> Self;
+    /// Converts an id that fits.
+    fn from_id(id: u32) -> Self;
 }
 
 impl Id for u32 {
-    fn of(id: u32) -> u32 {
+    fn from_id(id: u32) -> u32 {
         id
     }
 }
 
 impl Id for u16 {
-    fn of(id: u32) -> u16 {
+    fn from_id(id: u32) -> u16 {
         id as u16
     }
 }
 
-/// An error, and the row of the text that it is about.
+/// A result whose error has the row of the text that caused it.
 pub type RowResult<T> = std::result::Result<T, (usize, Error)>;
 
-/// How texts are encoded.
+/// The options of encoding a batch.
 #[derive(Clone, Copy, Default)]
 pub struct BatchOptions<'a> {
-    /// Of every text.
+    /// The options of encoding every text.
     pub encode: EncodeOptions<'a>,
     /// An id before every text.
     pub begin: Option<u32>,
-    /// An id behind every text.
+    /// An id after every text.
     pub end: Option<u32>,
-    /// How many there may be.
+    /// The highest number of threads.
     pub threads: usize,
 }
 
-/// Encodes texts with up to `threads` threads; None has no ids. The first error in text order is returned. Every id must
-/// fit `T`.
+/// Encodes texts with up to `threads` threads. The row of a `None` text is empty. Returns the first error in the order
+/// of texts. Every id must fit `T`.
 pub fn encode_batch<T: Id>(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
     options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
-    let mut batch = room_for(texts);
+    let mut batch = with_room_for(texts);
     let runs = runs(texts);
     let threads = options.threads.min(runs.len());
     if threads <= 1 {
@@ -76,26 +78,26 @@ pub fn encode_batch<T: Id>(
             |scratch: &mut Scratch| encode_rows(tokenizer, texts, 0..texts.len(), options, scratch, &mut batch);
         return tokenizer.with_scratch(encode).map(|()| batch);
     }
-    let joining = Mutex::new(Joining::new(batch));
+    let joiner = Mutex::new(RunJoiner::new(batch));
     in_threads_with(threads, runs.into_iter().enumerate(), |runs| {
         tokenizer.with_scratch(|scratch| {
             for (index, rows) in runs {
-                let begin = locked(&joining).begin(rows.start);
+                let begin = lock(&joiner).begin(rows.start);
                 let mut run = match begin {
-                    Begin::Reuse(run) => run,
-                    Begin::New => room_for(&texts[rows.clone()]),
-                    Begin::Skip => break,
+                    RunMemory::Reuse(run) => run,
+                    RunMemory::New => with_room_for(&texts[rows.clone()]),
+                    RunMemory::Skip => break,
                 };
-                let done = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
-                locked(&joining).add(index, done.map(|()| run));
+                let outcome = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
+                lock(&joiner).add(index, outcome.map(|()| run));
             }
         });
     });
-    let Joining { batch, failed, .. } = joining.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failed.map_or(Ok(batch), Err)
+    let RunJoiner { batch, first_error, .. } = joiner.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first_error.map_or(Ok(batch), Err)
 }
 
-/// The numbers of ids of texts.
+/// Counts the ids of each text.
 pub fn count_batch(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
@@ -104,17 +106,17 @@ pub fn count_batch(
 ) -> RowResult<Vec<i64>> {
     let runs = runs(texts);
     let threads = threads.min(runs.len());
-    let mut done: Vec<Option<RowResult<Vec<i64>>>> = runs.iter().map(|_| None).collect();
-    in_threads_with(threads, runs.into_iter().zip(&mut done), |runs| {
+    let mut finished: Vec<Option<RowResult<Vec<i64>>>> = runs.iter().map(|_| None).collect();
+    in_threads_with(threads, runs.into_iter().zip(&mut finished), |runs| {
         tokenizer.with_scratch(|scratch| {
-            runs.for_each(|(rows, place)| *place = Some(count_rows(tokenizer, texts, rows, options, scratch)));
+            runs.for_each(|(rows, slot)| *slot = Some(count_rows(tokenizer, texts, rows, options, scratch)));
         });
     });
-    let counts: RowResult<Vec<Vec<i64>>> = done.into_iter().flatten().collect();
+    let counts: RowResult<Vec<Vec<i64>>> = finished.into_iter().flatten().collect();
     Ok(counts?.concat())
 }
 
-/// Rows of texts in runs.
+/// Divides the rows into runs.
 fn runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut from, mut bytes) = (0, 0);
@@ -128,7 +130,7 @@ fn runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
     runs
 }
 
-/// Appends rows.
+/// Encodes rows and appends them to a batch.
 fn encode_rows<T: Id>(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
@@ -137,7 +139,7 @@ fn encode_rows<T: Id>(
     scratch: &mut Scratch,
     batch: &mut Batch<T>,
 ) -> RowResult<()> {
-    // A text's ids become narrow while they are still in the nearest cache.
+    // The ids of a text are narrowed while they are still in the nearest processor cache.
     let mut ids = Vec::new();
     for row in rows {
         if let Some(text) = texts[row] {
@@ -145,15 +147,15 @@ fn encode_rows<T: Id>(
             ids.extend(options.begin);
             tokenizer.encode_to(text, options.encode, scratch, &mut ids).map_err(|error| (row, error))?;
             ids.extend(options.end);
-            batch.ids.extend(ids.iter().map(|&id| T::of(id)));
+            batch.ids.extend(ids.iter().map(|&id| T::from_id(id)));
         }
         batch.offsets.push(batch.ids.len() as i64);
     }
     Ok(())
 }
 
-/// A batch without rows that need not grow while texts of the usual four or so bytes a token come in.
-fn room_for<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
+/// Creates an empty batch with capacity for the ids of the texts, at the usual four or so bytes per token.
+fn with_room_for<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
     let bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
     let mut offsets = Vec::with_capacity(texts.len() + 1);
     offsets.push(0);
@@ -177,50 +179,52 @@ fn count_rows(
     rows.map(count).collect()
 }
 
-/// How a run begins.
-enum Begin<T> {
-    /// In the memory of a run that was appended.
+/// The memory that a new run is written to.
+enum RunMemory<T> {
+    /// The memory of a run that has been appended.
     Reuse(Batch<T>),
-    /// In memory of its own.
+    /// New memory.
     New,
-    /// Not at all: it follows a text that cannot be encoded.
+    /// None: the run follows a text that cannot be encoded, and is skipped.
     Skip,
 }
 
-/// Runs that become one batch, whichever is done first.
-struct Joining<T> {
+/// Joins runs to one batch in order, in whatever order they finish.
+struct RunJoiner<T> {
     batch: Batch<T>,
-    /// The run that is appended next.
+    /// The index of the run that is appended next.
     next: usize,
-    /// Runs behind it that are done.
-    waiting: BTreeMap<usize, Batch<T>>,
-    /// Memory of runs that were appended.
+    /// Finished runs that follow a run which is not finished.
+    pending: BTreeMap<usize, Batch<T>>,
+    /// The memory of runs that have been appended.
     spare: Vec<Batch<T>>,
     /// The first error in text order.
-    failed: Option<(usize, Error)>,
+    first_error: Option<(usize, Error)>,
 }
 
-impl<T: Id> Joining<T> {
-    fn new(batch: Batch<T>) -> Joining<T> {
-        Joining { batch, next: 0, waiting: BTreeMap::new(), spare: Vec::new(), failed: None }
+impl<T: Id> RunJoiner<T> {
+    fn new(batch: Batch<T>) -> RunJoiner<T> {
+        RunJoiner { batch, next: 0, pending: BTreeMap::new(), spare: Vec::new(), first_error: None }
     }
 
-    /// How the run that starts at this row begins.
-    fn begin(&mut self, row: usize) -> Begin<T> {
-        if self.failed.as_ref().is_some_and(|(failed, _)| row >= *failed) {
-            return Begin::Skip;
+    /// Returns the memory for the run that starts at a row.
+    fn begin(&mut self, row: usize) -> RunMemory<T> {
+        if self.first_error.as_ref().is_some_and(|(failed, _)| row >= *failed) {
+            return RunMemory::Skip;
         }
-        self.spare.pop().map_or(Begin::New, Begin::Reuse)
+        self.spare.pop().map_or(RunMemory::New, RunMemory::Reuse)
     }
 
-    /// A run is done.
+    /// Adds a finished run.
     fn add(&mut self, index: usize, run: RowResult<Batch<T>>) {
         match run {
-            Ok(run) => drop(self.waiting.insert(index, run)),
-            Err(error) if self.failed.as_ref().is_none_or(|(row, _)| error.0 < *row) => self.failed = Some(error),
+            Ok(run) => drop(self.pending.insert(index, run)),
+            Err(error) if self.first_error.as_ref().is_none_or(|(row, _)| error.0 < *row) => {
+                self.first_error = Some(error)
+            }
             Err(_) => {}
         }
-        while let Some(run) = self.waiting.remove(&self.next) {
+        while let Some(run) = self.pending.remove(&self.next) {
             self.append(run);
             self.next += 1;
         }
@@ -236,16 +240,16 @@ impl<T: Id> Joining<T> {
     }
 }
 
-fn locked<T>(joining: &Mutex<Joining<T>>) -> MutexGuard<'_, Joining<T>> {
-    joining.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(joiner: &Mutex<RunJoiner<T>>) -> MutexGuard<'_, RunJoiner<T>> {
+    joiner.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Works off items, in up to so many threads.
+/// Processes items in up to `threads` threads.
 pub(crate) fn in_threads<T: Send>(threads: usize, items: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
     in_threads_with(threads, items, |items| items.for_each(&work));
 }
 
-/// The same; each thread is given the items that come to it.
+/// Processes items in up to `threads` threads. Each thread gets an iterator over the items that it processes.
 fn in_threads_with<T: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
@@ -253,13 +257,13 @@ fn in_threads_with<T: Send>(
 ) {
     let items = Mutex::new(items);
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work_off = || work(&mut std::iter::from_fn(next));
+    let process_items = || work(&mut std::iter::from_fn(next));
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // A thread that cannot be had only leaves more to the others.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work_off);
+            // If a thread cannot start, the other threads process its items.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, process_items);
         }
-        work_off();
+        process_items();
     });
 }
 
@@ -269,7 +273,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// Numbers of runs with their rows, in the order in which they are done.
+    /// Returns the numbers of runs with their rows, in the order in which the runs finish.
     fn runs() -> impl Strategy<Value = Vec<(usize, Vec<Vec<u16>>)>> {
         vec(vec(vec(any::<u16>(), 0..4), 1..4), 1..12)
             .prop_flat_map(|runs| Just(runs.into_iter().enumerate().collect::<Vec<_>>()).prop_shuffle())
@@ -281,31 +285,31 @@ mod tests {
             mut runs in runs(),
             failed in proptest::sample::subsequence(vec![0, 1, 2], 0..3),
         ) {
-            let mut joining = Joining::new(room_for(&[]));
+            let mut joiner = RunJoiner::new(with_room_for(&[]));
             for (index, rows) in &runs {
-                let mut run = match joining.begin(*index) {
-                    Begin::Reuse(run) => run,
-                    Begin::New => room_for(&[]),
-                    Begin::Skip => continue,
+                let mut run = match joiner.begin(*index) {
+                    RunMemory::Reuse(run) => run,
+                    RunMemory::New => with_room_for(&[]),
+                    RunMemory::Skip => continue,
                 };
                 for row in rows {
                     run.ids.extend_from_slice(row);
                     run.offsets.push(run.ids.len() as i64);
                 }
                 let is_failed = failed.contains(index);
-                joining.add(*index, if is_failed { Err((*index, Error::Id(0))) } else { Ok(run) });
+                joiner.add(*index, if is_failed { Err((*index, Error::Id(0))) } else { Ok(run) });
             }
             let failed = failed.into_iter().find(|&index| index < runs.len());
-            prop_assert_eq!(joining.failed.map(|(row, _)| row), failed);
+            prop_assert_eq!(joiner.first_error.map(|(row, _)| row), failed);
             if failed.is_none() {
                 runs.sort();
                 let rows = runs.into_iter().flat_map(|(_, rows)| rows);
-                let mut expected = room_for(&[]);
+                let mut expected = with_room_for(&[]);
                 for row in rows {
                     expected.ids.extend(row);
                     expected.offsets.push(expected.ids.len() as i64);
                 }
-                prop_assert_eq!(joining.batch, expected);
+                prop_assert_eq!(joiner.batch, expected);
             }
         }
     }

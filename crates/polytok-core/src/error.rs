@@ -2,24 +2,24 @@
 
 use std::fmt;
 
-/// What went wrong, in words that say where and what to do next.
+/// An error. Its text says what is wrong, where, and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A file's bytes are not what its format says (offset or line and field in the text).
+    /// A file whose bytes do not follow its format. The text names the offset, or the line and field.
     Format(String),
-    /// A `Spec` that is readable but cannot be compiled into a tokenizer.
+    /// A `Spec` that can be read but not compiled to a tokenizer.
     Spec(String),
     /// A text that this tokenizer cannot encode.
     Encode(String),
-    /// A special token stands in a text in which it is not allowed.
+    /// A text that contains a special token which is not allowed in it.
     Special(String),
     /// An id that the vocabulary does not have.
     Id(u32),
-    /// An option or argument out of its range.
+    /// An option or argument that is out of its range.
     Argument(String),
     /// A file that cannot be written or read.
     File(String),
-    /// The caller wants a long work to stop.
+    /// An interruption: the caller stops a long job.
     Interrupted,
 }
 
@@ -49,10 +49,10 @@ impl From<polytok_pattern::Error> for Error {
     }
 }
 
-/// The engine's result.
+/// The result type of the engine.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The error for bytes that are not UTF-8, which a step takes characters of.
+/// Returns the error for bytes that are not UTF-8 in a step that needs characters.
 pub fn not_utf8(at: usize) -> Error {
     Error::Encode(format!(
         "the text is not UTF-8 at byte {at}, and this tokenizer takes only characters; decode the bytes first, for example with \
@@ -60,7 +60,10 @@ pub fn not_utf8(at: usize) -> Error {
     ))
 }
 
-/// The error for a text whose places do not fit 32 bits. `which` text it is: the given one, or the normalized one.
-pub fn too_long(which: &str) -> Error {
-    Error::Encode(format!("the {which} text has 4 GiB or more, and one call takes less; split it into smaller texts"))
+/// Returns the error for a text whose positions exceed 32 bits. `which` names the text: the given text or the
+/// normalized text.
+pub fn too_long(which_text: &str) -> Error {
+    Error::Encode(format!(
+        "the {which_text} text has 4 GiB or more, and one call takes less; split it into smaller texts"
+    ))
 }

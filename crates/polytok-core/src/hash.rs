@@ -1,9 +1,11 @@
-//! A flat hash table from hidden keys to places: what lookups by bytes and by pairs share, and what a file can hold.
+//! A flat hash table that maps keys, which it does not store, to the indexes of entries. It is used for lookups by
+//! bytes and by pairs, and can be stored in a file.
 //!
-//! Open addressing over four-byte slots, at a load of at most one half. A slot holds the place of an entry in some other
-//! array, and with the bits that are left a part of the hash, so that most lookups that fail touch nothing else. Keys are hashed
-//! under a seed that is itself a hash of all of them, so that no file can be made of keys that collide; the same keys always give
-//! the same table. A lookup looks at no more than `MOST_PROBES` slots, so that no table, however it was forged, can be slow.
+//! The table uses open addressing over slots of four bytes, with a load of at most one half. A slot holds the index of
+//! an entry in another array, and in its remaining bits a part of the hash, so that most failed lookups read no other
+//! memory. Keys are hashed with a seed that is itself a hash of all keys, so that nobody can prepare a file whose keys
+//! collide; the same keys always yield the same table. A lookup reads at most `MAX_PROBES` slots, so that no table, not
+//! even a forged one, makes lookups slow.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -11,59 +13,60 @@ use crate::error::{Error, Result};
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
-/// A slot without an entry; no place has all its bits set.
+/// The value of a slot without an entry. It is not the index of any entry, because no index has all bits set.
 const EMPTY: u32 = u32::MAX;
 
-/// Slots that a lookup looks at. At a load of one half a million keys need about 70; if some need more, the table is doubled.
-const MOST_PROBES: usize = 128;
+/// The highest number of slots that a lookup reads. At a load of one half a million keys need about 70. If some key
+/// needs more, the table is doubled.
+const MAX_PROBES: usize = 128;
 
-/// How often building tries twice as many slots.
-const MOST_DOUBLINGS: u32 = 4;
+/// The number of times that building tries twice as many slots.
+const MAX_DOUBLINGS: u32 = 4;
 
-/// The table.
+/// A hash table from keys to the indexes of entries.
 #[derive(Debug)]
 pub struct Slots {
     slots: Table<u32>,
-    /// Bits of the hash that are not the first slot.
+    /// The number of hash bits below those that select the first slot.
     shift: u32,
-    /// Bits of a slot that are the place.
-    place_bits: u32,
+    /// The number of bits of a slot that hold the index.
+    index_bits: u32,
 }
 
 impl Slots {
-    /// Inserts these places, which are below `limit`, under their hashes. Where `is_same(earlier, place)` says that two have
-    /// one key, the earlier stays unless `last_wins`.
+    /// Inserts these indexes, which are below `limit`, under their hashes. If `is_same(earlier, index)` reports that
+    /// two entries have the same key, the earlier entry stays unless `last_wins`.
     pub fn build(
-        places: impl Iterator<Item = u32> + Clone,
+        indexes: impl Iterator<Item = u32> + Clone,
         limit: usize,
         hash: impl Fn(u32) -> u64,
         last_wins: bool,
         is_same: impl Fn(u32, u32) -> bool,
     ) -> Result<Slots> {
-        let place_bits = (limit + 1).next_power_of_two().trailing_zeros().max(1);
-        if place_bits > 31 {
+        let index_bits = (limit + 1).next_power_of_two().trailing_zeros().max(1);
+        if index_bits > 31 {
             return Err(Error::Spec(format!("{limit} entries are too many")));
         }
-        let first = (places.clone().count() * 2).next_power_of_two().trailing_zeros().max(4);
-        for bits in first..=first + MOST_DOUBLINGS {
-            if let Some(slots) = fill(places.clone(), bits, place_bits, &hash, last_wins, &is_same) {
-                return Ok(Slots { slots: slots.into(), shift: 64 - bits, place_bits });
+        let first_bits = (indexes.clone().count() * 2).next_power_of_two().trailing_zeros().max(4);
+        for bits in first_bits..=first_bits + MAX_DOUBLINGS {
+            if let Some(slots) = fill(indexes.clone(), bits, index_bits, &hash, last_wins, &is_same) {
+                return Ok(Slots { slots: slots.into(), shift: 64 - bits, index_bits });
             }
         }
         Err(Error::Spec("the keys of a table collide".into()))
     }
 
-    /// The place for which `is_it` holds, of those under this hash.
+    /// Returns the index that `is_match` accepts, of the indexes under this hash.
     #[inline]
-    pub fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub fn find(&self, hash: u64, mut is_match: impl FnMut(u32) -> bool) -> Option<u32> {
         let mut at = (hash >> self.shift) as usize;
-        for _ in 0..MOST_PROBES {
+        for _ in 0..MAX_PROBES {
             let slot = *self.slots.get(at)?;
             if slot == EMPTY {
                 return None;
             }
-            if slot >> self.place_bits == tag(hash, self.place_bits) && is_it(slot & mask(self.place_bits)) {
-                return Some(slot & mask(self.place_bits));
+            if slot >> self.index_bits == tag(hash, self.index_bits) && is_match(slot & mask(self.index_bits)) {
+                return Some(slot & mask(self.index_bits));
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
@@ -71,31 +74,31 @@ impl Slots {
     }
 }
 
-/// The slots with all places in them, unless one needs too many probes.
+/// Returns slots that contain all indexes, or `None` if an index needs too many probes.
 fn fill(
-    places: impl Iterator<Item = u32>,
+    indexes: impl Iterator<Item = u32>,
     bits: u32,
-    place_bits: u32,
+    index_bits: u32,
     hash: impl Fn(u32) -> u64,
     last_wins: bool,
     is_same: impl Fn(u32, u32) -> bool,
 ) -> Option<Vec<u32>> {
     let mut slots = vec![EMPTY; 1 << bits];
-    for place in places {
-        let hash = hash(place);
-        let tag = tag(hash, place_bits);
+    for index in indexes {
+        let hash = hash(index);
+        let tag = tag(hash, index_bits);
         let mut at = (hash >> (64 - bits)) as usize;
         for probe in 0.. {
-            if probe == MOST_PROBES {
+            if probe == MAX_PROBES {
                 return None;
             }
             let slot = slots[at];
             let is_taken = slot != EMPTY;
-            let is_known = is_taken && slot >> place_bits == tag && is_same(slot & mask(place_bits), place);
-            if !is_taken || (is_known && last_wins) {
-                slots[at] = tag << place_bits | place;
+            let is_same_key = is_taken && slot >> index_bits == tag && is_same(slot & mask(index_bits), index);
+            if !is_taken || (is_same_key && last_wins) {
+                slots[at] = tag << index_bits | index;
             }
-            if !is_taken || is_known {
+            if !is_taken || is_same_key {
                 break;
             }
             at = (at + 1) & (slots.len() - 1);
@@ -105,40 +108,40 @@ fn fill(
 }
 
 #[inline]
-fn mask(place_bits: u32) -> u32 {
-    (1 << place_bits) - 1
+fn mask(index_bits: u32) -> u32 {
+    (1 << index_bits) - 1
 }
 
-/// The low bits of the hash: the high ones are the first slot.
+/// Returns the low bits of the hash. The high bits select the first slot.
 #[inline]
-fn tag(hash: u64, place_bits: u32) -> u32 {
-    hash as u32 & (u32::MAX >> place_bits)
+fn tag(hash: u64, index_bits: u32) -> u32 {
+    hash as u32 & (u32::MAX >> index_bits)
 }
 
 impl Stored for Slots {
     fn write(&self, out: &mut PartWriter) {
         out.table("slots", &self.slots);
-        out.table("place_bits", &[self.place_bits]);
+        out.table("place_bits", &[self.index_bits]);
     }
 
     fn read(part: &FilePart) -> Result<Slots> {
         let slots: Table<u32> = part.table("slots")?;
-        let place_bits = part.number("place_bits")?;
-        if !slots.len().is_power_of_two() || slots.len() < 2 || !(1..32).contains(&place_bits) {
+        let index_bits = part.number("place_bits")?;
+        if !slots.len().is_power_of_two() || slots.len() < 2 || !(1..32).contains(&index_bits) {
             return Err(part.wrong("slots", "are not a table's"));
         }
         let shift = 64 - slots.len().trailing_zeros();
-        Ok(Slots { slots, shift, place_bits })
+        Ok(Slots { slots, shift, index_bits })
     }
 }
 
-/// The hash of some bytes.
+/// Returns the hash of some bytes.
 #[inline]
 pub fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(bytes, seed)
 }
 
-/// The hash of a number: multiply by a secret and fold.
+/// Returns the hash of a number: multiplies it by a secret and folds the product.
 #[inline]
 pub fn hash_number(key: u64, seed: u64) -> u64 {
     let product = ((key ^ seed) as u128) * ((0x9E37_79B9_7F4A_7C15 ^ seed.rotate_left(32)) | 1) as u128;
@@ -151,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn slots(keys: &[u64], last_wins: bool) -> Slots {
-        let hash = |place: u32| hash_number(keys[place as usize], 7);
+        let hash = |index: u32| hash_number(keys[index as usize], 7);
         let is_same = |a: u32, b: u32| keys[a as usize] == keys[b as usize];
         Slots::build(0..keys.len() as u32, keys.len(), hash, last_wins, is_same).unwrap()
     }
@@ -162,23 +165,23 @@ mod tests {
             for last_wins in [false, true] {
                 let slots = slots(&keys, last_wins);
                 for key in 0..320 {
-                    let found = slots.find(hash_number(key, 7), |place| keys[place as usize] == key);
+                    let found = slots.find(hash_number(key, 7), |index| keys[index as usize] == key);
                     let is_key = |&other: &u64| other == key;
-                    let place = if last_wins { keys.iter().rposition(is_key) } else { keys.iter().position(is_key) };
-                    prop_assert_eq!(found.map(|place| place as usize), place);
+                    let index = if last_wins { keys.iter().rposition(is_key) } else { keys.iter().position(is_key) };
+                    prop_assert_eq!(found.map(|index| index as usize), index);
                 }
             }
         }
     }
 
     #[test]
-    fn keys_that_collide_are_an_error_and_not_slow() {
+    fn keys_that_collide_are_an_error() {
         assert!(Slots::build(0..5000, 5000, |_| 1, false, |_, _| false).is_err());
     }
 
     #[test]
-    fn a_table_without_an_empty_slot_ends_the_search() {
-        let slots = Slots { slots: vec![0; 4096].into(), shift: 52, place_bits: 4 };
+    fn a_lookup_ends_in_a_table_without_an_empty_slot() {
+        let slots = Slots { slots: vec![0; 4096].into(), shift: 52, index_bits: 4 };
         assert_eq!(slots.find(0, |_| false), None);
     }
 }

@@ -1,13 +1,13 @@
-//! Memory for big tables that are read all over: in huge pages where the system gives them.
+//! Memory for big tables that are read at random positions: in huge pages if the system has them.
 
-/// Tables of fewer bytes stay in ordinary pages.
-const LEAST: usize = 2 << 20;
+/// The size in bytes from which on a table gets huge pages.
+const MIN_BYTES: usize = 2 << 20;
 
-/// An empty vector with room for so many items.
+/// Returns an empty vector with capacity for `count` items.
 pub(crate) fn with_capacity<T>(count: usize) -> Vec<T> {
     let items: Vec<T> = Vec::with_capacity(count);
     #[cfg(target_os = "linux")]
-    if count * size_of::<T>() >= LEAST {
+    if count * size_of::<T>() >= MIN_BYTES {
         linux::advise(items.as_ptr() as usize, count * size_of::<T>());
     }
     items
@@ -22,21 +22,22 @@ mod linux {
     }
 
     const MADV_HUGEPAGE: c_int = 14;
-    /// Pages of the machines that have huge ones of this kind are not smaller.
+    /// The size of an ordinary page in bytes. Machines that have huge pages of this kind have no smaller pages.
     const PAGE: usize = 4096;
 
-    /// Asks for huge pages; if there are none, nothing changes.
+    /// Asks the system for huge pages. If it has none, nothing changes.
     pub(super) fn advise(start: usize, len: usize) {
         let (from, to) = (start.next_multiple_of(PAGE), (start + len) / PAGE * PAGE);
-        // SAFETY: this advice changes how memory is backed, not what it holds nor whether it may be used, and an address that is
-        // none is refused. Measured: 1.2 times as fast on Chinese, where pieces are many and a lookup would miss the TLB.
+        // SAFETY: this advice changes how memory is backed, but not its contents or whether it can be used, and an
+        // invalid address is refused. Measured: 1.2 times as fast on Chinese, whose pieces are so many that lookups
+        // miss the TLB.
         unsafe { madvise(from as *mut c_void, to.saturating_sub(from), MADV_HUGEPAGE) };
     }
 }
 
-/// Frees a buffer of more than `kept` items.
-pub(crate) fn release<T>(buffer: &mut Vec<T>, kept: usize) {
-    if buffer.capacity() > kept {
+/// Frees a buffer whose capacity exceeds `max_kept` items.
+pub(crate) fn release<T>(buffer: &mut Vec<T>, max_kept: usize) {
+    if buffer.capacity() > max_kept {
         *buffer = Vec::new();
     }
 }

@@ -1,7 +1,8 @@
-//! Values that are built late: [`Lazy`] when they are first needed, [`Warmup`] when enough text was encoded for them to pay.
+//! Values that are built late: [`Lazy`] when they are first needed, [`Warmup`] after enough text was encoded to justify
+//! the cost.
 //!
-//! No lock is waited for: a value is built outside of its lock, so a fork hardly ever happens within it, and two threads may
-//! build it twice.
+//! No lock blocks: a value is built outside of its lock, so a fork hardly ever happens while the lock is held, and two
+//! threads can build a value twice.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,20 +18,20 @@ impl<T> Default for Lazy<T> {
 }
 
 impl<T> From<T> for Lazy<T> {
-    /// A value that is already built.
+    /// Creates a value that is already built.
     fn from(value: T) -> Lazy<T> {
         Lazy(value.into())
     }
 }
 
 impl<T> Lazy<T> {
-    /// The value, if it is built.
+    /// Returns the value, if it is built.
     #[inline]
     pub fn peek(&self) -> Option<&T> {
         self.0.get()
     }
 
-    /// The value; `build` builds it if it is missing.
+    /// Returns the value. `build` builds it if it is missing.
     #[inline]
     pub fn get(&self, build: impl FnOnce() -> T) -> &T {
         match self.0.get() {
@@ -45,33 +46,35 @@ impl<T> Lazy<T> {
     }
 }
 
-/// Tables that make encoding faster but take long to build. Many programs load a tokenizer to encode a few lines, so the tables
-/// are built after a number of bytes of text, and there is a slower way until then.
+/// Tables that make encoding faster but take long to build. Many programs load a tokenizer to encode a few lines, so
+/// the tables are built only after a number of bytes of text. Until then, encoding takes a slower path.
 ///
-/// Each caller says how many bytes of text it needs the tables for. The caller whose bytes bring the sum to the limit builds
-/// them. Other threads go the slower way meanwhile, unless their own text reaches the limit alone: then they build them too.
-/// Tables that cannot be built are never asked for again, and the slower way is taken for good.
+/// Each caller reports the number of bytes of text that it needs the tables for. The caller whose bytes bring the sum
+/// to the limit builds the tables. Meanwhile other threads take the slower path, unless their own text alone reaches
+/// the limit: then they build the tables too. If tables cannot be built, this is not tried again, and the slower path
+/// is taken for good.
 #[derive(Debug)]
 pub struct Warmup<T> {
     value: Lazy<Option<T>>,
-    /// Bytes of text so far; not counted once the value is built.
+    /// The number of bytes of text so far; not updated after the value is built.
     bytes: AtomicUsize,
     limit: usize,
 }
 
 impl<T> Warmup<T> {
-    /// A value that pays after this many bytes of text.
+    /// Creates a value that is built after this many bytes of text.
     pub fn after(limit: usize) -> Warmup<T> {
         Warmup { value: Lazy::default(), bytes: AtomicUsize::new(0), limit }
     }
 
-    /// The value, if it is built.
+    /// Returns the value, if it is built.
     #[inline]
     pub fn peek(&self) -> Option<&T> {
         self.value.peek()?.as_ref()
     }
 
-    /// The value for `bytes` more bytes of text; None to go the slower way. `build` returns None if the value cannot be built.
+    /// Returns the value for `bytes` more bytes of text, or `None` if the caller should take the slower path. `build`
+    /// returns `None` if the value cannot be built.
     #[inline]
     pub fn get(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         match self.value.peek() {
@@ -80,21 +83,21 @@ impl<T> Warmup<T> {
         }
     }
 
-    /// The value, built now if it is missing, whether it pays or not.
+    /// Returns the value, and builds it now if it is missing, for any number of bytes of text.
     pub fn now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         self.value.get(build).as_ref()
     }
 
     #[cold]
     fn build_if_it_pays(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
-        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let reaches_limit = before < self.limit && before.saturating_add(bytes) >= self.limit;
+        let bytes_before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let reaches_limit = bytes_before < self.limit && bytes_before.saturating_add(bytes) >= self.limit;
         if reaches_limit || bytes >= self.limit { self.now(build) } else { None }
     }
 }
 
 impl<T> From<T> for Warmup<T> {
-    /// A value that is already built.
+    /// Creates a value that is already built.
     fn from(value: T) -> Warmup<T> {
         Warmup { value: Some(value).into(), ..Warmup::after(0) }
     }
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warmup_is_built_for_a_long_text_at_once() {
+    fn one_long_text_builds_a_warmup_immediately() {
         let values = [9, 10].map(|bytes| Warmup::after(10).get(bytes, || Some(bytes)).copied());
         assert_eq!(values, [None, Some(10)]);
     }
@@ -136,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_built_is_not_tried_again() {
+    fn a_value_that_cannot_be_built_is_not_tried_again() {
         let warmup = Warmup::after(1);
         assert_eq!(warmup.get(1, || None::<u32>), None);
         assert_eq!(warmup.get(1, || panic!("built again")), None);
@@ -144,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warmup_of_a_value_has_it() {
+    fn a_warmup_from_a_value_has_the_value() {
         let warmup = Warmup::from(5);
         assert_eq!((warmup.peek(), warmup.get(0, || None), warmup.now(|| None)), (Some(&5), Some(&5), Some(&5)));
         assert_eq!(Warmup::<u32>::after(0).peek(), None);

@@ -1,6 +1,6 @@
-//! What threads need while they encode, kept from call to call, and how much memory of it may be cache.
+//! Keeps the scratches of threads from call to call, and limits the memory of their caches.
 //!
-//! The lock is never waited for: another thread, or one that a fork left behind with the lock held, only costs a new scratch.
+//! The lock never blocks. If another thread holds it, or a fork has left it locked, a new scratch is created.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::cache::DEFAULT_LIMIT;
 use crate::scratch::Scratch;
 
-/// Scratches that no thread is using.
+/// The scratches that no thread is using.
 pub struct Pool {
-    /// Boxed, so that taking one out and putting it back moves a pointer.
+    /// The scratches. They are boxed, so that taking a scratch and returning it moves only a pointer.
     #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
     free: Mutex<Vec<Box<Scratch>>>,
-    /// Bytes that a cache may take.
+    /// The number of bytes that the cache of each thread can take.
     limit: AtomicUsize,
-    /// Counts how often all caches were cleared; those of an earlier number are out of date.
+    /// The number of times that all caches were cleared. A scratch with a lower number has an outdated cache.
     epoch: AtomicUsize,
 }
 
@@ -26,7 +26,7 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Runs with a scratch, whose cache is of these days.
+    /// Calls `run` with a scratch whose cache is not outdated.
     #[inline]
     pub fn with<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
         let pooled = self.free.try_lock().ok().and_then(|mut free| free.pop());
@@ -41,7 +41,7 @@ impl Pool {
         result
     }
 
-    /// Clears the scratch's cache if it is out of date.
+    /// Clears the scratch's cache if it is outdated.
     #[inline]
     fn renew(&self, scratch: &mut Scratch) {
         let epoch = self.epoch.load(Ordering::Acquire);
@@ -51,18 +51,18 @@ impl Pool {
         }
     }
 
-    /// Bytes that the cache of each thread may take.
+    /// Returns the number of bytes that the cache of each thread can take.
     pub fn limit(&self) -> usize {
         self.limit.load(Ordering::Acquire)
     }
 
-    /// Sets the limit, 0 for no caches; they start anew.
+    /// Sets the limit, where 0 means no caches. Clears the caches.
     pub fn set_limit(&self, bytes: usize) {
         self.limit.store(bytes, Ordering::Release);
         self.clear();
     }
 
-    /// Forgets what the caches hold: at once where no thread is at work, else when it is done.
+    /// Clears all caches: immediately if no thread uses them, otherwise when the thread is done.
     pub fn clear(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         if let Ok(mut free) = self.free.try_lock() {
@@ -70,7 +70,7 @@ impl Pool {
         }
     }
 
-    /// Bytes that the caches take of which no thread is at work.
+    /// Returns the number of bytes that the caches take which no thread is using.
     pub fn cached(&self) -> usize {
         self.free.try_lock().map_or(0, |free| free.iter().map(|scratch| scratch.cached()).sum())
     }

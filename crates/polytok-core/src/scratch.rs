@@ -1,4 +1,4 @@
-//! What a thread needs while it encodes; kept from call to call.
+//! The buffers and caches that a thread uses while it encodes; they are kept from call to call.
 
 use crate::cache::Cache;
 use crate::huge::release;
@@ -6,10 +6,10 @@ use crate::routes::RouteScratch;
 use crate::segmenter::SegmenterScratch;
 use crate::sink::lengths::Tiles;
 
-/// Longer buffers are freed after each call, so that one huge text does not keep its memory.
-const KEPT: usize = 1 << 20;
+/// The size from which on a buffer is freed after a call, so that one huge text does not keep its memory.
+const MAX_KEPT: usize = 1 << 20;
 
-/// The memory of one encoding at a time.
+/// The buffers and caches of one encoding at a time.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) normalized: Vec<u8>,
@@ -17,28 +17,28 @@ pub struct Scratch {
     pub(crate) tiles: Tiles,
     pub(crate) route: RouteScratch,
     pub(crate) segmenter: SegmenterScratch,
-    /// See `Pool`.
+    /// The number of the last clearing of caches that this scratch has followed; see `Pool`.
     pub(crate) epoch: usize,
 }
 
 impl Scratch {
-    /// Empties the caches; from now on they take at most `limit` bytes. No model has both kinds of caches.
+    /// Empties the caches, which can then take at most `limit` bytes. No model has both kinds of caches.
     pub(crate) fn renew(&mut self, limit: usize) {
         self.segmenter.cache = Cache::new(limit);
         self.segmenter.model.unigram.renew(limit);
     }
 
-    /// The bytes that caches take.
+    /// Returns the number of bytes that the caches take.
     pub(crate) fn cached(&self) -> usize {
         self.segmenter.cache.bytes() + self.segmenter.model.unigram.bytes()
     }
 
-    /// Frees what one huge text made the buffers grow to.
+    /// Frees buffers that one huge text has made large.
     pub(crate) fn release(&mut self) {
-        release(&mut self.normalized, KEPT);
-        release(&mut self.spare, KEPT);
-        self.tiles.release(KEPT);
-        self.route.release(KEPT);
-        self.segmenter.release(KEPT);
+        release(&mut self.normalized, MAX_KEPT);
+        release(&mut self.spare, MAX_KEPT);
+        self.tiles.release(MAX_KEPT);
+        self.route.release(MAX_KEPT);
+        self.segmenter.release(MAX_KEPT);
     }
 }

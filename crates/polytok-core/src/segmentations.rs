@@ -1,4 +1,4 @@
-//! The other ways to cut a text: SentencePiece's n-best, sampling, sampling with scores, and entropy.
+//! The other segmentations of a text: SentencePiece's n-best, sampling, sampling with scores, and entropy.
 
 use crate::error::{Error, Result};
 use crate::model::CompiledModel;
@@ -8,19 +8,20 @@ use crate::rng::Rng;
 use crate::segment::Segment;
 use crate::tokenizer::Tokenizer;
 
-/// The most that SentencePiece draws from.
+/// The highest number of segmentations that SentencePiece samples from.
 const MAX_NBEST: i32 = 512;
 
 impl Tokenizer {
-    /// The `n` best segmentations and their scores, best first (Unigram only).
+    /// Returns the `n` best segmentations and their scores, the best first (Unigram only).
     pub fn nbest(&self, text: &[u8], n: usize) -> Result<Vec<(Vec<u32>, f32)>> {
         let normalized = self.normalized(text)?;
-        let found = self.segmenter.model.unigram("nbest")?.nbest(&normalized, n)?;
-        found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
+        let segmentations = self.segmenter.model.unigram("nbest")?.nbest(&normalized, n)?;
+        segmentations.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
-    /// One segmentation at random. Unigram: among all if `nbest_size` is negative, else among the n best, by exp(alpha · score).
-    /// BPE: merges are dropped with probability `alpha`.
+    /// Returns one random segmentation. Unigram chooses from all segmentations if `nbest_size` is negative, else from
+    /// the n best, with a probability proportional to exp(alpha · score). BPE drops each merge with probability
+    /// `alpha`.
     pub fn sample(&self, text: &[u8], nbest_size: i32, alpha: f32, seed: u64) -> Result<Vec<u32>> {
         let normalized = self.normalized(text)?;
         let mut rng = Rng::new(seed);
@@ -41,24 +42,24 @@ impl Tokenizer {
                     )
                 })?;
             }
-            CompiledModel::Bpe(..) => return Err(only("sample", "Unigram and for BPE without a split pattern")),
-            _ => return Err(only("sample", "Unigram and BPE")),
+            CompiledModel::Bpe(..) => return Err(wrong_model("sample", "Unigram and for BPE without a split pattern")),
+            _ => return Err(wrong_model("sample", "Unigram and BPE")),
         }
         self.ids_of(&normalized, &segments)
     }
 
-    /// Segmentations at random with their log probabilities (Unigram only).
+    /// Returns random segmentations with their log probabilities (Unigram only).
     pub fn sample_with_score(&self, text: &[u8], options: SampleOptions, seed: u64) -> Result<Vec<(Vec<u32>, f32)>> {
         let normalized = self.normalized(text)?;
-        let found = self.segmenter.model.unigram("sample_with_score")?.sample_with_score(
+        let segmentations = self.segmenter.model.unigram("sample_with_score")?.sample_with_score(
             &normalized,
             options,
             &mut Rng::new(seed),
         )?;
-        found.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
+        segmentations.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
-    /// The entropy of the segmentations in nats (Unigram only).
+    /// Returns the entropy of the segmentations in nats (Unigram only).
     pub fn entropy(&self, text: &[u8], alpha: f32) -> Result<f32> {
         self.segmenter.model.unigram("entropy")?.entropy(&self.normalized(text)?, alpha)
     }
@@ -71,8 +72,8 @@ impl Tokenizer {
     }
 }
 
-fn only(what: &str, models: &str) -> Error {
-    Error::Argument(format!("{what} is defined for {models} models only"))
+fn wrong_model(method: &str, models: &str) -> Error {
+    Error::Argument(format!("{method} is defined for {models} models only"))
 }
 
 fn check_dropout(nbest_size: i32, alpha: f32) -> Result<()> {

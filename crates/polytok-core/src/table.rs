@@ -1,6 +1,8 @@
-//! A read-only array that is owned, or a part of a shared mapping: what the big compiled tables are kept in.
+//! A read-only array that is either owned or a part of a shared mapping. The big compiled tables are stored in such
+//! arrays.
 //!
-//! Both look the same to the engine, a pointer and a length; whatever holds the memory is kept alive beside it.
+//! Both kinds look the same to the engine: a pointer and a length. The owner of the memory is kept alive with the
+//! array.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -12,7 +14,7 @@ use yoke::Yoke;
 /// Bytes that several tables share: a mapped file, or its copy in memory.
 pub type Shared = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// The array. Cloning it does not copy.
+/// A read-only array. Cloning it does not copy the items.
 #[derive(Clone)]
 pub struct Table<T: 'static>(Yoke<&'static [T], Arc<dyn AsRef<[T]> + Send + Sync>>);
 
@@ -30,7 +32,8 @@ impl<T: AnyBitPattern> AsRef<[T]> for View {
 }
 
 impl<T: AnyBitPattern + Send + Sync> Table<T> {
-    /// This range of the bytes as an array; None if it is outside, badly aligned or not a whole number of items.
+    /// Returns this range of the bytes as an array, or `None` if it is outside of the bytes, badly aligned or not a
+    /// whole number of items.
     pub fn mapped(bytes: &Shared, range: Range<usize>) -> Option<Table<T>> {
         bytemuck::try_cast_slice::<u8, T>((**bytes).as_ref().get(range.clone())?).ok()?;
         Some(Table(Yoke::attach_to_cart(Arc::new(View { bytes: bytes.clone(), range }), |view| view.as_ref())))
@@ -79,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn invalid_ranges_are_refused() {
         let bytes: Shared = Arc::new(vec![0u8; 64]);
         assert!(Table::<u32>::mapped(&bytes, 0..65).is_none());
         assert!(Table::<u32>::mapped(&bytes, 0..7).is_none());

@@ -1,8 +1,8 @@
-//! Texts as a column: one buffer that is shared, and where in it each text begins and ends.
+//! Many texts as a column: one shared buffer, and the range of each text in the buffer.
 //!
-//! What reads a corpus hands over blocks of many texts; here none of them is an object of its own. Lines and what lies between
-//! separators stay where they were read; what has to be rewritten (JSON's escapes, bytes that are no UTF-8) goes into a buffer of its
-//! own, one text behind the other.
+//! A reader of a corpus hands over blocks of many texts, so the texts are not separate objects. Lines and texts between
+//! separators stay in the buffer that they were read to. Texts that have to be rewritten (JSON's escapes, bytes that
+//! are not UTF-8) are written to a new buffer, one directly after another.
 
 mod cut;
 mod json;
@@ -16,16 +16,16 @@ use crate::table::Shared;
 use crate::utf8::valid;
 
 pub use cut::{end_of, lines, separated};
-pub use json::{Left, json_lines};
+pub use json::{NoTextReason, json_lines};
 
-/// What is known of the bytes of texts.
+/// The known encoding of the bytes of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextEncoding {
-    /// Nothing.
+    /// The bytes can be anything.
     Unknown,
-    /// They are UTF-8.
+    /// The bytes are UTF-8.
     Utf8,
-    /// They are UTF-8 but for surrogates, each in three bytes.
+    /// The bytes are UTF-8 except for surrogates, each in three bytes.
     Surrogates,
 }
 
@@ -34,7 +34,7 @@ enum TextEncoding {
 pub struct Texts {
     buffer: Shared,
     spans: Vec<Range<usize>>,
-    /// Where the records begin, if that is elsewhere than their texts.
+    /// The starts of the records, if they differ from the starts of the texts.
     places: Option<Vec<usize>>,
     /// The rows that are null, in ascending order.
     nulls: Vec<usize>,
@@ -42,32 +42,32 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Texts at these places of a buffer, in which they must lie.
+    /// Creates a column of the texts at these ranges of a buffer. All ranges must be within the buffer.
     pub fn new(buffer: Shared, spans: Vec<Range<usize>>) -> Texts {
         Texts { buffer, spans, places: None, nulls: Vec::new(), encoding: TextEncoding::Unknown }
     }
 
-    /// The same, with these rows, which ascend, as null.
+    /// Returns the column with these rows, in ascending order, as null.
     pub fn with_nulls(self, nulls: Vec<usize>) -> Texts {
         Texts { nulls, ..self }
     }
 
-    /// The number of texts.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether the column has no texts.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// A text; a null one is empty.
+    /// Returns the text of a row; the text of a null row is empty.
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         self.spans.get(row).map(|span| &self.bytes()[span.clone()])
     }
 
-    /// All texts, None for null.
+    /// Returns all texts, with `None` for null.
     pub fn slices(&self) -> Vec<Option<&[u8]>> {
         let bytes = self.bytes();
         let mut slices: Vec<_> = self.spans.iter().map(|span| Some(&bytes[span.clone()])).collect();
@@ -75,32 +75,32 @@ impl Texts {
         slices
     }
 
-    /// Where the texts lie in the buffer.
+    /// Returns the ranges of the texts in the buffer.
     pub fn spans(&self) -> &[Range<usize>] {
         &self.spans
     }
 
-    /// Where the record of each text begins in what it was cut from.
+    /// Returns the start of each text's record in the data that was read.
     pub fn places(&self) -> Vec<usize> {
         self.places.clone().unwrap_or_else(|| self.spans.iter().map(|span| span.start).collect())
     }
 
-    /// The rows that are null.
+    /// Returns the rows that are null.
     pub fn nulls(&self) -> &[usize] {
         &self.nulls
     }
 
-    /// The lengths of all texts together.
+    /// Returns the total number of bytes of all texts.
     pub fn text_bytes(&self) -> usize {
         self.spans.iter().map(Range::len).sum()
     }
 
-    /// These rows, all of which must be there, in this order.
+    /// Returns a column of these rows, in this order. All rows must exist.
     pub fn take(&self, rows: &[usize]) -> Texts {
         self.select(&rows.iter().map(|&row| Some(row)).collect::<Vec<_>>())
     }
 
-    /// These rows, all of which must be there, in this order; None is a null text.
+    /// Returns a column of these rows, in this order, with `None` as a null text. All rows must exist.
     pub fn select(&self, rows: &[Option<usize>]) -> Texts {
         let is_null = |row: Option<usize>| row.is_none_or(|row| self.nulls.binary_search(&row).is_ok());
         let place = |places: &Vec<usize>| rows.iter().map(|row| row.map_or(0, |row| places[row])).collect();
@@ -113,7 +113,7 @@ impl Texts {
         }
     }
 
-    /// All texts of several columns, one behind the other, in a buffer of their own.
+    /// Concatenates the texts of several columns in a new buffer.
     pub fn joined(columns: &[Texts]) -> Texts {
         let mut buffer = Vec::with_capacity(columns.iter().map(Texts::text_bytes).sum());
         let (mut spans, mut nulls) = (Vec::new(), Vec::new());
@@ -128,41 +128,45 @@ impl Texts {
         Texts::new(Arc::new(buffer), spans).with_nulls(nulls)
     }
 
-    /// All but these rows, which ascend.
+    /// Returns the column without these rows, which are in ascending order.
     pub fn without(&self, rows: &[usize]) -> Texts {
-        let kept: Vec<usize> = (0..self.len()).filter(|row| rows.binary_search(row).is_err()).collect();
-        self.take(&kept)
+        let kept_rows: Vec<usize> = (0..self.len()).filter(|row| rows.binary_search(row).is_err()).collect();
+        self.take(&kept_rows)
     }
 
-    /// The rows that are no UTF-8.
+    /// Returns the rows that are not UTF-8.
     pub fn undecodable(&self) -> Vec<usize> {
         if self.encoding == TextEncoding::Utf8 {
             return Vec::new();
         }
         let bytes = self.bytes();
-        // What lies between the texts costs less than to begin anew for each of them, unless there is much of it.
-        let around = self.around();
-        if around.len() / 2 <= self.text_bytes()
-            && let Ok(text) = valid(&bytes[around.clone()])
+        // Checking the bytes between the texts too is faster than starting again for each text, unless there are many
+        // of them.
+        let full_range = self.full_range();
+        if full_range.len() / 2 <= self.text_bytes()
+            && let Ok(text) = valid(&bytes[full_range.clone()])
         {
-            let cuts = |at: usize| !text.is_char_boundary(at - around.start);
-            return (0..self.len()).filter(|&row| cuts(self.spans[row].start) || cuts(self.spans[row].end)).collect();
+            let is_inside_character = |at: usize| !text.is_char_boundary(at - full_range.start);
+            return (0..self.len())
+                .filter(|&row| is_inside_character(self.spans[row].start) || is_inside_character(self.spans[row].end))
+                .collect();
         }
         (0..self.len()).filter(|&row| valid(&bytes[self.spans[row].clone()]).is_err()).collect()
     }
 
-    /// The stretch of the buffer in which all texts lie.
-    fn around(&self) -> Range<usize> {
+    /// Returns the range of the buffer that contains all texts.
+    fn full_range(&self) -> Range<usize> {
         let starts = self.spans.iter().map(|span| span.start);
         let ends = self.spans.iter().map(|span| span.end);
         starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
-    /// The same texts, with U+FFFD for every longest beginning of a character that is not ended, and every byte that begins none,
-    /// which is Python's errors="replace"; and for every surrogate of texts that are UTF-8 else.
+    /// Returns the same texts as UTF-8. U+FFFD replaces every longest start of a character that is incomplete, and
+    /// every byte that cannot start a character, as Python's errors="replace" does. In texts that are UTF-8 except for
+    /// surrogates, U+FFFD replaces every surrogate.
     pub fn repaired(&self) -> Texts {
         let mut buffer = Vec::with_capacity(self.text_bytes());
-        let one = |text: Option<&[u8]>| {
+        let repair = |text: Option<&[u8]>| {
             let (from, text) = (buffer.len(), text.unwrap_or_default());
             match self.encoding {
                 TextEncoding::Surrogates => push_without_surrogates(text, &mut buffer),
@@ -170,7 +174,7 @@ impl Texts {
             }
             from..buffer.len()
         };
-        let spans = self.slices().into_iter().map(one).collect();
+        let spans = self.slices().into_iter().map(repair).collect();
         let texts = Texts { encoding: TextEncoding::Utf8, ..Texts::new(Arc::new(buffer), spans) };
         Texts { places: Some(self.places()), nulls: self.nulls.clone(), ..texts }
     }
@@ -180,7 +184,7 @@ impl Texts {
     }
 }
 
-/// Appends a text that is UTF-8 but for surrogates, with U+FFFD for each of them, which is as long.
+/// Appends a text that is UTF-8 except for surrogates. U+FFFD, which has the same length, replaces each surrogate.
 fn push_without_surrogates(text: &[u8], out: &mut Vec<u8>) {
     let from = out.len();
     out.extend_from_slice(text);

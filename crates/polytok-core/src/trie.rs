@@ -1,9 +1,9 @@
 //! A double-array trie over bytes: the dictionary of Unigram, longest match and prefix matching.
 //!
-//! Aoe's double array with XOR addressing: the child of a node for byte `b` is at `base ^ b`, and it is there when the node at
-//! this place is labelled `b`. The label is enough because no two nodes share a base (as in Yata's compact double arrays). A
-//! node is eight bytes, so a step is one load. Keys may be given in any order; of equal keys the first wins. Building
-//! is linear in the number of nodes for real vocabularies.
+//! This is Aoe's double array with XOR addressing: the child of a node for byte `b` is at index `base ^ b`, and it
+//! exists if the node at this index has the label `b`. The label is sufficient because no two nodes share a base (as in
+//! Yata's compact double arrays). A node is eight bytes, so a step is one load. Keys can be added in any order; of
+//! equal keys the first is found. Building is linear in the number of nodes for real vocabularies.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -11,52 +11,52 @@ use crate::error::{Error, Result};
 use crate::native::{FilePart, PartWriter, Stored, Tables};
 use crate::table::Table;
 
-/// No value, or no node.
+/// The value of a node that has no value, and the index of a node that does not exist.
 pub const NONE: u32 = u32::MAX;
 
-/// From the low bits up: the label (8 bits), the base (24) and the value (32).
+/// A node. From the low bits up, it has the label (8 bits), the base (24 bits) and the value (32 bits).
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct TrieNode(u64);
 
 impl TrieNode {
-    /// `base` has 24 bits.
+    /// Creates a node. `base` must fit into 24 bits.
     #[inline]
     pub fn new(label: u8, base: u32, value: u32) -> TrieNode {
         TrieNode((value as u64) << 32 | (base as u64) << 8 | label as u64)
     }
 
-    /// The byte that leads to it.
+    /// Returns the byte that leads to the node.
     #[inline]
     pub fn label(self) -> u8 {
         self.0 as u8
     }
 
-    /// Where its child for byte 0 would be.
+    /// Returns the index of the node's child for byte 0.
     #[inline]
     pub fn base(self) -> u32 {
         (self.0 >> 8) as u32 & (MOST_NODES - 1)
     }
 
-    /// Its value, or `NONE`.
+    /// Returns the node's value, or `NONE`.
     #[inline]
     pub fn value(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
-    /// The same node with another value.
+    /// Returns the same node with another value.
     pub fn with_value(self, value: u32) -> TrieNode {
         TrieNode::new(self.label(), self.base(), value)
     }
 }
 
-/// As many as a base can tell apart.
+/// The highest number of nodes, which is the number of values of a base.
 const MOST_NODES: u32 = 1 << 24;
 
 /// The base of nodes without children.
 pub const LEAF: u32 = 0;
 
-/// A base that is never used, so that the root's place and free ones can be labelled as nobody's children.
+/// A base that no node has. The root and unused nodes are labelled as its children.
 const NOBODY: u32 = 1;
 
 /// The root node.
@@ -65,12 +65,12 @@ pub const ROOT: u32 = 0;
 /// An immutable map from byte strings to `u32` values below `NONE`.
 pub struct Trie {
     nodes: Table<TrieNode>,
-    /// No key is longer.
+    /// The length up to which keys are searched.
     longest: usize,
 }
 
 impl Trie {
-    /// Builds the trie of `(key, value)` pairs; empty keys are left out. An error if there are too many.
+    /// Builds the trie of `(key, value)` pairs without empty keys. Returns an error if it has too many nodes.
     pub fn build<'a>(pairs: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Trie> {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
@@ -79,8 +79,8 @@ impl Trie {
         Ok(TrieBuilder::default().build(&keys)?.with_longest(longest))
     }
 
-    /// The trie of a file, or the one that is built, whose keys are not longer than `longest`. The values of a file must
-    /// be such that `is_value` holds.
+    /// Returns the trie of a file, or builds it. Keys are not longer than `longest`. `is_value` must accept all values
+    /// of a file.
     pub fn compile(
         tables: &mut Tables,
         longest: usize,
@@ -97,17 +97,17 @@ impl Trie {
         }
     }
 
-    /// Walks go no further than this. Nodes from a file may lead around in circles, so their user must say how long keys are.
+    /// Limits the length of keys. Nodes from a file can form circles, so the caller has to set the length.
     pub fn with_longest(self, longest: usize) -> Trie {
         Trie { longest, ..self }
     }
 
-    /// All nodes, those that no key leads to among them.
+    /// Returns all nodes, including nodes that are not part of any key.
     pub fn nodes(&self) -> &[TrieNode] {
         &self.nodes
     }
 
-    /// The child of `node` for `byte`, or `NONE`.
+    /// Returns the child of `node` for `byte`, or `NONE`.
     #[inline]
     pub fn child(&self, node: u32, byte: u8) -> u32 {
         let next = self.nodes[node as usize].base() ^ byte as u32;
@@ -117,13 +117,13 @@ impl Trie {
         }
     }
 
-    /// The value at `node`, or `NONE`.
+    /// Returns the value at `node`, or `NONE`.
     #[inline]
     pub fn value(&self, node: u32) -> u32 {
         self.nodes[node as usize].value()
     }
 
-    /// The value of exactly `key`.
+    /// Returns the value of exactly `key`.
     pub fn get(&self, key: &[u8]) -> Option<u32> {
         let mut node = ROOT;
         for &byte in key {
@@ -135,7 +135,7 @@ impl Trie {
         Some(self.value(node)).filter(|&value| value != NONE)
     }
 
-    /// The longest key that `text` starts with: `(length, value)`.
+    /// Returns the length and the value of the longest key that `text` starts with.
     #[inline]
     pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, u32)> {
         let mut found = None;
@@ -143,21 +143,22 @@ impl Trie {
         found
     }
 
-    /// All values.
+    /// Returns all values.
     pub fn values(&self) -> impl Iterator<Item = u32> {
         self.nodes.iter().map(|node| node.value()).filter(|&value| value != NONE)
     }
 
-    /// Calls `found(length, value)` for every key that `text` starts with, shortest first.
+    /// Calls `found(length, value)` for every key that `text` starts with, the shortest first.
     #[inline]
     pub fn prefixes(&self, text: &[u8], found: impl FnMut(usize, u32)) {
         self.prefixes_under(ROOT, text, found);
     }
 
-    /// The same for the keys under `node`, without what leads to it.
+    /// Calls `found(length, value)` for every key whose path starts at `node` and continues with a start of `text`. The
+    /// length is counted from `node`.
     #[inline]
     pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
-        // The node is carried along, so that each step reads memory once.
+        // The loop keeps the node, so that each step reads memory once.
         let mut base = self.nodes[node as usize].base();
         for (i, &byte) in text.iter().enumerate().take(self.longest) {
             let child = self.nodes.get((base ^ byte as u32) as usize);
@@ -175,19 +176,19 @@ impl Stored for Trie {
         out.table("nodes", &self.nodes);
     }
 
-    /// Steps are checked where they are taken; a step that leads astray ends in another node of the same array. No key is found
-    /// before `with_longest` says how long they are.
+    /// Reads a trie. Steps are checked when they are taken; a wrong step leads to another node of the same array. Keys
+    /// are found only after `with_longest` has set their length.
     fn read(part: &FilePart) -> Result<Trie> {
         let nodes: Table<TrieNode> = part.table("nodes")?;
         if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
     }
 }
 
-/// Places nodes in blocks of 256, first fit over the blocks that still have room.
+/// Puts nodes into blocks of 256, into the first block in which they fit.
 #[derive(Default)]
 struct TrieBuilder {
     nodes: Vec<TrieNode>,
-    /// Places that hold a node, and bases that a node has.
+    /// For each block, the indexes that hold a node, and (in `used`) the bases that a node has.
     taken: Vec<PlaceSet>,
     used: Vec<PlaceSet>,
     open: Vec<NodeBlock>,
@@ -195,14 +196,14 @@ struct TrieBuilder {
 
 const BLOCK: usize = 256;
 
-/// A block with free places, and how often a search in it failed.
+/// A block with unused indexes, and the number of failed searches in it.
 struct NodeBlock {
     number: usize,
     free: u16,
     misses: u8,
 }
 
-/// A set of places of a block, a bit for each.
+/// A set of indexes of a block, with a bit for each.
 #[derive(Clone, Copy, Default)]
 struct PlaceSet([u64; BLOCK / 64]);
 
@@ -223,7 +224,8 @@ impl PlaceSet {
         PlaceSet([a | e, b | f, c | g, d | h])
     }
 
-    /// The places `low` for which `low ^ byte` is here. Plain code: closures over arrays are not always inlined.
+    /// Returns the indexes `low` for which `low ^ byte` is in the set. The code has no closures over arrays, because
+    /// these are not always inlined.
     #[inline]
     fn xor(self, byte: u8) -> PlaceSet {
         let PlaceSet([a, b, c, d]) = self;
@@ -236,21 +238,22 @@ impl PlaceSet {
         PlaceSet([swapped(a, byte), swapped(b, byte), swapped(c, byte), swapped(d, byte)])
     }
 
-    /// The first place that is not here.
+    /// Returns the first index that is not in the set.
     fn first_other(self) -> Option<usize> {
         let (word, bits) = self.0.iter().enumerate().find(|(_, bits)| **bits != u64::MAX)?;
         Some(64 * word + bits.trailing_ones() as usize)
     }
 }
 
-/// The bits of a word at their places xor `byte`: each bit of it swaps neighbouring groups of as many places.
+/// Returns a word whose bits have moved to their index xor `byte`. Each bit of `byte` swaps neighbouring groups of bits
+/// of that size.
 #[inline]
 fn swapped(mut word: u64, byte: u8) -> u64 {
     const GROUPS: [u64; 6] = [!0 / 3, !0 / 5, !0 / 17, !0 / 257, !0 / 65_537, u32::MAX as u64];
     let mut bit = 0;
     while bit < 6 {
         let other = (word >> (1 << bit) & GROUPS[bit]) | (word & GROUPS[bit]) << (1 << bit);
-        // No branch, which could not be foreseen.
+        // The code has no branch, because the processor could not predict it.
         word ^= (word ^ other) & 0u64.wrapping_sub((byte >> bit & 1) as u64);
         bit += 1;
     }
@@ -263,7 +266,7 @@ impl TrieBuilder {
         self.used[0].add(LEAF as usize);
         self.used[0].add(NOBODY as usize);
         self.take(ROOT, 0);
-        // Ranges of keys that share a prefix of `depth` bytes, with the node they hang under.
+        // Ranges of keys that share a prefix of `depth` bytes, with their parent node.
         let mut todo = vec![(0, keys.len(), 0usize, ROOT)];
         let mut labels: Vec<(u8, usize)> = Vec::with_capacity(BLOCK);
         while let Some((mut from, to, depth, node)) = todo.pop() {
@@ -317,15 +320,16 @@ impl TrieBuilder {
         }
     }
 
-    /// A base that no node has, under which every label falls on a free place. A block that failed often is given up, which
-    /// bounds the search and wastes little: it fails when it is nearly full.
+    /// Finds a base that no node has, and whose children for all labels are unused. A block in which many searches
+    /// failed is not searched any more, which limits the cost and wastes little memory, because searches fail when a
+    /// block is nearly full.
     fn place(&mut self, labels: &[(u8, usize)]) -> Result<u32> {
         let mut i = 0;
         while i < self.open.len() {
             let block = &mut self.open[i];
             if block.free as usize >= labels.len() {
                 let (taken, used) = (self.taken[block.number], &mut self.used[block.number]);
-                // Bases that are used, or from which some label leads to a place that is taken.
+                // Bases that are in use, or whose child for some label is in use.
                 let mut wrong = *used;
                 for &(byte, _) in labels {
                     wrong = wrong.or(taken.xor(byte));
@@ -348,8 +352,8 @@ impl TrieBuilder {
         Ok((number * BLOCK) as u32)
     }
 
-    /// A place without a node is labelled as the child of a base that no node has. There is one: each base has a child in the
-    /// block, and it is not this place.
+    /// Labels each index without a node as the child of a base that no node has. Such a base exists: each base has a
+    /// child in the block, and it is not this index.
     fn label_as_nobodys(&mut self) {
         for (number, (taken, used)) in self.taken.iter().zip(&self.used).enumerate() {
             let base = if number == 0 { NOBODY as usize } else { used.first_other().unwrap_or_default() };
@@ -399,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_lead_in_circles_end_the_walk() {
+    fn nodes_that_form_circles_end_the_walk() {
         let node = TrieNode::new(b'a', 0, 7);
         let nodes = vec![node; 256].into();
         let trie = Trie { nodes, longest: 3 };

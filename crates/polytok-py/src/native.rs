@@ -57,7 +57,7 @@ impl PyNativeFile {
     fn compile(&self, py: Python<'_>, outline: &Bound<'_, PyAny>) -> PyResult<PyTokenizer> {
         let mut spec = spec::outline(outline)?;
         spec.special = self.0.special_tokens().map_err(to_python)?;
-        let mut tables = Tables::of(self.0.clone());
+        let mut tables = Tables::from_image(self.0.clone());
         let compiled = py.detach(|| Tokenizer::compile_with(spec, &mut tables)).map_err(to_python)?;
         Ok(PyTokenizer::from(compiled))
     }

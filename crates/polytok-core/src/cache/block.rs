@@ -1,5 +1,5 @@
-//! Pieces that are looked up together. One step is done for all of them before the next step, so that the processor computes keys and
-//! fetches cache lines in parallel, which is most of the cost of a lookup.
+//! A block of pieces that are looked up together. Each step is done for all pieces before the next step, so that the
+//! processor computes keys and fetches cache lines in parallel, which is most of the cost of a lookup.
 
 use super::short::IDS;
 use super::{Cache, PieceKey};
@@ -8,18 +8,18 @@ use crate::token_id::TokenId;
 /// The number of pieces of a block.
 pub const BLOCK: usize = 128;
 
-/// A piece of the text: where it is, and whether it was cut out of a longer one.
+/// A piece of the text: its range, and whether it is only a part of a piece of the split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPiece {
-    /// First byte.
+    /// The first byte.
     pub start: usize,
-    /// The byte after the last one.
+    /// The byte after the last byte.
     pub end: usize,
-    /// It is not a whole piece of the split.
+    /// Whether the range is only a part of a piece of the split.
     pub is_part: bool,
 }
 
-/// The pieces, and room for their ids. Allocated once and then kept: what remains of earlier pieces is never read.
+/// A block of pieces, and memory for their ids. The memory is reused; data of earlier pieces is never read.
 #[derive(Debug)]
 pub struct Block {
     ranges: [(u32, u32); BLOCK],
@@ -27,12 +27,12 @@ pub struct Block {
     count: usize,
     keys: [PieceKey; BLOCK],
     hashes: [u32; BLOCK],
-    /// Ids of cached pieces, one after the other.
+    /// The ids of cached pieces, concatenated.
     pub(crate) ids: [TokenId; BLOCK * IDS],
 }
 
 impl Block {
-    /// An empty block.
+    /// Creates an empty block.
     pub fn new() -> Block {
         Block {
             ranges: [(0, 0); BLOCK],
@@ -44,7 +44,7 @@ impl Block {
         }
     }
 
-    /// Adds a piece; true if the block is full.
+    /// Adds a piece. Returns true if the block is full.
     #[inline]
     pub fn push(&mut self, start: usize, end: usize, is_part: bool) -> bool {
         self.ranges[self.count] = (start as u32, end as u32);
@@ -53,7 +53,7 @@ impl Block {
         self.count == BLOCK
     }
 
-    /// Lets `fill` write whole pieces into an empty block; it returns their number.
+    /// Lets `fill` write whole pieces into an empty block. Returns the number of pieces.
     #[inline]
     pub fn fill<E>(&mut self, fill: impl FnOnce(&mut [(u32, u32)]) -> Result<usize, E>) -> Result<usize, E> {
         self.count = fill(&mut self.ranges)?.min(BLOCK);
@@ -61,7 +61,7 @@ impl Block {
         Ok(self.count)
     }
 
-    /// The number of pieces.
+    /// Returns the number of pieces.
     #[inline]
     pub fn count(&self) -> usize {
         self.count
@@ -73,15 +73,15 @@ impl Block {
         self.count = 0;
     }
 
-    /// The piece at `at`.
+    /// Returns the piece at index `at`.
     #[inline]
     pub fn piece(&self, at: usize) -> BlockPiece {
         let (start, end) = self.ranges[at];
         BlockPiece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
     }
 
-    /// Computes the keys of all pieces and has the processor fetch their cache lines. `parts_differ`: parts may have other ids
-    /// than whole pieces.
+    /// Computes the keys of all pieces and prefetches their cache lines. `parts_differ` says whether parts can have
+    /// other ids than whole pieces.
     #[inline]
     pub fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
         let pieces = self.ranges.iter().zip(&self.are_parts).take(self.count);
@@ -96,14 +96,14 @@ impl Block {
         }
     }
 
-    /// Looks up the piece at `at`, whose key is computed, and writes its ids after the first `count` ids. Returns the number of ids,
-    /// 0 if the piece is not cached.
+    /// Looks up the piece at index `at` and writes its ids after the first `count` ids. Returns the number of ids, or 0
+    /// if the piece is not cached. `prepare` must have been called.
     #[inline]
     pub fn look_up(&mut self, at: usize, count: usize, cache: &Cache) -> usize {
         self.ids[count..].first_chunk_mut().map_or(0, |room| cache.get(self.keys[at], self.hashes[at], room))
     }
 
-    /// The key of the piece at `at`.
+    /// Returns the key of the piece at index `at`.
     #[inline]
     pub fn key(&self, at: usize) -> PieceKey {
         self.keys[at]

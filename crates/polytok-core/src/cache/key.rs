@@ -1,9 +1,10 @@
-//! The key of a short piece or word: its bytes, its length and one more bit, in 128 bits.
+//! The key of a short piece or word: its bytes, its length and a flag, in 128 bits.
 
-/// Longest piece of a key, in bytes.
+/// The highest number of bytes of a piece that a key can hold.
 pub const KEY: usize = 15;
 
-/// Which bytes of sixteen belong to a piece, by its length; none if it is too long.
+/// For each length of a piece, the mask of the piece's bytes in a window of sixteen; empty for a piece that is too
+/// long.
 const BYTES: [u128; KEY + 2] = {
     let mut bytes = [0; KEY + 2];
     let mut len = 1;
@@ -14,13 +15,13 @@ const BYTES: [u128; KEY + 2] = {
     bytes
 };
 
-/// What the highest byte of a key holds: the length, or 0 if the piece is too long, and above it the flag.
+/// The lower bits of the highest byte, which hold the length, or 0 if the piece is too long.
 const FLAG: u64 = 1 << 60;
 const LEN: u64 = 15 << 56;
 
-/// A piece as a cache sees it, with a flag: whether it is a part of a longer piece, which has other ids where a vocabulary takes
-/// whole pieces without merging; or, of a word, whether a U+2581 is before it. The three highest bits are free for the count of an
-/// entry.
+/// The key of a piece: its bytes, length and a flag. In the cache of pieces, the flag is set for a part of a longer
+/// piece, because a part has other ids if the vocabulary takes whole pieces without merging. In the cache of words, the
+/// flag says whether U+2581 precedes the word. The three highest bits are free for the number of ids of an entry.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(C, align(16))]
 pub struct PieceKey {
@@ -29,7 +30,7 @@ pub struct PieceKey {
 }
 
 impl PartialEq for PieceKey {
-    /// Without a branch between the halves.
+    /// Compares both halves without a branch between them.
     #[inline]
     fn eq(&self, other: &PieceKey) -> bool {
         (self.low ^ other.low) | (self.high ^ other.high) == 0
@@ -37,44 +38,45 @@ impl PartialEq for PieceKey {
 }
 
 impl PieceKey {
-    /// That of no piece.
+    /// The key that no piece has.
     pub(crate) const NONE: PieceKey = PieceKey { low: 0, high: 0 };
 
-    /// The key of `text[start..end]`; one that is not kept if that is too long.
+    /// Returns the key of `text[start..end]`. The key of a range that is too long is not short.
     #[inline]
     pub fn new(text: &[u8], start: usize, end: usize, flag: bool) -> PieceKey {
         let window = match text.get(start..).and_then(<[u8]>::first_chunk) {
             Some(&window) => u128::from_le_bytes(window),
             None => window_at_end(text, start),
         };
-        // What stands behind the piece is masked out; the length is no branch, as it cannot be foreseen.
+        // The bytes after the piece are masked out. The length is not a branch, because the processor could not predict
+        // it.
         let len = (end - start).min(KEY + 1);
         let bytes = window & BYTES[len];
         let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN | if flag { FLAG } else { 0 };
         PieceKey { low: bytes as u64, high }
     }
 
-    /// Whether such a piece is kept as a short one.
+    /// Reports whether the key holds a short piece.
     #[inline]
     pub fn is_short(self) -> bool {
         self.high & LEN != 0
     }
 
-    /// Both halves.
+    /// Returns both halves.
     #[inline]
     pub fn halves(self) -> (u64, u64) {
         (self.low, self.high)
     }
 
-    /// A number that is in the order of the bytes; of a whole piece that is kept as a short one.
+    /// Returns a number that sorts like the bytes of the piece, for the key of a short, whole piece.
     #[inline]
     pub fn sortable(self) -> u128 {
         let bytes = (self.high & !(FLAG | LEN)) as u128;
-        // The length, which tells `a` from `a\0`, stands where the sixteenth byte would.
+        // The length, which distinguishes `a` from `a\0`, takes the position of the sixteenth byte.
         (bytes << 64 | self.low as u128).swap_bytes() | (self.high >> 56 & 15) as u128
     }
 
-    /// The piece again, in the first bytes.
+    /// Returns the bytes of the piece at the start of an array, and their number.
     #[inline]
     pub fn spelled(self) -> ([u8; KEY + 1], usize) {
         ((((self.high as u128) << 64) | self.low as u128).to_le_bytes(), (self.high >> 56 & 15) as usize)
@@ -85,21 +87,21 @@ impl PieceKey {
         self.high & FLAG != 0
     }
 
-    /// Multiply and fold.
+    /// Returns the hash: multiplies the halves and folds the product.
     #[inline]
     pub fn hash(self) -> u32 {
         fold(self.low ^ 0x2D35_8DCC_AA6C_78A5, self.high ^ 0x8BB8_4B93_962E_ACC9)
     }
 }
 
-/// The product of two numbers, folded to 32 bits.
+/// Returns the product of two numbers, folded to 32 bits.
 #[inline]
 pub(super) fn fold(one: u64, other: u64) -> u32 {
     let product = one as u128 * other as u128;
     ((product as u64) ^ (product >> 64) as u64) as u32
 }
 
-/// Fewer than sixteen bytes are left: zeros follow.
+/// Returns the window at the end of a text, which has fewer than sixteen bytes left; zeros follow them.
 #[cold]
 fn window_at_end(text: &[u8], start: usize) -> u128 {
     let mut window = [0; 16];

@@ -4,12 +4,13 @@ use super::key::{PieceKey, fold};
 use super::sets::CacheEntry;
 use crate::token_id::TokenId;
 
-/// Longest piece, in bytes.
+/// The highest number of bytes of a piece.
 pub(crate) const LONGEST: usize = 32;
-/// Most ids of an entry.
+/// The highest number of ids of an entry.
 const IDS: usize = 7;
 
-/// A piece of 16 to 32 bytes as its first and its last sixteen, which may overlap; a shorter one as its short key.
+/// The key of a longer piece. A piece of 16 to 32 bytes is stored as its first and its last sixteen bytes, which can
+/// overlap; a shorter piece as its short key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongKey {
     first: u128,
@@ -19,7 +20,7 @@ pub(super) struct LongKey {
 }
 
 impl LongKey {
-    /// None if the piece is too long.
+    /// Returns the key of a piece, or `None` if the piece is too long.
     #[inline]
     pub(super) fn new(piece: &[u8], key: PieceKey) -> Option<LongKey> {
         let (first, last) = match (piece.first_chunk(), piece.last_chunk()) {
@@ -46,13 +47,13 @@ pub(super) struct LongEntry {
     last: u128,
     len: u8,
     is_part: bool,
-    /// 0 is no entry.
+    /// The number of ids; 0 in an empty entry.
     count: u8,
     ids: [TokenId; IDS],
 }
 
 impl LongEntry {
-    /// None if the ids are too many.
+    /// Creates an entry, or returns `None` if it has too many ids.
     pub(super) fn new(LongKey { first, last, len, is_part }: LongKey, ids: &[TokenId]) -> Option<LongEntry> {
         if ids.is_empty() || ids.len() > IDS {
             return None;
@@ -62,7 +63,7 @@ impl LongEntry {
         Some(entry)
     }
 
-    /// The ids if this is the entry of the key.
+    /// Returns the ids if this is the entry of the key.
     #[inline]
     pub(super) fn ids_if(&self, key: &LongKey) -> Option<&[TokenId]> {
         let ids = self.ids.get(..self.count as usize)?;

@@ -1,13 +1,13 @@
-//! A bounded cache from piece bytes to ids, one for each encoding that is at work.
+//! A bounded cache from the bytes of a piece to its ids. Each thread that encodes has its own cache.
 //!
-//! Pieces repeat: in ordinary text nine of ten were seen before. Short pieces of few ids have 32 bytes each, key and ids side by
-//! side, so that a lookup is one cache line; what does not fit there (16 to 32 bytes, or 5 to 7 ids) has 64 bytes. Both are
-//! tables of two-way sets (`sets`): a newcomer pushes out the older of two, nothing is chained, and a lookup is two comparisons.
-//! What has no room in either, up to 1 KB of text, is a record of its own length (`records`).
-//! Tables start small, since a short text shall not pay for big ones, and double while pieces come in, up to the limit.
-//! When some thousand came in, the entries of a vocabulary that are their own ids are put there too, for many pieces that were not
-//! seen yet are entries.
-//! What comes out is what went in or nothing; a limit of 0 keeps nothing.
+//! Pieces repeat: in ordinary text nine of ten pieces were seen before. A short piece with few ids takes 32 bytes, its
+//! key and ids adjacent, so that a lookup reads one cache line. A longer piece (16 to 32 bytes, or 5 to 7 ids) takes 64
+//! bytes. Both kinds are in tables of two-way sets (`sets`): a new entry replaces the older of two, entries are not
+//! chained, and a lookup is two comparisons. Pieces that are too long for both tables, up to 1 KB of text, are records
+//! of variable length (`records`). Tables start small, so that a short text does not pay for big tables, and double
+//! while pieces are inserted, up to the limit. After some thousand insertions, the vocabulary's entries whose bytes
+//! encode to their own id are inserted too, because many pieces that were not seen yet are entries. A lookup returns
+//! either the inserted ids or nothing; with a limit of 0 nothing is cached.
 
 mod block;
 mod key;
@@ -27,22 +27,23 @@ use records::Records;
 pub(crate) use sets::{CacheEntry, Sets};
 use short::ShortEntry;
 
-/// Bytes that a cache may take if nobody says otherwise.
+/// The number of bytes that a cache can take by default.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
 
-/// The cache. Memory is taken at the first insertion.
+/// The cache. Memory is allocated at the first insertion.
 #[derive(Debug)]
 pub struct Cache {
     short: Sets<ShortEntry>,
     long: Sets<LongEntry>,
     records: Records,
-    /// A bit for each short piece that is not among the short ones, by its hash; none until there is one.
+    /// A bit, selected by its hash, for each short piece that has too many ids for `short`. Empty until such a piece is
+    /// inserted.
     many: Vec<u64>,
-    /// See `add_entries`.
+    /// Whether `add_entries` was called.
     has_entries: bool,
 }
 
-/// Short pieces of many ids have these many bits, of which few are set.
+/// The number of bits for short pieces of many ids. Only a few bits are set.
 const MANY: usize = 1 << 16;
 
 /// The entries of a vocabulary are added after one insertion per this number of entries.
@@ -55,19 +56,20 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// An empty cache that takes at most so many bytes.
+    /// Creates an empty cache that takes at most `limit` bytes.
     pub fn new(limit: usize) -> Cache {
         let (short, long, records) = (Sets::new(limit / 2), Sets::new(limit / 4), Records::new(limit / 4));
         Cache { short, long, records, many: Vec::new(), has_entries: false }
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes of memory.
     pub fn bytes(&self) -> usize {
         self.short.bytes() + self.long.bytes() + self.records.bytes()
     }
 
-    /// Writes the ids of a short piece to the start of `ids` and says how many they are; 0 if it is not here. Which of the two
-    /// entries it is, and how many ids, cannot be foreseen, so neither is a branch.
+    /// Writes the ids of a short piece to the start of `ids` and returns their number, or 0 if the piece is not cached.
+    /// The code does not branch on the position in the set or on the number of ids, because the processor could not
+    /// predict them.
     #[inline]
     pub fn get(&self, key: PieceKey, hash: u32, ids: &mut [TokenId; IDS]) -> usize {
         let Some(entry) = self.short.candidate(hash, &key) else { return 0 };
@@ -75,7 +77,7 @@ impl Cache {
         entry.count_if(key)
     }
 
-    /// The ids of a piece of any length that `get` did not find.
+    /// Returns the ids of a piece of any length that `get` did not find.
     #[inline]
     pub fn get_long(&self, piece: &[u8], key: PieceKey) -> Option<&[TokenId]> {
         if key.is_short() && !self.may_have_many(key) {
@@ -85,7 +87,7 @@ impl Cache {
         entry.or_else(|| self.records.get(piece, key.is_part()))
     }
 
-    /// Keeps the ids of a piece, if they and it are not too long.
+    /// Inserts the ids of a piece, unless the piece or its ids are too long.
     #[inline]
     pub fn insert(&mut self, piece: &[u8], key: PieceKey, ids: &[TokenId]) {
         if let Some(entry) = ShortEntry::new(key, ids) {
@@ -102,14 +104,16 @@ impl Cache {
         }
     }
 
-    /// Whether a short piece may be elsewhere. That is seldom, and the line it would be in is far away.
+    /// Reports whether a short piece can be in another table. This is rarely the case, and reading that table would
+    /// cost a cache miss.
     #[inline]
     fn may_have_many(&self, key: PieceKey) -> bool {
         let bit = key.hash() as usize % MANY;
         self.many.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    /// Keeps the ids of a piece, and once that pays, all entries of a vocabulary of `count` entries: those that are their own ids.
+    /// Inserts the ids of a piece. When it is worth it, also inserts all of a vocabulary's `count` entries that encode
+    /// to their own id.
     #[inline]
     pub fn remember<E: Iterator<Item = (impl AsRef<[u8]>, TokenId)>>(
         &mut self,
@@ -127,13 +131,14 @@ impl Cache {
         }
     }
 
-    /// Reports whether it pays to add `count` entries: enough pieces were inserted that more will follow, and many of them are entries.
+    /// Reports whether inserting `count` entries is worth it: after so many insertions, more will follow, and many of
+    /// them are entries.
     #[inline]
     fn entries_pay(&self, count: usize) -> bool {
         !self.has_entries && self.short.insertions() >= count / ENTRIES_PER_PIECE && self.short.has_room_for(count)
     }
 
-    /// Adds at most `count` whole pieces of one id each. Long pieces are skipped.
+    /// Adds at most `count` whole pieces of one id each, and skips long pieces.
     #[cold]
     fn add_entries(&mut self, count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, TokenId)>) {
         let key = |piece: &[u8]| PieceKey::new(piece, 0, piece.len(), false);
@@ -142,13 +147,13 @@ impl Cache {
         self.has_entries = true;
     }
 
-    /// Asks the processor for the line of a short piece.
+    /// Prefetches the cache line of a short piece.
     #[inline]
     pub fn prefetch(&self, hash: u32) {
         self.short.prefetch(hash);
     }
 
-    /// The same for a long piece.
+    /// Prefetches the cache line of a long piece.
     #[inline]
     pub fn prefetch_long(&self, piece: &[u8], key: PieceKey) {
         match LongKey::new(piece, key) {

@@ -1,31 +1,32 @@
-//! Pieces that no entry has room for, because they or their ids are too many, and what they become.
+//! Records of variable length, for pieces that are too long for an entry or have too many ids, and their ids.
 //!
-//! Records stand one behind the other in one memory; a table of two-way sets tells by 64 bits of hash where, and what is found is
-//! compared in full. When the memory is full, all is forgotten: such pieces are deep indentation, which comes again at once, or rare words
-//! and sentences, which hardly come again after so many others.
+//! Records are written one directly after another into one buffer. A table of two-way sets maps a hash of 64 bits to
+//! the start of a record; the record is then compared in full. When the buffer is full, all records are removed: most
+//! of these pieces are either deep indentation, which soon repeats, or rare words and sentences, which hardly repeat.
 
 use super::sets::{CacheEntry, Sets};
 use crate::hash::hash_bytes;
 use crate::huge;
 use crate::token_id::TokenId;
 
-/// Longest piece, in bytes.
+/// The highest number of bytes of a piece.
 const LONGEST: usize = 1 << 10;
-/// Words at first, unless the limit is lower.
+/// The initial size of the buffer in words of four bytes, unless the limit is lower.
 const FEWEST: usize = 1 << 12;
 
 #[derive(Debug)]
 pub(super) struct Records {
     places: Sets<RecordPosition>,
-    /// For each record its head, the number of its ids, its text, zeros up to the next word, its ids.
+    /// The records. A record consists of its head, the number of its ids, its text, zeros up to the next word, and its
+    /// ids.
     words: Vec<u32>,
     most: usize,
 }
 
-/// Where the record of a hash starts.
+/// The start of the record that has a hash.
 #[derive(Clone, Copy, Debug)]
 struct RecordPosition {
-    /// 0 is no record.
+    /// The hash; 0 in an empty entry.
     hash: u64,
     at: u32,
 }
@@ -53,18 +54,18 @@ impl CacheEntry for RecordPosition {
 }
 
 impl Records {
-    /// No records, in at most so many bytes.
+    /// Creates an empty table that takes at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Records {
         let places = limit / 8;
         Records { places: Sets::new(places), words: Vec::new(), most: (limit - places) / size_of::<u32>() }
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.places.bytes() + self.words.capacity() * size_of::<u32>()
     }
 
-    /// The ids of a piece.
+    /// Returns the ids of a piece.
     #[inline]
     pub(super) fn get(&self, piece: &[u8], is_part: bool) -> Option<&[TokenId]> {
         let hash = hash(piece, is_part)?;
@@ -75,7 +76,7 @@ impl Records {
         ids.get(..count as usize).filter(|_| is_it).map(TokenId::slice_of)
     }
 
-    /// Keeps the ids of a piece that is not here, if there may be room.
+    /// Inserts the ids of a piece that has no record, if they fit into the limit.
     pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[TokenId]) {
         let more = 2 + piece.len().div_ceil(4) + ids.len();
         let Some(hash) = hash(piece, is_part).filter(|_| more <= self.most && !ids.is_empty()) else { return };
@@ -96,7 +97,7 @@ impl Records {
         self.words.extend_from_slice(TokenId::numbers(ids));
     }
 
-    /// Twice as much memory until there is room.
+    /// Grows the buffer, at least by doubling it, until `more` words fit.
     fn reserve(&mut self, more: usize) {
         let needed = self.words.len() + more;
         if needed > self.words.capacity() {
@@ -107,7 +108,7 @@ impl Records {
         }
     }
 
-    /// Asks the processor for what says where the piece's record is.
+    /// Prefetches the table entry of a piece's record.
     #[inline]
     pub(super) fn prefetch(&self, piece: &[u8], is_part: bool) {
         if let Some(hash) = hash(piece, is_part) {
@@ -116,13 +117,13 @@ impl Records {
     }
 }
 
-/// What a record starts with.
+/// Returns the first word of a record.
 #[inline]
 fn head(piece: &[u8], is_part: bool) -> u32 {
     (piece.len() as u32) << 1 | is_part as u32
 }
 
-/// None if the piece is too long.
+/// Returns the hash of a piece, or `None` if the piece is too long.
 #[inline]
 fn hash(piece: &[u8], is_part: bool) -> Option<u64> {
     (piece.len() <= LONGEST).then(|| hash_bytes(piece, is_part as u64) | 1 << 63)
@@ -132,9 +133,10 @@ fn hash(piece: &[u8], is_part: bool) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A text may hold what a record looks like. One that comes to stand where a record was that is forgotten must not pass for it.
+    /// The bytes of a text can look like a record. If these bytes are at the start of a removed record, they must not
+    /// be read as a record.
     #[test]
-    fn a_text_is_no_record() {
+    fn a_text_is_not_read_as_a_record() {
         let (piece, ids, limit) = ([b'a'; 40], [1, 2, 3].map(TokenId), 1 << 14);
         let mut forged = Records::new(limit);
         forged.insert(&piece, false, &[TokenId(6); 3]);
@@ -143,7 +145,7 @@ mod tests {
         let at = records.words.len();
         records.insert(&piece, false, &ids);
         assert_eq!(records.get(&piece, false), Some(&ids[..]));
-        // So many ids that all before is forgotten; the text stands behind the two words of the head.
+        // The ids are so many that all earlier records are removed; the text follows the two words of the head.
         let text = [&vec![0; at - 2], &forged.words[..]].concat();
         records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.most - text.len() - 2]);
         assert!(records.words[at..].starts_with(&forged.words));

@@ -1,32 +1,32 @@
-//! The policy of all caches: a table of two-way sets that doubles while entries are inserted, up to a limit.
+//! A table of two-way sets, which all caches use. It doubles while entries are inserted, up to a limit.
 //!
-//! A set is the newer and the older of two entries, in one cache line or two. An inserted entry replaces the older one, whatever that
-//! is. The table is doubled when the number of insertions reaches the number of sets, so hardly any entry is lost until the limit
-//! is reached. Entries that are known beforehand are added all at once, as the oldest. What an entry holds, and what it is found
-//! by, is up to its type ([`CacheEntry`]).
+//! A set has a newer and an older entry, in one or two cache lines. An inserted entry replaces the older one. The table
+//! is doubled when the number of insertions reaches the number of sets, so hardly any entry is lost until the limit is
+//! reached. Entries that are known in advance are added together, as the oldest entries. The type of the entries
+//! ([`CacheEntry`]) defines their contents and their keys.
 
 use crate::huge;
 use crate::prefetch::prefetch;
 
-/// Sets at first, unless the limit is lower.
+/// The initial number of sets, unless the limit is lower.
 const FEWEST: usize = 1 << 8;
 
-/// Entries of a block that are added together.
+/// The number of entries that are added together.
 const ADDED: usize = 64;
 
-/// What a set holds two of.
+/// An entry of a set.
 pub(crate) trait CacheEntry: Copy {
-    /// What it is found by.
+    /// The type of the entry's key.
     type Key;
-    /// No entry.
+    /// The empty entry.
     const EMPTY: Self;
-    /// Whether this is no entry.
+    /// Reports whether this entry is empty.
     fn is_empty(&self) -> bool;
-    /// Whether this is the entry of the key.
+    /// Reports whether this entry has the key.
     fn is_of(&self, key: &Self::Key) -> bool;
-    /// Its key.
+    /// Returns the entry's key.
     fn key(&self) -> Self::Key;
-    /// The hash of its key.
+    /// Returns the hash of the entry's key.
     fn hash(&self) -> u32;
 }
 
@@ -36,26 +36,27 @@ struct Set<E>([E; 2]);
 
 #[derive(Debug)]
 pub(crate) struct Sets<E> {
-    /// As many as a power of two, or none.
+    /// The sets. Their number is a power of two, or 0.
     sets: Vec<Set<E>>,
     most: usize,
     insertions: usize,
 }
 
 impl<E: CacheEntry> Sets<E> {
-    /// An empty table that takes at most this many bytes.
+    /// Creates an empty table that takes at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Sets<E> {
         let most = limit / size_of::<Set<E>>();
         let most = if most == 0 { 0 } else { 1 << most.ilog2() };
         Sets { sets: Vec::new(), most, insertions: 0 }
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.sets.capacity() * size_of::<Set<E>>()
     }
 
-    /// The only entry that can be that of the key. Which of the two it is cannot be foreseen, so it is not a branch.
+    /// Returns the only entry that can have the key. The code does not branch on which of the two entries that is,
+    /// because the processor could not predict it.
     #[inline]
     pub(crate) fn candidate(&self, hash: u32, key: &E::Key) -> Option<&E> {
         let Set(entries) = self.sets.get(self.place(hash))?;
@@ -67,7 +68,7 @@ impl<E: CacheEntry> Sets<E> {
         hash as usize & self.sets.len().wrapping_sub(1)
     }
 
-    /// Inserts an entry, which must not be present.
+    /// Inserts an entry. Its key must not be in the table.
     pub(crate) fn insert(&mut self, entry: E) {
         if self.insertions >= self.sets.len() && self.sets.len() < self.most {
             self.grow();
@@ -76,31 +77,32 @@ impl<E: CacheEntry> Sets<E> {
         self.put(entry);
     }
 
-    /// Forgets all, and keeps the memory.
+    /// Removes all entries, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.sets.fill(Set([E::EMPTY; 2]));
         self.insertions = 0;
     }
 
-    /// How many came in.
+    /// Returns the number of insertions.
     pub(super) fn insertions(&self) -> usize {
         self.insertions
     }
 
-    /// Whether there is a set for each of so many entries, at the limit.
+    /// Reports whether the table can grow to `count` sets within the limit.
     pub(super) fn has_room_for(&self, count: usize) -> bool {
         count <= self.most
     }
 
-    /// Adds entries as if they had come in before all others, at most so many. Some may be there already.
+    /// Adds at most `count` entries as if they had been inserted before all other entries. The table can already
+    /// contain some of them.
     pub(super) fn add_older(&mut self, count: usize, mut older: impl Iterator<Item = E>) {
         let before = std::mem::take(&mut self.sets);
         let room = (self.insertions + count).next_power_of_two().max(before.len()).min(self.most);
-        // Many of them are never asked for, so that losing some is better than the next table soon.
+        // Many of them are never looked up, so losing some is better than a larger table.
         self.insertions += count / 2;
         self.sets = huge::with_capacity(room);
         self.sets.resize(room, Set([E::EMPTY; 2]));
-        // Their lines are asked for in blocks, as those of pieces are.
+        // Their cache lines are prefetched in blocks, as those of pieces are.
         let mut block = Vec::with_capacity(ADDED);
         loop {
             block.extend(older.by_ref().take(ADDED));
@@ -126,7 +128,8 @@ impl<E: CacheEntry> Sets<E> {
         }
     }
 
-    /// Twice as many sets: the entries of a set stay in it, or go to the one as many places further on as there were sets.
+    /// Doubles the number of sets. An entry stays in its set, or moves to the set whose index is higher by the old
+    /// number of sets.
     #[cold]
     fn grow(&mut self) {
         let before = self.sets.len();
@@ -141,7 +144,7 @@ impl<E: CacheEntry> Sets<E> {
         }
     }
 
-    /// Asks the processor for the line of this hash.
+    /// Prefetches the cache line of a hash.
     #[inline]
     pub(crate) fn prefetch(&self, hash: u32) {
         prefetch(&self.sets, self.place(hash));

@@ -4,13 +4,13 @@ use super::key::PieceKey;
 use super::sets::CacheEntry;
 use crate::token_id::TokenId;
 
-/// Most ids of an entry.
+/// The highest number of ids of an entry.
 pub const IDS: usize = 4;
 
-/// The key's bits that hold the count.
+/// The position of the count in the high half of the key.
 const COUNT_SHIFT: u32 = 61;
 
-/// A piece and its ids. Their count stands in the highest bits of the key; 0 is no entry.
+/// A piece and its ids. The highest bits of the key hold the number of ids; 0 means that the entry is empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct ShortEntry {
@@ -19,7 +19,7 @@ pub(super) struct ShortEntry {
 }
 
 impl ShortEntry {
-    /// None if the piece is too long, or the ids are too many.
+    /// Creates an entry, or returns `None` if the piece or the list of ids is too long.
     #[inline]
     pub(super) fn new(key: PieceKey, ids: &[TokenId]) -> Option<ShortEntry> {
         if !key.is_short() || ids.is_empty() || ids.len() > IDS {
@@ -31,13 +31,13 @@ impl ShortEntry {
         Some(entry)
     }
 
-    /// The ids, and something behind them.
+    /// Returns the ids; the items after the last id have no meaning.
     #[inline]
     pub(super) fn ids(&self) -> [TokenId; IDS] {
         self.ids
     }
 
-    /// The number of ids if this is the entry of the key, else 0.
+    /// Returns the number of ids if this is the entry of the key, else 0.
     #[inline]
     pub(super) fn count_if(&self, key: PieceKey) -> usize {
         let count = (self.key.high >> COUNT_SHIFT) as usize;

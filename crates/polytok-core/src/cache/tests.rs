@@ -6,7 +6,7 @@ fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> PieceKey {
     PieceKey::new(text, start, end, is_part)
 }
 
-/// What the cache says of a piece, by both ways.
+/// Looks up a piece, as a short piece first and then as a long one.
 fn get(cache: &Cache, piece: &[u8], is_part: bool) -> Option<Vec<u32>> {
     let key = key(piece, 0, piece.len(), is_part);
     let mut ids = [TokenId(0); IDS];
@@ -21,7 +21,7 @@ fn insert(cache: &mut Cache, piece: &[u8], is_part: bool, ids: &[u32]) {
 }
 
 #[test]
-fn a_key_is_its_bytes_its_length_and_its_part() {
+fn a_key_depends_on_the_bytes_the_length_and_the_flag() {
     let text = b"abcdefghijklmnopqrstuvwxyz\0\0";
     assert_eq!(key(text, 0, 3, false), key(&text[..3], 0, 3, false));
     assert_ne!(key(text, 0, 3, false), key(text, 0, 3, true));
@@ -33,7 +33,7 @@ fn a_key_is_its_bytes_its_length_and_its_part() {
 }
 
 #[test]
-fn limits_hold() {
+fn caches_stay_within_their_limits() {
     for limit in [0, 100, 1 << 10, 1 << 16, 1 << 20] {
         let mut cache = Cache::new(limit);
         for i in 0..50_000u32 {
@@ -47,7 +47,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn until_the_limit_hardly_anything_is_lost() {
+fn hardly_any_entry_is_lost_below_the_limit() {
     let mut cache = Cache::default();
     let count = 100_000u32;
     for i in 0..count {
@@ -58,7 +58,7 @@ fn until_the_limit_hardly_anything_is_lost() {
 }
 
 #[test]
-fn entries_are_older_than_pieces() {
+fn vocabulary_entries_are_older_than_pieces() {
     let text = |i: u32| format!("{i:x}").into_bytes();
     let [none, small, mut cache] = [0, 1 << 16, 1 << 20].map(|limit| {
         let mut cache = Cache::new(limit);
@@ -78,7 +78,7 @@ fn entries_are_older_than_pieces() {
     assert!((600..5000).filter(|&i| found(i).is_some()).count() > 3600);
 }
 
-/// Pieces around the borders of keys that differ in one byte or their length only.
+/// Generates pieces whose lengths are near the limits of keys. They differ in one byte or in their length only.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40, 1023, 1024, 1025]);
     (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255]))
@@ -89,13 +89,13 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-/// Few, or as many as a sentence has.
+/// Generates a few ids, or as many ids as a sentence has.
 fn ids() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![3 => prop::collection::vec(any::<u32>(), 0..10), 1 => prop::collection::vec(any::<u32>(), 10..60)]
 }
 
 #[test]
-fn pieces_without_room_in_entries_are_records() {
+fn long_pieces_and_many_ids_are_stored_as_records() {
     let text = |i: u32| format!("{i:>60}").into_bytes();
     let ids = |i: u32| (i..i + i % 40 + 1).collect::<Vec<u32>>();
     let mut cache = Cache::new(1 << 16);

@@ -1,13 +1,13 @@
-//! How byte-pair merging makes each row of a vocabulary: the pair of its last merge.
+//! Derives for each row of a vocabulary how byte-pair merging makes it: the pair of its last merge.
 //!
-//! For each row its text is merged on its own. If that ends in the one symbol of the row, the pair merged last is the
-//! row's derivation, and *no other pair ever makes this row in any text*: while a text is merged, the symbols inside a
-//! stretch are merged in the order in which the stretch alone would be, as long as nothing has crossed its borders, for
-//! the best pair of the whole text is then also the best of the stretch. So where two symbols stand next to each other
-//! whose texts together are the row's, merging that text alone goes through just these two symbols; and it goes through
-//! one state of two symbols only. Hence a list of the derivations, in the order of their ranks, merges every text as
-//! "any pair whose concatenation is an entry" does, with one pair for each row instead of all its cuts; and pairs of a
-//! list that are no derivation are dead.
+//! The text of each row is merged on its own. If the result is the single symbol of the row, the pair that was merged
+//! last is the row's derivation, and *no other pair ever makes this row in any text*. The reason: while a text is
+//! merged, the symbols of a substring are merged in the same order as if the substring were the whole text, as long as
+//! no merge crosses its ends, because the best pair of the whole text is then also the best pair of the substring. So
+//! if two adjacent symbols together have the text of the row, merging that text alone reaches a state with exactly
+//! these two symbols, and it reaches only one state with two symbols. Therefore a list of the derivations, in the order
+//! of their ranks, merges every text as the rule "any pair whose concatenation is an entry" does, with one pair for
+//! each row instead of all ways to split it. A listed pair that is not a derivation never merges.
 //!
 //! Cost: one merge run over each row, n log n in its length. Twin: `derivation` in python/polytok/reference/derivation.py.
 
@@ -21,35 +21,35 @@ use crate::spec::{Line, Priority, Symbols};
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Reach;
 
-/// A half of a pair that is no row: a character that occurs only inside of pieces (SentencePiece).
+/// The half of a pair that is not a row: a character that occurs only inside of pieces (SentencePiece).
 pub const NO_ROW: u32 = u32::MAX;
 
-/// How a row is made.
+/// The way in which a row is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum How {
-    /// It is one of the symbols that merging starts from.
+    /// The row is one of the symbols that merging starts from.
     Initial = 0,
-    /// Its last merge is known.
+    /// The row has a last merge.
     Merged = 1,
-    /// Merging its own text ends in other rows, and so no text makes it.
+    /// Merging the row's own text ends in other rows, so merging never makes this row.
     Never = 2,
-    /// Text does not reach it: a control symbol, a byte piece, the later of two equal rows.
+    /// Text does not reach the row: it is a control symbol, a byte piece, or the later of two equal rows.
     Reserved = 3,
 }
 
-/// The derivations, column by column; halves are ids, and [`NO_ROW`] where there is none.
+/// The derivations, column by column. Halves are ids, or [`NO_ROW`] if a half is not a row.
 #[derive(Debug, Default)]
 pub struct Derivations {
-    /// The left half's id.
+    /// The id of each left half.
     pub left: Vec<u32>,
-    /// The right half's id.
+    /// The id of each right half.
     pub right: Vec<u32>,
-    /// How the row is made.
+    /// The way in which each row is made.
     pub how: Vec<u8>,
 }
 
-/// The derivation of each row.
+/// Returns the derivation of each row.
 pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: Reach) -> Result<Derivations> {
     let vocab = Arc::new(vocab);
     let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
@@ -130,9 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_its_own_parts_keep_from_being_made() {
+    fn a_row_that_its_own_parts_prevent_is_never_made() {
         use Kind::Normal;
-        // b c merges first, and a bc is no entry that makes abc: only ab c would.
+        // `b c` merges first, and `a bc` is not an entry that makes `abc`: only `ab c` would be.
         let rows = [("a", Normal), ("b", Normal), ("c", Normal), ("d", Normal), ("bcd", Normal), ("bc", Normal)];
         assert_eq!(by_rank(&rows)[4], (How::Merged as u8, 5, 3)); // a later row makes an earlier one
         let merges = vec![[0, 1, 3], [3, 2, 4]];
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_are_no_row() {
+    fn characters_that_are_not_rows_have_no_id() {
         let pieces = [("é", Kind::Normal), ("éü", Kind::Normal)];
         let reach = Reach::SentencePiece(Default::default());
         let found = derivations(vocab(&pieces), &Priority::Score, Symbols::Chars, reach).unwrap();

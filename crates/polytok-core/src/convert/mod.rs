@@ -1,3 +1,3 @@
-//! What conversions between kinds of BPE need to know of a vocabulary, computed once over all rows.
+//! Facts about a vocabulary that conversions between kinds of BPE need, computed once for all rows.
 
 pub mod derivation;

@@ -1,4 +1,4 @@
-//! Reading: the header and the section table, checked; sections by name.
+//! Reads a native file: checks the header and the section table, and finds sections by name.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, SectionRow, TABLES_VERSIO
 use crate::error::{Error, Result};
 use crate::table::{Shared, Table};
 
-/// What a file starts with. The last bytes tell transfers that change line ends or stop at NUL.
+/// The first bytes of a file. The last four detect transfers that change line ends or stop at NUL.
 pub const MAGIC: [u8; 8] = *b"\x93ptok\r\n\0";
 
-/// A file whose checksum is right.
+/// A native file whose checksum is right.
 #[derive(Clone)]
 pub struct Image {
     bytes: Shared,
@@ -20,7 +20,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Checks the bytes, which must be aligned to 64.
+    /// Checks the bytes, which must be aligned to 64, and opens the file.
     pub fn open(bytes: Shared) -> Result<Image> {
         let file = (*bytes).as_ref();
         let header = header(file)?;
@@ -31,36 +31,36 @@ impl Image {
         Ok(Image { bytes, header, sections })
     }
 
-    /// A copy of these bytes, aligned as it must be.
+    /// Opens a copy of these bytes that is aligned.
     pub fn copy(file: &[u8]) -> Result<Image> {
-        // What is behind the file's end is cut off again.
+        // The bytes after the file's end are not part of the copy.
         let mut blocks = vec![AlignedBlock([0; BLOCK]); file.len().div_ceil(BLOCK)];
         bytemuck::cast_slice_mut::<AlignedBlock, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
         Image::open(std::sync::Arc::new(AlignedBytes { blocks, len: file.len() }))
     }
 
-    /// The compiled tables are of this engine's version.
+    /// Reports whether the compiled tables have this engine's version.
     pub fn has_tables(&self) -> bool {
         self.header.tables == TABLES_VERSION
     }
 
-    /// The fingerprint that was written with it.
+    /// Returns the fingerprint that was written with the file.
     pub fn fingerprint(&self) -> [u8; 16] {
         self.header.fingerprint
     }
 
-    /// The names of all sections.
+    /// Returns the names of all sections.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.sections.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The bytes of a section.
+    /// Returns the bytes of a section.
     pub fn section(&self, name: &str) -> Option<&[u8]> {
         let range = self.range(name)?;
         (*self.bytes).as_ref().get(range)
     }
 
-    /// A section as an array; None if there is no such section.
+    /// Returns a section as an array, or `None` if the section is missing.
     pub fn table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Option<Result<Table<T>>> {
         let range = self.range(name)?;
         let table = Table::mapped(&self.bytes, range);
@@ -109,10 +109,10 @@ fn section(row: &SectionRow, file_len: usize) -> Result<(String, Range<usize>)> 
 }
 
 fn damaged(what: &str) -> Error {
-    Error::Format(format!("the file is damaged: {what}; get or write it anew"))
+    Error::Format(format!("the file is damaged: {what}; get it or write it again"))
 }
 
-/// Bytes aligned to 64.
+/// A buffer of bytes that is aligned to 64.
 struct AlignedBytes {
     blocks: Vec<AlignedBlock>,
     len: usize,

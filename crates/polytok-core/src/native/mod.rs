@@ -1,4 +1,4 @@
-//! polytok's own file, `.ptok`: named sections of bytes that are used where they lie.
+//! Reads and writes polytok's own file, `.ptok`: named sections of bytes that are used directly from the mapped file.
 //!
 //! ```text
 //! 0   magic, 8 bytes            32  checksum, u64: XXH3 of everything else
@@ -9,12 +9,14 @@
 //! 24  length of the file, u64
 //! ```
 //!
-//! Numbers are in the byte order of the machine that wrote the file, which the mark tells. The sections of the format are the
-//! Spec: `spec`, `special` and `extra` are JSON, `data` the byte strings that it points into, `vocab.*` and `model.merges` columns.
-//! All others are compiled tables: a file whose tables are of another version is compiled from its Spec instead.
+//! Numbers are in the byte order of the machine that wrote the file, which the mark identifies. The sections of the
+//! format are the Spec: `spec`, `special` and `extra` are JSON, `data` has the byte strings that the JSON points into,
+//! and `vocab.*` and `model.merges` are columns. All other sections are compiled tables. A file whose tables are of
+//! another version is compiled from its Spec instead.
 //!
-//! A checksum says that a file is not damaged, not that its tables make sense. Whatever they hold, the engine ends and stays inside
-//! of them: numbers that lead from one table into another are checked when they are read, or where they are followed.
+//! The checksum proves that a file is not damaged, but not that its tables make sense. Whatever the tables contain, the
+//! engine ends and reads nothing outside of them: indexes from one table into another are checked when they are read or
+//! when they are used.
 
 mod image;
 mod special;
@@ -25,22 +27,22 @@ pub use image::{Image, MAGIC};
 pub use tables::{FilePart, PartWriter, Stored, Tables};
 pub use write::Sections;
 
-/// The version of the container and of the Spec in it; files of later ones are refused.
+/// The version of the file format and of the Spec in it. Files of later versions are refused.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The version of the compiled tables: to be raised whenever the engine would read them in another way.
+/// The version of the compiled tables. It has to be raised whenever the engine would read them in another way.
 pub const TABLES_VERSION: u32 = 7;
 
-/// Reads as itself only on machines of one byte order.
+/// A number that reads as itself only on machines of the same byte order.
 const BYTE_ORDER: u32 = 0x0102_0304;
 
-/// Bytes of the header, and of each row of the section table; sections start at multiples of it.
+/// The number of bytes of the header, and of each row of the section table. Sections start at multiples of this number.
 const BLOCK: usize = 64;
 
-/// Bytes of a section's name.
+/// The number of bytes of a section's name.
 const NAME: usize = 48;
 
-/// The header and the rows of the section table, as they lie in the file.
+/// The header, as it is in the file. The rows of the section table follow it.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Header {
@@ -63,12 +65,13 @@ struct SectionRow {
     length: u64,
 }
 
-/// XXH3 of a file without its checksum; the part before it is the seed of the rest.
+/// Returns the XXH3 of a file without its checksum. The hash of the part before the checksum is the seed for the part
+/// after it.
 fn checksum(file: &[u8]) -> u64 {
     use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
     const BEFORE: usize = std::mem::offset_of!(Header, checksum);
-    const BEHIND: usize = BEFORE + size_of::<u64>();
-    xxh3_64_with_seed(&file[BEHIND..], xxh3_64(&file[..BEFORE]))
+    const AFTER: usize = BEFORE + size_of::<u64>();
+    xxh3_64_with_seed(&file[AFTER..], xxh3_64(&file[..BEFORE]))
 }
 
 #[cfg(test)]

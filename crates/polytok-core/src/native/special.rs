@@ -1,5 +1,5 @@
-//! The section `special`: the special tokens as JSON, rows of text, id and flags. There may be thousands, so that they cross into
-//! the engine without a Python object each.
+//! Reads the section `special`: the special tokens as JSON, in rows of text, id and flags. A file can have thousands of
+//! them, so they are read without a Python object for each token.
 
 use serde::Deserialize;
 
@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
 use crate::token_id::TokenId;
 
-/// A token's row; python/polytok/formats/ptok.py writes it.
+/// A row of the section; python/polytok/formats/ptok.py writes it.
 #[derive(Deserialize)]
 struct SpecialRow(String, u32, u8);
 
 impl Image {
-    /// The special tokens.
+    /// Returns the special tokens.
     pub fn special_tokens(&self) -> Result<Vec<SpecialToken>> {
         let section = self.section("special").unwrap_or(b"[]");
         let rows: Vec<SpecialRow> = serde_json::from_slice(section)

@@ -1,5 +1,5 @@
-//! Where compiling gets its big tables from: there is one way to compile a Spec, and what is expensive in it is asked for
-//! here. It is taken out of a file, or built, and kept for a file that is being written.
+//! Provides the big tables for compiling. A Spec is compiled in one way only, and each table that is expensive to build
+//! is requested here. The table is read from a file, or built and kept for a file that is being written.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
@@ -7,11 +7,11 @@ use super::{Image, Sections};
 use crate::error::{Error, Result};
 use crate::table::Table;
 
-/// Something compiled that can lie in a file.
+/// A compiled table that can be stored in a file.
 pub trait Stored: Sized {
-    /// Adds its sections.
+    /// Writes the sections of the table.
     fn write(&self, out: &mut PartWriter);
-    /// Reads them. Whatever they hold, what comes out must be safe to use.
+    /// Reads the table. The result must be safe to use, whatever the sections contain.
     fn read(part: &FilePart) -> Result<Self>;
 }
 
@@ -23,27 +23,27 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Tables of a file.
-    pub fn of(image: Image) -> Tables {
+    /// Returns a source that reads tables from a file.
+    pub fn from_image(image: Image) -> Tables {
         Tables { image: Some(image), sections: None }
     }
 
-    /// Tables that are built and kept.
+    /// Returns a source that builds tables and keeps them.
     pub fn kept() -> Tables {
         Tables { image: None, sections: Some(Sections::default()) }
     }
 
-    /// Whether tables are kept, so that it pays to make them small.
+    /// Reports whether tables are kept for a file, so that small tables are worth their cost.
     pub fn are_kept(&self) -> bool {
         self.sections.is_some()
     }
 
-    /// Whether tables are kept, or those of a file are there.
+    /// Reports whether tables are kept for a file or come from a file.
     pub fn are_stored(&self) -> bool {
         self.are_kept() || self.image.as_ref().is_some_and(Image::has_tables)
     }
 
-    /// The file's part of this name, or what `build` gives.
+    /// Returns the file's part of this name, or builds it.
     pub fn get<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         if let Some(image) = self.image.as_ref().filter(|image| image.has_tables()) {
             return S::read(&FilePart { image, name: name.to_owned() });
@@ -53,7 +53,8 @@ impl Tables {
         Ok(built)
     }
 
-    /// The same for what belongs to the format, whatever the version of the tables.
+    /// Returns the file's part of this name, or builds it, for parts that belong to the format and do not depend on the
+    /// version of the tables.
     pub fn get_always<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         match &self.image {
             Some(image) => S::read(&FilePart { image, name: name.to_owned() }),
@@ -71,35 +72,35 @@ impl Tables {
         }
     }
 
-    /// The sections that were kept.
+    /// Returns the sections that were kept.
     pub fn finish(self) -> Sections {
         self.sections.unwrap_or_default()
     }
 }
 
-/// A part of a file: sections whose names start with its own.
+/// A part of a file: the sections whose names start with the name of the part.
 pub struct FilePart<'a> {
     image: &'a Image,
     name: String,
 }
 
 impl FilePart<'_> {
-    /// A part of the part.
+    /// Returns a part of this part.
     pub fn part(&self, name: &str) -> FilePart<'_> {
-        FilePart { image: self.image, name: self.full(name) }
+        FilePart { image: self.image, name: self.full_name(name) }
     }
 
-    /// An array of it.
+    /// Returns an array of this part.
     pub fn table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Table<T>> {
         self.optional(name)?.ok_or_else(|| self.wrong(name, "are missing"))
     }
 
-    /// An array that need not be there.
+    /// Returns an array of this part, or `None` if it is missing.
     pub fn optional<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Option<Table<T>>> {
-        self.image.table(&self.full(name)).transpose()
+        self.image.table(&self.full_name(name)).transpose()
     }
 
-    /// An array of one number.
+    /// Returns the only number of an array.
     pub fn number<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<T> {
         match *self.table::<T>(name)? {
             [number] => Ok(number),
@@ -107,30 +108,30 @@ impl FilePart<'_> {
         }
     }
 
-    /// The error of a file whose sections do not fit together.
+    /// Returns the error for a file whose sections do not match.
     pub fn wrong(&self, name: &str, what: &str) -> Error {
-        Error::Format(format!("the bytes of section {} {what}: write the file anew", self.full(name)))
+        Error::Format(format!("the bytes of section {} {what}; write the file again", self.full_name(name)))
     }
 
-    fn full(&self, name: &str) -> String {
+    fn full_name(&self, name: &str) -> String {
         format!("{}.{name}", self.name)
     }
 }
 
-/// A part of a file to be.
+/// A part of a file that is being written.
 pub struct PartWriter<'a> {
     sections: &'a mut Sections,
     name: String,
 }
 
 impl PartWriter<'_> {
-    /// A part of the part.
+    /// Returns a writer for a part of this part.
     pub fn part(&mut self, name: &str) -> PartWriter<'_> {
         let name = format!("{}.{name}", self.name);
         PartWriter { sections: self.sections, name }
     }
 
-    /// An array of it.
+    /// Adds an array to this part.
     pub fn table<T: NoUninit>(&mut self, name: &str, items: &[T]) {
         self.sections.push(&format!("{}.{name}", self.name), bytemuck::cast_slice(items).to_vec());
     }

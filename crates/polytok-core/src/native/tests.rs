@@ -59,13 +59,13 @@ fn file(spec: &Spec) -> Vec<u8> {
     tables.finish().finish(*b"sixteen bytes ok")
 }
 
-/// What a file says, without its own columns.
+/// Returns a Spec without its own columns.
 fn outline(spec: &Spec) -> Spec {
     Spec { vocab: VocabColumns::default(), ..spec.clone() }
 }
 
 fn loaded(file: &[u8], spec: &Spec) -> crate::error::Result<Tokenizer> {
-    Tokenizer::compile_with(outline(spec), &mut Tables::of(Image::copy(file)?))
+    Tokenizer::compile_with(outline(spec), &mut Tables::from_image(Image::copy(file)?))
 }
 
 #[test]
@@ -83,12 +83,12 @@ fn a_file_encodes_as_its_spec() {
 }
 
 #[test]
-fn the_same_spec_gives_the_same_file() {
+fn the_same_spec_yields_the_same_file() {
     specs().iter().for_each(|spec| assert_eq!(file(spec), file(spec)));
 }
 
 #[test]
-fn every_truncation_and_every_changed_byte_is_noticed() {
+fn every_truncation_and_every_changed_byte_is_detected() {
     let file = file(&specs()[4]);
     for len in 0..file.len().min(600) {
         assert!(Image::copy(&file[..len]).is_err());
@@ -131,7 +131,7 @@ fn tables_of_another_version_are_built_anew() {
     assert!(loaded(&file, spec).is_ok());
 }
 
-/// Uses everything that a table leads to. Errors are fine, panics and endless loops are not.
+/// Uses everything that the tables of a tokenizer lead to. Errors are fine; panics and endless loops are not.
 fn use_all(tokenizer: &Tokenizer) {
     let mut ids = Vec::new();
     let _ = tokenizer.encode(TEXT, EncodeOptions::default(), &mut ids);
@@ -152,7 +152,8 @@ fn forged_tables_do_no_harm() {
         let image = Image::copy(&sound).unwrap();
         let names: Vec<String> = image.names().map(str::to_owned).collect();
         for round in 0..600 {
-            // Most tables are small; the same number of changes in each finds more than changes anywhere.
+            // Most tables are small, so the same number of changes in each table finds more than changes at random
+            // positions.
             let section = image.section(&names[round % names.len()]).unwrap();
             let start = section.as_ptr() as usize - image.section(&names[0]).unwrap().as_ptr() as usize;
             let first = BLOCK * (1 + names.len());

@@ -1,19 +1,19 @@
-//! Writing: sections are collected, then laid out.
+//! Writes a native file: collects sections, then writes them one after another.
 
 use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, SectionRow, TABLES_VERSION, checksum};
 
-/// The sections of a file to be.
+/// The sections of a file that is being written.
 #[derive(Debug, Default)]
 pub struct Sections(Vec<(String, Vec<u8>)>);
 
 impl Sections {
-    /// One more section. Its name is ours, and short.
+    /// Adds a section. Its name is chosen by the engine, and is short enough.
     pub fn push(&mut self, name: &str, bytes: Vec<u8>) {
         debug_assert!(name.len() <= NAME && self.0.iter().all(|(other, _)| other != name), "{name}");
         self.0.push((name.to_owned(), bytes));
     }
 
-    /// The file.
+    /// Returns the bytes of the file.
     pub fn finish(&self, fingerprint: [u8; 16]) -> Vec<u8> {
         let rows = self.rows();
         let end = rows.last().map_or(BLOCK, |row| row.start as usize + (row.length as usize).next_multiple_of(BLOCK));

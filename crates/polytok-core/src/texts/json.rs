@@ -1,12 +1,14 @@
-//! Lines of JSON into the texts of one field.
+//! Reads JSON lines into the texts of one field.
 //!
-//! A line is read as Python's `json` reads it: of equal keys the last one counts; NaN, Infinity and -Infinity are numbers; a control
-//! character in a string is an error, and so are bytes that are no UTF-8, wherever they stand. A byte order mark before a line
-//! is passed over, and so are blank lines. A line that is a string is a text itself. An escaped surrogate without its other half is
-//! kept as its three bytes, as Python keeps it: nothing else in such a text can be no UTF-8.
+//! A line is read as Python's `json` reads it: of equal keys the last one counts; NaN, Infinity and -Infinity are
+//! numbers; a control character in a string is an error, and so are bytes that are not UTF-8, anywhere in the line. A
+//! byte order mark at the start of a line is skipped, and so are blank lines. A line that is a string is a text. An
+//! escaped surrogate without its other half is kept as three bytes, as in Python. No other bytes of such a text can be
+//! outside of UTF-8.
 //!
-//! Why not serde_json: it can give a string's bytes, but then not tell whether there is one; has no NaN; and does not check what it
-//! passes over. Cost: linear; nesting is counted on a stack of our own, so that none is too deep.
+//! serde_json is not used, because it cannot return a string's bytes and report whether they contain a surrogate; it
+//! does not read NaN; and it does not check the values that it skips. Cost: linear. Nesting is tracked on a stack on
+//! the heap, so that values can be nested to any depth.
 
 use std::sync::Arc;
 
@@ -15,105 +17,111 @@ use memchr::{memchr, memchr2, memrchr};
 use super::{TextEncoding, Texts};
 use crate::utf8::valid;
 
-/// Why a line has no text.
+/// The reason why a line has no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
-    /// It is not JSON: the place in the line, and whether it is for want of UTF-8.
+pub enum NoTextReason {
+    /// The line is not JSON: the position of the error in the line, and whether the error is that the line is not
+    /// UTF-8.
     Broken(usize, bool),
-    /// There is no such field, or it is null.
+    /// The field is missing or null.
     Missing,
-    /// The field is no string.
+    /// The field is not a string.
     NotText,
 }
 
-impl Left {
-    /// In words, with the name of the field.
+impl NoTextReason {
+    /// Returns the reason in words, with the name of the field.
     pub fn reason(self, field: &str) -> String {
         match self {
-            Left::Broken(at, false) => format!("not JSON: at byte {at} of the line"),
-            Left::Broken(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
-            Left::Missing => format!("no field '{field}'"),
-            Left::NotText => format!("the field '{field}' is no text"),
+            NoTextReason::Broken(at, false) => format!("not JSON: at byte {at} of the line"),
+            NoTextReason::Broken(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
+            NoTextReason::Missing => format!("no field '{field}'"),
+            NoTextReason::NotText => format!("the field '{field}' is no text"),
         }
     }
 }
 
-/// Cuts lines of JSON into the texts of the field with this path. Also tells how many bytes were used up, and the places of
-/// the lines without a text.
-pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, Left)>) {
-    let used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
-    let data = &data[..used];
+/// Reads JSON lines into the texts of the field with this path. Returns the texts, the number of bytes used, and the
+/// starts of the lines without a text with the reasons.
+pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, NoTextReason)>) {
+    let bytes_used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
+    let data = &data[..bytes_used];
     let is_utf8 = valid(data).is_ok();
-    let mut fields = FieldTexts { texts: Vec::with_capacity(used), path, has_surrogate: false, stack: Vec::new() };
-    let (mut spans, mut places, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    let mut fields =
+        FieldTexts { texts: Vec::with_capacity(bytes_used), path, has_surrogate: false, stack: Vec::new() };
+    let (mut spans, mut places, mut lines_without_text) = (Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;
-    while from < used {
-        let end = memchr(b'\n', &data[from..]).map_or(used, |length| from + length);
-        let before = fields.texts.len();
+    while from < bytes_used {
+        let end = memchr(b'\n', &data[from..]).map_or(bytes_used, |length| from + length);
+        let text_start = fields.texts.len();
         match fields.push(&data[from..end], is_utf8) {
             Some(Ok(())) => {
-                spans.push(before..fields.texts.len());
+                spans.push(text_start..fields.texts.len());
                 places.push(from);
             }
-            Some(Err(why)) => left.push((from, why)),
+            Some(Err(reason)) => lines_without_text.push((from, reason)),
             None => {}
         }
         from = end + 1;
     }
     let encoding = if fields.has_surrogate { TextEncoding::Surrogates } else { TextEncoding::Utf8 };
-    (Texts { places: Some(places), encoding, ..Texts::new(Arc::new(fields.texts), spans) }, used, left)
+    (
+        Texts { places: Some(places), encoding, ..Texts::new(Arc::new(fields.texts), spans) },
+        bytes_used,
+        lines_without_text,
+    )
 }
 
-/// The texts of a field, one behind the other.
+/// The texts of a field, concatenated, and the state of reading them.
 struct FieldTexts<'a> {
     texts: Vec<u8>,
     path: &'a [Vec<u8>],
-    /// There may be one in the texts.
+    /// Whether the texts can contain a surrogate.
     has_surrogate: bool,
     stack: Vec<u8>,
 }
 
 impl FieldTexts<'_> {
-    /// Appends the text of a line's field; None if the line is blank.
-    fn push(&mut self, line: &[u8], is_utf8: bool) -> Option<Result<(), Left>> {
-        let before = self.texts.len();
+    /// Appends the text of a line's field. Returns `None` if the line is blank.
+    fn push(&mut self, line: &[u8], is_utf8: bool) -> Option<Result<(), NoTextReason>> {
+        let text_start = self.texts.len();
         if !is_utf8 && let Err(at) = valid(line) {
-            return Some(Err(Left::Broken(at, true)));
+            return Some(Err(NoTextReason::Broken(at, true)));
         }
         let json = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         let mut reader = JsonReader { line: json, at: 0, has_surrogate: false, stack: &mut self.stack };
         let path = if reader.peek()? == b'"' { &[] } else { self.path };
-        let found = match reader.find(path, &mut self.texts) {
-            Some(found) if reader.peek().is_none() => found,
-            _ => Err(Left::Broken(line.len() - json.len() + reader.at, false)),
+        let outcome = match reader.find(path, &mut self.texts) {
+            Some(outcome) if reader.peek().is_none() => outcome,
+            _ => Err(NoTextReason::Broken(line.len() - json.len() + reader.at, false)),
         };
-        match found {
+        match outcome {
             Ok(()) => self.has_surrogate |= reader.has_surrogate,
-            Err(_) => self.texts.truncate(before),
+            Err(_) => self.texts.truncate(text_start),
         }
-        Some(found)
+        Some(outcome)
     }
 }
 
-/// The result of a comparison of an object's key with the key that is searched for.
+/// The result of comparing a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyMatch {
     Same,
     Different,
 }
 
-/// Reads values; None is what is not JSON.
+/// Reads the values of a line. Its functions return `None` if the line is not JSON.
 struct JsonReader<'a> {
     line: &'a [u8],
     at: usize,
-    /// A surrogate was met that lacks its other half.
+    /// Whether a surrogate without its other half has been read.
     has_surrogate: bool,
-    /// What closes the lists and objects that are open.
+    /// The closing brackets of the open lists and objects.
     stack: &'a mut Vec<u8>,
 }
 
 impl JsonReader<'_> {
-    /// The next byte that is no white space.
+    /// Returns the next byte that is not white space.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         while let Some(&byte) = self.line.get(self.at) {
@@ -125,31 +133,31 @@ impl JsonReader<'_> {
         None
     }
 
-    /// Passes over this byte, after white space.
+    /// Reads this byte, after white space.
     #[inline]
     fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// The field of a value. Recursion is as deep as the path.
-    fn find(&mut self, path: &[Vec<u8>], out: &mut Vec<u8>) -> Option<Result<(), Left>> {
-        let Some((key, rest)) = path.split_first() else { return self.text(out) };
+    /// Appends the text of the field of a value. The recursion is as deep as the path.
+    fn find(&mut self, path: &[Vec<u8>], out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
+        let Some((key, remaining_path)) = path.split_first() else { return self.text(out) };
         if self.peek()? != b'{' {
             self.skip()?;
-            return Some(Err(Left::Missing));
+            return Some(Err(NoTextReason::Missing));
         }
         self.at += 1;
-        let (mut found, before) = (Err(Left::Missing), out.len());
+        let (mut outcome, text_start) = (Err(NoTextReason::Missing), out.len());
         if self.peek()? == b'}' {
             self.at += 1;
-            return Some(found);
+            return Some(outcome);
         }
         loop {
             let key_match = self.key(key)?;
             self.expect(b':')?;
             if key_match == KeyMatch::Same {
-                out.truncate(before);
-                found = self.find(rest, out)?;
+                out.truncate(text_start);
+                outcome = self.find(remaining_path, out)?;
             } else {
                 self.skip()?;
             }
@@ -159,34 +167,34 @@ impl JsonReader<'_> {
                 _ => return None,
             }
         }
-        Some(found)
+        Some(outcome)
     }
 
-    /// A value that should be a string, which is appended.
-    fn text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), Left>> {
+    /// Appends a value if it is a string.
+    fn text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
         match self.peek()? {
             b'"' => self.string(|part| out.extend_from_slice(part)).map(Ok),
-            b'n' => self.skip().map(|()| Err(Left::Missing)),
-            _ => self.skip().map(|()| Err(Left::NotText)),
+            b'n' => self.skip().map(|()| Err(NoTextReason::Missing)),
+            _ => self.skip().map(|()| Err(NoTextReason::NotText)),
         }
     }
 
-    /// Reads the next key of an object and compares it with `key`.
+    /// Reads a key. Reports whether it equals `key`.
     fn key(&mut self, key: &[u8]) -> Option<KeyMatch> {
-        let mut rest = Some(key);
+        let mut remaining_key = Some(key);
         self.peek()?;
-        self.string(|part| rest = rest.and_then(|rest| rest.strip_prefix(part)))?;
-        Some(if rest.is_some_and(<[u8]>::is_empty) { KeyMatch::Same } else { KeyMatch::Different })
+        self.string(|part| remaining_key = remaining_key.and_then(|remaining_key| remaining_key.strip_prefix(part)))?;
+        Some(if remaining_key.is_some_and(<[u8]>::is_empty) { KeyMatch::Same } else { KeyMatch::Different })
     }
 
-    /// Reads a string part by part.
+    /// Reads a string, and calls `take` with its parts.
     #[inline]
     fn string(&mut self, mut take: impl FnMut(&[u8])) -> Option<()> {
         self.expect(b'"')?;
         loop {
-            let rest = &self.line[self.at..];
-            let length = memchr2(b'"', b'\\', rest)?;
-            let part = &rest[..length];
+            let remaining_line = &self.line[self.at..];
+            let length = memchr2(b'"', b'\\', remaining_line)?;
+            let part = &remaining_line[..length];
             if has_control(part) {
                 return None;
             }
@@ -204,7 +212,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the rest of an escape after its backslash.
     #[inline]
     fn escape(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
         let byte = *self.line.get(self.at)?;
@@ -224,12 +232,12 @@ impl JsonReader<'_> {
         Some(())
     }
 
-    /// Reads what follows `\u`: a character, or the first half of one and the second, escaped.
+    /// Reads the rest of an escape after `\u`: a character, or a surrogate and the escaped surrogate after it.
     #[inline]
     fn unicode(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
         let code = self.hex()?;
         let mut buffer = [0; 4];
-        if let Some(character) = char::from_u32(code).or_else(|| self.joined(code)) {
+        if let Some(character) = char::from_u32(code).or_else(|| self.join_surrogates(code)) {
             take(character.encode_utf8(&mut buffer).as_bytes());
         } else {
             self.has_surrogate = true;
@@ -238,23 +246,23 @@ impl JsonReader<'_> {
         Some(())
     }
 
-    /// The character of a first half, if the second follows it.
-    fn joined(&mut self, first: u32) -> Option<char> {
+    /// Returns the character of a first surrogate, if the second surrogate follows.
+    fn join_surrogates(&mut self, first: u32) -> Option<char> {
         if first >= 0xDC00 || !self.line[self.at..].starts_with(b"\\u") {
             return None;
         }
-        let before = self.at;
+        let escape_start = self.at;
         self.at += 2;
         match self.hex() {
             Some(second @ 0xDC00..0xE000) => char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)),
             _ => {
-                self.at = before;
+                self.at = escape_start;
                 None
             }
         }
     }
 
-    /// Reads four digits.
+    /// Reads four hexadecimal digits.
     #[inline]
     fn hex(&mut self) -> Option<u32> {
         let digits = self.line.get(self.at..self.at + 4)?;
@@ -262,7 +270,7 @@ impl JsonReader<'_> {
         digits.iter().try_fold(0, |number, &digit| Some(number << 4 | (digit as char).to_digit(16)?))
     }
 
-    /// Passes over a value, however deep.
+    /// Skips a value, nested to any depth.
     fn skip(&mut self) -> Option<()> {
         self.stack.clear();
         loop {
@@ -270,7 +278,7 @@ impl JsonReader<'_> {
                 b'"' => self.string(|_| ())?,
                 open @ (b'[' | b'{') => {
                     self.at += 1;
-                    // ] and } are two behind [ and {.
+                    // The code of ] is that of [ plus 2, and the code of } is that of { plus 2.
                     self.stack.push(open + 2);
                     if self.peek()? != open + 2 {
                         self.skip_key()?;
@@ -297,7 +305,7 @@ impl JsonReader<'_> {
         }
     }
 
-    /// Passes over a key, where there has to be one.
+    /// Skips a key, if the innermost open bracket is an object.
     fn skip_key(&mut self) -> Option<()> {
         if self.stack.last() == Some(&b'}') {
             self.peek()?;
@@ -307,24 +315,24 @@ impl JsonReader<'_> {
         Some(())
     }
 
-    /// Passes over a number or a name.
+    /// Skips a number or a name.
     fn scalar(&mut self) -> Option<()> {
         const NAMES: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
-        let rest = &self.line[self.at..];
-        self.at += match NAMES.iter().find(|name| rest.starts_with(name)) {
+        let remaining_line = &self.line[self.at..];
+        self.at += match NAMES.iter().find(|name| remaining_line.starts_with(name)) {
             Some(name) => name.len(),
-            None => number(rest)?,
+            None => number(remaining_line)?,
         };
         Some(())
     }
 }
 
-/// The length of the number at the start.
+/// Returns the length of the number at the start of a text.
 fn number(text: &[u8]) -> Option<usize> {
     let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let whole = usize::from(text.first() == Some(&b'-'));
-    let mut at = whole + digits(whole);
-    if at == whole || (text[whole] == b'0' && at > whole + 1) {
+    let sign_len = usize::from(text.first() == Some(&b'-'));
+    let mut at = sign_len + digits(sign_len);
+    if at == sign_len || (text[sign_len] == b'0' && at > sign_len + 1) {
         return None;
     }
     if text.get(at) == Some(&b'.') {
@@ -337,7 +345,7 @@ fn number(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Whether there is a control character. All bytes are looked at, which the compiler makes wide.
+/// Reports whether a text has a control character. It reads all bytes, so that the compiler can vectorize the loop.
 #[inline]
 fn has_control(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |has, &byte| has | (byte < b' '))

@@ -1,22 +1,22 @@
-//! Byte-pair encoding: learns which pairs of symbols to merge, the most frequent first.
+//! Learns byte-pair encoding: which pairs of symbols to merge, the most frequent pair first.
 //!
-//! Words are sequences of symbols with counts. In each step, the most frequent pair of adjacent symbols becomes a new
-//! symbol at every place where it occurs, from left to right. Overlapping pairs all count (`aaa` has two of `aa`), as
-//! in minbpe and tokenizers.
+//! Words are sequences of symbols with counts. Each step merges the most frequent pair of adjacent symbols to a new
+//! symbol, at every position where the pair occurs, from left to right. Overlapping occurrences all count (`aaa` has
+//! two occurrences of `aa`), as in minbpe and tokenizers.
 //!
-//! Every pair has its count and a list of the places where it arose. A merge walks the list of its pair and skips the
-//! places where the pair no longer stands. It adds up the changes on both sides by neighbour; then every neighbour
-//! costs two lookups. A pair of two existing symbols never arises again, so counts and lists only shrink, and the queue
-//! can be lazy.
+//! Every pair has its count and a list of *places*, the positions where the pair arose. A merge walks through the list
+//! of its pair and skips the places where the pair does not occur any more. It adds up the changes to the pairs before
+//! and after the merged pair by neighbour symbol; then every neighbour costs two lookups. A pair of two existing
+//! symbols never arises again, so counts and lists only shrink, and the queue can update counts late.
 //!
 //! Cost: each merge of two neighbours adds at most two places, so all lists together have at most three places for each
-//! symbol of the distinct words, however long a word is. Worst input: a single long word without equal pairs, whose
+//! symbol of the distinct words, for words of any length. Worst input: a single long word without equal pairs, whose
 //! lists and table have their largest size. Sums cannot overflow: the number of all symbols is checked once.
 //!
-//! With affixes (a prefix for symbols inside words, a suffix for the last ones) two pairs can give the same text, and a
-//! known text is not a new symbol (tokenizers' BpeTrainer does so). Then pairs can arise again, and occurrences of one
-//! symbol can have different lengths: see [`forms`]. As in tokenizers, such pairs are merged in whole words: each costs
-//! the lengths of its words.
+//! With affixes (a prefix of symbols inside words, a suffix of the last symbols) two pairs can have the same merged
+//! text. A merge whose text already has a symbol does not add a symbol (as in tokenizers' BpeTrainer). Then pairs can
+//! arise again, and occurrences of one symbol can have different lengths: see [`forms`]. As in tokenizers, such pairs
+//! are merged in whole words: each merge costs the total length of its words.
 
 mod alphabet;
 pub(crate) mod around;
@@ -63,13 +63,13 @@ pub struct LearnedMerges {
 }
 
 impl LearnedMerges {
-    /// Adds a merge, reports it and returns the symbol of the pair. With `only_new`, a pair with a known text adds
-    /// nothing and returns None.
+    /// Adds a merge, reports it and returns the symbol of the pair. With `only_new`, a pair whose text already has a
+    /// symbol adds nothing, and the result is `None`.
     fn merge(
         &mut self,
         pair: (u32, u32, u64),
         only_new: bool,
-        wanted: usize,
+        requested: usize,
         watch: &mut impl MergeWatch,
     ) -> Result<Option<u32>> {
         let ((left, right, count), symbols) = (pair, self.texts.len());
@@ -77,51 +77,51 @@ impl LearnedMerges {
         if only_new && (id as usize) < symbols {
             return Ok(None);
         }
-        if id >= cells::MOST_SYMBOLS {
+        if id >= cells::MAX_SYMBOLS {
             return Err(Error::Argument(format!(
                 "{id} symbols exceed the limit of {}; lower vocab_size",
-                cells::MOST_SYMBOLS
+                cells::MAX_SYMBOLS
             )));
         }
         let merge = Merge { left, right, id, count, symbols };
         self.merges.push(merge);
-        watch.on_merge(self.merges.len(), wanted, merge, self.texts.get(id))?;
+        watch.on_merge(self.merges.len(), requested, merge, self.texts.get(id))?;
         Ok(Some(id))
     }
 
-    /// The number of symbols before the first merge.
-    fn initial(&self) -> usize {
+    /// Returns the number of symbols before the first merge.
+    fn initial_symbols(&self) -> usize {
         self.merges.first().map_or(self.texts.len(), |merge| merge.symbols)
     }
 }
 
-/// Receives each merge when it is done.
+/// Receives each merge after it is done.
 pub trait MergeWatch: Progress {
-    /// Merge `number` (from 1) of the `of` requested ones; its symbol has this text.
-    fn on_merge(&mut self, _number: usize, _of: usize, _merge: Merge, _text: &[u8]) -> Result<()> {
+    /// Receives merge `number` (from 1) of `total` requested merges, and the text of its symbol.
+    fn on_merge(&mut self, _number: usize, _total: usize, _merge: Merge, _text: &[u8]) -> Result<()> {
         Ok(())
     }
 }
 
 impl MergeWatch for NoProgress {}
 
-/// How to learn merges.
+/// The rules by which merges are learned.
 #[derive(Clone, Debug)]
 pub struct MergeRules {
     /// The initial symbols of words.
     pub unit: WordUnit,
     /// The affixes of characters.
     pub affixes: Affixes,
-    /// Which of equally frequent pairs is merged first.
+    /// The order of equally frequent pairs.
     pub ties: Ties,
-    /// When to stop.
+    /// The limits at which learning stops.
     pub limits: MergeLimits,
-    /// The bytes that learning can take; used only if the words were counted within a limit too.
+    /// The number of bytes that learning can use. It has an effect only if the words were counted within a limit too.
     pub room: Option<usize>,
 }
 
-/// Learns merges over words. `initial` are the texts of the first ids; characters that are not among them are omitted
-/// from their words.
+/// Learns merges from words. `initial` has the texts of the first ids. Characters without a text in `initial` are left
+/// out of their words.
 pub fn learn(
     words: &mut WordCounter,
     initial: impl Iterator<Item = Vec<u8>>,
@@ -129,20 +129,20 @@ pub fn learn(
     watch: &mut impl MergeWatch,
 ) -> Result<LearnedMerges> {
     let initial: Vec<Vec<u8>> = initial.collect();
-    let start = |within_limit| -> Result<LearnedMerges> {
+    let empty_result = |within_limit| -> Result<LearnedMerges> {
         let mut texts = SymbolTexts::new(&rules.affixes.prefix);
         initial.iter().try_for_each(|text| texts.add(text).map(drop))?;
         Ok(LearnedMerges { texts, merges: Vec::new(), within_limit })
     };
     let spill = words.limit().map(|limit| limit.spill.clone());
-    let Some((room, spill)) = rules.room.zip(spill) else { return in_memory(words, start(true)?, rules, watch) };
-    match limited::learn(words, start(true)?, rules, room, &*spill, watch)? {
+    let Some((room, spill)) = rules.room.zip(spill) else { return in_memory(words, empty_result(true)?, rules, watch) };
+    match limited::learn(words, empty_result(true)?, rules, room, &*spill, watch)? {
         Some(learned) => Ok(learned),
-        None => in_memory(words, start(false)?, rules, watch),
+        None => in_memory(words, empty_result(false)?, rules, watch),
     }
 }
 
-/// Learns with all words in memory at once.
+/// Learns with all words in memory.
 fn in_memory(
     words: &mut WordCounter,
     mut learned: LearnedMerges,
@@ -164,7 +164,7 @@ fn in_memory(
     Ok(learned)
 }
 
-/// Counts all pairs, then merges.
+/// Counts all pairs, then merges pairs.
 fn run<const HAS_FORMS: bool>(
     mut learner: Learner<HAS_FORMS>,
     counts: Vec<u64>,
@@ -176,7 +176,8 @@ fn run<const HAS_FORMS: bool>(
     learner.run(learned, watch).map(drop)
 }
 
-/// Adds a word to the number of all symbols, which bounds every count of a pair. An error if it exceeds 63 bits.
+/// Adds a word to the number of all symbols, which is an upper bound of every count of a pair. Returns an error if the
+/// number exceeds 63 bits.
 fn add(sum: u64, symbols: &[u32], count: u64) -> Result<u64> {
     let sum = count.checked_mul(symbols.len() as u64).and_then(|symbols| sum.checked_add(symbols));
     sum.filter(|&sum| sum <= i64::MAX as u64).ok_or_else(|| {

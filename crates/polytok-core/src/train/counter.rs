@@ -1,11 +1,12 @@
 //! Counts distinct words, in memory or within a limit.
 //!
 //! A word is any bytes. Each occurrence has an ordinal, its position in the input. For each word the counter holds the
-//! sum of the counts and the lowest ordinal. Neither depends on which thread or machine counts which text, so counters
-//! can be added up, and the result is that of a single thread. With a limit, the counter writes its words as a sorted
-//! run when the memory is full, and merges the runs as streams at the end. The result is the same. Cost: one lookup a
-//! word; with a limit, each run is written and read once more for every factor of [`MAX_RUNS`]. Worst input: no word
-//! occurs twice. Then the result is as large as the text, and [`WordCounts`] holds it in memory whatever the limit.
+//! sum of the counts and the lowest ordinal. Both numbers are independent of the thread or machine that counts a text,
+//! so counters can be added up, and the result is that of a single thread. With a limit, the counter writes its words
+//! as a sorted run when the memory is full, and merges the runs as streams at the end; the result is the same. Cost:
+//! one lookup per word; with a limit, each run is written and read once more for every factor of [`MAX_RUNS`]. Worst
+//! input: no word occurs twice. Then the result is as large as the text, and [`WordCounts`] holds it in memory despite
+//! the limit.
 
 mod entry;
 mod merge;
@@ -31,16 +32,16 @@ pub use runs::{RunFile, Spill};
 pub use saved::{CountsFile, write_counts};
 pub use sequence::Sequence;
 
-/// The most runs before they are merged into one.
+/// The number of runs that are merged into one.
 const MAX_RUNS: usize = 64;
 
-/// Words between two reports.
+/// The number of words between two progress reports.
 const REPORT_EVERY: u64 = 1 << 12;
 
-/// The memory that counting can take, and the files for the words that do not fit.
+/// The memory that counting can use, and the files for the words that do not fit.
 #[derive(Clone)]
 pub struct Limit {
-    /// Bytes. A single longer word is still counted.
+    /// The number of bytes. A single longer word is still counted.
     pub bytes: usize,
     /// Creates the files.
     pub spill: Arc<dyn Spill>,
@@ -55,34 +56,34 @@ pub struct WordCounter {
     table: WordTable,
     runs: Vec<WordRun>,
     limit: Option<Limit>,
-    next: u64,
-    /// Facts about the texts that depend on their order; always in memory.
+    next_ordinal: u64,
+    /// Pairs of texts whose order affects training. The sequence is always in memory.
     pub sequence: Sequence,
 }
 
 impl WordCounter {
-    /// An empty counter. Without a limit everything stays in memory.
+    /// Creates an empty counter. Without a limit, all words stay in memory.
     pub fn new(limit: Option<Limit>) -> WordCounter {
         WordCounter { limit, ..WordCounter::default() }
     }
 
-    /// Counts a word `times` times, after all earlier words.
+    /// Counts a word `times` times. Its ordinal follows those of all earlier words.
     pub fn add(&mut self, word: &[u8], times: u64) -> Result<()> {
-        let ordinal = self.next;
-        let next = ordinal.checked_add(1);
-        self.next =
-            next.ok_or_else(|| Error::Argument("the number of words exceeds 64 bits; give less text".into()))?;
+        let ordinal = self.next_ordinal;
+        let next_ordinal = ordinal.checked_add(1);
+        self.next_ordinal = next_ordinal
+            .ok_or_else(|| Error::Argument("the number of words exceeds 64 bits; give less text".into()))?;
         self.add_at(word, times, ordinal)
     }
 
-    /// Counts a word at an ordinal that the caller chooses. Such a caller gives the ordinals of all words.
+    /// Counts a word with an ordinal that the caller chooses. A caller that chooses one ordinal chooses all of them.
     pub fn add_at(&mut self, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
         let key = PieceKey::new(word, 0, word.len(), false);
         let hash = self.table.hash(key, word);
         self.add_hashed(word, key, hash, times, ordinal)
     }
 
-    /// Counts the words `text[start..end]` once each; the ordinal of each is `base + start`.
+    /// Counts each of the words `text[start..end]` once, with the ordinal `base + start`.
     pub fn add_pieces(&mut self, text: &[u8], pieces: &[(u32, u32)], base: u64) -> Result<()> {
         const AHEAD: usize = 64;
         for pieces in pieces.chunks(AHEAD) {
@@ -134,33 +135,33 @@ impl WordCounter {
         if self.runs.len() == MAX_RUNS { merge_runs(&mut self.runs, Order::Bytes, &limit) } else { Ok(()) }
     }
 
-    /// Bytes taken in memory.
+    /// Returns the number of bytes that the words in memory take.
     pub fn memory(&self) -> usize {
         self.table.memory()
     }
 
-    /// Whether nothing was counted.
+    /// Reports whether the counter has no words.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty() && self.runs.is_empty()
     }
 
-    /// The first ordinal after all words of [`WordCounter::add`].
+    /// Returns the first ordinal after all words of [`WordCounter::add`].
     pub fn next_ordinal(&self) -> u64 {
-        self.next
+        self.next_ordinal
     }
 
-    /// Marks all ordinals before `next` as taken.
+    /// Makes `next` the lowest ordinal of the words to come.
     pub fn skip_to(&mut self, next: u64) {
-        self.next = self.next.max(next);
+        self.next_ordinal = self.next_ordinal.max(next);
     }
 
-    /// Adds the counts of another counter, whose ordinals have the same origin. The caller joins the sequences.
+    /// Adds the counts of another counter whose ordinals have the same origin. The caller joins the sequences.
     pub fn merge(&mut self, mut other: WordCounter) -> Result<()> {
-        self.next = self.next.max(other.next);
+        self.next_ordinal = self.next_ordinal.max(other.next_ordinal);
         self.limit = self.limit.take().or_else(|| other.limit.clone());
-        // Both are in memory at once: if they take more than half of the limit, one is written to a file.
-        let taken = self.memory() + other.memory();
-        if self.limit.as_ref().is_some_and(|limit| taken > limit.bytes / 2) && !other.table.is_empty() {
+        // Both counters are in memory now: if they take more than half of the limit, the words of `other` go to a file.
+        let bytes = self.memory() + other.memory();
+        if self.limit.as_ref().is_some_and(|limit| bytes > limit.bytes / 2) && !other.table.is_empty() {
             other.limit.clone_from(&self.limit);
             other.spill()?;
         }
@@ -168,7 +169,7 @@ impl WordCounter {
         other.table.drain(Order::Bytes, &mut |word, WordEntry { count, ordinal }| self.add_at(word, count, ordinal))
     }
 
-    /// Calls `each` for every word once, in the order of their bytes. The counter keeps all words.
+    /// Calls `each` for every word with its entry, in the order of the words' bytes. The counter keeps all words.
     fn stream(&mut self, each: entry::EachEntry) -> Result<()> {
         if self.limit.is_none() {
             return self.table.visit(Order::Bytes, each);
@@ -180,14 +181,14 @@ impl WordCounter {
         merge(&mut self.runs, Order::Bytes, each)
     }
 
-    /// Calls `each` for every word once with its count, in an order. The counter keeps all words.
+    /// Calls `each` for every word with its count, in the given order. The counter keeps all words.
     pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: EachCount) -> Result<()> {
-        let mut reporter = Reporter { progress, done: 0 };
+        let mut reporter = Reporter { progress, words_done: 0 };
         let mut visit = |word: &[u8], entry: WordEntry| {
             each(word, entry.count)?;
             reporter.count()
         };
-        // Within a limit all words go through files, so that they are not in memory twice.
+        // With a limit, all words go through files, so that memory does not hold a second copy of them.
         match self.limit.clone() {
             None => self.table.visit(order, &mut visit),
             Some(_) if order == Order::Bytes => self.stream(&mut visit),
@@ -199,7 +200,7 @@ impl WordCounter {
         }
     }
 
-    /// The same in any order, for less work. The order can differ from run to run.
+    /// Calls `each` for every word with its count, in any order, which is faster. The order can differ between runs.
     pub fn each_unordered(&mut self, each: EachCount) -> Result<()> {
         match self.limit {
             None => self.table.each_unordered(each),
@@ -207,12 +208,13 @@ impl WordCounter {
         }
     }
 
-    /// All distinct words, in an order.
+    /// Returns all distinct words in the given order.
     pub fn into_words(mut self, order: Order, progress: &mut dyn Progress) -> Result<WordCounts> {
         self.words(order, None, progress)
     }
 
-    /// The same; an error if they take more than `room` bytes. The counter keeps all words.
+    /// Returns all distinct words in the given order, or an error if they take more than `room` bytes. The counter
+    /// keeps all words.
     pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<WordCounts> {
         let (count, bytes) = self.sizes();
         let (mut words, mut needed) = (WordCounts::with_capacity(count, bytes), 0);
@@ -226,7 +228,7 @@ impl WordCounter {
         if room.is_some_and(|room| needed > room) {
             let needed = needed as u64;
             return Err(Error::Argument(format!(
-                "the distinct words alone take {} of memory; raise max_memory above {}, or give less text",
+                "the distinct words alone take {} of memory; raise max_memory to more than {}, or give less text",
                 megabytes(needed),
                 limit_for(needed)
             )));
@@ -234,34 +236,36 @@ impl WordCounter {
         Ok(words)
     }
 
-    /// The number of words and an upper bound of their bytes; zeros within a limit, where neither is known.
+    /// Returns the number of words and an upper bound of their bytes. With a limit, the numbers are unknown and the
+    /// result is (0, 0).
     pub fn sizes(&self) -> (usize, usize) {
         if self.limit.is_none() { self.table.sizes() } else { (0, 0) }
     }
 
-    /// The limit.
+    /// Returns the limit.
     pub fn limit(&self) -> Option<&Limit> {
         self.limit.as_ref()
     }
 }
 
+/// Reports the number of words processed so far.
 struct Reporter<'p> {
     progress: &'p mut dyn Progress,
-    done: u64,
+    words_done: u64,
 }
 
 impl Reporter<'_> {
     fn count(&mut self) -> Result<()> {
-        self.done += 1;
-        if self.done.is_multiple_of(REPORT_EVERY) {
-            self.progress.report("sorting words", self.done, 0)
+        self.words_done += 1;
+        if self.words_done.is_multiple_of(REPORT_EVERY) {
+            self.progress.report("sorting words", self.words_done, 0)
         } else {
             Ok(())
         }
     }
 }
 
-/// Merges all runs into one.
+/// Merges all runs into one run.
 fn merge_runs(runs: &mut Vec<WordRun>, order: Order, limit: &Limit) -> Result<()> {
     let mut writer = RunWriter::new(limit.spill.create()?);
     merge(runs, order, &mut |word, entry| writer.push(word, entry))?;

@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 
-/// Receives the progress of a trainer from time to time. If it returns an error (Ctrl-C), the trainer stops and returns
-/// that error.
+/// Receives the progress of a trainer from time to time. If [`Progress::report`] returns an error (after Ctrl-C), the
+/// trainer stops and returns that error.
 pub trait Progress {
-    /// `done` of `of` steps of a stage are done; `of` is 0 if the total is unknown.
-    fn report(&mut self, stage: &'static str, done: u64, of: u64) -> Result<()>;
+    /// Reports that `done` of `total` steps of a stage are done; `total` is 0 if it is unknown.
+    fn report(&mut self, stage: &'static str, done: u64, total: u64) -> Result<()>;
 }
 
 /// Ignores all reports.

@@ -1,23 +1,23 @@
-//! The memory that training can use under a limit, and the limit that training needs.
+//! Computes the memory that training can use under a limit, and the limit that leaves enough memory for training.
 
-/// Bytes that the rest of the process takes, if the limit is large enough: the interpreter, input, buffers.
-const OTHERS: usize = 96 << 20;
+/// Bytes that the rest of the process uses if the limit is large enough: the interpreter, input, buffers.
+const RESERVED: usize = 96 << 20;
 
-/// Counting gets the limit divided by this.
-pub const COUNTING: usize = 2;
+/// The divisor of the limit that yields the memory for counting.
+pub const COUNTING_DIVISOR: usize = 2;
 
-/// The bytes that training can use under a limit.
+/// Returns the number of bytes that training can use under a limit.
 pub fn room(limit: usize) -> usize {
-    limit.saturating_sub(OTHERS).max(limit / 2)
+    limit.saturating_sub(RESERVED).max(limit / 2)
 }
 
-/// The lowest limit that leaves `bytes` for training, as users write it: `612M`.
+/// Returns the lowest limit that leaves `bytes` for training, as users write it: `612M`.
 pub fn limit_for(bytes: u64) -> String {
-    let limit = bytes.saturating_add(OTHERS as u64).min(bytes.saturating_mul(2));
+    let limit = bytes.saturating_add(RESERVED as u64).min(bytes.saturating_mul(2));
     format!("{}M", limit.div_ceil(1 << 20))
 }
 
-/// A number of bytes in the same unit, rounded up.
+/// Formats a number of bytes as users write limits, rounded up to whole units: `612M`.
 pub fn megabytes(bytes: u64) -> String {
     format!("{}M", bytes.div_ceil(1 << 20))
 }

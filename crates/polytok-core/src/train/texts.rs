@@ -1,17 +1,18 @@
 //! Counts the words of texts. Texts are divided at special tokens, normalized and split into words. The result is the
 //! same for any number of threads.
 //!
-//! The caller's special tokens are not counted; the text between two of them is a text of its own. Without a split a
-//! text is one word. Bytes that are not UTF-8 stand alone: the bytes that one U+FFFD would replace are a word, and they
-//! separate the texts around them.
+//! The caller's special tokens are not counted; the text between two special tokens is counted as a text of its own.
+//! Without a split the whole text is one word. Each sequence of bytes that a decoder would replace by one U+FFFD,
+//! because they are not UTF-8, is a word, and it separates the texts before and after it.
 //!
-//! Threads take parts of texts from one queue, and each thread has its own counter. A word's ordinal is its position in
-//! all texts, so it does not matter which thread counts it. A long text is divided where a few neighbouring characters
-//! prove that a piece ends (`split/rule.rs`). A text can also arrive in parts: the pieces that cannot change any more
-//! are counted, and only the text after them is buffered. This needs a split of one pattern that is read as a stream;
-//! otherwise the whole text is buffered. Cost: linear.
+//! The threads take parts of texts from one queue, and each thread has its own counter. A word's ordinal is its
+//! position in all texts, so the result does not depend on the thread that counts a word. A long text is divided at
+//! positions where the adjacent characters prove that a piece ends (`split/rule.rs`). A text can also arrive in parts:
+//! pieces that cannot change any more are counted, and only the text after these pieces is buffered. This requires a
+//! split that consists of one pattern and that can be read as a stream; otherwise the whole text is buffered. Cost:
+//! linear.
 
-mod places;
+mod boundaries;
 mod queue;
 mod rules;
 
@@ -21,12 +22,12 @@ use super::counter::{Limit, WordCounter};
 use super::progress::Progress;
 use crate::error::Result;
 use crate::utf8::is_start;
-use places::AHEAD;
+use boundaries::AHEAD;
 use queue::{Job, run_jobs};
 
 pub use rules::TextRules;
 
-/// Bytes of text in one job of a thread; longer texts are divided into parts of this size.
+/// The number of bytes of text in one job of a thread. Longer texts are divided into parts of this size.
 const JOB_BYTES: usize = 1 << 18;
 
 /// Counts the words of texts.
@@ -34,24 +35,24 @@ pub struct TextCounter {
     rules: Arc<TextRules>,
     counters: Vec<WordCounter>,
     limit: Option<Limit>,
-    /// The first ordinal after all texts.
-    next: u64,
-    /// The uncounted end of a text that has more parts to come.
+    /// The first ordinal after the texts so far.
+    next_ordinal: u64,
+    /// The uncounted end of a text whose next parts are still to come.
     open_text: Vec<u8>,
-    /// The length that `open_text` must reach before its pieces are looked for again.
+    /// The length that `open_text` must reach before it is searched for complete pieces again.
     retry_len: usize,
 }
 
 impl TextCounter {
-    /// An empty counter. All threads share the limit.
+    /// Creates an empty counter. All threads share the limit.
     pub fn new(rules: TextRules, threads: usize, limit: Option<Limit>) -> TextCounter {
         let threads = threads.max(1);
         let share = limit.clone().map(|limit| Limit { bytes: limit.bytes / threads, ..limit });
         let counters = (0..threads).map(|_| WordCounter::new(share.clone())).collect();
-        TextCounter { rules: Arc::new(rules), counters, limit, next: 0, open_text: Vec::new(), retry_len: 0 }
+        TextCounter { rules: Arc::new(rules), counters, limit, next_ordinal: 0, open_text: Vec::new(), retry_len: 0 }
     }
 
-    /// Counts texts.
+    /// Counts the words of texts.
     pub fn push(&mut self, texts: &[&[u8]], progress: &mut dyn Progress) -> Result<()> {
         if !self.open_text.is_empty() {
             self.push_part(&[], true, progress)?;
@@ -81,22 +82,22 @@ impl TextCounter {
         if texts.is_empty() {
             return Ok(());
         }
-        jobs.push(Job::Texts { texts, base: self.next });
+        jobs.push(Job::Texts { texts, base: self.next_ordinal });
         for text in texts {
-            self.next = rules.next_ordinal(self.next, text.len())?;
+            self.next_ordinal = rules.next_ordinal(self.next_ordinal, text.len())?;
         }
         Ok(())
     }
 
     /// Queues a long text as several jobs.
     fn queue_long_text<'t>(&mut self, rules: &TextRules, text: &'t [u8], jobs: &mut Vec<Job<'t>>) -> Result<()> {
-        let base = self.next;
-        self.next = rules.next_ordinal(base, text.len())?;
+        let base = self.next_ordinal;
+        self.next_ordinal = rules.next_ordinal(base, text.len())?;
         queue_parts(rules, text, text.len(), base, jobs);
         Ok(())
     }
 
-    /// Counts a part of a text. The next parts follow in later calls, until one has `is_last`.
+    /// Counts a part of a text. The next parts follow in later calls; the last part has `is_last`.
     pub fn push_part(&mut self, part: &[u8], is_last: bool, progress: &mut dyn Progress) -> Result<()> {
         let mut text = std::mem::take(&mut self.open_text);
         text.extend_from_slice(part);
@@ -109,12 +110,12 @@ impl TextCounter {
             return Ok(());
         }
         let rules = Arc::clone(&self.rules);
-        let base = self.next;
+        let base = self.next_ordinal;
         let mut jobs = Vec::new();
         let end = rules.certain_end(&text)?;
         queue_parts(&rules, &text, end, base, &mut jobs);
         run_jobs(&rules, jobs, &mut self.counters, progress)?;
-        self.next = base + end as u64;
+        self.next_ordinal = base + end as u64;
         text.drain(..end);
         // Doubling keeps the cost linear for a text without a certain piece end.
         self.retry_len = 2 * text.len();
@@ -122,35 +123,35 @@ impl TextCounter {
         Ok(())
     }
 
-    /// Bytes of memory that the counters and the open text take.
+    /// Returns the number of bytes of memory that the counters and the open text take.
     pub fn memory(&self) -> usize {
         self.counters.iter().map(WordCounter::memory).sum::<usize>() + self.open_text.capacity()
     }
 
-    /// The counts of all texts. A text that is still open ends here.
+    /// Returns the counts of all texts. An open text ends here.
     pub fn finish(mut self, progress: &mut dyn Progress) -> Result<WordCounter> {
         self.push_part(&[], true, progress)?;
-        let mut all = WordCounter::new(self.limit.clone());
+        let mut counts = WordCounter::new(self.limit.clone());
         for counter in self.counters {
-            all.merge(counter)?;
+            counts.merge(counter)?;
         }
-        all.skip_to(self.next);
-        Ok(all)
+        counts.skip_to(self.next_ordinal);
+        Ok(counts)
     }
 }
 
-/// Queues the words of a text that begin before `to`, which is the end of a word. Parts end at certain boundaries.
+/// Queues the words of a text that begin before `to`; a word ends at `to`. Parts end at certain boundaries.
 fn queue_parts<'t>(rules: &TextRules, text: &'t [u8], to: usize, base: u64, jobs: &mut Vec<Job<'t>>) {
     let mut from = 0;
     while from < to {
-        let place = rules.place(&text[..to], from + JOB_BYTES).unwrap_or(to);
-        let after = if place < to {
-            (place..=place + AHEAD).rfind(|&at| is_start(text[at])).unwrap_or(place)
+        let boundary = rules.boundary(&text[..to], from + JOB_BYTES).unwrap_or(to);
+        let after = if boundary < to {
+            (boundary..=boundary + AHEAD).rfind(|&at| is_start(text[at])).unwrap_or(boundary)
         } else {
             text.len()
         };
-        jobs.push(Job::Part { text: &text[from..after], to: place - from, base: base + from as u64 });
-        from = place;
+        jobs.push(Job::Part { text: &text[from..after], to: boundary - from, base: base + from as u64 });
+        from = boundary;
     }
 }
 

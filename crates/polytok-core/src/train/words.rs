@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// Distinct words with their counts. The code that builds the list chooses its order.
+/// A list of distinct words with their counts. The code that builds the list chooses its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordCounts {
     bytes: Vec<u8>,
@@ -13,10 +13,10 @@ pub struct WordCounts {
 }
 
 impl WordCounts {
-    /// Bytes that each word takes in addition to its own bytes.
+    /// The number of bytes that each word takes in addition to its own bytes.
     pub const WORD_OVERHEAD: usize = size_of::<usize>() + size_of::<u64>();
 
-    /// An empty list with capacity for `words` words that have `bytes` bytes in total.
+    /// Creates an empty list with capacity for `words` words that have `bytes` bytes in total.
     pub fn with_capacity(words: usize, bytes: usize) -> WordCounts {
         let (ends, counts) = (Vec::with_capacity(words), Vec::with_capacity(words));
         WordCounts { bytes: Vec::with_capacity(bytes), ends, counts }
@@ -29,47 +29,47 @@ impl WordCounts {
         self.counts.push(count);
     }
 
-    /// The number of distinct words.
+    /// Returns the number of distinct words.
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether the list is empty.
+    /// Reports whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// The word at an index below [`WordCounts::len`].
+    /// Returns the word at an index below [`WordCounts::len`].
     pub fn word(&self, index: usize) -> &[u8] {
         &self.bytes[self.range(index)]
     }
 
-    /// The range of the word at an index in [`WordCounts::text`].
+    /// Returns the range of a word in [`WordCounts::text`].
     pub fn range(&self, index: usize) -> Range<usize> {
         index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]
     }
 
-    /// The concatenation of all distinct words.
+    /// Returns the concatenation of all distinct words.
     pub fn text(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// How often the word at an index occurs.
+    /// Returns the number of times that a word occurs.
     pub fn count(&self, index: usize) -> u64 {
         self.counts[index]
     }
 
-    /// All words with their counts.
+    /// Iterates over all words with their counts.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u64)> {
         (0..self.len()).map(|index| (self.word(index), self.count(index)))
     }
 
-    /// The total number of bytes of all distinct words.
+    /// Returns the total number of bytes of all distinct words.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The sum of the counts; an error if it exceeds 64 bits.
+    /// Returns the sum of the counts, or an error if the sum exceeds 64 bits.
     pub fn total(&self) -> Result<u64> {
         let sum = self.counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
         sum.ok_or_else(|| Error::Argument("the sum of all word counts exceeds 64 bits; scale the counts down".into()))

@@ -1,4 +1,4 @@
-//! Piece bytes → what they become: the lookup that BPE's final symbols, WORD and CHAR share.
+//! Maps the bytes of a piece to a row or an id: the lookup that BPE's final symbols, WORD and CHAR share.
 
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
@@ -7,34 +7,35 @@ use crate::spec::{Kind, Line};
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 
-/// What a final symbol becomes.
+/// The result for a final symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
-    /// This id.
+    /// The symbol's id.
     Id(TokenId),
-    /// A row that the model may pass through: split again, or this id, or unknown, as the line has it.
+    /// An Unused row, through which the model can pass. Depending on the version, it is split again, or replaced by its
+    /// id or the unknown id.
     Unused(TokenId),
-    /// No entry.
+    /// No row has these bytes.
     Unknown,
-    /// A control symbol out of plain text: SentencePiece 0.2.1 gives up on such a text.
+    /// A control symbol in plain text. SentencePiece 0.2.1 cannot encode such a text.
     Refused(TokenId),
 }
 
-/// Which rows text can reach.
+/// The rule that decides which rows text can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// All rows alike, control symbols too (llama2.c).
+    /// Text reaches all rows, control symbols too (llama2.c).
     All,
-    /// The same, and of equal ones the last (llama.cpp, Hugging Face).
+    /// Text reaches all rows; if several have equal bytes, the last (llama.cpp, Hugging Face).
     Last,
-    /// Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
+    /// Text reaches Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
     Plain,
-    /// SentencePiece's two maps: Normal, UserDefined and Unused rows are reached, the others are reserved.
+    /// SentencePiece's two maps: text reaches Normal, UserDefined and Unused rows; the other rows are reserved.
     SentencePiece(Line),
 }
 
 impl Reach {
-    /// Whether text reaches rows of this kind.
+    /// Reports whether text reaches rows of this kind.
     fn reaches(self, kind: Kind) -> bool {
         match self {
             Reach::All | Reach::Last => true,
@@ -44,7 +45,8 @@ impl Reach {
     }
 }
 
-/// Bytes → row over some rows of a vocabulary. Of equal bytes the first row wins, or the last.
+/// A map from bytes to some rows of a vocabulary. If rows have equal bytes, it has either the first or the last of
+/// them.
 #[derive(Debug)]
 pub struct Rows {
     slots: Slots,
@@ -57,7 +59,7 @@ impl Rows {
         Rows::build(vocab, rows, false)
     }
 
-    /// Indexes all rows; of equal bytes the last row wins.
+    /// Indexes all rows. If rows have equal bytes, the last one is found.
     pub fn index_last(vocab: &Vocab) -> Result<Rows> {
         Rows::build(vocab, vocab.rows(), true)
     }
@@ -76,7 +78,7 @@ impl Rows {
         Rows::index(vocab, vocab.odd_rows().filter(|&row| !is_reachable(vocab.kind(row))))
     }
 
-    /// The row of exactly these bytes.
+    /// Returns the row that has exactly these bytes.
     #[inline]
     pub fn find(&self, vocab: &Vocab, bytes: &[u8]) -> Option<Row> {
         self.slots.find(hash_bytes(bytes, self.seed), |row| vocab.get_bytes(Row(row)) == Some(bytes)).map(Row)
@@ -89,22 +91,22 @@ impl Stored for Rows {
         out.table("seed", &[self.seed]);
     }
 
-    /// Rows are checked where they are found.
+    /// Reads a map. Its rows are checked when they are found.
     fn read(part: &FilePart) -> Result<Rows> {
         Ok(Rows { slots: Slots::read(part)?, seed: part.number("seed")? })
     }
 }
 
-/// Both maps of a vocabulary, and the rule that joins them.
+/// The two maps of a vocabulary, and the rule that combines them.
 #[derive(Debug)]
 pub struct Dictionary {
-    /// Rows that text can reach.
+    /// The rows that text can reach.
     pub normal: Rows,
     reserved: Rows,
     reach: Reach,
 }
 
-/// Whether SentencePiece puts a kind into the map that text can reach.
+/// Reports whether SentencePiece puts a kind into the map that text can reach.
 pub fn is_reachable(kind: Kind) -> bool {
     matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused)
 }
@@ -119,17 +121,17 @@ impl Dictionary {
         Ok(Dictionary { normal, reserved, reach })
     }
 
-    /// Whether SentencePiece's rules hold.
+    /// Reports whether SentencePiece's rules apply.
     pub fn is_sentencepiece(&self) -> bool {
         matches!(self.reach, Reach::SentencePiece(_))
     }
 
-    /// Whether the row is in the map that text can reach.
+    /// Reports whether the row is in the map that text can reach.
     pub fn reaches(&self, vocab: &Vocab, row: Row) -> bool {
         self.reach.reaches(vocab.kind(row))
     }
 
-    /// What a final symbol with these bytes becomes.
+    /// Returns the result for a final symbol that has these bytes.
     pub fn emit(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
         if self.reach == Reach::SentencePiece(Line::V0_2_1)
             && let Some(row) = self.reserved.find(vocab, bytes)
@@ -147,12 +149,12 @@ impl Dictionary {
         }
     }
 
-    /// How deep Unused rows are taken apart.
+    /// Returns the highest depth to which Unused rows are split again.
     pub fn max_split_depth(&self) -> usize {
         if self.reach == Reach::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
     }
 
-    /// The id of whatever row has these bytes: what 0.2.3 emits where it stops taking apart.
+    /// Returns the id of the row with these bytes, of any kind: 0.2.3 emits it if it stops splitting.
     pub fn emit_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
         let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
         match row {
@@ -162,7 +164,7 @@ impl Dictionary {
         }
     }
 
-    /// What an Unused row becomes where it is not split again: its id in 0.2.1, unknown in 0.2.3.
+    /// Returns the result for an Unused row that is not split again: its id in 0.2.1, unknown in 0.2.3.
     pub fn settle(&self, emit: Emit) -> Emit {
         match (emit, self.reach) {
             (Emit::Unused(_), Reach::SentencePiece(Line::V0_2_3)) => Emit::Unknown,

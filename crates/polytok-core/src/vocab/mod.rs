@@ -1,4 +1,4 @@
-//! ids ↔ bytes, scores, kinds: the vocabulary as the engine holds it.
+//! The engine's vocabulary: maps ids to bytes, scores and kinds.
 
 pub mod dictionary;
 mod row;
@@ -12,13 +12,14 @@ use crate::table::Table;
 use crate::token_id::TokenId;
 pub use row::Row;
 
-/// A checked vocabulary. Rows are in file order; ids may have holes (tiktoken's p50k_base) and need not be in row order.
+/// A checked vocabulary. Rows are in the order of the file. Ids can have gaps (as in tiktoken's p50k_base) and need not
+/// be in the order of rows.
 #[derive(Debug)]
 pub struct Vocab {
     columns: VocabTables,
     rows: RowOfId,
     size: u32,
-    /// The rows whose kind is not Normal, or not any more: few, as a rule.
+    /// The rows whose kind or active kind is not Normal; usually these are few.
     odd_rows: Vec<Row>,
 }
 
@@ -34,16 +35,16 @@ struct VocabTables {
     active_kinds: Option<Vec<Kind>>,
 }
 
-/// id → row, without memory that a hostile id could blow up.
+/// The row of each id, in memory that does not grow with a hostile, large id.
 #[derive(Debug)]
 enum RowOfId {
     Same,
-    /// By id; [`NO_ROW`] where an id is not used.
+    /// The rows by id, with [`NO_ROW`] for an id that is not used.
     Dense(Vec<Row>),
     Sparse(HashMap<TokenId, Row>),
 }
 
-/// What stands in a dense table for an id that is not used.
+/// The row of an unused id in the dense table.
 const NO_ROW: Row = Row(u32::MAX);
 
 impl Vocab {
@@ -71,7 +72,7 @@ impl Vocab {
             return Err(Error::Spec("vocab: the columns have different lengths".into()));
         }
         let borders = &columns.offsets;
-        // Folded to the end, which the compiler makes wide.
+        // All offsets are checked without an early exit, so that the compiler can vectorize the loop.
         let rises = borders.iter().zip(&borders[1..]).fold(true, |rises, (start, end)| rises & (start <= end));
         let borders_rise = borders[0] == 0 && rises;
         if !borders_rise || borders.last().map(|&end| end as usize) != Some(columns.blob.len()) {
@@ -90,35 +91,35 @@ impl Vocab {
         Ok(Vocab { columns, rows, size, odd_rows })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.columns.ids.len()
     }
 
-    /// All rows, in order.
+    /// Returns all rows, in order.
     #[inline]
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = Row> + ExactSizeIterator + Clone {
         (0..self.len() as u32).map(Row)
     }
 
-    /// Whether there are no rows.
+    /// Reports whether the vocabulary has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One more than the largest id.
+    /// Returns the largest id plus 1.
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    /// The bytes of a row.
+    /// Returns the bytes of a row.
     #[inline]
     pub fn bytes(&self, row: Row) -> &[u8] {
         let offsets = &self.columns.offsets;
         &self.columns.blob[offsets[row.index()] as usize..offsets[row.index() + 1] as usize]
     }
 
-    /// The same, for a row that a table of a file names.
+    /// Returns the bytes of a row from an untrusted table, or `None` if the row does not exist.
     #[inline]
     pub fn get_bytes(&self, row: Row) -> Option<&[u8]> {
         let row = row.index();
@@ -126,68 +127,68 @@ impl Vocab {
         self.columns.blob.get(start as usize..end as usize)
     }
 
-    /// All rows' bytes, one after the other.
+    /// Returns the concatenated bytes of all rows.
     pub fn blob(&self) -> &[u8] {
         &self.columns.blob
     }
 
-    /// The length of the longest row.
+    /// Returns the length of the longest row.
     pub fn longest(&self) -> usize {
         let offsets = &self.columns.offsets;
         offsets.iter().zip(&offsets[1..]).fold(0, |longest, (start, end)| longest.max(end - start)) as usize
     }
 
-    /// The id of a row.
+    /// Returns the id of a row.
     #[inline]
     pub fn id(&self, row: Row) -> TokenId {
         match self.rows {
-            // Not read: it may lie in memory that nobody touched for long.
+            // The id is not read from its table, because that memory may not be cached.
             RowOfId::Same => TokenId(row.0),
             _ => self.columns.ids[row.index()],
         }
     }
 
-    /// The score of a row.
+    /// Returns the score of a row.
     #[inline]
     pub fn score(&self, row: Row) -> f32 {
         self.columns.scores[row.index()]
     }
 
-    /// The score of a row in double precision.
+    /// Returns the score of a row in double precision.
     #[inline]
     pub fn wide_score(&self, row: Row) -> f64 {
         self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row.index()])
     }
 
-    /// The kind of a row, as the file has it: what tables are built from.
+    /// Returns the kind of a row in the file. Tables are built from it.
     #[inline]
     pub fn kind(&self, row: Row) -> Kind {
         self.columns.kinds[row.index()]
     }
 
-    /// The kind of a row after vocabulary restriction: what decides emission and decoding.
+    /// Returns the kind of a row after vocabulary restriction. It decides emission and decoding.
     #[inline]
     pub fn active_kind(&self, row: Row) -> Kind {
         self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row.index()])
     }
 
-    /// The rows whose kind, or active kind, is not Normal, in order.
+    /// Returns the rows whose kind or active kind is not Normal, in order.
     pub fn odd_rows(&self) -> impl Iterator<Item = Row> + Clone {
         self.odd_rows.iter().copied()
     }
 
-    /// The rows of a kind other than Normal.
+    /// Returns the rows of a kind other than Normal.
     pub fn rows_of(&self, kind: Kind) -> impl Iterator<Item = Row> + Clone {
         self.odd_rows().filter(move |&row| self.kind(row) == kind)
     }
 
-    /// Whether every row's id is its number.
+    /// Reports whether every row's id equals its number.
     #[inline]
     pub fn is_in_order(&self) -> bool {
         matches!(self.rows, RowOfId::Same)
     }
 
-    /// The row of an id.
+    /// Returns the row of an id.
     #[inline]
     pub fn row(&self, id: TokenId) -> Option<Row> {
         match &self.rows {
@@ -216,7 +217,7 @@ impl Stored for Vocab {
     }
 
     fn read(part: &FilePart) -> Result<Vocab> {
-        // Copied, so that they stay kinds whatever becomes of the file.
+        // The kinds are copied, so that they stay valid if the file changes.
         let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
             Ok(kinds) => Ok(kinds.to_vec()),
             Err(_) => Err(part.wrong("kinds", "are not 1 to 6")),

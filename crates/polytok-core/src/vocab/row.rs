@@ -16,7 +16,7 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// As the index of a column.
+    /// Returns the row as the index of a column.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self.0 as usize

@@ -27,8 +27,16 @@ fn train_longest_match<'py>(
 ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u64)> {
     let words = &words.get().0;
     let forced: Vec<&[u8]> = forced.iter().map(|entry| &entry[..]).collect();
-    let options =
-        LongestMatchOptions { entries, chars, bytes, min_count, parts_of_chars, forced: &forced, threads, room };
+    let options = LongestMatchOptions {
+        entries,
+        max_chars: chars,
+        max_bytes: bytes,
+        min_count,
+        starts_of_chars: parts_of_chars,
+        forced: &forced,
+        threads,
+        room,
+    };
     let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
     Ok((trained.entries.iter().map(|entry| PyBytes::new(py, entry)).collect(), trained.tokens))
 }

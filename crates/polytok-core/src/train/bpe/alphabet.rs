@@ -1,8 +1,10 @@
-//! The symbols that tokenizers' BpeTrainer (0.23.3) starts from: special tokens, characters, characters with affixes.
+//! Chooses the symbols that tokenizers' BpeTrainer (0.23.3) starts from: special tokens, characters, and characters
+//! with affixes.
 //!
-//! Two results of the reference depend on the order of a hash table, and so change from run to run. First, it numbers
-//! characters with affixes in the order of the words, and ties follow these numbers; polytok numbers them by their
-//! texts. Second, with a limit it drops any of the equally frequent characters; polytok drops the highest.
+//! Two results of the reference depend on the order of a hash table, and so change between runs. First, the reference
+//! numbers characters with affixes in the order of the words, and ties are decided by these numbers; polytok numbers
+//! these characters by their texts. Second, if the number of characters is limited, the reference drops any of several
+//! equally frequent characters; polytok drops the highest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +16,16 @@ use crate::train::counter::WordCounter;
 /// The options that decide the first symbols.
 #[derive(Clone, Debug, Default)]
 pub struct AlphabetOptions {
-    /// The first entries.
+    /// The texts of the special tokens, which are the first entries.
     pub special: Vec<Vec<u8>>,
-    /// Characters that are entries even if they do not occur. If the limit is too low for all, they are dropped last.
+    /// Characters that are entries even if they do not occur. If the limit is too low for all characters, these are
+    /// dropped last.
     pub initial: Vec<char>,
-    /// The most characters, chosen by frequency.
+    /// The highest number of characters; the most frequent characters are chosen.
     pub limit: Option<usize>,
 }
 
-/// The texts of the first symbols, in the order of their ids.
+/// Returns the texts of the first symbols, in the order of their ids.
 pub fn alphabet(
     words: &mut WordCounter,
     options: &AlphabetOptions,
@@ -44,7 +47,7 @@ pub fn alphabet(
     Ok(texts)
 }
 
-/// The characters within the limit, by code point.
+/// Returns the characters within the limit, sorted by code point.
 fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUnit) -> Result<Vec<char>> {
     let mut counts: BTreeMap<char, u64> = BTreeMap::new();
     words.each_unordered(&mut |word, count| {
@@ -64,21 +67,21 @@ fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
     Ok(chars.into_iter().map(|(c, _)| c).collect())
 }
 
-/// The texts of the chosen characters with the affixes that they have in any word.
+/// Returns the texts of the chosen characters with the affixes that they have in any word.
 fn texts_with_affixes(
     words: &mut WordCounter,
     texts: &SymbolTexts,
     unit: WordUnit,
     affixes: &Affixes,
 ) -> Result<BTreeSet<Vec<u8>>> {
-    let mut places: BTreeSet<(char, bool, bool)> = BTreeSet::new();
+    let mut char_positions: BTreeSet<(char, bool, bool)> = BTreeSet::new();
     words.each_unordered(&mut |word, _| {
         each_char(word, unit, |c, is_first, is_last| {
-            places.insert((c, is_first, is_last));
+            char_positions.insert((c, is_first, is_last));
         });
         Ok(())
     })?;
     let is_chosen = |c: char| texts.find(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
-    let chosen = places.into_iter().filter(|&(c, ..)| is_chosen(c));
-    Ok(chosen.map(|(c, is_first, is_last)| affixes.applied(c, is_first, is_last)).collect())
+    let chosen = char_positions.into_iter().filter(|&(c, ..)| is_chosen(c));
+    Ok(chosen.map(|(c, is_first, is_last)| affixes.apply(c, is_first, is_last)).collect())
 }

@@ -1,30 +1,30 @@
-//! The changes of one merge to the pairs on one side of it, added up by symbol before any table is touched.
+//! Adds up the changes of one merge to the pairs on one side of it, symbol by symbol, before any table is changed.
 
 use super::places::{PairPlaces, PairPosition, PlaceRange};
 
-/// Marks places that are dropped.
-const NOWHERE: usize = usize::MAX;
+/// The write index of a symbol whose places are dropped.
+const DROPPED: usize = usize::MAX;
 
-/// A symbol on one side of the merged pair.
+/// The changes of a symbol on one side of the merged pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
-    /// How often it was adjacent to the merged half.
-    lost: i64,
-    /// How often it is adjacent to the new symbol, if such pairs count.
-    gained: i64,
+    /// The number of its occurrences that were adjacent to the merged half.
+    lost_pairs: i64,
+    /// The number of its occurrences that are adjacent to the new symbol, if these pairs count.
+    gained_pairs: i64,
     /// The number of new places.
     len: u32,
-    is_touched: bool,
+    has_changed: bool,
 }
 
-/// One side of a merge.
+/// One side of a merge, before or after the merged pair.
 #[derive(Default)]
 pub struct Side {
     changes: Vec<Change>,
-    touched: Vec<u32>,
-    gained: Vec<(u32, PairPosition)>,
-    /// The index for the next place of each symbol.
-    next: Vec<usize>,
+    changed_symbols: Vec<u32>,
+    new_places: Vec<(u32, PairPosition)>,
+    /// For each symbol, the index at which its next place is written.
+    write_index: Vec<usize>,
 }
 
 impl Side {
@@ -34,60 +34,60 @@ impl Side {
             return;
         }
         self.changes.resize(symbols, Change::default());
-        self.next.resize(symbols, 0);
+        self.write_index.resize(symbols, 0);
     }
 
-    /// The half adjacent to this symbol was merged.
+    /// Records that the half adjacent to an occurrence of this symbol was merged.
     #[inline]
     pub fn lose(&mut self, symbol: u32, weight: u64) {
         let change = &mut self.changes[symbol as usize];
-        change.lost += weight as i64;
-        if !change.is_touched {
-            change.is_touched = true;
-            self.touched.push(symbol);
+        change.lost_pairs += weight as i64;
+        if !change.has_changed {
+            change.has_changed = true;
+            self.changed_symbols.push(symbol);
         }
     }
 
-    /// The new symbol is adjacent to this one, which has lost its neighbour. The new pair starts at `place`.
+    /// Records that the new symbol is adjacent to an occurrence of this symbol. The new pair starts at `place`.
     #[inline]
     pub fn gain(&mut self, symbol: u32, weight: u64, place: PairPosition) {
         let change = &mut self.changes[symbol as usize];
-        change.gained += weight as i64;
+        change.gained_pairs += weight as i64;
         change.len += 1;
-        self.gained.push((symbol, place));
+        self.new_places.push((symbol, place));
     }
 
-    /// The bytes that the places of the largest merge so far take.
+    /// Returns the number of bytes that the places of the largest merge so far take.
     pub fn memory(&self) -> usize {
-        self.gained.capacity() * size_of::<(u32, PairPosition)>()
+        self.new_places.capacity() * size_of::<(u32, PairPosition)>()
     }
 
-    /// The symbols that changed.
-    pub fn touched(&self) -> &[u32] {
-        &self.touched
+    /// Returns the symbols that changed.
+    pub fn changed_symbols(&self) -> &[u32] {
+        &self.changed_symbols
     }
 
-    /// The changes of a symbol, which are reset: how often it lost its neighbour, how often it gained the new one, and
-    /// its number of new places.
+    /// Returns the changes of a symbol and resets them: the number of lost pairs, the number of new pairs, and the
+    /// number of new places.
     pub fn take(&mut self, symbol: u32) -> (i64, i64, u32) {
         let change = std::mem::take(&mut self.changes[symbol as usize]);
-        (change.lost, change.gained, change.len)
+        (change.lost_pairs, change.gained_pairs, change.len)
     }
 
-    /// Chooses the list for the places of a symbol; None drops them.
-    pub fn send(&mut self, symbol: u32, list: Option<PlaceRange>) {
-        self.next[symbol as usize] = list.map_or(NOWHERE, |list| list.start);
+    /// Sets the list for the places of a symbol. With `None`, the places are dropped.
+    pub fn set_list(&mut self, symbol: u32, list: Option<PlaceRange>) {
+        self.write_index[symbol as usize] = list.map_or(DROPPED, |list| list.start);
     }
 
-    /// Writes the places to their lists, and resets.
-    pub fn settle(&mut self, places: &mut PairPlaces) {
-        for (symbol, place) in self.gained.drain(..) {
-            let next = &mut self.next[symbol as usize];
-            if *next != NOWHERE {
-                places.set(*next, place);
-                *next += 1;
+    /// Writes the places to their lists, and resets the side.
+    pub fn write_places(&mut self, places: &mut PairPlaces) {
+        for (symbol, place) in self.new_places.drain(..) {
+            let write_index = &mut self.write_index[symbol as usize];
+            if *write_index != DROPPED {
+                places.set(*write_index, place);
+                *write_index += 1;
             }
         }
-        self.touched.clear();
+        self.changed_symbols.clear();
     }
 }

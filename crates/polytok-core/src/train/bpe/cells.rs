@@ -1,33 +1,34 @@
-//! All words in one array, as symbols that merge in place.
+//! Stores all words in one array, as symbols that are merged in place.
 //!
 //! Every initial symbol has a cell, and there is a wall before, between and after the words. A merged symbol takes the
-//! cells of its parts: the first holds its id, the last holds it with [`END`]. So both neighbours of a symbol are found
-//! from its place and the sizes of its neighbours, without links. The cells between never start a symbol again. So a
-//! place stands for at most one symbol, and a merge touches adjacent cells, however long the word is.
+//! cells of its two halves: the first cell holds its id, and the last cell holds its id with [`END`]. So both
+//! neighbours of a symbol are found from its position and the sizes of its neighbours, without links. No symbol ever
+//! starts again at the cells between the first and the last. So at most one symbol has ever started at a position since
+//! the words were loaded, and a merge changes adjacent cells only, for words of any length.
 
 use crate::error::{Error, Result};
 use crate::prefetch::prefetch;
 
-/// Marks the last of several cells of a symbol.
+/// The bit that marks the last of several cells of a symbol.
 const END: u32 = 1 << 31;
 
-/// Before, between and after words.
+/// The value of a cell before, between and after words.
 const WALL: u32 = u32::MAX;
 
-/// The former start of a symbol that became the right half of another.
+/// The value of the first cell of a symbol that became the right half of another symbol.
 const GONE: u32 = u32::MAX - 1;
 
-/// Ids are below this.
-pub const MOST_SYMBOLS: u32 = END - 2;
+/// The number of symbols; ids are lower than this.
+pub const MAX_SYMBOLS: u32 = END - 2;
 
-/// A neighbour of a pair: its id and where it starts.
+/// A neighbour of a pair: its id and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     pub id: u32,
     pub at: u32,
 }
 
-/// The words.
+/// All words as cells.
 #[derive(Clone, Debug)]
 pub struct Cells {
     cells: Vec<u32>,
@@ -40,7 +41,7 @@ impl Default for Cells {
 }
 
 impl Cells {
-    /// An empty array with capacity for `words` words that have `symbols` symbols in total.
+    /// Creates an empty array with capacity for `words` words that have `symbols` symbols in total.
     pub fn with_capacity(words: usize, symbols: usize) -> Cells {
         let mut cells = Vec::with_capacity(words + symbols + 1);
         cells.push(WALL);
@@ -53,20 +54,20 @@ impl Cells {
         self.cells.push(WALL);
         if self.cells.len() > END as usize {
             return Err(Error::Argument(
-                "the distinct words have more than 2^31 symbols in total; use a pattern with shorter words, or give less \
-                 text"
+                "the distinct words have more than 2^31 symbols in total; use a pattern with shorter words, or give \
+                 less text"
                     .into(),
             ));
         }
         Ok(())
     }
 
-    /// Bytes of memory taken.
+    /// Returns the number of bytes of memory.
     pub fn memory(&self) -> usize {
         self.cells.len() * size_of::<u32>()
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -74,7 +75,8 @@ impl Cells {
     /// The start of the first word.
     pub const FIRST: usize = 1;
 
-    /// Calls `pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the number of the word.
+    /// Calls `pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the number of the pair's
+    /// word.
     pub fn pairs(&self, mut pair: impl FnMut(u32, u32, u32, usize)) {
         let mut word = 0;
         for (at, cells) in self.cells.windows(2).enumerate().skip(1) {
@@ -86,7 +88,7 @@ impl Cells {
         }
     }
 
-    /// The word number of each cell; that of a wall has no meaning.
+    /// Returns the word number of each cell. The number of a wall has no meaning.
     pub fn words(&self) -> Vec<u32> {
         let mut word = u32::MAX;
         let number = |&cell: &u32| {
@@ -96,19 +98,19 @@ impl Cells {
         self.cells.iter().map(number).collect()
     }
 
-    /// Prefetches the memory of a place.
+    /// Prefetches the memory of a cell.
     #[inline]
     pub fn prefetch(&self, at: u32) {
         prefetch(&self.cells, at as usize);
     }
 
-    /// The symbol that starts at a place. If none does, the value is not the id of any symbol.
+    /// Returns the symbol that starts at a position. If no symbol starts there, the value is not the id of any symbol.
     #[inline]
     pub fn at(&self, at: u32) -> u32 {
         self.cells[at as usize]
     }
 
-    /// The symbol before a place; None at the start of a word.
+    /// Returns the symbol before a position, or `None` at the start of a word.
     #[inline]
     pub fn before(&self, at: u32, cells: &[u32]) -> Option<Neighbour> {
         match self.cells[at as usize - 1] {
@@ -118,14 +120,14 @@ impl Cells {
         }
     }
 
-    /// The symbol after a place where one ends; None at the end of a word.
+    /// Returns the symbol that starts at a position where another symbol ends, or `None` at the end of a word.
     #[inline]
     pub fn after(&self, at: u32) -> Option<Neighbour> {
         let id = self.cells[at as usize];
         (id != WALL).then_some(Neighbour { id, at })
     }
 
-    /// Appends the symbols of the word that starts at a place to `symbols`. Returns the start of the next word.
+    /// Appends the symbols of the word that starts at a position to `symbols`. Returns the start of the next word.
     pub fn word(&self, start: usize, cells: &[u32], symbols: &mut Vec<u32>) -> usize {
         let mut at = start;
         while self.cells[at] != WALL {
@@ -135,7 +137,7 @@ impl Cells {
         at + 1
     }
 
-    /// The start of the word at a place.
+    /// Returns the start of the word that contains a position.
     pub fn word_start(&self, at: u32) -> u32 {
         let before = self.cells[..at as usize].iter().rposition(|&cell| cell == WALL);
         before.map_or(0, |wall| wall as u32 + 1)

@@ -11,29 +11,29 @@ use super::queue::{PairQueue, QueuedPair};
 use super::{LearnedMerges, MergeWatch};
 use crate::error::Result;
 
-/// Merges between two reports.
+/// The number of merges between two progress reports.
 const REPORT_EVERY: usize = 16;
 
-/// The distance of prefetches, in items.
+/// The distance of prefetches ahead of the current item, in items.
 const AHEAD: usize = 12;
 
-/// Which of equally frequent pairs is merged first.
+/// The order of equally frequent pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// The one with the lower left symbol, then the lower right one.
+    /// The pair with the lower left symbol is merged first; then the pair with the lower right symbol.
     LowerIds,
-    /// The one that occurs first in the current words.
+    /// The pair that occurs first in the current words is merged first.
     FirstSeen,
 }
 
-/// When to stop, and which pairs are not merged.
+/// The limits of learning: when it stops, and which pairs are not merged.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeLimits {
-    /// The number of all symbols, including the initial ones.
+    /// The number of all symbols, including the initial symbols.
     pub symbols: usize,
-    /// Pairs that occur less often are not merged.
+    /// The minimum count of a merged pair.
     pub min_count: u64,
-    /// A pair counts only if it has fewer initial symbols than this, or exactly two.
+    /// The limit of a pair's length: a pair counts only if it has fewer initial symbols than this, or exactly two.
     pub below_length: usize,
 }
 
@@ -44,44 +44,44 @@ pub struct Merge {
     pub left: u32,
     /// The right half.
     pub right: u32,
-    /// The symbol of the merge. If its text is known, this is the existing symbol.
+    /// The symbol of the merge. If another symbol has the same text, this is that symbol.
     pub id: u32,
-    /// How often the pair occurred.
+    /// The count of the pair.
     pub count: u64,
     /// The number of symbols before the merge.
     pub symbols: usize,
 }
 
-/// Why merging stopped.
+/// The reason why merging stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The requested number of symbols is reached.
+    /// The vocabulary has the requested number of symbols.
     Reached,
     /// No pair occurs often enough.
     Exhausted,
     /// The memory limit is reached.
     Full,
-    /// The best pair has a known text, which this learner does not support.
+    /// The best pair has the text of an existing symbol, which this learner does not support.
     Known,
 }
 
-/// A pending pair.
+/// A pair in the queue, with its places.
 #[derive(Clone, Copy, Default)]
-struct PendingPair {
+struct QueueCandidate {
     key: u64,
     list: PlaceRange,
 }
 
-/// Learns merges. `HAS_FORMS`: occurrences of one symbol may have different lengths.
+/// Learns merges. With `HAS_FORMS`, occurrences of one symbol can have different lengths.
 pub struct Learner<const HAS_FORMS: bool> {
     pub(super) cells: Cells,
     pub(super) weights: Weights,
     forms: Forms<HAS_FORMS>,
     pub(super) counts: PairCounts,
     pub(super) places: PairPlaces,
-    candidates: Vec<PendingPair>,
-    free: Vec<u32>,
-    pending: Vec<(u64, PlaceRange)>,
+    candidates: Vec<QueueCandidate>,
+    free_numbers: Vec<u32>,
+    new_pairs: Vec<(u64, PlaceRange)>,
     queue: PairQueue,
     /// Pairs with places outside of their list; empty unless `HAS_FORMS`.
     irregular: HashSet<u64>,
@@ -94,7 +94,7 @@ pub struct Learner<const HAS_FORMS: bool> {
 }
 
 impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
-    /// A learner for words whose symbols have these lengths. The caller counts their pairs next.
+    /// Creates a learner for words whose symbols have these lengths. The caller has to count their pairs next.
     pub fn new(cells: Cells, lengths: Vec<u32>, ties: Ties, limits: MergeLimits) -> Self {
         let symbols = lengths.len();
         let mut learner = Learner {
@@ -104,8 +104,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             counts: PairCounts::with_capacity(0),
             places: PairPlaces::default(),
             candidates: Vec::new(),
-            free: Vec::new(),
-            pending: Vec::new(),
+            free_numbers: Vec::new(),
+            new_pairs: Vec::new(),
             queue: PairQueue::new(!HAS_FORMS),
             irregular: HashSet::new(),
             left: Side::default(),
@@ -120,69 +120,71 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         learner
     }
 
-    /// Stops when more than `room` bytes are taken, but not before one merge. With `stops_at_known` it also stops
-    /// before a merge whose text is known.
+    /// Sets when learning stops: if it takes more than `room` bytes, but not before the first merge; and, with
+    /// `stops_at_known`, before a merge whose text is that of an existing symbol.
     pub fn stop_at(&mut self, room: usize, stops_at_known: bool) {
         (self.room, self.stops_at_known) = (room, stops_at_known);
     }
 
-    /// The number of symbols.
+    /// Returns the number of symbols.
     pub(super) fn symbols(&self) -> usize {
         self.forms.lengths().len()
     }
 
-    /// Pairs that occur less often are dropped.
-    pub(super) fn least(&self) -> u64 {
+    /// Returns the count below which pairs are dropped.
+    pub(super) fn min_count(&self) -> u64 {
         // A pair that arises again can become frequent.
         if HAS_FORMS { 0 } else { self.limits.min_count.max(1) }
     }
 
-    /// The current words, and the lengths and cells of their symbols.
+    /// Returns the current words, and the lengths and cells of their symbols.
     pub fn into_words(self) -> (Cells, Forms<HAS_FORMS>) {
         (self.cells, self.forms)
     }
 
     fn memory(&self) -> usize {
-        let pending = self.candidates.capacity() * (size_of::<PendingPair>() + size_of::<QueuedPair>());
+        let pending = self.candidates.capacity() * (size_of::<QueueCandidate>() + size_of::<QueuedPair>());
         let sides = self.left.memory() + self.right.memory();
         self.cells.memory() + self.places.memory() + self.counts.memory() + pending + sides
     }
 
-    /// Merges until the limits are reached or no pair is frequent; appends the merges to `learned`.
+    /// Merges until a limit is reached or no pair is frequent. Appends the merges to `learned`.
     pub fn run(&mut self, learned: &mut LearnedMerges, watch: &mut impl MergeWatch) -> Result<StopReason> {
-        let (before, first) = (learned.merges.len(), learned.initial());
-        let wanted = self.limits.symbols.saturating_sub(first);
-        let least = self.limits.min_count.max(1);
+        let (merges_before, initial_count) = (learned.merges.len(), learned.initial_symbols());
+        let requested = self.limits.symbols.saturating_sub(initial_count);
+        let min_count = self.limits.min_count.max(1);
         while learned.texts.len() < self.limits.symbols {
             if learned.merges.len().is_multiple_of(REPORT_EVERY) {
-                watch.report("merges", (learned.texts.len() - first) as u64, wanted as u64)?;
+                watch.report("merges", (learned.texts.len() - initial_count) as u64, requested as u64)?;
             }
-            if learned.merges.len() > before && self.memory() > self.room {
+            if learned.merges.len() > merges_before && self.memory() > self.room {
                 return Ok(StopReason::Full);
             }
-            let Some(best) = self.pop().filter(|best| best.count >= least) else { return Ok(StopReason::Exhausted) };
-            let PendingPair { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
+            let Some(best) = self.pop().filter(|best| best.count >= min_count) else {
+                return Ok(StopReason::Exhausted);
+            };
+            let QueueCandidate { key, list } = std::mem::take(&mut self.candidates[best.number as usize]);
             let (left, right) = symbols(key);
-            let symbol_id = learned.merge((left, right, best.count), self.stops_at_known, wanted, watch)?;
+            let symbol_id = learned.merge((left, right, best.count), self.stops_at_known, requested, watch)?;
             let Some(id) = symbol_id else { return Ok(StopReason::Known) };
             self.merge(left, right, id, list);
-            self.free.push(best.number);
-            self.collect();
+            self.free_numbers.push(best.number);
+            self.compact_places();
         }
         Ok(StopReason::Reached)
     }
 
-    /// Removes the best pair from the queue, with its current count.
+    /// Removes the best pair from the queue. Returns it with its current count.
     fn pop(&mut self) -> Option<QueuedPair> {
-        let Learner { queue, candidates, counts, cells, places, forms, ties, free, .. } = self;
+        let Learner { queue, candidates, counts, cells, places, forms, ties, free_numbers, .. } = self;
         queue.pop(|entry| {
             let candidate = &mut candidates[entry.number as usize];
             let count = counts.get(candidate.key).max(0);
-            // With forms, a pair can arise again.
+            // If symbols have forms, a pair can arise again.
             if count == 0 && !HAS_FORMS {
                 places.free(candidate.list.len);
-                free.push(entry.number);
-                *candidate = PendingPair::default();
+                free_numbers.push(entry.number);
+                *candidate = QueueCandidate::default();
                 return None;
             }
             let tie = match ties {
@@ -195,7 +197,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
 
     /// Merges a pair at all its places.
     fn merge(&mut self, left: u32, right: u32, id: u32, list: PlaceRange) {
-        self.forms.start(left, right, id);
+        self.forms.prepare_merge(left, right, id);
         self.left.make_room(id as usize + 1);
         self.right.make_room(id as usize + 1);
         if self.irregular.contains(&key(left, right)) {
@@ -209,24 +211,24 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.places.free(list.len);
         self.settle_left(left, id);
         self.settle_right(right, id);
-        self.push_pending();
+        self.queue_new_pairs();
     }
 
-    /// Merges a pair in every word that has a place in the list. tokenizers does so too, wherever the other places come
-    /// from.
+    /// Merges a pair in every word that contains a place of the list, also at positions that are not in the list.
+    /// tokenizers does the same.
     fn merge_words(&mut self, left: u32, right: u32, id: u32, list: PlaceRange) {
-        let mut after = 0;
+        let mut word_end = 0;
         for index in list.range() {
             let place = self.places.get(index);
-            if place.at < after {
+            if place.at < word_end {
                 continue;
             }
             let mut at = self.cells.word_start(place.at);
             while let Some(Neighbour { id: form, .. }) = self.cells.after(at) {
-                self.merge_at(left, right, id, place.moved(at));
-                at += self.forms.cells()[self.cells.after(at).map_or(form, |now| now.id) as usize];
+                self.merge_at(left, right, id, place.at_position(at));
+                at += self.forms.cells()[self.cells.after(at).map_or(form, |merged| merged.id) as usize];
             }
-            after = at;
+            word_end = at;
         }
     }
 
@@ -234,12 +236,12 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     fn merge_at(&mut self, left: u32, right: u32, id: u32, place: PairPosition) {
         let Some((second, after)) = self.forms.pair_at(&self.cells, left, right, place.at) else { return };
         let weight = self.weights.of(place);
-        let form = self.forms.merged(self.cells.at(place.at), self.cells.at(second), id);
+        let form = self.forms.merge(self.cells.at(place.at), self.cells.at(second), id);
         if let Some(Neighbour { id: other, at }) = self.cells.before(place.at, self.forms.cells()) {
             let symbol = self.forms.symbol(other);
             self.left.lose(symbol, weight);
-            if self.counts_together(other, form) {
-                self.left.gain(symbol, weight, place.moved(at));
+            if self.is_short_enough(other, form) {
+                self.left.gain(symbol, weight, place.at_position(at));
             } else if HAS_FORMS {
                 self.irregular.insert(key(symbol, id));
             }
@@ -247,7 +249,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         if let Some(Neighbour { id: other, .. }) = self.cells.after(after) {
             let symbol = self.forms.symbol(other);
             self.right.lose(symbol, weight);
-            if self.counts_together(other, form) {
+            if self.is_short_enough(other, form) {
                 self.right.gain(symbol, weight, place);
             } else if HAS_FORMS {
                 self.irregular.insert(key(id, symbol));
@@ -257,42 +259,42 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     #[inline]
-    fn counts_together(&self, one: u32, other: u32) -> bool {
+    fn is_short_enough(&self, one: u32, other: u32) -> bool {
         let lengths = self.forms.lengths();
         (lengths[one as usize] as usize + lengths[other as usize] as usize) < self.limits.below_length
     }
 }
 
 impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
-    /// Updates the counts of pairs with the symbols before a merged pair.
-    fn settle_left(&mut self, gone: u32, symbol_id: u32) {
+    /// Updates the counts of pairs of the symbols before a merged pair.
+    fn settle_left(&mut self, old_id: u32, new_id: u32) {
         let mut side = std::mem::take(&mut self.left);
-        self.settle(&mut side, symbol_id, |symbol| (key(symbol, gone), key(symbol, symbol_id)));
+        self.settle(&mut side, new_id, |symbol| (key(symbol, old_id), key(symbol, new_id)));
         self.left = side;
     }
 
-    /// Updates the counts of pairs with the symbols after a merged pair.
-    fn settle_right(&mut self, gone: u32, symbol_id: u32) {
+    /// Updates the counts of pairs of the symbols after a merged pair.
+    fn settle_right(&mut self, old_id: u32, new_id: u32) {
         let mut side = std::mem::take(&mut self.right);
-        self.settle(&mut side, symbol_id, |symbol| (key(gone, symbol), key(symbol_id, symbol)));
+        self.settle(&mut side, new_id, |symbol| (key(old_id, symbol), key(new_id, symbol)));
         self.right = side;
     }
 
-    fn settle(&mut self, side: &mut Side, symbol_id: u32, keys: impl Fn(u32) -> (u64, u64)) {
-        let Learner { counts, places, limits, pending, irregular, .. } = self;
+    fn settle(&mut self, side: &mut Side, new_id: u32, keys: impl Fn(u32) -> (u64, u64)) {
+        let Learner { counts, places, limits, new_pairs, irregular, .. } = self;
         // A pair that is too rare now is never merged, unless it arises again.
-        let least = limits.min_count.max(1);
-        for index in 0..side.touched().len() {
-            if let Some(&symbol) = side.touched().get(index + AHEAD) {
+        let min_count = limits.min_count.max(1);
+        for index in 0..side.changed_symbols().len() {
+            if let Some(&symbol) = side.changed_symbols().get(index + AHEAD) {
                 let (old, new) = keys(symbol);
                 counts.prefetch(old);
                 counts.prefetch(new);
             }
-            let symbol = side.touched()[index];
+            let symbol = side.changed_symbols()[index];
             let (old, new) = keys(symbol);
             let (lost, gained, len) = side.take(symbol);
-            // Pairs of the new symbol with itself can lose before they gain.
-            let is_kept = HAS_FORMS || symbol == symbol_id;
+            // A pair of the new symbol with itself can lose occurrences before it gains any.
+            let is_kept = HAS_FORMS || symbol == new_id;
             if is_kept {
                 _ = counts.add(old, -lost)
             } else {
@@ -301,23 +303,23 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if HAS_FORMS && len > 0 && counts.contains(new) {
                 irregular.insert(new);
             }
-            let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= least);
+            let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= min_count);
             let is_counted = len > 0 && (is_kept || is_frequent(gained));
             let is_listed = is_counted && is_frequent(counts.add(new, gained));
             let list = is_listed.then(|| places.reserve(len));
-            pending.extend(list.map(|list| (new, list)));
-            side.send(symbol, list);
+            new_pairs.extend(list.map(|list| (new, list)));
+            side.set_list(symbol, list);
         }
-        side.settle(places);
+        side.write_places(places);
     }
 
     /// Queues the new pairs.
-    fn push_pending(&mut self) {
-        let mut pending = std::mem::take(&mut self.pending);
+    fn queue_new_pairs(&mut self) {
+        let mut new_pairs = std::mem::take(&mut self.new_pairs);
         if HAS_FORMS {
-            pending = self.united(pending);
+            new_pairs = self.join_lists(new_pairs);
         }
-        for (key, list) in pending.drain(..) {
+        for (key, list) in new_pairs.drain(..) {
             match u64::try_from(self.counts.get(key)) {
                 Ok(count @ 1..) => self.push(key, count, list),
                 _ => {
@@ -328,20 +330,20 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 }
             }
         }
-        self.pending = pending;
+        self.new_pairs = new_pairs;
     }
 
-    /// Joins the lists of each pair, which can arise on both sides of a merge.
-    fn united(&mut self, mut pending: Vec<(u64, PlaceRange)>) -> Vec<(u64, PlaceRange)> {
-        pending.sort_unstable_by_key(|&(key, list)| (key, list.start));
-        let mut united: Vec<(u64, PlaceRange)> = Vec::with_capacity(pending.len());
-        for (key, list) in pending {
-            match united.last_mut().filter(|last| last.0 == key) {
+    /// Joins the lists of each pair. A pair can have several lists, because it can arise on both sides of a merge.
+    fn join_lists(&mut self, mut new_pairs: Vec<(u64, PlaceRange)>) -> Vec<(u64, PlaceRange)> {
+        new_pairs.sort_unstable_by_key(|&(key, list)| (key, list.start));
+        let mut joined_pairs: Vec<(u64, PlaceRange)> = Vec::with_capacity(new_pairs.len());
+        for (key, list) in new_pairs {
+            match joined_pairs.last_mut().filter(|last| last.0 == key) {
                 Some(last) => last.1 = self.places.join(last.1, list),
-                None => united.push((key, list)),
+                None => joined_pairs.push((key, list)),
             }
         }
-        united
+        joined_pairs
     }
 
     /// Queues a pair.
@@ -350,8 +352,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             Ties::LowerIds => key,
             Ties::FirstSeen => u64::from(self.places.get(list.start).at),
         };
-        let candidate = PendingPair { key, list };
-        let number = match self.free.pop() {
+        let candidate = QueueCandidate { key, list };
+        let number = match self.free_numbers.pop() {
             Some(number) => {
                 self.candidates[number as usize] = candidate;
                 number
@@ -364,17 +366,17 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.queue.push(QueuedPair { count, tie, number });
     }
 
-    /// Compacts the places when most of them are unused.
-    fn collect(&mut self) {
+    /// Compacts the places if most of them are unused.
+    fn compact_places(&mut self) {
         if self.places.is_wasteful() {
             self.places.collect(self.candidates.iter_mut().map(|candidate| &mut candidate.list));
         }
     }
 }
 
-/// The first place where a pair still stands; earlier places are dropped from its list.
+/// Returns the first position where a pair still occurs, and drops earlier places from its list.
 fn first_place<const HAS_FORMS: bool>(
-    candidate: &mut PendingPair,
+    candidate: &mut QueueCandidate,
     cells: &Cells,
     places: &mut PairPlaces,
     forms: &Forms<HAS_FORMS>,

@@ -11,8 +11,8 @@ use super::{LearnedMerges, MergeLimits, MergeRules, MergeWatch, add};
 use crate::error::Result;
 use crate::train::counter::{Spill, WordCounter};
 
-/// Learns merges into `learned`, which has none yet. None if a pair has a known text: then pairs can arise again, and
-/// the pairs that a round dropped can matter.
+/// Learns merges into `learned`, which has no merges yet. Returns `None` if a pair has the text of an existing symbol:
+/// then pairs can arise again, and the pairs that a round dropped can matter.
 pub(super) fn learn(
     words: &mut WordCounter,
     learned: LearnedMerges,
@@ -21,9 +21,9 @@ pub(super) fn learn(
     spill: &dyn Spill,
     watch: &mut impl MergeWatch,
 ) -> Result<Option<LearnedMerges>> {
-    let (mut sum, mut intake) = (0, Intake::new(room, spill)?);
+    let (mut symbol_count, mut intake) = (0, Intake::new(room, spill)?);
     each_word(words, &learned.texts, rules, watch, |symbols, count| {
-        sum = add(sum, symbols, count)?;
+        symbol_count = add(symbol_count, symbols, count)?;
         intake.push(symbols, count, |_, _| true)
     })?;
     let lengths = vec![1; learned.texts.len()];
@@ -33,7 +33,7 @@ pub(super) fn learn(
     Ok((stop != StopReason::Known).then_some(limited.learned))
 }
 
-/// The merges so far, and the learner of one round.
+/// The merges so far, and the learner of the current round.
 struct LimitedLearner<'a, W> {
     learned: LearnedMerges,
     /// The length of each symbol.
@@ -47,15 +47,15 @@ impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
     const SIZES: ItemSizes = ItemSizes { cell: 4, segment: 8, place: 12, pair: 160 };
     const KEEPS_WHOLE_WORDS: bool = false;
 
-    fn least(&self) -> u64 {
+    fn min_count(&self) -> u64 {
         self.rules.limits.min_count.max(1)
     }
 
-    /// A pair counts only if it is short enough, or has two initial symbols.
+    /// Reports whether a pair can be merged: if it is short enough, or has two initial symbols.
     fn is_open(&self, left: u32, right: u32) -> bool {
-        let below = self.rules.limits.below_length;
+        let max_length = self.rules.limits.below_length;
         let length = || self.lengths[left as usize] as usize + self.lengths[right as usize] as usize;
-        below == usize::MAX || length() == 2 || length() < below
+        max_length == usize::MAX || length() == 2 || length() < max_length
     }
 
     fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool) {
@@ -77,25 +77,25 @@ impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
             let tie = if self.rules.ties == Ties::FirstSeen { pair.first } else { key(pair.left, pair.right) };
             (std::cmp::Reverse(pair.count), tie)
         });
-        let (mut merged, symbols) = (Vec::new(), self.rules.limits.symbols);
-        let wanted = symbols.saturating_sub(self.learned.initial());
+        let (mut merges, symbols) = (Vec::new(), self.rules.limits.symbols);
+        let requested = symbols.saturating_sub(self.learned.initial_symbols());
         for (index, &CountedPair { left, right, count, .. }) in pairs.iter().enumerate() {
             if self.learned.texts.len() >= symbols {
-                return Ok((merged, StopReason::Reached));
+                return Ok((merges, StopReason::Reached));
             }
-            if !is_next(&merged, &pairs, index) {
+            if !is_next(&merges, &pairs, index) {
                 break;
             }
             let symbol_id =
-                self.learned.merge((left, right, count), !self.rules.affixes.is_none(), wanted, self.watch)?;
-            let Some(id) = symbol_id else { return Ok((merged, StopReason::Known)) };
+                self.learned.merge((left, right, count), !self.rules.affixes.is_none(), requested, self.watch)?;
+            let Some(id) = symbol_id else { return Ok((merges, StopReason::Known)) };
             // If a merge has the text of an initial symbol, that symbol gets the length of the merge.
             self.lengths.resize(self.learned.texts.len(), 1);
             self.lengths[id as usize] = self.lengths[left as usize] + self.lengths[right as usize];
-            merged.push((left, right, id));
+            merges.push((left, right, id));
         }
-        self.watch.report("merges", self.learned.merges.len() as u64, wanted as u64)?;
-        Ok((merged, StopReason::Full))
+        self.watch.report("merges", self.learned.merges.len() as u64, requested as u64)?;
+        Ok((merges, StopReason::Full))
     }
 
     fn last_count(&self) -> u64 {

@@ -1,35 +1,35 @@
-//! The counts of pairs of symbols, in a hash table with open addressing: 16 bytes for a key and a count, a load of at
-//! most one half.
+//! Counts pairs of symbols in a hash table with open addressing: 16 bytes for a key and a count. At most half of the
+//! slots are in use.
 
 use crate::prefetch::prefetch;
 
-/// The key of an empty slot: no pair has all its bits set.
+/// The key of an empty slot. It is not the key of any pair.
 const EMPTY: u64 = u64::MAX;
 
-/// Two symbols as one number, ordered by the left symbol first.
+/// Returns two symbols as one number, which is ordered by the left symbol first.
 #[inline]
 pub fn key(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-/// The symbols of a key.
+/// Returns the symbols of a key.
 #[inline]
 pub fn symbols(key: u64) -> (u32, u32) {
     ((key >> 32) as u32, key as u32)
 }
 
-/// The counts.
+/// The counts of pairs.
 pub struct PairCounts {
     slots: Vec<(u64, i64)>,
-    taken: usize,
+    used_slots: usize,
     shift: u32,
 }
 
 impl PairCounts {
-    /// An empty table for `pairs` pairs.
+    /// Creates an empty table for `pairs` pairs.
     pub fn with_capacity(pairs: usize) -> PairCounts {
         let bits = (pairs * 2).next_power_of_two().trailing_zeros().max(4);
-        PairCounts { slots: vec![(EMPTY, 0); 1 << bits], taken: 0, shift: 64 - bits }
+        PairCounts { slots: vec![(EMPTY, 0); 1 << bits], used_slots: 0, shift: 64 - bits }
     }
 
     #[inline]
@@ -48,18 +48,18 @@ impl PairCounts {
         prefetch(&self.slots, (hash(key) >> self.shift) as usize);
     }
 
-    /// The count of a pair.
+    /// Returns the count of a pair.
     #[inline]
     pub fn get(&self, key: u64) -> i64 {
         self.slots[self.slot(key)].1
     }
 
-    /// Whether the table has a pair, whatever its count.
+    /// Reports whether the table has a pair, whatever its count.
     pub fn contains(&self, key: u64) -> bool {
         self.slots[self.slot(key)].0 == key
     }
 
-    /// Adds to the count of a pair and returns the sum.
+    /// Adds to the count of a pair. Returns the sum.
     #[inline]
     pub fn add(&mut self, key: u64, change: i64) -> i64 {
         let at = self.slot(key);
@@ -68,15 +68,15 @@ impl PairCounts {
         let sum = slot.1;
         if slot.0 == EMPTY {
             slot.0 = key;
-            self.taken += 1;
-            if self.taken * 2 > self.slots.len() {
+            self.used_slots += 1;
+            if self.used_slots * 2 > self.slots.len() {
                 self.grow();
             }
         }
         sum
     }
 
-    /// Subtracts from the count of a pair, if the table has it.
+    /// Subtracts from the count of a pair, if the table has the pair.
     #[inline]
     pub fn lose(&mut self, key: u64, lost: i64) {
         let at = self.slot(key);
@@ -85,7 +85,7 @@ impl PairCounts {
         }
     }
 
-    /// Bytes of memory taken.
+    /// Returns the number of bytes of memory.
     pub fn memory(&self) -> usize {
         self.slots.len() * size_of::<(u64, i64)>()
     }
@@ -97,50 +97,50 @@ impl PairCounts {
             let at = larger.slot(key);
             larger.slots[at] = (key, count);
         }
-        larger.taken = self.taken;
+        larger.used_slots = self.used_slots;
         *self = larger;
     }
 }
 
-/// Combines both halves of the product, so that every bit of the key reaches the high bits.
+/// Hashes a key. Combines both halves of the product, so that every bit of the key reaches the high bits.
 #[inline]
 pub fn hash(key: u64) -> u64 {
     let wide = u128::from(key ^ 0xF39C_C060_5CED_C835) * 0x9E37_79B9_7F4A_7C15;
     (wide >> 64) as u64 ^ wide as u64
 }
 
-/// The most symbols whose pairs have a plain table.
-const FEW: usize = 1024;
+/// The highest number of symbols whose pairs are numbered in a plain array.
+const MAX_ARRAY_SYMBOLS: usize = 1024;
 
 /// Numbers distinct pairs by their first occurrence.
 pub enum PairIndex {
-    /// The number plus one, at the index left × symbols + right.
-    Few(usize, Vec<u32>),
-    /// The number plus one.
-    Many(PairCounts),
+    /// An array with the number of each pair plus one, at the index left × symbols + right.
+    Array(usize, Vec<u32>),
+    /// A table with the number of each pair plus one.
+    Hashed(PairCounts),
 }
 
 impl PairIndex {
-    /// For symbols below `symbols`.
+    /// Creates an index of pairs of symbols below `symbols`.
     pub fn new(symbols: usize) -> PairIndex {
         match symbols {
-            0..=FEW => PairIndex::Few(symbols, vec![0; symbols * symbols]),
-            _ => PairIndex::Many(PairCounts::with_capacity(1 << 16)),
+            0..=MAX_ARRAY_SYMBOLS => PairIndex::Array(symbols, vec![0; symbols * symbols]),
+            _ => PairIndex::Hashed(PairCounts::with_capacity(1 << 16)),
         }
     }
 
-    /// The number of a pair; `next` if it is new.
+    /// Returns the number of a pair. A new pair gets the number `next`.
     #[inline]
     pub fn of(&mut self, left: u32, right: u32, next: u32) -> u32 {
         match self {
-            PairIndex::Few(symbols, numbers) => {
+            PairIndex::Array(symbols, numbers) => {
                 let number = &mut numbers[left as usize * *symbols + right as usize];
                 if *number == 0 {
                     *number = next + 1;
                 }
                 *number - 1
             }
-            PairIndex::Many(numbers) => match numbers.get(key(left, right)) {
+            PairIndex::Hashed(numbers) => match numbers.get(key(left, right)) {
                 0 => {
                     numbers.add(key(left, right), i64::from(next) + 1);
                     next

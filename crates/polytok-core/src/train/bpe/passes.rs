@@ -1,14 +1,14 @@
-//! Merges words as a stream, if not even the places of the most frequent pairs fit into memory.
+//! Merges words as a stream, for words so long that the places of the most frequent pairs do not fit into memory.
 //!
-//! One pass counts the pairs that can be the most frequent ones; a second pass merges the best of them in every word.
-//! One pass merges several pairs as long as the next one is certain: a merge lowers only the counts of pairs that
-//! overlap with it, and no new pair occurs more often than one of these did.
+//! One pass counts the pairs that can be the most frequent pairs; a second pass merges the best of them in every word.
+//! One pass merges several pairs as long as the next merge is certain: a merge lowers only the counts of pairs that
+//! overlap with it, and a new pair occurs at most as often as one of the lowered pairs did.
 
 use std::collections::HashMap;
 
 use super::pairs::{key, symbols};
 
-/// Bytes for each counted pair: its slots in a table and in the larger table that replaces it.
+/// The number of bytes of each counted pair: its slots in a table and in the larger table that replaces it.
 const PAIR: usize = 96;
 
 /// A pair with its exact count, and the number of its first occurrence in the stream.
@@ -24,35 +24,35 @@ pub struct CountedPair {
 #[derive(Default)]
 pub struct PairTally {
     counts: HashMap<u64, (u64, u64)>,
-    next: u64,
+    next_order: u64,
 }
 
 impl PairTally {
     /// Adds to the count of a pair.
     pub fn add(&mut self, left: u32, right: u32, count: u64) {
-        self.next += 1;
-        self.counts.entry(key(left, right)).or_insert((0, self.next)).0 += count;
+        self.next_order += 1;
+        self.counts.entry(key(left, right)).or_insert((0, self.next_order)).0 += count;
     }
 
-    /// An upper bound of the bytes of memory taken.
+    /// Returns an upper bound of the bytes of memory.
     pub fn memory(&self) -> usize {
         self.counts.len() * PAIR
     }
 
-    /// All pairs, in no order.
+    /// Returns all pairs, in any order.
     pub fn into_pairs(self) -> Vec<CountedPair> {
-        let counted = |(pair, (count, first))| {
+        let counted_pair = |(pair, (count, first))| {
             let (left, right) = symbols(pair);
             CountedPair { left, right, count, first }
         };
-        self.counts.into_iter().map(counted).collect()
+        self.counts.into_iter().map(counted_pair).collect()
     }
 }
 
 /// A merge to apply to words: left, right, new symbol.
 pub type Merged = (u32, u32, u32);
 
-/// Whether the pair at an index of the sorted `pairs` is the best one after the merges of some earlier ones.
+/// Reports whether the pair at an index of the sorted `pairs` is the best pair after some earlier pairs were merged.
 pub fn is_next(merged: &[Merged], pairs: &[CountedPair], index: usize) -> bool {
     // After a merge of `aa`, new pairs can occur as often as `aa` did.
     if merged.iter().any(|&(left, right, _)| left == right) {
@@ -62,7 +62,7 @@ pub fn is_next(merged: &[Merged], pairs: &[CountedPair], index: usize) -> bool {
     pairs[index..].iter().take_while(|pair| pair.count == pairs[index].count).all(|pair| !changes(pair))
 }
 
-/// Merges a pair wherever it occurs in a word.
+/// Merges a pair at every position where it occurs in a word.
 pub fn merge(word: &mut Vec<u32>, &(left, right, id): &Merged) {
     let mut len = 0;
     let mut at = 0;
@@ -79,14 +79,14 @@ pub fn merge(word: &mut Vec<u32>, &(left, right, id): &Merged) {
 mod tests {
     use super::*;
 
-    /// Pairs with their counts, the best first.
-    fn counted(pairs: &[(u32, u32, u64)]) -> Vec<CountedPair> {
+    /// Returns pairs with their counts, the best first.
+    fn counted_pairs(pairs: &[(u32, u32, u64)]) -> Vec<CountedPair> {
         pairs.iter().map(|&(left, right, count)| CountedPair { left, right, count, first: 0 }).collect()
     }
 
     #[test]
     fn the_next_pair_is_certain_if_no_equally_frequent_pair_changes() {
-        let pairs = counted(&[(1, 2, 9), (3, 4, 7), (5, 6, 5), (2, 7, 5), (8, 9, 4), (0, 1, 3)]);
+        let pairs = counted_pairs(&[(1, 2, 9), (3, 4, 7), (5, 6, 5), (2, 7, 5), (8, 9, 4), (0, 1, 3)]);
         assert!(is_next(&[], &pairs, 0));
         let merged = [(1, 2, 10)];
         assert!(is_next(&merged, &pairs, 1));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn after_a_pair_of_equal_symbols_no_pair_is_certain() {
-        let pairs = counted(&[(1, 1, 9), (3, 4, 7)]);
+        let pairs = counted_pairs(&[(1, 1, 9), (3, 4, 7)]);
         assert!(is_next(&[], &pairs, 0));
         assert!(!is_next(&[(1, 1, 10)], &pairs, 1));
     }

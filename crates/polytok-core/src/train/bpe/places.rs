@@ -1,15 +1,15 @@
-//! The places of pairs: lists of places with the counts of their words, in one vector that is compacted from time to
-//! time.
+//! Stores the places of pairs: lists of positions with the counts of their words, in one vector that is compacted from
+//! time to time.
 
 use std::ops::Range;
 
-/// Marks a count that does not fit; see [`Weights`].
+/// The weight that marks a count that does not fit into a [`PairPosition`]; see [`Weights`].
 const HEAVY: u32 = u32::MAX;
 
-/// Fewer unused places than this are not collected.
-const LEAST_GARBAGE: usize = 1 << 16;
+/// The number of unused places from which on the vector is compacted.
+const MIN_UNUSED: usize = 1 << 16;
 
-/// The start of a pair, and the count of its word.
+/// A place of a pair: its start, and the count of its word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairPosition {
     pub at: u32,
@@ -17,14 +17,14 @@ pub struct PairPosition {
 }
 
 impl PairPosition {
-    /// A place in a word with this count.
+    /// Creates a place in a word that has this count.
     pub fn new(at: u32, count: u64) -> PairPosition {
         PairPosition { at, weight: count.min(u64::from(HEAVY)) as u32 }
     }
 
-    /// Another place in the same word.
+    /// Returns another place in the same word.
     #[inline]
-    pub fn moved(self, at: u32) -> PairPosition {
+    pub fn at_position(self, at: u32) -> PairPosition {
         PairPosition { at, ..self }
     }
 }
@@ -32,18 +32,18 @@ impl PairPosition {
 /// The counts that do not fit into a [`PairPosition`], by the start of their words.
 #[derive(Default)]
 pub struct Weights {
-    heavy: Vec<(u32, u64)>,
+    heavy_words: Vec<(u32, u64)>,
 }
 
 impl Weights {
     /// Adds the count of a word that starts after all earlier ones.
     pub fn add(&mut self, start: u32, count: u64) {
         if count >= u64::from(HEAVY) {
-            self.heavy.push((start, count));
+            self.heavy_words.push((start, count));
         }
     }
 
-    /// The count of the word of a place.
+    /// Returns the count of the word that contains a place.
     #[inline]
     pub fn of(&self, place: PairPosition) -> u64 {
         if place.weight < HEAVY { u64::from(place.weight) } else { self.heavy(place.at) }
@@ -51,12 +51,12 @@ impl Weights {
 
     #[cold]
     fn heavy(&self, at: u32) -> u64 {
-        let after = self.heavy.partition_point(|&(start, _)| start <= at);
-        self.heavy[after - 1].1
+        let after = self.heavy_words.partition_point(|&(start, _)| start <= at);
+        self.heavy_words[after - 1].1
     }
 }
 
-/// The range of a list in the vector.
+/// A list of places: its range in the vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlaceRange {
     pub start: usize,
@@ -70,15 +70,15 @@ impl PlaceRange {
     }
 }
 
-/// All lists.
+/// The lists of places of all pairs.
 #[derive(Default)]
 pub struct PairPlaces {
     places: Vec<PairPosition>,
-    garbage: usize,
+    unused: usize,
 }
 
 impl PairPlaces {
-    /// A new list of `len` places, which [`PairPlaces::set`] fills.
+    /// Creates a list of `len` places, which [`PairPlaces::set`] fills.
     pub fn reserve(&mut self, len: u32) -> PlaceRange {
         let start = self.places.len();
         self.places.resize(start + len as usize, PairPosition::default());
@@ -91,19 +91,19 @@ impl PairPlaces {
         self.places[index] = place;
     }
 
-    /// The place at an index of the vector.
+    /// Returns the place at an index of the vector.
     #[inline]
     pub fn get(&self, index: usize) -> PairPosition {
         self.places[index]
     }
 
-    /// The cell of the place at an index, which can be beyond the end.
+    /// Returns the cell of the place at an index, or 0 if the index is beyond the end.
     #[inline]
     pub fn ahead(&self, index: usize) -> u32 {
         self.places.get(index).map_or(0, |place| place.at)
     }
 
-    /// Joins two lists to one, in order.
+    /// Joins two lists into one list, in order.
     pub fn join(&mut self, one: PlaceRange, other: PlaceRange) -> PlaceRange {
         let mut places = [&self.places[one.range()], &self.places[other.range()]].concat();
         places.sort_unstable_by_key(|place| place.at);
@@ -115,28 +115,28 @@ impl PairPlaces {
 
     /// Marks a number of places as unused.
     pub fn free(&mut self, places: u32) {
-        self.garbage += places as usize;
+        self.unused += places as usize;
     }
 
-    /// The most bytes that the places take, also while they are compacted.
+    /// Returns the highest number of bytes that the places take, including while they are compacted.
     pub fn memory(&self) -> usize {
         self.places.len() * size_of::<PairPosition>() * 3 / 2
     }
 
-    /// Whether more than half of the places are unused.
+    /// Reports whether more than half of the places are unused.
     pub fn is_wasteful(&self) -> bool {
-        self.garbage > LEAST_GARBAGE && self.garbage * 2 > self.places.len()
+        self.unused > MIN_UNUSED && self.unused * 2 > self.places.len()
     }
 
-    /// Compacts the vector to these lists.
+    /// Compacts the vector so that it has only these lists.
     pub fn collect<'a>(&mut self, lists: impl Iterator<Item = &'a mut PlaceRange>) {
-        let mut places = Vec::with_capacity(self.places.len() - self.garbage);
+        let mut places = Vec::with_capacity(self.places.len() - self.unused);
         for list in lists {
             let start = places.len();
             places.extend_from_slice(&self.places[list.range()]);
             list.start = start;
         }
         self.places = places;
-        self.garbage = 0;
+        self.unused = 0;
     }
 }

@@ -1,14 +1,14 @@
-//! The most frequent pair: a heap of the frequent ones, and unsorted buckets by powers of two for the others.
+//! Finds the most frequent pair: a heap of the frequent pairs, and unsorted buckets by powers of two for other pairs.
 //!
-//! Counts fall after a pair was pushed, so the count of an entry can be too high. The caller of `pop` gives the current
-//! count, and the entry goes back to its place. A bucket becomes the heap when everything above it is done, and its
-//! counts are updated at that time: most pairs are never compared with another.
+//! Counts fall after a pair was queued, so the count of an entry can be too high. The caller of `pop` returns the
+//! current count, and the entry moves to its new position. A bucket is moved into the heap when the heap is empty, and
+//! its counts are updated at that time: most pairs are never compared with another pair.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// A pair in the queue: its count, which can be outdated; its tie-breaker (the lower goes first); and its number.
+/// A pair in the queue: its count, which can be outdated; its tie-breaker (the lowest comes first); and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuedPair {
     pub count: u64,
@@ -30,11 +30,11 @@ impl PartialOrd for QueuedPair {
 
 /// The queue.
 pub struct PairQueue {
-    /// Entries of the highest bucket and above.
+    /// The entries whose counts are higher than those of all buckets.
     heap: BinaryHeap<QueuedPair>,
-    /// Entries below the heap; bucket n has the counts of n + 1 bits.
+    /// The entries with lower counts; bucket n has the counts of n + 1 bits.
     buckets: Vec<Vec<QueuedPair>>,
-    /// Counts only fall, so the counts of a whole bucket can be updated at once.
+    /// Whether counts only fall. Then the counts of a whole bucket are updated when the bucket is moved into the heap.
     only_falls: bool,
 }
 
@@ -43,7 +43,7 @@ fn bucket(count: u64) -> usize {
 }
 
 impl PairQueue {
-    /// An empty queue, with all buckets below the heap.
+    /// Creates an empty queue, whose buckets cover all counts.
     pub fn new(only_falls: bool) -> PairQueue {
         PairQueue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), only_falls }
     }
@@ -56,7 +56,8 @@ impl PairQueue {
         }
     }
 
-    /// Removes the first entry by its current values, which `current` returns; None for a pair that no longer occurs.
+    /// Removes the first entry by its current values. The function `current` returns these values, or `None` for a pair
+    /// that does not occur any more.
     pub fn pop(&mut self, mut current: impl FnMut(QueuedPair) -> Option<QueuedPair>) -> Option<QueuedPair> {
         loop {
             let Some(mut top) = self.heap.peek_mut() else {
@@ -70,9 +71,9 @@ impl PairQueue {
             match current(*top) {
                 Some(entry) if entry == *top => return Some(PeekMut::pop(top)),
                 Some(entry) if bucket(entry.count) >= self.buckets.len() => *top = entry,
-                now => {
+                current_entry => {
                     PeekMut::pop(top);
-                    now.into_iter().for_each(|entry| self.push(entry));
+                    current_entry.into_iter().for_each(|entry| self.push(entry));
                 }
             }
         }

@@ -1,10 +1,9 @@
-//! The memory that pairs and segments of words take by frequency, which gives the lowest frequency at which everything
-//! fits.
+//! Sums up the memory of pairs and segments by frequency, to find the lowest frequency at which all of them fit.
 
-/// Frequencies are grouped by their power of two and by this many bits after the first.
-const BITS: u32 = 3;
+/// The number of bits after the highest bit by which frequencies are grouped, within each power of two.
+const GROUP_BITS: u32 = 3;
 
-/// Bytes in memory for each cell, segment, place and pair.
+/// The number of bytes in memory for each cell, segment, place and pair.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemSizes {
     pub cell: usize,
@@ -13,8 +12,8 @@ pub(crate) struct ItemSizes {
     pub pair: usize,
 }
 
-/// What a round holds in addition if it merges the pairs of one frequency too: pairs, their places, links between
-/// neighbours, and segments. The number of segments can fall, because segments join.
+/// The items that a round holds in addition if it also merges the pairs of one frequency: pairs, their places, links
+/// between neighbours, and segments. The number of segments can fall, because segments join.
 #[derive(Clone, Copy, Default)]
 struct FrequencyShare {
     pairs: usize,
@@ -24,7 +23,7 @@ struct FrequencyShare {
 }
 
 impl FrequencyShare {
-    /// A segment has one cell more than links, and a wall.
+    /// Returns the number of bytes. A segment has one cell more than it has links, and a wall.
     fn bytes(&self, sizes: ItemSizes) -> isize {
         let segment = (sizes.segment + 2 * sizes.cell) as isize;
         (self.pairs * sizes.pair + self.places * sizes.place + self.links * sizes.cell) as isize
@@ -43,68 +42,68 @@ pub(super) struct Spread {
 
 impl Default for Spread {
     fn default() -> Spread {
-        Spread { shares: vec![FrequencyShare::default(); (u64::BITS as usize) << BITS] }
+        Spread { shares: vec![FrequencyShare::default(); (u64::BITS as usize) << GROUP_BITS] }
     }
 }
 
 impl Spread {
-    fn of(&mut self, count: u64) -> &mut FrequencyShare {
+    fn share(&mut self, count: u64) -> &mut FrequencyShare {
         let power = count.max(1).ilog2();
-        let after = (count << (u64::BITS - 1 - power) << 1) >> (u64::BITS - BITS);
-        &mut self.shares[((power as usize) << BITS) + after as usize]
+        let next_bits = (count << (u64::BITS - 1 - power) << 1) >> (u64::BITS - GROUP_BITS);
+        &mut self.shares[((power as usize) << GROUP_BITS) + next_bits as usize]
     }
 
     /// Adds a pair that occurs at most `bound` times.
     pub fn add_pair(&mut self, bound: u64) {
-        self.of(bound).pairs += 1;
+        self.share(bound).pairs += 1;
     }
 
-    /// Adds the places of the pairs of a word whose bounds are at least `least`.
-    pub fn add_places(&mut self, bounds: &[u64], least: u64) {
-        bounds.iter().filter(|bound| **bound >= least).for_each(|&bound| self.of(bound).places += 1);
+    /// Adds the places of a word's pairs whose bounds are at least `min_count`.
+    pub fn add_places(&mut self, bounds: &[u64], min_count: u64) {
+        bounds.iter().filter(|bound| **bound >= min_count).for_each(|&bound| self.share(bound).places += 1);
     }
 
-    /// Adds a word whose neighbours are in one segment from these counts down.
-    pub fn add_segments(&mut self, levels: &[u64], least: u64) {
-        for (index, &level) in levels.iter().enumerate().filter(|(_, level)| **level >= least) {
+    /// Adds a word. `levels` has the highest minimum count at which each pair of neighbours is in one segment.
+    pub fn add_segments(&mut self, levels: &[u64], min_count: u64) {
+        for (index, &level) in levels.iter().enumerate().filter(|(_, level)| **level >= min_count) {
             let is_linked_left = index > 0 && levels[index - 1] >= level;
             let is_linked_right = levels.get(index + 1).is_some_and(|next| *next > level);
-            let share = self.of(level);
+            let share = self.share(level);
             share.links += 1;
-            // The link starts a segment, extends one, or joins two.
+            // The link starts a segment, extends a segment, or joins two segments.
             share.segments += 1 - isize::from(is_linked_left) - isize::from(is_linked_right);
         }
     }
 
-    /// The lowest count down to which everything takes at most `bytes`, or the highest count if that takes at most
+    /// Returns the lowest count at which all items take at most `bytes`, or the highest count if its items take at most
     /// `room`.
     pub fn least_count(&self, sizes: ItemSizes, bytes: usize, room: usize) -> MemoryFit {
         let (mut sum, mut lowest) = (0, None);
-        for (place, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| !share.is_empty()) {
+        for (index, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| !share.is_empty()) {
             sum += share.bytes(sizes);
-            let taken = sum.max(0) as usize;
+            let total = sum.max(0) as usize;
             match lowest {
-                Some(lowest) if taken > bytes => return MemoryFit::DownTo(lowest),
-                None if taken > room => return MemoryFit::Nothing { from: first_count(place), bytes: taken },
-                _ => lowest = Some(first_count(place)),
+                Some(lowest) if total > bytes => return MemoryFit::DownTo(lowest),
+                None if total > room => return MemoryFit::NotEvenHighest { from: first_count(index), bytes: total },
+                _ => lowest = Some(first_count(index)),
             }
         }
         MemoryFit::DownTo(0)
     }
 }
 
-/// What fits into memory.
+/// The result of finding the lowest count.
 pub(super) enum MemoryFit {
-    /// Pairs that occur at least this often.
+    /// Pairs that occur at least this often fit into memory.
     DownTo(u64),
-    /// Not even the most frequent pairs: they occur at least `from` times, and take `bytes`.
-    Nothing { from: u64, bytes: usize },
+    /// Even the most frequent pairs do not fit: they occur at least `from` times, and take `bytes`.
+    NotEvenHighest { from: u64, bytes: usize },
 }
 
-/// The lowest count of a share.
-fn first_count(place: usize) -> u64 {
-    let (power, after) = (place as u32 >> BITS, (place & ((1 << BITS) - 1)) as u128);
-    (((1 << BITS) + after) << power >> BITS) as u64
+/// Returns the lowest count of a share.
+fn first_count(index: usize) -> u64 {
+    let (power, next_bits) = (index as u32 >> GROUP_BITS, (index & ((1 << GROUP_BITS) - 1)) as u128);
+    (((1 << GROUP_BITS) + next_bits) << power >> GROUP_BITS) as u64
 }
 
 #[cfg(test)]
@@ -113,14 +112,14 @@ mod tests {
 
     #[test]
     fn shares_begin_at_their_first_count() {
-        let place_of = |count: u64| {
+        let index_of = |count: u64| {
             let mut spread = Spread::default();
-            spread.of(count).links = 1;
+            spread.share(count).links = 1;
             spread.shares.iter().position(|share| share.links == 1).unwrap()
         };
         for count in (1..300).chain([1 << 40, (1 << 40) + (1 << 38), u64::MAX]) {
-            let place = place_of(count);
-            assert!(first_count(place) <= count && place_of(first_count(place)) == place, "{count}");
+            let index = index_of(count);
+            assert!(first_count(index) <= count && index_of(first_count(index)) == index, "{count}");
         }
     }
 }

@@ -7,37 +7,37 @@ use crate::error::Result;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 
-/// Characters are below this.
+/// The number of code points; characters are lower than this.
 const CHARS: usize = char::MAX as usize + 1;
 
-/// The initial symbols of words.
+/// The unit of text that is an initial symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordUnit {
     /// Bytes.
     Bytes,
-    /// Bytes, as the characters of GPT-2's table.
+    /// Bytes, written as the characters of GPT-2's table.
     ByteLevel,
-    /// Characters. Bytes that are not UTF-8 become U+FFFD.
+    /// Characters. Bytes that are not UTF-8 are replaced by U+FFFD.
     Chars,
 }
 
-/// The affixes of characters by their place in a word; empty for none.
+/// The affixes of characters by their position in a word. An empty text means that there is no affix.
 #[derive(Clone, Debug, Default)]
 pub struct Affixes {
-    /// Before all characters except the first.
+    /// The prefix of all characters except the first.
     pub prefix: Vec<u8>,
-    /// Behind the last.
+    /// The suffix of the last character.
     pub suffix: Vec<u8>,
 }
 
 impl Affixes {
-    /// Whether both affixes are empty.
+    /// Reports whether both affixes are empty.
     pub fn is_none(&self) -> bool {
         self.prefix.is_empty() && self.suffix.is_empty()
     }
 
-    /// The text of a character's symbol.
-    pub fn applied(&self, c: char, is_first: bool, is_last: bool) -> Vec<u8> {
+    /// Returns the text of a character's symbol.
+    pub fn apply(&self, c: char, is_first: bool, is_last: bool) -> Vec<u8> {
         let mut text = if is_first { Vec::new() } else { self.prefix.clone() };
         text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         text.extend_from_slice(if is_last { &self.suffix } else { &[] });
@@ -45,31 +45,31 @@ impl Affixes {
     }
 }
 
-/// Calls `each(character, is first, is last)` for the characters of a word.
+/// Calls `each(character, is_first, is_last)` for the characters of a word.
 pub fn each_char(word: &[u8], unit: WordUnit, mut each: impl FnMut(char, bool, bool)) {
-    let mut last: Option<(char, bool)> = None;
-    let mut take = |c: char| {
-        if let Some((before, is_first)) = last.replace((c, last.is_none())) {
-            each(before, is_first, false);
+    let mut last_char: Option<(char, bool)> = None;
+    let mut add_char = |c: char| {
+        if let Some((previous, is_first)) = last_char.replace((c, last_char.is_none())) {
+            each(previous, is_first, false);
         }
     };
     match unit {
-        WordUnit::Bytes => word.iter().for_each(|&byte| take(char::from(byte))),
-        WordUnit::ByteLevel => word.iter().for_each(|&byte| take(char_of(byte))),
+        WordUnit::Bytes => word.iter().for_each(|&byte| add_char(char::from(byte))),
+        WordUnit::ByteLevel => word.iter().for_each(|&byte| add_char(char_of(byte))),
         WordUnit::Chars => word.utf8_chunks().for_each(|chunk| {
-            chunk.valid().chars().for_each(&mut take);
+            chunk.valid().chars().for_each(&mut add_char);
             if !chunk.invalid().is_empty() {
-                take(char::REPLACEMENT_CHARACTER);
+                add_char(char::REPLACEMENT_CHARACTER);
             }
         }),
     }
-    if let Some((c, is_first)) = last {
+    if let Some((c, is_first)) = last_char {
         each(c, is_first, true);
     }
 }
 
-/// Calls `each` with the symbols of every word and its count, in the order of first occurrence. A character without a
-/// symbol is omitted.
+/// Calls `each` with the symbols and the count of every word, in the order of first occurrence. Characters without a
+/// symbol are left out.
 pub fn each_word(
     words: &mut WordCounter,
     texts: &SymbolTexts,
@@ -82,39 +82,40 @@ pub fn each_word(
     let mut symbols = Vec::new();
     words.each(Order::FirstSeen, progress, &mut |word, count| {
         symbols.clear();
-        each_char(word, *unit, |c, is_first, is_last| symbols.extend(table.of(c, is_first, is_last)));
+        each_char(word, *unit, |c, is_first, is_last| symbols.extend(table.symbol(c, is_first, is_last)));
         each(&symbols, count)
     })
 }
 
-/// The symbols of characters by their place in a word. Each is looked up by text once.
+/// The symbols of characters by their position in a word. Each symbol is looked up by its text once.
 struct SymbolTable<'a> {
     texts: &'a SymbolTexts,
     unit: WordUnit,
     affixes: &'a Affixes,
-    /// By (is first, is last): 0 if not looked up yet, 1 for none, else the symbol plus 2.
-    known: [Vec<u32>; 4],
+    /// The cached symbols, by (is first, is last): 0 if not looked up yet, 1 if the character has no symbol, else the
+    /// symbol plus 2.
+    cached_symbols: [Vec<u32>; 4],
 }
 
 impl<'a> SymbolTable<'a> {
     fn new(texts: &'a SymbolTexts, unit: WordUnit, affixes: &'a Affixes) -> SymbolTable<'a> {
-        SymbolTable { texts, unit, affixes, known: std::array::from_fn(|_| vec![0; 1 << 8]) }
+        SymbolTable { texts, unit, affixes, cached_symbols: std::array::from_fn(|_| vec![0; 1 << 8]) }
     }
 
     #[inline]
-    fn of(&mut self, c: char, is_first: bool, is_last: bool) -> Option<u32> {
-        let place = usize::from(is_first && !self.affixes.prefix.is_empty()) * 2
+    fn symbol(&mut self, c: char, is_first: bool, is_last: bool) -> Option<u32> {
+        let position = usize::from(is_first && !self.affixes.prefix.is_empty()) * 2
             + usize::from(is_last && !self.affixes.suffix.is_empty());
-        let known = self.known[place].get(c as usize).copied().unwrap_or(0);
-        if known == 0 {
+        let cached = self.cached_symbols[position].get(c as usize).copied().unwrap_or(0);
+        if cached == 0 {
             let symbol = self.find(c, is_first, is_last);
-            if c as usize >= self.known[place].len() {
-                self.known[place].resize(CHARS, 0);
+            if c as usize >= self.cached_symbols[position].len() {
+                self.cached_symbols[position].resize(CHARS, 0);
             }
-            self.known[place][c as usize] = symbol.map_or(1, |symbol| symbol + 2);
+            self.cached_symbols[position][c as usize] = symbol.map_or(1, |symbol| symbol + 2);
             return symbol;
         }
-        known.checked_sub(2)
+        cached.checked_sub(2)
     }
 
     #[cold]
@@ -123,6 +124,6 @@ impl<'a> SymbolTable<'a> {
             return self.texts.find(&[c as u8]);
         }
         self.texts.find(c.encode_utf8(&mut [0; 4]).as_bytes())?;
-        self.texts.find(&self.affixes.applied(c, is_first, is_last))
+        self.texts.find(&self.affixes.apply(c, is_first, is_last))
     }
 }

@@ -1,7 +1,7 @@
-//! Words as symbols in a file, for learning within a memory limit.
+//! Stores words as symbols in a file, for learning within a memory limit.
 //!
-//! A word is its count, the number of its symbols, and the symbols, all as LEB128. At first most symbols take one byte,
-//! later two.
+//! A word is written as its count, the number of its symbols, and the symbols, all as LEB128. At first most symbols
+//! take one byte, later two.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -9,20 +9,20 @@ use crate::error::Result;
 use crate::train::counter::RunFile;
 use crate::train::counter::runs::put_number;
 
-/// Bytes between the engine and a file.
+/// The size of the buffer between the engine and a file, in bytes.
 const BUFFER: usize = 1 << 18;
 
-/// The longest number in bytes.
-const LONGEST: usize = 10;
+/// The highest number of bytes of a number.
+const MAX_NUMBER_LEN: usize = 10;
 
-/// Writes words.
+/// Writes words to a file.
 pub struct StoreWriter {
     out: BufWriter<Box<dyn RunFile>>,
     word: Vec<u8>,
 }
 
 impl StoreWriter {
-    /// A writer to an empty file.
+    /// Creates a writer to an empty file.
     pub fn new(file: Box<dyn RunFile>) -> StoreWriter {
         StoreWriter { out: BufWriter::with_capacity(BUFFER, file), word: Vec::new() }
     }
@@ -36,14 +36,14 @@ impl StoreWriter {
         Ok(self.out.write_all(&self.word)?)
     }
 
-    /// The store of all words, to read.
+    /// Returns the store of all words, for reading.
     pub fn finish(self) -> Result<Store> {
         let file = self.out.into_inner().map_err(|error| error.into_error())?;
         Ok(Store { file })
     }
 }
 
-/// Words in a file.
+/// Words in a file, as symbols.
 pub struct Store {
     file: Box<dyn RunFile>,
 }
@@ -66,7 +66,7 @@ impl Store {
     }
 }
 
-/// Reads numbers in blocks.
+/// Reads numbers from a file, in blocks.
 struct Numbers<'f> {
     file: &'f mut Box<dyn RunFile>,
     block: Vec<u8>,
@@ -75,9 +75,9 @@ struct Numbers<'f> {
 }
 
 impl Numbers<'_> {
-    /// Makes sure that the block has a whole number; false at the end of the file.
+    /// Makes sure that the block has a complete number. Returns false at the end of the file.
     fn fill(&mut self) -> io::Result<bool> {
-        while self.end - self.at < LONGEST {
+        while self.end - self.at < MAX_NUMBER_LEN {
             self.block.copy_within(self.at..self.end, 0);
             (self.at, self.end) = (0, self.end - self.at);
             match self.file.read(&mut self.block[self.end..])? {
@@ -90,11 +90,11 @@ impl Numbers<'_> {
 
     #[inline]
     fn next(&mut self) -> io::Result<u64> {
-        if self.end - self.at < LONGEST {
+        if self.end - self.at < MAX_NUMBER_LEN {
             self.fill()?;
         }
         let (mut number, mut shift) = (0, 0);
-        for (index, &byte) in self.block[self.at..self.end].iter().take(LONGEST).enumerate() {
+        for (index, &byte) in self.block[self.at..self.end].iter().take(MAX_NUMBER_LEN).enumerate() {
             number |= u64::from(byte & 127) << shift;
             shift += 7;
             if byte < 128 {

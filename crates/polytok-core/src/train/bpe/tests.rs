@@ -13,7 +13,7 @@ fn rules(ties: Ties, limits: MergeLimits) -> MergeRules {
     MergeRules { unit: WordUnit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
 }
 
-fn learned_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
+fn learn_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
     let mut cells = Cells::default();
     for (word, _) in words {
         cells.push(word.iter().map(|&byte| u32::from(byte))).unwrap();
@@ -28,13 +28,13 @@ fn learned_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) ->
     learned.merges
 }
 
-/// The merges of words, which are counted within a limit if learning has one.
-fn learned(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMerges> {
-    learned_with(words, &[], rules)
+/// Learns merges from words. The words are counted within a limit if learning has a limit.
+fn learn_words(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMerges> {
+    learn_words_with(words, &[], rules)
 }
 
-/// The same with more initial symbols.
-fn learned_with(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &MergeRules) -> Result<LearnedMerges> {
+/// Learns merges with more initial symbols.
+fn learn_words_with(words: &[(Vec<u8>, u64)], more_symbols: &[&[u8]], rules: &MergeRules) -> Result<LearnedMerges> {
     let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
     let mut counter = WordCounter::new(limit);
     for (word, count) in words {
@@ -47,21 +47,21 @@ fn learned_with(words: &[(Vec<u8>, u64)], more: &[&[u8]], rules: &MergeRules) ->
             (0..texts.len() as u32).map(|id| texts.get(id).to_vec()).collect()
         }
     };
-    let more = more.iter().map(|text| text.to_vec());
-    learn(&mut counter, initial.into_iter().chain(more), rules, &mut NoProgress)
+    let more_symbols = more_symbols.iter().map(|text| text.to_vec());
+    learn(&mut counter, initial.into_iter().chain(more_symbols), rules, &mut NoProgress)
 }
 
-/// The merges without a limit, and those with so little memory that there are several rounds.
-fn both(words: &[(Vec<u8>, u64)], rules: MergeRules, room: usize) -> (LearnedMerges, LearnedMerges) {
-    let free = learned(words, &rules).unwrap();
+/// Returns the merges without a limit, and the merges with a limit so low that learning takes several rounds.
+fn both_learnings(words: &[(Vec<u8>, u64)], rules: MergeRules, room: usize) -> (LearnedMerges, LearnedMerges) {
+    let unlimited = learn_words(words, &rules).unwrap();
     // With too little memory, not even the most frequent pairs can be counted.
     let mut rooms = std::iter::successors(Some(room), |room| Some(room * 5 / 4));
-    let bound = rooms.find_map(|room| learned(words, &MergeRules { room: Some(room), ..rules.clone() }).ok());
-    (free, bound.unwrap())
+    let limited = rooms.find_map(|room| learn_words(words, &MergeRules { room: Some(room), ..rules.clone() }).ok());
+    (unlimited, limited.unwrap())
 }
 
-/// Counts all pairs again for each merge.
-fn plain(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
+/// Learns merges by counting all pairs again for each merge.
+fn learn_plainly(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
     let mut sequences: Vec<Vec<u32>> = words.iter().map(|(word, _)| word.iter().map(|&b| b.into()).collect()).collect();
     let mut merges = Vec::new();
     for id in 256..limits.symbols.min(100_000) as u32 {
@@ -98,13 +98,13 @@ proptest! {
     #[test]
     fn merges_match_the_plain_algorithm(
         words in proptest::collection::vec(("[ab]{0,12}|[a-d]{0,20}", 1u64..4), 0..12),
-        first in any::<bool>(), min_count in 0u64..4,
+        first_seen in any::<bool>(), min_count in 0u64..4,
     ) {
         let words: Vec<(&[u8], u64)> = words.iter().map(|(word, count)| (word.as_bytes(), *count)).collect();
-        let ties = if first { Ties::FirstSeen } else { Ties::LowerIds };
+        let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
         let limits = MergeLimits { min_count, ..ALL };
-        let expected = plain(&words, ties, MergeLimits { min_count: min_count.max(1), ..limits });
-        prop_assert_eq!(learned_in_memory(&words, ties, limits), expected);
+        let expected = learn_plainly(&words, ties, MergeLimits { min_count: min_count.max(1), ..limits });
+        prop_assert_eq!(learn_in_memory(&words, ties, limits), expected);
     }
 }
 
@@ -112,45 +112,45 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn rounds_give_the_same_merges(
+    fn rounds_learn_the_same_merges(
         words in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|[a-z]{1,9}", 1u64..40), 0..60),
-        first in any::<bool>(), min_count in 0u64..4, room in 9_000usize..14_000, longest in 2usize..9,
+        first_seen in any::<bool>(), min_count in 0u64..4, room in 9_000usize..14_000, max_length in 2usize..9,
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
-        let ties = if first { Ties::FirstSeen } else { Ties::LowerIds };
-        let below_length = if longest == 8 { usize::MAX } else { longest };
-        let (free, bound) = both(&words, rules(ties, MergeLimits { min_count, below_length, ..ALL }), room);
-        prop_assert_eq!(&free.merges, &bound.merges);
-        prop_assert!(bound.within_limit);
+        let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
+        let below_length = if max_length == 8 { usize::MAX } else { max_length };
+        let (unlimited, limited) = both_learnings(&words, rules(ties, MergeLimits { min_count, below_length, ..ALL }), room);
+        prop_assert_eq!(&unlimited.merges, &limited.merges);
+        prop_assert!(limited.within_limit);
     }
 
     #[test]
-    fn rounds_with_affixes_give_the_same_merges(
+    fn rounds_with_affixes_learn_the_same_merges(
         words in proptest::collection::vec(("[#a]{0,9}|[ab]{0,12}|[a-f<]{0,16}", 1u64..20), 0..40),
-        is_prefix in any::<bool>(), room in 9_000usize..14_000, longest in 2usize..9,
+        is_prefix in any::<bool>(), room in 9_000usize..14_000, max_length in 2usize..9,
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let affixes = match is_prefix {
             true => Affixes { prefix: b"#".to_vec(), suffix: Vec::new() },
             false => Affixes { prefix: Vec::new(), suffix: b"<".to_vec() },
         };
-        let below_length = if longest == 8 { usize::MAX } else { longest };
+        let below_length = if max_length == 8 { usize::MAX } else { max_length };
         let limits = MergeLimits { below_length, ..ALL };
         let rules = MergeRules { unit: WordUnit::Chars, affixes, ..rules(Ties::LowerIds, limits) };
-        let (free, bound) = both(&words, rules, room);
-        prop_assert_eq!(free.merges, bound.merges);
-        prop_assert_eq!(free.texts.into_columns(), bound.texts.into_columns());
+        let (unlimited, limited) = both_learnings(&words, rules, room);
+        prop_assert_eq!(unlimited.merges, limited.merges);
+        prop_assert_eq!(unlimited.texts.into_columns(), limited.texts.into_columns());
     }
 }
 
-/// A word in which not even the places of the most frequent pair fit into [`NARROW`] bytes.
-fn wide(symbols: &[u8]) -> Vec<u8> {
+/// Returns a word whose most frequent pair has more places than fit into [`NARROW`] bytes.
+fn wide_word(symbols: &[u8]) -> Vec<u8> {
     let mut state = 1u32;
-    let mut next = || {
+    let mut next_symbol = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         symbols[(state >> 16) as usize % symbols.len()]
     };
-    let word: Vec<u8> = (0..16_000).flat_map(|_| [b'q', b'z', next(), next()]).collect();
+    let word: Vec<u8> = (0..16_000).flat_map(|_| [b'q', b'z', next_symbol(), next_symbol()]).collect();
     assert!(word.len() / 4 * size_of::<PairPosition>() > NARROW);
     word
 }
@@ -158,36 +158,36 @@ fn wide(symbols: &[u8]) -> Vec<u8> {
 const NARROW: usize = 40_000;
 
 #[test]
-fn a_word_that_does_not_fit_into_memory() {
-    let words = [(wide(b"abqz"), 1)];
+fn a_word_that_does_not_fit_into_memory_is_merged_as_a_stream() {
+    let words = [(wide_word(b"abqz"), 1)];
     for ties in [Ties::LowerIds, Ties::FirstSeen] {
         let rules = rules(ties, MergeLimits { symbols: 300, ..ALL });
-        let bound = learned(&words, &MergeRules { room: Some(NARROW), ..rules.clone() }).unwrap();
-        assert_eq!(learned(&words, &rules).unwrap().merges, bound.merges);
+        let limited = learn_words(&words, &MergeRules { room: Some(NARROW), ..rules.clone() }).unwrap();
+        assert_eq!(learn_words(&words, &rules).unwrap().merges, limited.merges);
     }
 }
 
 #[test]
-fn a_known_symbol_gets_the_length_of_its_merge() {
-    let words = [(wide(b"qz"), 1)];
+fn an_existing_symbol_gets_the_length_of_its_merge() {
+    let words = [(wide_word(b"qz"), 1)];
     let mut rules = rules(Ties::LowerIds, MergeLimits { symbols: 290, below_length: 5, ..ALL });
-    let free = learned_with(&words, &[b"qz"], &rules).unwrap();
-    assert_eq!(free.merges[0].id, 256);
+    let unlimited = learn_words_with(&words, &[b"qz"], &rules).unwrap();
+    assert_eq!(unlimited.merges[0].id, 256);
     rules.room = Some(NARROW);
-    assert_eq!(free.merges, learned_with(&words, &[b"qz"], &rules).unwrap().merges);
+    assert_eq!(unlimited.merges, learn_words_with(&words, &[b"qz"], &rules).unwrap().merges);
 }
 
 #[test]
-fn counts_beyond_32_bits() {
+fn counts_can_exceed_32_bits() {
     let words: [(&[u8], u64); 3] = [(b"ab", 1 << 40), (b"bc", (1 << 40) + 1), (b"cd", u64::from(u32::MAX))];
     let counts: Vec<(u32, u64)> =
-        learned_in_memory(&words, Ties::LowerIds, ALL).iter().map(|merge| (merge.left, merge.count)).collect();
+        learn_in_memory(&words, Ties::LowerIds, ALL).iter().map(|merge| (merge.left, merge.count)).collect();
     assert_eq!(counts, [(98, (1 << 40) + 1), (97, 1 << 40), (99, u64::from(u32::MAX))]);
 }
 
 #[test]
-fn pairs_that_are_gone_are_not_merged() {
-    let pairs: Vec<(u32, u32)> = learned_in_memory(&[(b"abc", 5), (b"ab", 3)], Ties::LowerIds, ALL)
+fn pairs_that_do_not_occur_any_more_are_not_merged() {
+    let pairs: Vec<(u32, u32)> = learn_in_memory(&[(b"abc", 5), (b"ab", 3)], Ties::LowerIds, ALL)
         .iter()
         .map(|merge| (merge.left, merge.right))
         .collect();
@@ -195,18 +195,15 @@ fn pairs_that_are_gone_are_not_merged() {
 }
 
 #[test]
-fn one_long_word() {
+fn one_long_word_is_merged() {
     let mut state = 1u32;
-    let mut next = |_| {
+    let mut next_byte = |_| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 24) as u8 % 16
     };
-    let word: Vec<u8> = (0..300_000).map(&mut next).collect();
+    let word: Vec<u8> = (0..300_000).map(&mut next_byte).collect();
     for ties in [Ties::LowerIds, Ties::FirstSeen] {
-        assert_eq!(learned_in_memory(&[(&word, 1)], ties, MergeLimits { symbols: 3000, ..ALL }).len(), 2744);
-        assert_eq!(
-            learned_in_memory(&[(&vec![b'a'; 100_000], 1)], ties, MergeLimits { symbols: 300, ..ALL }).len(),
-            21
-        );
+        assert_eq!(learn_in_memory(&[(&word, 1)], ties, MergeLimits { symbols: 3000, ..ALL }).len(), 2744);
+        assert_eq!(learn_in_memory(&[(&vec![b'a'; 100_000], 1)], ties, MergeLimits { symbols: 300, ..ALL }).len(), 21);
     }
 }

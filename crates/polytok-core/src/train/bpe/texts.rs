@@ -1,4 +1,4 @@
-//! The texts of symbols by id, and the ids by text.
+//! Stores the texts of symbols by id, and finds ids by text.
 
 use hashbrown::HashTable;
 
@@ -9,7 +9,7 @@ pub struct SymbolTexts {
     blob: Vec<u8>,
     ends: Vec<usize>,
     ids: HashTable<u32>,
-    /// The prefix that the right half of a pair loses.
+    /// The prefix that is removed from the right half of a pair.
     prefix: Vec<u8>,
 }
 
@@ -18,32 +18,32 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl SymbolTexts {
-    /// An empty list. The right halves of pairs lose the prefix.
+    /// Creates an empty list. `prefix` is removed from the right halves of pairs.
     pub fn new(prefix: &[u8]) -> SymbolTexts {
         SymbolTexts { blob: Vec::new(), ends: Vec::new(), ids: HashTable::new(), prefix: prefix.to_vec() }
     }
 
-    /// The number of texts.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether the list is empty.
+    /// Reports whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The text of an id below [`SymbolTexts::len`].
+    /// Returns the text of an id below [`SymbolTexts::len`].
     pub fn get(&self, id: u32) -> &[u8] {
         slice(&self.blob, &self.ends, id)
     }
 
-    /// The id of a text.
+    /// Returns the id of a text.
     pub fn find(&self, text: &[u8]) -> Option<u32> {
         self.ids.find(hash(text), |&id| self.get(id) == text).copied()
     }
 
-    /// The id of a text; a new text gets the next id.
+    /// Adds a text. Returns its id, which is a new id if the text is new.
     pub fn add(&mut self, text: &[u8]) -> Result<u32> {
         if let Some(id) = self.find(text) {
             return Ok(id);
@@ -61,14 +61,14 @@ impl SymbolTexts {
         Ok(id)
     }
 
-    /// The id of the text of a pair.
+    /// Adds the text of a pair. Returns its id.
     pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
         let right = self.get(right);
         let joined = [self.get(left), right.strip_prefix(&self.prefix[..]).unwrap_or(right)].concat();
         self.add(&joined)
     }
 
-    /// The concatenated texts, and their offsets.
+    /// Returns the concatenated texts, and their offsets.
     pub fn into_columns(self) -> (Vec<u8>, Vec<u32>) {
         let offsets = std::iter::once(0).chain(self.ends.iter().map(|&end| end as u32)).collect();
         (self.blob, offsets)

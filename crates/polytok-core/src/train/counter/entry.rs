@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::error::{Error, Result};
 
-/// How often a word occurs and where it was seen first.
+/// The count of a word, and the ordinal of its first occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WordEntry {
     pub(super) count: u64,
@@ -14,12 +14,12 @@ pub(super) struct WordEntry {
 /// A callback for each word and its entry.
 pub(super) type EachEntry<'a> = &'a mut dyn FnMut(&[u8], WordEntry) -> Result<()>;
 
-/// An order of distinct words. There are no ties, because words are distinct and so are ordinals.
+/// An order of distinct words. No two words are equal in it, because words are distinct and so are ordinals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By the first occurrence.
+    /// By the ordinal of the first occurrence.
     FirstSeen,
-    /// The most frequent first; ties by their bytes.
+    /// By count, the most frequent first; words of the same count by their bytes.
     MostFrequent,
     /// By their bytes.
     Bytes,
@@ -30,7 +30,7 @@ impl Order {
     #[inline]
     pub(super) fn compare<W: Ord>(self, one: (W, WordEntry), other: (W, WordEntry)) -> Ordering {
         match self {
-            // If a caller gives one ordinal to two words, the words decide.
+            // If a caller gives the same ordinal to two words, their bytes decide.
             Order::FirstSeen => (one.1.ordinal, one.0).cmp(&(other.1.ordinal, other.0)),
             Order::MostFrequent => other.1.count.cmp(&one.1.count).then_with(|| one.0.cmp(&other.0)),
             Order::Bytes => one.0.cmp(&other.0),
@@ -38,15 +38,15 @@ impl Order {
     }
 }
 
-/// The error for a count that exceeds 64 bits.
+/// Returns the error for a count that exceeds 64 bits.
 #[cold]
 pub(super) fn count_overflow(word: &[u8]) -> Error {
-    let shown = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
-    Error::Argument(format!("the count of the word {shown:?} exceeds 64 bits; scale the counts down"))
+    let word_start = String::from_utf8_lossy(&word[..word.len().min(40)]).into_owned();
+    Error::Argument(format!("the count of the word {word_start:?} exceeds 64 bits; scale the counts down"))
 }
 
 impl WordEntry {
-    /// The sum of two entries of one word.
+    /// Returns the sum of two entries of the same word.
     pub(super) fn plus(self, other: WordEntry, word: &[u8]) -> Result<WordEntry> {
         let count = self.count.checked_add(other.count).ok_or_else(|| count_overflow(word))?;
         Ok(WordEntry { count, ordinal: self.ordinal.min(other.ordinal) })

@@ -1,4 +1,4 @@
-//! Merges sorted runs into one sorted stream. Entries of the same word are added up.
+//! Merges sorted runs into one sorted stream, and adds up entries of the same word.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use super::entry::{EachEntry, Order, WordEntry};
 use super::runs::WordRun;
 use crate::error::Result;
 
-/// A run, ordered by its next word. The comparison is reversed, because a heap returns the greatest item.
+/// A run, ordered by its current word. The comparison is reversed, because a heap returns the greatest item first.
 struct Head<'r> {
     run: &'r mut WordRun,
     order: Order,
@@ -34,7 +34,7 @@ impl PartialEq for Head<'_> {
 
 impl Eq for Head<'_> {}
 
-/// Calls `each` for every word once. In an order other than [`Order::Bytes`], no word is in two runs.
+/// Calls `each` for every distinct word. In an order other than [`Order::Bytes`], no word can be in two runs.
 pub(super) fn merge(runs: &mut [WordRun], order: Order, each: EachEntry) -> Result<()> {
     let mut heads = BinaryHeap::with_capacity(runs.len());
     for run in runs {
@@ -48,9 +48,9 @@ pub(super) fn merge(runs: &mut [WordRun], order: Order, each: EachEntry) -> Resu
     while let Some(mut head) = heads.peek_mut() {
         let entry = head.run.entry;
         pending = match pending {
-            Some(before) if head.run.word() == word => Some(before.plus(entry, &word)?),
-            before => {
-                before.map_or(Ok(()), |before| each(&word, before))?;
+            Some(previous) if head.run.word() == word => Some(previous.plus(entry, &word)?),
+            previous => {
+                previous.map_or(Ok(()), |previous| each(&word, previous))?;
                 word.clear();
                 word.extend_from_slice(head.run.word());
                 Some(entry)

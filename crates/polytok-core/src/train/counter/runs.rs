@@ -1,18 +1,19 @@
-//! Words in a file. The record of a word is: the length of the prefix that it shares with the word before, plus one;
-//! the number of its other bytes; its count; its ordinal; its other bytes. A 0 follows the last word.
+//! Writes and reads files of words. The record of a word consists of: the length of the prefix that the word shares
+//! with the preceding word, plus one; the number of its other bytes; its count; its ordinal; its other bytes. A 0
+//! follows the last word.
 //!
-//! Numbers are LEB128. The size of the file bounds the bytes that words share ([`Sharing`]), so that a small file
-//! cannot expand without end. The caller owns the files; the engine only writes and reads them.
+//! Numbers are encoded as LEB128. The bytes that words can share with their predecessors are limited ([`Sharing`]), so
+//! that a small file cannot expand without limit. The caller owns the files; the engine only writes and reads them.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
-/// Bytes between the engine and a file.
+/// The size of the buffer between the engine and a file, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// A file to write, and then to read from its beginning.
+/// A file that is written once, and then read from its beginning.
 pub trait RunFile: Read + Write + Seek + Send + Sync {}
 
 impl<F: Read + Write + Seek + Send + Sync> RunFile for F {}
@@ -23,52 +24,53 @@ pub trait Spill: Send + Sync {
     fn create(&self) -> io::Result<Box<dyn RunFile>>;
 }
 
-/// The error for a file that cannot be written or read.
+/// Converts the error of a file that cannot be written or read.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         Error::File(format!("cannot write or read a file of counts: {error}"))
     }
 }
 
-/// Bytes that words can share in any file.
-const FREE: u64 = 1 << 26;
+/// The number of bytes that the words of any file can share.
+const SHARED_MIN: u64 = 1 << 26;
 
-/// Additional bytes that words can share for each byte of a word in the file.
-const FOR_EACH: u64 = 1 << 8;
+/// The number of further bytes that words can share for each unshared byte in the file.
+const SHARED_PER_BYTE: u64 = 1 << 8;
 
-/// The bytes that the words so far share. When the bound is reached, the writer writes a whole word; the reader rejects
-/// a file that exceeds the bound.
+/// The number of bytes that the words so far share with their predecessors, and the number of their unshared bytes. At
+/// the limit, the writer writes a whole word. The reader rejects a file that exceeds the limit.
 #[derive(Default)]
 struct Sharing {
-    shared: u64,
-    own: u64,
+    shared_bytes: u64,
+    unshared_bytes: u64,
 }
 
 impl Sharing {
-    fn allows(&self, shared: u64) -> bool {
-        self.shared.saturating_add(shared) <= self.own.saturating_mul(FOR_EACH).saturating_add(FREE)
+    fn allows(&self, shared_bytes: u64) -> bool {
+        self.shared_bytes.saturating_add(shared_bytes)
+            <= self.unshared_bytes.saturating_mul(SHARED_PER_BYTE).saturating_add(SHARED_MIN)
     }
 
-    fn add(&mut self, shared: u64, own: u64) {
-        self.shared = self.shared.saturating_add(shared);
-        self.own = self.own.saturating_add(own);
+    fn add(&mut self, shared_bytes: u64, unshared_bytes: u64) {
+        self.shared_bytes = self.shared_bytes.saturating_add(shared_bytes);
+        self.unshared_bytes = self.unshared_bytes.saturating_add(unshared_bytes);
     }
 }
 
-/// Writes words.
+/// Writes words as records.
 pub(super) struct WordWriter<W: Write> {
     pub(super) out: W,
-    before: Vec<u8>,
+    previous_word: Vec<u8>,
     sharing: Sharing,
 }
 
 impl<W: Write> WordWriter<W> {
     pub(super) fn new(out: W) -> WordWriter<W> {
-        WordWriter { out, before: Vec::new(), sharing: Sharing::default() }
+        WordWriter { out, previous_word: Vec::new(), sharing: Sharing::default() }
     }
 
     pub(super) fn push(&mut self, word: &[u8], entry: WordEntry) -> io::Result<()> {
-        let shared = word.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
+        let shared = word.iter().zip(&self.previous_word).take_while(|(one, other)| one == other).count();
         let shared = if self.sharing.allows(shared as u64) { shared } else { 0 };
         self.sharing.add(shared as u64, (word.len() - shared) as u64);
         let mut numbers = Vec::with_capacity(40);
@@ -78,8 +80,8 @@ impl<W: Write> WordWriter<W> {
         put_number(&mut numbers, entry.ordinal);
         self.out.write_all(&numbers)?;
         self.out.write_all(&word[shared..])?;
-        self.before.truncate(shared);
-        self.before.extend_from_slice(&word[shared..]);
+        self.previous_word.truncate(shared);
+        self.previous_word.extend_from_slice(&word[shared..]);
         Ok(())
     }
 
@@ -110,26 +112,26 @@ impl<R: Read> WordReader<R> {
         WordReader { file, word: Vec::new(), sharing: Sharing::default() }
     }
 
-    /// Reads the next word; None after the last.
+    /// Reads the next word. Returns `None` after the last word.
     pub(super) fn next(&mut self) -> io::Result<Option<WordEntry>> {
         let Some(shared) = self.number()?.checked_sub(1) else { return Ok(None) };
-        let (rest, count, ordinal) = (self.number()?, self.number()?, self.number()?);
+        let (own_len, count, ordinal) = (self.number()?, self.number()?, self.number()?);
         if shared > self.word.len() as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "a word shares more bytes than the word before has",
+                "a word shares more bytes with the preceding word than that word has",
             ));
         }
         if !self.sharing.allows(shared) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "its words share more bytes than a file of this size can hold",
+                "its words share more bytes than a file of this size can",
             ));
         }
-        self.sharing.add(shared, rest);
+        self.sharing.add(shared, own_len);
         self.word.truncate(shared as usize);
-        // Memory grows with the bytes that are read, so a false length takes none.
-        if (&mut self.file).take(rest).read_to_end(&mut self.word)? as u64 != rest {
+        // Memory grows with the bytes that are read, so a wrong length does not allocate memory.
+        if (&mut self.file).take(own_len).read_to_end(&mut self.word)? as u64 != own_len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         Ok(Some(WordEntry { count, ordinal }))
@@ -153,26 +155,26 @@ impl<R: Read> WordReader<R> {
     }
 }
 
-/// A file of sorted words.
+/// A file of sorted words, and the entry of its current word.
 pub(super) struct WordRun {
     reader: WordReader<BufReader<Box<dyn RunFile>>>,
     pub(super) entry: WordEntry,
 }
 
 impl WordRun {
-    /// The current word.
+    /// Returns the current word.
     pub(super) fn word(&self) -> &[u8] {
         &self.reader.word
     }
 
-    /// Reads the next word; false at the end.
+    /// Reads the next word. Returns false at the end.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let entry = self.reader.next()?;
         self.entry = entry.unwrap_or(self.entry);
         Ok(entry.is_some())
     }
 
-    /// Goes back to the beginning.
+    /// Returns to the beginning of the file.
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.reader.word.clear();
         self.reader.sharing = Sharing::default();

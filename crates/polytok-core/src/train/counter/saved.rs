@@ -1,8 +1,8 @@
-//! A counts file: the caller's description of the texts, then the words in the order of their bytes.
+//! Writes and reads counts files: the caller's description of the texts, and the words in the order of their bytes.
 //!
-//! In this order: `MAGIC`, the length of the description as eight bytes, the description, the XXH3 of all these, the
-//! words as in a run, and the sequence. At the end are three numbers of eight bytes each: the number of words, the next
-//! ordinal, and the XXH3 of everything before it.
+//! The file consists of: `MAGIC`; the length of the description as eight bytes; the description; the XXH3 of the
+//! preceding bytes; the words as in a run; the sequence; and three numbers of eight bytes each, which are the number of
+//! words, the next ordinal, and the XXH3 of all preceding bytes.
 
 use std::io::{self, Read, Write};
 
@@ -13,22 +13,22 @@ use super::{REPORT_EVERY, WordCounter};
 use crate::error::{Error, Result};
 use crate::train::progress::Progress;
 
-/// The first bytes, with the version.
+/// The first bytes of a counts file, which include the version.
 const MAGIC: &[u8; 17] = b"polytok counts 1\n";
 
-/// The most bytes of a description.
-const LONGEST: u64 = 1 << 24;
+/// The highest number of bytes of a description.
+const MAX_DESCRIPTION: u64 = 1 << 24;
 
 /// A writer or reader that computes the checksum of its bytes.
 struct ChecksumFile<F> {
     file: F,
-    sum: Xxh3,
+    checksum: Xxh3,
 }
 
 impl<F: Write> Write for ChecksumFile<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.file.write(bytes)?;
-        self.sum.update(&bytes[..count]);
+        self.checksum.update(&bytes[..count]);
         Ok(count)
     }
 
@@ -40,24 +40,24 @@ impl<F: Write> Write for ChecksumFile<F> {
 impl<F: Read> Read for ChecksumFile<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(bytes)?;
-        self.sum.update(&bytes[..count]);
+        self.checksum.update(&bytes[..count]);
         Ok(count)
     }
 }
 
-/// Writes a counts file. `counter` keeps its words.
+/// Writes a counts file. The counter keeps its words.
 pub fn write_counts(
     counter: &mut WordCounter,
     description: &str,
     out: impl Write,
     progress: &mut dyn Progress,
 ) -> Result<()> {
-    let mut out = ChecksumFile { file: out, sum: Xxh3::new() };
+    let mut out = ChecksumFile { file: out, checksum: Xxh3::new() };
     out.write_all(MAGIC)?;
     out.write_all(&(description.len() as u64).to_le_bytes())?;
     out.write_all(description.as_bytes())?;
-    let sum = out.sum.digest();
-    out.write_all(&sum.to_le_bytes())?;
+    let checksum = out.checksum.digest();
+    out.write_all(&checksum.to_le_bytes())?;
     let mut writer = WordWriter::new(out);
     let mut count = 0u64;
     let next = counter.next_ordinal();
@@ -73,21 +73,21 @@ pub fn write_counts(
     counter.sequence.write(&mut out)?;
     out.write_all(&count.to_le_bytes())?;
     out.write_all(&next.to_le_bytes())?;
-    let sum = out.sum.digest();
-    out.write_all(&sum.to_le_bytes())?;
+    let checksum = out.checksum.digest();
+    out.write_all(&checksum.to_le_bytes())?;
     Ok(out.flush()?)
 }
 
-/// A counts file to read.
+/// A counts file that is being read.
 pub struct CountsFile<R: Read> {
     reader: WordReader<ChecksumFile<R>>,
     description: String,
 }
 
 impl<R: Read> CountsFile<R> {
-    /// Reads the description. `file` should be buffered.
+    /// Opens a counts file and reads the description. `file` should be buffered.
     pub fn open(file: R) -> Result<CountsFile<R>> {
-        let mut file = ChecksumFile { file, sum: Xxh3::new() };
+        let mut file = ChecksumFile { file, checksum: Xxh3::new() };
         let mut magic = [0; MAGIC.len()];
         file.read_exact(&mut magic).map_err(read_error)?;
         if magic != *MAGIC {
@@ -96,22 +96,22 @@ impl<R: Read> CountsFile<R> {
             ));
         }
         let len = number(&mut file)?;
-        if len > LONGEST {
-            return Err(damaged(&format!("its description has {len} bytes, more than {LONGEST}")));
+        if len > MAX_DESCRIPTION {
+            return Err(damaged(&format!("its description has {len} bytes, more than {MAX_DESCRIPTION}")));
         }
         let mut description = Vec::new();
         if (&mut file).take(len).read_to_end(&mut description).map_err(read_error)? as u64 != len {
             return Err(damaged("it ends early"));
         }
-        let sum = file.sum.digest();
-        if number(&mut file)? != sum {
+        let checksum = file.checksum.digest();
+        if number(&mut file)? != checksum {
             return Err(damaged("the checksum of its description does not match"));
         }
         let description = String::from_utf8(description).map_err(|_| damaged("its description is not UTF-8"))?;
         Ok(CountsFile { reader: WordReader::new(file), description })
     }
 
-    /// The description of the texts.
+    /// Returns the description of the texts.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -119,35 +119,35 @@ impl<R: Read> CountsFile<R> {
     /// Adds all words to a counter, after its own words. After an error, discard the counter.
     pub fn add_to(mut self, counter: &mut WordCounter, progress: &mut dyn Progress) -> Result<()> {
         let base = counter.next_ordinal();
-        let (mut before, mut count, mut last) = (Vec::new(), 0u64, 0);
+        let (mut previous_word, mut count, mut last_ordinal) = (Vec::new(), 0u64, 0);
         while let Some(entry) = self.reader.next().map_err(read_error)? {
             let word = &self.reader.word;
-            if count > 0 && *word <= before || entry.count == 0 {
+            if count > 0 && *word <= previous_word || entry.count == 0 {
                 return Err(damaged(&format!("word {count} is out of order, or its count is 0")));
             }
             let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| damaged("an ordinal is too large"))?;
             counter.add_at(word, entry.count, ordinal)?;
-            before.clone_from(word);
-            last = last.max(entry.ordinal);
+            previous_word.clone_from(word);
+            last_ordinal = last_ordinal.max(entry.ordinal);
             count += 1;
             if count.is_multiple_of(REPORT_EVERY) {
                 progress.report("reading counts", count, 0)?;
             }
         }
-        let most = counter.limit().map_or(usize::MAX, |limit| limit.bytes);
-        counter.sequence.read(&mut self.reader.file, most)?;
-        self.finish(count, last).map(|next| counter.skip_to(base.saturating_add(next)))
+        let max_bytes = counter.limit().map_or(usize::MAX, |limit| limit.bytes);
+        counter.sequence.read(&mut self.reader.file, max_bytes)?;
+        self.finish(count, last_ordinal).map(|next| counter.skip_to(base.saturating_add(next)))
     }
 
     /// Checks the end of the file and returns the next ordinal.
-    fn finish(mut self, count: u64, last: u64) -> Result<u64> {
+    fn finish(mut self, count: u64, last_ordinal: u64) -> Result<u64> {
         let file = &mut self.reader.file;
         let (words, next) = (number(file)?, number(file)?);
-        let sum = file.sum.digest();
-        if number(file)? != sum {
+        let checksum = file.checksum.digest();
+        if number(file)? != checksum {
             return Err(damaged("its checksum does not match"));
         }
-        if words != count || (count > 0 && last >= next) {
+        if words != count || (count > 0 && last_ordinal >= next) {
             return Err(damaged("the numbers at its end do not match its words"));
         }
         match file.read(&mut [0]).map_err(read_error)? {
@@ -167,7 +167,7 @@ pub(super) fn damaged(what: &str) -> Error {
     Error::Format(format!("the counts file is damaged: {what}; count the texts again"))
 }
 
-/// Converts the error of a read.
+/// Converts the error of a read to an error that names the counts file.
 pub(super) fn read_error(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => damaged("it ends early"),

@@ -1,5 +1,5 @@
-//! Pairs of texts in the order of the input, for facts that counts alone cannot give. Each distinct text is stored
-//! once.
+//! Stores pairs of texts in the order of the input, for training that depends on this order. Each distinct text is
+//! stored once.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -9,8 +9,9 @@ use super::entry::WordEntry;
 use super::runs::{WordReader, WordWriter, put_number};
 use crate::error::{Error, Result};
 
-/// Bytes that each distinct text takes in addition to its own: slots in a growing table, and the overhead of the heap.
-const TEXT: usize = 96;
+/// The number of bytes that each distinct text takes besides its own bytes: slots in a growing table, and the overhead
+/// of the heap.
+const TEXT_OVERHEAD: usize = 96;
 
 /// Pairs of texts in the order of the input.
 #[derive(Default)]
@@ -41,62 +42,64 @@ impl Sequence {
         };
         let next = u32::try_from(self.numbers.len()).map_err(overflow)?;
         self.numbers.insert(text.into(), next);
-        self.bytes += TEXT + text.len();
+        self.bytes += TEXT_OVERHEAD + text.len();
         Ok(next)
     }
 
-    /// The bytes that a further pair takes, of this text and one that is already stored.
+    /// Returns the number of bytes that a further pair takes if it consists of `text` and a text that is already
+    /// stored.
     pub fn cost(&self, text: &[u8]) -> usize {
-        let new = if self.numbers.contains_key(text) { 0 } else { TEXT + text.len() };
+        let new = if self.numbers.contains_key(text) { 0 } else { TEXT_OVERHEAD + text.len() };
         size_of::<[u32; 2]>() + new
     }
 
-    /// The number of pairs.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there are no pairs.
+    /// Reports whether the sequence has no pairs.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Bytes of memory taken; an estimate that never exceeds the true size.
+    /// Returns the number of bytes of memory, as an estimate that does not exceed the true size.
     pub fn memory(&self) -> usize {
         self.bytes + size_of::<[u32; 2]>() * self.pairs.len()
     }
 
-    /// All pairs in order.
+    /// Returns all pairs in order.
     pub fn pairs(&self) -> impl DoubleEndedIterator<Item = [&[u8]; 2]> + ExactSizeIterator {
         let texts = self.texts();
         self.pairs.iter().map(move |pair| pair.map(|number| texts[number as usize]))
     }
 
-    /// The distinct texts by number.
+    /// Returns the distinct texts by their numbers.
     fn texts(&self) -> Vec<&[u8]> {
         let mut texts = vec![&[][..]; self.numbers.len()];
         self.numbers.iter().for_each(|(text, number)| texts[*number as usize] = text);
         texts
     }
 
-    /// Concatenates slices of several sequences. Each slice is the number of its sequence and a range.
+    /// Concatenates slices of several sequences. Each slice consists of the number of its sequence and a range of
+    /// pairs.
     pub fn concat(parts: &[Sequence], slices: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<Sequence> {
         let texts: Vec<Vec<&[u8]>> = parts.iter().map(Sequence::texts).collect();
-        let mut known: Vec<Vec<Option<u32>>> = texts.iter().map(|texts| vec![None; texts.len()]).collect();
-        let mut all = Sequence::default();
+        let mut new_numbers: Vec<Vec<Option<u32>>> = texts.iter().map(|texts| vec![None; texts.len()]).collect();
+        let mut joined = Sequence::default();
         for (part, range) in slices {
             for pair in &parts[part].pairs[range] {
                 let mut numbers = [0; 2];
                 for (number, old) in numbers.iter_mut().zip(pair.map(|old| old as usize)) {
-                    *number = match known[part][old] {
+                    *number = match new_numbers[part][old] {
                         Some(number) => number,
-                        None => *known[part][old].insert(all.number(texts[part][old])?),
+                        None => *new_numbers[part][old].insert(joined.number(texts[part][old])?),
                     };
                 }
-                all.pairs.push(numbers);
+                joined.pairs.push(numbers);
             }
         }
-        Ok(all)
+        Ok(joined)
     }
 
     /// Writes the distinct texts as words, the number of pairs, and the numbers of their texts.
@@ -118,21 +121,20 @@ impl Sequence {
         out.write_all(&numbers)
     }
 
-    /// Appends the pairs of a file; an error if this sequence then takes more than `limit` bytes.
+    /// Appends the pairs of a file. Returns an error if this sequence then takes more than `limit` bytes.
     pub(super) fn read(&mut self, file: &mut impl Read, limit: usize) -> Result<()> {
         let mut reader = WordReader::new(file);
-        let mut renamed = Vec::new();
+        let mut new_numbers = Vec::new();
         while reader.next().map_err(super::saved::read_error)?.is_some() {
-            renamed.push(self.number(&reader.word)?);
+            new_numbers.push(self.number(&reader.word)?);
             self.check(limit)?;
         }
         let mut number = || reader.number().map_err(super::saved::read_error);
         for _ in 0..number()? {
             let mut pair = [0; 2];
             for new in &mut pair {
-                let old = usize::try_from(number()?).ok().and_then(|old| renamed.get(old));
-                *new =
-                    *old.ok_or_else(|| super::saved::damaged("a pair of its sequence has a text that is missing"))?;
+                let old = usize::try_from(number()?).ok().and_then(|old| new_numbers.get(old));
+                *new = *old.ok_or_else(|| super::saved::damaged("a pair of its sequence has no text"))?;
             }
             self.pairs.push(pair);
             self.check(limit)?;
@@ -144,9 +146,7 @@ impl Sequence {
         if self.memory() <= limit {
             return Ok(());
         }
-        Err(Error::Argument(
-            "the bytes of each sentence that stay in memory exceed their share of max_memory; raise max_memory".into(),
-        ))
+        Err(Error::Argument("the sequence of sentences exceeds its share of max_memory; raise max_memory".into()))
     }
 }
 

@@ -1,8 +1,9 @@
-//! The words in memory. Short words are in the slots of a hash table; the bytes of the others are in one buffer.
+//! Stores the counted words in memory. Short words are in the slots of a hash table; the bytes of long words are in one
+//! buffer.
 //!
 //! A slot of 32 bytes holds a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line.
-//! Each table has its own hash seeds, so nobody can prepare a text whose words collide. No order depends on the seeds,
-//! because words always leave the table sorted.
+//! Each table has its own hash seeds, so an attacker cannot prepare a text whose words collide. The order of words
+//! never depends on the seeds, because words are sorted when they leave the table.
 
 use crate::prefetch::prefetch;
 use std::cmp::Ordering;
@@ -17,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
 
-/// The fewest slots of a table that has short words.
-const FEWEST: usize = 1 << 10;
+/// The lowest number of slots of a table that has short words.
+const MIN_SLOTS: usize = 1 << 10;
 
 /// A short word. A slot whose key is 0 is free.
 #[derive(Clone, Copy, Default)]
@@ -39,15 +40,15 @@ struct LongWord {
 
 pub(super) struct WordTable {
     seeds: (u64, u64),
-    /// Their number is a power of two, or 0.
+    /// The slots of short words. The number of slots is a power of two, or 0.
     slots: Vec<ShortWord>,
-    shorts: usize,
+    short_count: usize,
     longs: Vec<LongWord>,
     by_bytes: HashTable<u32>,
     bytes: Vec<u8>,
 }
 
-/// Empty slots.
+/// Creates empty slots.
 fn free_slots(count: usize) -> Vec<ShortWord> {
     let mut slots = huge::with_capacity(count);
     slots.resize(count, ShortWord::default());
@@ -59,7 +60,7 @@ impl Default for WordTable {
         let random = RandomState::new();
         let seeds = (random.hash_one(1), random.hash_one(2));
         let (by_bytes, bytes) = (HashTable::new(), Vec::new());
-        WordTable { seeds, slots: Vec::new(), shorts: 0, longs: Vec::new(), by_bytes, bytes }
+        WordTable { seeds, slots: Vec::new(), short_count: 0, longs: Vec::new(), by_bytes, bytes }
     }
 }
 
@@ -76,7 +77,7 @@ impl LongWord {
 }
 
 impl WordTable {
-    /// The hash of a word with this key.
+    /// Returns the hash of a word that has this key.
     #[inline]
     pub(super) fn hash(&self, key: PieceKey, word: &[u8]) -> u64 {
         if !key.is_short() {
@@ -87,18 +88,18 @@ impl WordTable {
         product as u64 ^ (product >> 64) as u64
     }
 
-    /// Asks the processor for the slot of this hash.
+    /// Prefetches the slot of a hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
         prefetch(&self.slots, hash as usize & self.slots.len().wrapping_sub(1));
     }
 
-    /// The count and the ordinal of a word, if it is there.
+    /// Returns the count and the ordinal of a word, if the table contains the word.
     #[inline]
     pub(super) fn find(&mut self, key: PieceKey, hash: u64, word: &[u8]) -> Option<(&mut u64, &mut u64)> {
         if key.is_short() {
-            let place = self.place(key, hash)?;
-            let slot = &mut self.slots[place];
+            let slot_index = self.slot_index(key, hash)?;
+            let slot = &mut self.slots[slot_index];
             return (slot.key == key).then_some((&mut slot.count, &mut slot.ordinal));
         }
         let (longs, bytes) = (&self.longs, &self.bytes);
@@ -108,16 +109,16 @@ impl WordTable {
         Some((&mut long.count, &mut long.ordinal))
     }
 
-    /// The slot of a short word, or the free slot for it; None if the table has no slots.
+    /// Returns the slot of a short word, or the free slot for the word; `None` if the table has no slots.
     #[inline]
-    fn place(&self, key: PieceKey, hash: u64) -> Option<usize> {
+    fn slot_index(&self, key: PieceKey, hash: u64) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
-        let mut place = hash as usize & mask;
-        // The loop ends because a quarter of the slots is free.
-        while self.slots[place].key != key && self.slots[place].key != PieceKey::default() {
-            place = (place + 1) & mask;
+        let mut slot_index = hash as usize & mask;
+        // The loop ends because at least a quarter of the slots is free.
+        while self.slots[slot_index].key != key && self.slots[slot_index].key != PieceKey::default() {
+            slot_index = (slot_index + 1) & mask;
         }
-        Some(place)
+        Some(slot_index)
     }
 
     /// Inserts a word that is not in the table.
@@ -133,7 +134,7 @@ impl WordTable {
                 self.resize(self.grown_slots());
             }
             self.set_slot(hash, ShortWord { key, count, ordinal });
-            self.shorts += 1;
+            self.short_count += 1;
             return Ok(());
         }
         let at = u32::try_from(self.longs.len())
@@ -148,17 +149,17 @@ impl WordTable {
     }
 
     fn set_slot(&mut self, hash: u64, short: ShortWord) {
-        if let Some(place) = self.place(short.key, hash) {
-            self.slots[place] = short;
+        if let Some(slot_index) = self.slot_index(short.key, hash) {
+            self.slots[slot_index] = short;
         }
     }
 
     fn is_crowded(&self) -> bool {
-        (self.shorts + 1) * 4 > self.slots.len() * 3
+        (self.short_count + 1) * 4 > self.slots.len() * 3
     }
 
     fn grown_slots(&self) -> usize {
-        (self.slots.len() * 2).max(FEWEST)
+        (self.slots.len() * 2).max(MIN_SLOTS)
     }
 
     fn resize(&mut self, count: usize) {
@@ -169,40 +170,42 @@ impl WordTable {
         }
     }
 
-    /// Whether the table has no words.
+    /// Reports whether the table has no words.
     pub(super) fn is_empty(&self) -> bool {
-        self.shorts == 0 && self.longs.is_empty()
+        self.short_count == 0 && self.longs.is_empty()
     }
 
-    /// The number of words, and an upper bound of their bytes.
+    /// Returns the number of words, and an upper bound of their bytes.
     pub(super) fn sizes(&self) -> (usize, usize) {
-        (self.shorts + self.longs.len(), self.shorts * KEY + self.bytes.len())
+        (self.short_count + self.longs.len(), self.short_count * KEY + self.bytes.len())
     }
 
-    /// Bytes of memory taken.
+    /// Returns the number of bytes of memory.
     pub(super) fn memory(&self) -> usize {
-        let fixed = self.slots.capacity() * size_of::<ShortWord>() + self.longs.capacity() * size_of::<LongWord>();
-        fixed + self.bytes.capacity() + self.by_bytes.allocation_size()
+        let words_bytes =
+            self.slots.capacity() * size_of::<ShortWord>() + self.longs.capacity() * size_of::<LongWord>();
+        words_bytes + self.bytes.capacity() + self.by_bytes.allocation_size()
     }
 
-    /// The most bytes taken while a new word is inserted: a buffer that grows exists twice.
+    /// Returns the highest number of bytes in use while a word is inserted. A buffer that grows exists twice for a
+    /// moment.
     pub(super) fn needed(&self, key: PieceKey, word: &[u8]) -> usize {
-        let grown = |len: usize, more: usize, capacity: usize| {
-            if len + more > capacity { (capacity * 2).max(len + more) } else { 0 }
+        let grown_capacity = |len: usize, growth: usize, capacity: usize| {
+            if len + growth > capacity { (capacity * 2).max(len + growth) } else { 0 }
         };
-        let more = match key.is_short() {
+        let growth = match key.is_short() {
             true if self.is_crowded() => self.grown_slots() * size_of::<ShortWord>(),
             true => 0,
             false => {
-                let longs = grown(self.longs.len(), 1, self.longs.capacity()) * size_of::<LongWord>();
-                let places = grown(self.longs.len(), 1, self.by_bytes.capacity()) * 2 * size_of::<u32>();
-                longs + places + grown(self.bytes.len(), word.len(), self.bytes.capacity())
+                let longs = grown_capacity(self.longs.len(), 1, self.longs.capacity()) * size_of::<LongWord>();
+                let index_bytes = grown_capacity(self.longs.len(), 1, self.by_bytes.capacity()) * 2 * size_of::<u32>();
+                longs + index_bytes + grown_capacity(self.bytes.len(), word.len(), self.bytes.capacity())
             }
         };
-        self.memory() + more
+        self.memory() + growth
     }
 
-    /// Gives an empty table more slots, if the limit has room for them.
+    /// Gives an empty table more slots, if they fit into the limit.
     pub(super) fn grow_within(&mut self, limit: usize) {
         let count = self.grown_slots();
         let others = self.memory() - self.slots.capacity() * size_of::<ShortWord>();
@@ -213,21 +216,21 @@ impl WordTable {
         }
     }
 
-    /// Removes all words, in an order. Sorts in place, without further memory.
+    /// Calls `each` for all words in the given order, and removes them. Sorts in place, without further memory.
     pub(super) fn drain(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
         self.each(order, each)?;
         self.slots.clear();
         self.slots.resize(slots, ShortWord::default());
-        self.shorts = 0;
+        self.short_count = 0;
         self.longs.clear();
         self.by_bytes.clear();
         self.bytes.clear();
         Ok(())
     }
 
-    /// Calls `each` for all words, in an order. The table keeps them.
+    /// Calls `each` for all words in the given order. The table keeps them.
     pub(super) fn visit(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
@@ -246,7 +249,7 @@ impl WordTable {
         self.longs.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
     }
 
-    /// Sorts the words of both kinds. Lookups do not work until they are indexed again.
+    /// Sorts short and long words. Lookups do not work until the words are indexed again.
     fn sort(&mut self, order: Order) {
         self.slots.retain(|short| short.key != PieceKey::default());
         self.slots.sort_unstable_by(|one, other| {
@@ -257,7 +260,7 @@ impl WordTable {
         self.longs.sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
     }
 
-    /// Calls `each` for the sorted words of both kinds as one sequence.
+    /// Calls `each` for the sorted short and long words as one sequence.
     fn each(&self, order: Order, each: EachEntry) -> Result<()> {
         let word = |long: &LongWord| &self.bytes[long.start..long.end];
         let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());

@@ -23,7 +23,7 @@ fn limited(bytes: usize) -> Option<Limit> {
 
 const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];
 
-/// The words that a map counts.
+/// Returns the words and counts that a map yields.
 fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
     let mut counts: HashMap<&[u8], (u64, usize)> = HashMap::new();
     for (at, text) in texts.iter().enumerate() {
@@ -42,7 +42,7 @@ fn list(words: &WordCounts) -> Vec<(Vec<u8>, u64)> {
     words.iter().map(|(word, count)| (word.to_vec(), count)).collect()
 }
 
-fn counted(texts: &[Vec<u8>], limit: Option<Limit>) -> WordCounter {
+fn count(texts: &[Vec<u8>], limit: Option<Limit>) -> WordCounter {
     let mut counter = WordCounter::new(limit);
     texts.iter().for_each(|text| counter.add(text, 1).unwrap());
     counter
@@ -62,7 +62,7 @@ proptest! {
     fn words_match_a_map_within_any_limit(texts in texts(), bytes in 0usize..100_000) {
         for order in ORDERS {
             for limit in [None, limited(bytes)] {
-                let words = counted(&texts, limit).into_words(order, &mut NoProgress).unwrap();
+                let words = count(&texts, limit).into_words(order, &mut NoProgress).unwrap();
                 prop_assert_eq!(list(&words), expected(&texts, order));
             }
         }
@@ -72,7 +72,7 @@ proptest! {
     fn counters_add_up(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
         let cut = cut.min(texts.len());
         for limit in [None, limited(bytes)] {
-            let mut one = counted(&texts[..cut], limit.clone());
+            let mut one = count(&texts[..cut], limit.clone());
             let mut other = WordCounter::new(limit);
             (cut..texts.len()).for_each(|at| other.add_at(&texts[at], 1, at as u64).unwrap());
             other.merge(std::mem::take(&mut one)).unwrap();
@@ -84,18 +84,18 @@ proptest! {
     #[test]
     fn a_file_preserves_the_counts(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
         let cut = cut.min(texts.len());
-        let mut back = WordCounter::new(limited(bytes));
+        let mut restored = WordCounter::new(limited(bytes));
         for part in [&texts[..cut], &texts[cut..]] {
-            let mut counter = counted(part, limited(bytes / 2));
+            let mut counter = count(part, limited(bytes / 2));
             let mut file = Vec::new();
             write_counts(&mut counter, "what", &mut file, &mut NoProgress).unwrap();
             let words = counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
             prop_assert_eq!(list(&words), expected(part, Order::FirstSeen));
             let saved = CountsFile::open(&file[..]).unwrap();
             prop_assert_eq!(saved.description(), "what");
-            saved.add_to(&mut back, &mut NoProgress).unwrap();
+            saved.add_to(&mut restored, &mut NoProgress).unwrap();
         }
-        let words = back.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
+        let words = restored.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
         prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
     }
 
@@ -104,7 +104,7 @@ proptest! {
         texts in texts(), at in any::<prop::sample::Index>(), bit in 0u32..8, is_truncated in any::<bool>(),
     ) {
         let mut file = Vec::new();
-        write_counts(&mut counted(&texts, None), "what", &mut file, &mut NoProgress).unwrap();
+        write_counts(&mut count(&texts, None), "what", &mut file, &mut NoProgress).unwrap();
         let at = at.index(file.len());
         if is_truncated {
             file.truncate(at);
@@ -168,8 +168,8 @@ fn a_small_file_of_long_words_is_rejected() {
         shared = word.len() - 2;
     }
     let mut reader = WordReader::new(&file[..]);
-    let failed = (0..1400).find_map(|_| reader.next().err()).unwrap();
-    assert_eq!(failed.kind(), io::ErrorKind::InvalidData);
+    let error = (0..1400).find_map(|_| reader.next().err()).unwrap();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 
 #[test]

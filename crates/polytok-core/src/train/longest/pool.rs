@@ -1,8 +1,9 @@
-//! All strings that are or can become entries, and the longest of them at each place of the words.
+//! Holds all strings that are or can become entries, and the longest of them at each position of the words.
 //!
-//! Invariant: the strings have the order of an RWKV file, by length and then by bytes, the 256 bytes first. So
-//! `shorter`, the longest other string that a string begins with, precedes it. The strings that match at a place are
-//! the longest one there and its chain of `shorter`, so no further lookup in a dictionary is needed.
+//! Invariant: the strings are sorted as in an RWKV file, by length and then by bytes; the first 256 are the bytes.
+//! `shorter` is the longest other string that is a prefix of a string, so it precedes the string. The strings that
+//! match at a position are the longest match and its chain of `shorter`, so no further lookup in a dictionary is
+//! needed.
 
 use super::shares::{self, WordShare};
 use crate::batch::in_threads;
@@ -10,17 +11,17 @@ use crate::error::Result;
 use crate::train::words::WordCounts;
 use crate::trie::Trie;
 
-/// The `shorter` of a single byte.
+/// The value of `shorter` for a single byte.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The strings, by number.
+/// The strings that are or can become entries. A string is identified by its index.
 pub(super) struct StringPool<'a> {
     pub texts: Vec<&'a [u8]>,
-    /// The longest other string that each begins with.
+    /// For each string the longest other string that is its prefix.
     pub shorter: Vec<u32>,
-    /// Whether a string must stay: the bytes and the entries that the caller forces.
+    /// Whether a string has to stay an entry: the bytes and the entries that the caller forces.
     pub is_forced: Vec<bool>,
-    /// For each byte of the words, the longest string that begins there and ends in the word.
+    /// For each byte of the words, the longest string that begins there and ends within the word.
     pub longest: Vec<u32>,
 }
 
@@ -44,7 +45,7 @@ impl<'a> StringPool<'a> {
         let mut longest = vec![NONE; words.text().len()];
         in_threads(
             threads,
-            shares::of(words, &mut longest, 8 * threads).into_iter(),
+            shares::divide(words, &mut longest, 8 * threads).into_iter(),
             |WordShare { words: range, values }| {
                 let base = words.range(range.start).start;
                 for index in range {
@@ -63,7 +64,7 @@ impl<'a> StringPool<'a> {
     }
 }
 
-/// Every byte.
+/// Every byte value.
 static BYTES: [u8; 256] = {
     let mut bytes = [0; 256];
     let mut byte = 0;

@@ -1,9 +1,9 @@
 //! Chooses the entries among the strings of the pool: removes strings in rounds until the requested number remains,
-//! then swaps entries as long as that saves tokens.
+//! then swaps entries as long as a swap saves tokens.
 //!
-//! A round knows the effect of every single change, and makes many changes at once. Two changes that affect the same
-//! text save less together than the sum of both. So a round removes few strings, and new entries compete with all
-//! others when the cheapest are removed. A swap that does not save tokens is undone, and the next one is smaller.
+//! A round knows the effect of every single change, and makes many changes together. Two changes that affect the same
+//! text save less together than the sum of both. So a round removes only a few strings, and new entries can be removed
+//! too when the cheapest entries are removed. A swap that does not save tokens is undone, and the next swap is smaller.
 
 use super::pool::StringPool;
 use super::tally::{ChosenEntries, Tally};
@@ -13,17 +13,18 @@ use crate::train::words::WordCounts;
 
 /// The share of strings that a round keeps.
 const KEPT_SHARE: f64 = 0.8;
-/// The share of entries that the first swap exchanges, and the smallest share.
+/// The share of the entries that the first swap exchanges.
 const FIRST_SWAP: f64 = 0.06;
+/// The share of the entries that the smallest swap exchanges.
 const LAST_SWAP: f64 = 0.002;
-/// The most swaps.
+/// The highest number of swaps.
 const SWAPS: u64 = 16;
-/// If a swap saves at most one token in `LITTLE`, the next one is smaller.
+/// If a swap saves at most one token in `LITTLE`, the next swap is smaller.
 const LITTLE: i64 = 2000;
 const DROPPING: &str = "dropping entries";
 const SWAPPING: &str = "swapping entries";
 
-/// The search, over the words.
+/// The search for the best entries.
 pub(super) struct EntrySearch<'p> {
     words: &'p WordCounts,
     pool: &'p StringPool<'p>,
@@ -43,16 +44,17 @@ impl<'p> EntrySearch<'p> {
         EntrySearch { words, pool, threads, progress, round: (DROPPING, 0, 0) }
     }
 
-    /// Chooses `entries` entries. Returns for each string whether it is one, and the number of tokens of the words.
+    /// Chooses `entries` entries. Returns for each string whether it is an entry, and the number of tokens of the
+    /// words.
     pub fn run(mut self, entries: usize) -> Result<(Vec<bool>, i64)> {
         let mut is_entry = vec![true; self.pool.len()];
-        let mut left = self.pool.len();
-        let rounds = rounds(left, entries);
+        let mut remaining = self.pool.len();
+        let rounds = rounds(remaining, entries);
         for round in 0..rounds {
             self.round = (DROPPING, round, rounds);
-            left = ((left as f64 * KEPT_SHARE) as usize).max(entries);
+            remaining = ((remaining as f64 * KEPT_SHARE) as usize).max(entries);
             let tally = self.tally(&is_entry)?;
-            self.remove_cheapest(&mut is_entry, &tally, left);
+            self.remove_cheapest(&mut is_entry, &tally, remaining);
         }
         self.progress.report(DROPPING, rounds, rounds)?;
         let best = self.swap(is_entry, entries)?;
@@ -61,72 +63,78 @@ impl<'p> EntrySearch<'p> {
     }
 
     fn tally(&mut self, is_entry: &[bool]) -> Result<Tally> {
-        let (stage, done, of) = self.round;
-        let go_on = || self.progress.report(stage, done, of);
-        ChosenEntries::new(self.pool, is_entry).tally(self.words, self.threads, go_on)
+        let (stage, done, total) = self.round;
+        let check_progress = || self.progress.report(stage, done, total);
+        ChosenEntries::new(self.pool, is_entry).tally(self.words, self.threads, check_progress)
     }
 
-    /// Swaps entries for absent strings.
+    /// Swaps entries for absent strings until that saves hardly any tokens.
     fn swap(&mut self, mut is_entry: Vec<bool>, entries: usize) -> Result<(Vec<bool>, i64)> {
         self.round = (SWAPPING, 0, SWAPS);
         let mut best = self.tally(&is_entry)?;
         let mut share = FIRST_SWAP;
         for swap in 0..SWAPS {
-            let many = (entries as f64 * share) as usize;
-            if share < LAST_SWAP || many == 0 {
+            let swap_size = (entries as f64 * share) as usize;
+            if share < LAST_SWAP || swap_size == 0 {
                 break;
             }
             self.round = (SWAPPING, swap, SWAPS);
-            let other = self.swapped(&is_entry, &best, entries, many)?;
-            let tally = self.tally(&other)?;
+            let candidate = self.entries_after_swap(&is_entry, &best, entries, swap_size)?;
+            let tally = self.tally(&candidate)?;
             let saved = best.tokens - tally.tokens;
             if saved <= best.tokens / LITTLE {
                 share *= 0.6;
             }
             if saved > 0 {
-                (is_entry, best) = (other, tally);
+                (is_entry, best) = (candidate, tally);
             }
         }
         Ok((is_entry, best.tokens))
     }
 
-    /// Adds `many` of the best absent strings, then removes the cheapest entries. It removes them in two steps, because
-    /// the new entries make each other cheap.
-    fn swapped(&mut self, is_entry: &[bool], tally: &Tally, entries: usize, many: usize) -> Result<Vec<bool>> {
-        let mut other = is_entry.to_vec();
-        add_best(&mut other, tally, many);
-        for left in [entries + many / 3, entries] {
-            let tally = self.tally(&other)?;
-            self.remove_cheapest(&mut other, &tally, left);
+    /// Returns the entries after a swap: adds the best `many` absent strings, then removes the cheapest entries. It
+    /// removes them in two steps, because the new entries make each other cheap.
+    fn entries_after_swap(
+        &mut self,
+        is_entry: &[bool],
+        tally: &Tally,
+        entries: usize,
+        many: usize,
+    ) -> Result<Vec<bool>> {
+        let mut new_entries = is_entry.to_vec();
+        add_best(&mut new_entries, tally, many);
+        for target in [entries + many / 3, entries] {
+            let tally = self.tally(&new_entries)?;
+            self.remove_cheapest(&mut new_entries, &tally, target);
         }
-        Ok(other)
+        Ok(new_entries)
     }
 
-    /// Removes the entries that cost least, until `left` remain or all others are forced. Of equal ones the shorter is
-    /// removed.
-    fn remove_cheapest(&self, is_entry: &mut [bool], tally: &Tally, left: usize) {
+    /// Removes the entries that cost least, until `target` entries remain or only forced entries are left. Of entries
+    /// with equal cost, the shorter entry is removed.
+    fn remove_cheapest(&self, is_entry: &mut [bool], tally: &Tally, target: usize) {
         let entries = is_entry.iter().filter(|&&is_entry| is_entry).count();
         let droppable = (0..is_entry.len()).filter(|&number| is_entry[number] && !self.pool.is_forced[number]);
         let cheapest =
-            first(droppable.map(|number| (tally.loss[number], number)).collect(), entries.saturating_sub(left));
+            lowest(droppable.map(|number| (tally.loss[number], number)).collect(), entries.saturating_sub(target));
         cheapest.into_iter().for_each(|number| is_entry[number] = false);
     }
 }
 
-/// Makes the absent strings that save most tokens entries.
+/// Adds the `many` absent strings that save most tokens to the entries.
 fn add_best(is_entry: &mut [bool], tally: &Tally, many: usize) {
     let useful = (0..is_entry.len()).filter(|&number| !is_entry[number] && tally.gain[number] > 0);
-    let best = first(useful.map(|number| (-tally.gain[number], number)).collect(), many);
+    let best = lowest(useful.map(|number| (-tally.gain[number], number)).collect(), many);
     best.into_iter().for_each(|number| is_entry[number] = true);
 }
 
-/// The numbers with the lowest values; of equal ones the lowest numbers.
-fn first(mut values: Vec<(i64, usize)>, many: usize) -> Vec<usize> {
+/// Returns the numbers with the `many` lowest values; of equal values the lowest numbers.
+fn lowest(mut values: Vec<(i64, usize)>, many: usize) -> Vec<usize> {
     values.sort_unstable();
     values.into_iter().take(many).map(|(_, number)| number).collect()
 }
 
-/// The number of rounds from `from` strings to `to`.
+/// Returns the number of rounds that reduce `from` strings to `to`.
 fn rounds(mut from: usize, to: usize) -> u64 {
     let mut rounds = 0;
     while from > to {

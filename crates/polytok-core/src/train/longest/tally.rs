@@ -1,14 +1,15 @@
-//! The value of each entry: the number of tokens of the words, how many more they take without an entry, and how many
-//! fewer with another one.
+//! Computes the value of each entry: the number of tokens of the words, the number of tokens that an entry saves, and
+//! the number of tokens that another string would save as an entry.
 //!
-//! Longest match divides the words into tokens. Without an entry, the tokens differ only from the place of the entry to
-//! the next place where both ways have a token boundary, because the text after it is the same. A new entry changes
-//! them in the same way, from the place where it matches. So the cost of one change is counted by following the other
-//! way for a few tokens. A loss is exact. A gain ignores that a new entry can match again before the ways meet, and
-//! that another new entry can be better.
+//! Longest match divides the words into tokens. If an entry is removed, the tokens change only from the entry's
+//! position to the next position where both segmentations have a token boundary, because the text after that is the
+//! same. A new entry changes the tokens in the same way, from the position where it matches. So the cost of one change
+//! is counted by following the other segmentation for a few tokens, here called a *detour*. A loss is exact. A gain
+//! ignores two things: that a new entry can match again before the segmentations meet, and that another new entry can
+//! be better.
 //!
-//! Cost: a few steps for each token, and for each absent string that matches at a token boundary. Ways that do not meet
-//! within `DETOUR` tokens are compared up to there.
+//! Cost: a few steps for each token, and for each absent string that matches at a token boundary. Segmentations that do
+//! not meet within `DETOUR` tokens are compared up to there.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,35 +19,36 @@ use crate::batch::in_threads;
 use crate::error::Result;
 use crate::train::words::WordCounts;
 
-/// The most tokens of a detour.
+/// The highest number of tokens of a detour.
 const DETOUR: u32 = 64;
-/// Bytes of words that a thread takes at once, and the number of such chunks between two progress reports.
+/// The number of bytes of words that a thread processes at a time; and the number of these chunks between two progress
+/// reports.
 const CHUNK: usize = 1 << 16;
 const CHUNKS: usize = 256;
 
 /// Sums over all words.
 pub(super) struct Tally {
     pub tokens: i64,
-    /// For each entry of the pool, how many more tokens the words take without it.
+    /// For each entry, the number of further tokens that the words take without it.
     pub loss: Vec<i64>,
-    /// For each other string, how many fewer tokens they take with it.
+    /// For each string that is not an entry, the number of tokens that the words save with it.
     pub gain: Vec<i64>,
 }
 
-/// A chosen part of the pool.
+/// The strings of the pool that are entries at the moment.
 pub(super) struct ChosenEntries<'p> {
     pool: &'p StringPool<'p>,
-    /// For each string, the longest entry that it begins with, including itself.
-    entry: Vec<u32>,
+    /// For each string, the longest entry that is a prefix of the string or the string itself.
+    longest_entry: Vec<u32>,
 }
 
 impl<'p> ChosenEntries<'p> {
     pub fn new(pool: &'p StringPool<'p>, is_entry: &[bool]) -> ChosenEntries<'p> {
-        let mut entry: Vec<u32> = Vec::with_capacity(pool.len());
+        let mut longest_entry: Vec<u32> = Vec::with_capacity(pool.len());
         for (number, &is_entry) in is_entry.iter().enumerate() {
-            entry.push(if is_entry { number as u32 } else { entry[pool.shorter[number] as usize] });
+            longest_entry.push(if is_entry { number as u32 } else { longest_entry[pool.shorter[number] as usize] });
         }
-        ChosenEntries { pool, entry }
+        ChosenEntries { pool, longest_entry }
     }
 
     #[inline]
@@ -54,17 +56,22 @@ impl<'p> ChosenEntries<'p> {
         self.pool.texts[number as usize].len()
     }
 
-    /// The next shorter entry.
+    /// Returns the longest shorter entry that is a prefix of an entry.
     #[inline]
-    fn below(&self, entry: u32) -> u32 {
-        self.entry[self.pool.shorter[entry as usize] as usize]
+    fn shorter_entry(&self, longest_entry: u32) -> u32 {
+        self.longest_entry[self.pool.shorter[longest_entry as usize] as usize]
     }
 
-    /// The sums over all words, unless `go_on` returns an error.
-    pub fn tally(&self, words: &WordCounts, threads: usize, mut go_on: impl FnMut() -> Result<()>) -> Result<Tally> {
+    /// Sums up over all words, unless `check_progress` returns an error.
+    pub fn tally(
+        &self,
+        words: &WordCounts,
+        threads: usize,
+        mut check_progress: impl FnMut() -> Result<()>,
+    ) -> Result<Tally> {
         let mut workers: Vec<TallyWorker> = (0..threads).map(|_| TallyWorker::new(self)).collect();
         for chunks in chunks(words).chunks(CHUNKS) {
-            go_on()?;
+            check_progress()?;
             let next = AtomicUsize::new(0);
             in_threads(threads, workers.iter_mut(), |worker| {
                 while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -87,40 +94,40 @@ impl Tally {
     }
 }
 
-/// The words in parts of similar size.
+/// Divides the words into chunks of similar size.
 fn chunks(words: &WordCounts) -> Vec<Range<usize>> {
-    let (mut chunks, mut first, mut done) = (Vec::new(), 0, 0);
+    let (mut chunks, mut first, mut chunked) = (Vec::new(), 0, 0);
     for index in 0..words.len() {
         let end = words.range(index).end;
-        if end - done >= CHUNK || index + 1 == words.len() {
+        if end - chunked >= CHUNK || index + 1 == words.len() {
             chunks.push(first..index + 1);
-            (first, done) = (index + 1, end);
+            (first, chunked) = (index + 1, end);
         }
     }
     chunks
 }
 
-/// One thread's sums.
+/// The sums of one thread.
 struct TallyWorker<'c> {
-    chosen: &'c ChosenEntries<'c>,
+    entries: &'c ChosenEntries<'c>,
     tally: Tally,
-    /// The end of the last detour around each entry, as a position in the text of all words.
+    /// For each entry, the end of its last detour, as a position in the text of all words.
     detour_end: Vec<usize>,
-    /// The token boundaries of the word, and its tokens.
+    /// The token boundaries of the current word, and its tokens.
     boundaries: Vec<usize>,
     tokens: Vec<u32>,
 }
 
 impl<'c> TallyWorker<'c> {
-    fn new(chosen: &'c ChosenEntries<'c>) -> TallyWorker<'c> {
-        let size = chosen.pool.len();
+    fn new(entries: &'c ChosenEntries<'c>) -> TallyWorker<'c> {
+        let size = entries.pool.len();
         let tally = Tally { tokens: 0, loss: vec![0; size], gain: vec![0; size] };
-        TallyWorker { chosen, tally, detour_end: vec![0; size], boundaries: Vec::new(), tokens: Vec::new() }
+        TallyWorker { entries, tally, detour_end: vec![0; size], boundaries: Vec::new(), tokens: Vec::new() }
     }
 
     fn add(&mut self, words: &WordCounts, index: usize) {
         let (range, count) = (words.range(index), words.count(index) as i64);
-        let longest = &self.chosen.pool.longest[range.clone()];
+        let longest = &self.entries.pool.longest[range.clone()];
         self.tokenize(longest);
         self.tally.tokens += count * self.tokens.len() as i64;
         for token in 0..self.tokens.len() {
@@ -129,64 +136,64 @@ impl<'c> TallyWorker<'c> {
         }
     }
 
-    /// Divides a word into tokens.
+    /// Divides a word into tokens by longest match.
     fn tokenize(&mut self, longest: &[u32]) {
         self.boundaries.clear();
         self.tokens.clear();
         let mut at = 0;
         self.boundaries.push(0);
         while at < longest.len() {
-            let entry = self.chosen.entry[longest[at] as usize];
-            at += self.chosen.len(entry);
+            let entry = self.entries.longest_entry[longest[at] as usize];
+            at += self.entries.len(entry);
             self.tokens.push(entry);
             self.boundaries.push(at);
         }
     }
 
-    /// Adds the tokens that an entry saves here, unless they were counted with an earlier token.
+    /// Adds the tokens that the entry of a token saves, unless the detour of an earlier token has counted them.
     #[inline]
     fn add_loss(&mut self, longest: &[u32], start: usize, token: usize, count: i64) {
         let entry = self.tokens[token];
         let at = self.boundaries[token];
-        if self.chosen.pool.is_forced[entry as usize] || start + at < self.detour_end[entry as usize] {
+        if self.entries.pool.is_forced[entry as usize] || start + at < self.detour_end[entry as usize] {
             return;
         }
-        let (more, end) = self.detour(longest, token, self.chosen.below(entry), entry);
-        self.tally.loss[entry as usize] += count * more;
+        let (further_tokens, end) = self.detour(longest, token, self.entries.shorter_entry(entry), entry);
+        self.tally.loss[entry as usize] += count * further_tokens;
         self.detour_end[entry as usize] = start + end;
     }
 
-    /// Adds the tokens that absent strings would save here.
+    /// Adds the tokens that absent strings would save at a token.
     #[inline]
     fn add_gains(&mut self, longest: &[u32], token: usize, count: i64) {
         let entry = self.tokens[token];
         let mut other = longest[self.boundaries[token]];
         while other != entry {
-            let (more, _) = self.detour(longest, token, other, NONE);
-            self.tally.gain[other as usize] -= count * more;
-            other = self.chosen.pool.shorter[other as usize];
+            let (further_tokens, _) = self.detour(longest, token, other, NONE);
+            self.tally.gain[other as usize] -= count * further_tokens;
+            other = self.entries.pool.shorter[other as usize];
         }
     }
 
-    /// Replaces a token by `first` and continues without `banned` until both ways meet. Returns how many more tokens
-    /// this takes, and where they meet.
+    /// Replaces a token by `first` and continues without `banned` until both segmentations meet. Returns the number of
+    /// further tokens that this takes, and the position where the segmentations meet.
     #[inline]
     fn detour(&self, longest: &[u32], token: usize, first: u32, banned: u32) -> (i64, usize) {
-        let mut at = self.boundaries[token] + self.chosen.len(first);
-        let (mut other, mut taken) = (token + 1, 1);
+        let mut at = self.boundaries[token] + self.entries.len(first);
+        let (mut other, mut detour_tokens) = (token + 1, 1);
         loop {
             while self.boundaries[other] < at {
                 other += 1;
             }
-            if self.boundaries[other] == at || taken >= DETOUR {
-                return (i64::from(taken) - (other - token) as i64, at);
+            if self.boundaries[other] == at || detour_tokens >= DETOUR {
+                return (i64::from(detour_tokens) - (other - token) as i64, at);
             }
-            let mut entry = self.chosen.entry[longest[at] as usize];
+            let mut entry = self.entries.longest_entry[longest[at] as usize];
             if entry == banned {
-                entry = self.chosen.below(entry);
+                entry = self.entries.shorter_entry(entry);
             }
-            at += self.chosen.len(entry);
-            taken += 1;
+            at += self.entries.len(entry);
+            detour_tokens += 1;
         }
     }
 }

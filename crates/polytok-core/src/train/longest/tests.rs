@@ -19,10 +19,10 @@ fn words(texts: &BTreeMap<Vec<u8>, u64>) -> WordCounts {
 fn options(entries: usize, threads: usize) -> LongestMatchOptions<'static> {
     LongestMatchOptions {
         entries,
-        chars: 4,
-        bytes: 16,
+        max_chars: 4,
+        max_bytes: 16,
         min_count: Some(1),
-        parts_of_chars: true,
+        starts_of_chars: true,
         forced: &[],
         threads,
         room: None,
@@ -39,26 +39,28 @@ fn some_words() -> impl Strategy<Value = BTreeMap<Vec<u8>, u64>> {
     prop::collection::btree_map(word, 1u64..5, 1..8)
 }
 
-/// The tokens of longest match.
+/// Counts the tokens of longest match.
 fn tokens(words: &WordCounts, entries: &BTreeSet<&[u8]>) -> i64 {
     let mut tokens = 0;
-    for (mut rest, count) in words.iter() {
-        while !rest.is_empty() {
-            let len = (1..=rest.len()).rev().find(|&len| entries.contains(&rest[..len])).unwrap_or(1);
-            rest = &rest[len..];
+    for (mut remaining_word, count) in words.iter() {
+        while !remaining_word.is_empty() {
+            let len =
+                (1..=remaining_word.len()).rev().find(|&len| entries.contains(&remaining_word[..len])).unwrap_or(1);
+            remaining_word = &remaining_word[len..];
             tokens += count as i64;
         }
     }
     tokens
 }
 
-/// Characters by SentencePiece's strict decoding.
+/// Returns the characters of a word, by SentencePiece's strict decoding.
 fn characters(word: &[u8]) -> Vec<&[u8]> {
-    let mut rest = word;
+    let mut remaining_word = word;
     std::iter::from_fn(|| {
-        let len = crate::utf8::decode_strict(rest.get(..1).map(|_| rest)?).map_or(1, |(_, len)| len);
-        let (character, after) = rest.split_at(len);
-        rest = after;
+        let len =
+            crate::utf8::decode_strict(remaining_word.get(..1).map(|_| remaining_word)?).map_or(1, |(_, len)| len);
+        let (character, after) = remaining_word.split_at(len);
+        remaining_word = after;
         Some(character)
     })
     .collect()
@@ -87,7 +89,7 @@ proptest! {
         let expected: BTreeMap<_, _> = counts.iter()
             .filter(|(text, count)| text.len() > 1 && **count >= min_count && is_closed(text, **count))
             .map(|(text, &count)| (text.clone(), count)).collect();
-        let limits = CandidateLimits { min_count, chars: 4, bytes: 16, parts_of_chars: false, threads };
+        let limits = CandidateLimits { min_count, max_chars: 4, max_bytes: 16, starts_of_chars: false, threads };
         let found = candidates(&words, &limits, &mut NoProgress).unwrap();
         prop_assert_eq!(found.len(), expected.len());
         let found: BTreeMap<_, _> = found.iter().map(|string| (string.text.to_vec(), string.count)).collect();
@@ -95,9 +97,9 @@ proptest! {
     }
 
     #[test]
-    fn a_loss_is_what_the_absence_costs(texts in some_words(), chosen in prop::collection::vec(any::<bool>(), 200)) {
+    fn a_loss_is_the_cost_of_the_absence(texts in some_words(), chosen in prop::collection::vec(any::<bool>(), 200)) {
         let words = words(&texts);
-        let limits = CandidateLimits { min_count: 1, chars: 4, bytes: 16, parts_of_chars: true, threads: 1 };
+        let limits = CandidateLimits { min_count: 1, max_chars: 4, max_bytes: 16, starts_of_chars: true, threads: 1 };
         let found = candidates(&words, &limits, &mut NoProgress).unwrap();
         let found: Vec<&[u8]> = found.iter().map(|string| string.text).collect();
         let pool = StringPool::new(&words, &found, &[], 1).unwrap();
@@ -133,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn entries_are_bytes_forced_entries_and_the_most_useful_strings() {
+fn the_vocabulary_has_the_bytes_the_forced_entries_and_the_most_useful_strings() {
     let words =
         words(&BTreeMap::from([(b"abab".to_vec(), 9), (b"xyz".to_vec(), 5_000_000_000), (b"\xFF'".to_vec(), 1)]));
     let forced: [&[u8]; 2] = [b"\n\n", b"a longer one than is allowed"];
@@ -166,7 +168,7 @@ fn training_beyond_the_limits_is_refused() {
     assert!(error.to_string().contains("90000 distinct words takes about"), "{error}");
     let mut long = WordCounts::default();
     long.push(&[b'a'; 200_000], 1);
-    let with_length = |chars| LongestMatchOptions { chars, bytes: usize::MAX, ..options(260, 1) };
+    let with_length = |chars| LongestMatchOptions { max_chars: chars, max_bytes: usize::MAX, ..options(260, 1) };
     let error = train(&long, &with_length(65_535), &mut NoProgress).unwrap_err();
     assert!(
         error.to_string().contains("max_piece_length=65535") && error.to_string().contains("at most 21730"),

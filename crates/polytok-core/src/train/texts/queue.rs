@@ -1,4 +1,4 @@
-//! A queue of jobs for threads, each with its own counter.
+//! Runs jobs from one queue on several threads, each with its own counter.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
 
-/// A unit of work for a thread.
+/// A job of a thread.
 pub(super) enum Job<'t> {
-    /// Whole texts; the first begins at the ordinal `base`.
+    /// Several whole texts. The ordinal of the first text is `base`.
     Texts { texts: &'t [&'t [u8]], base: u64 },
-    /// The words of a text that begin before `to`, which is the end of a word; the text begins at the ordinal `base`.
+    /// The words of a text that begin before `to`; a word ends at `to`. The ordinal of the text is `base`.
     Part { text: &'t [u8], to: usize, base: u64 },
 }
 
@@ -36,26 +36,26 @@ impl Job<'_> {
     }
 }
 
-/// Runs all jobs. The calling thread works too and reports the progress.
+/// Runs all jobs. The calling thread also works on jobs, and reports the progress.
 pub(super) fn run_jobs(
     rules: &TextRules,
     jobs: Vec<Job>,
     counters: &mut [WordCounter],
     progress: &mut dyn Progress,
 ) -> Result<()> {
-    let of: u64 = jobs.iter().map(Job::bytes).sum();
+    let total: u64 = jobs.iter().map(Job::bytes).sum();
     let threads = counters.len().min(jobs.len());
     let queue = Mutex::new(jobs.into_iter());
-    let stop = AtomicBool::new(false);
+    let is_stopped = AtomicBool::new(false);
     let work = |counter: &mut WordCounter, report: &mut dyn FnMut(u64) -> Result<()>| {
         let mut scratch = TextScratch::default();
         let mut done = 0;
-        while !stop.load(Ordering::Relaxed) {
+        while !is_stopped.load(Ordering::Relaxed) {
             let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
             done += job.bytes();
             let outcome = job.run(rules, &mut scratch, counter).and_then(|()| report(done));
             if outcome.is_err() {
-                stop.store(true, Ordering::Relaxed);
+                is_stopped.store(true, Ordering::Relaxed);
                 return outcome;
             }
         }
@@ -64,9 +64,9 @@ pub(super) fn run_jobs(
     let Some((own, others)) = counters[..threads].split_first_mut() else { return Ok(()) };
     std::thread::scope(|scope| {
         let spawn = |counter| std::thread::Builder::new().spawn_scoped(scope, || work(counter, &mut |_| Ok(())));
-        // If a thread cannot start, the others do its work.
+        // If a thread cannot start, the other threads do its work.
         let threads: Vec<_> = others.iter_mut().flat_map(spawn).collect();
-        let mut outcome = work(own, &mut |done| progress.report("counting", done, of));
+        let mut outcome = work(own, &mut |done| progress.report("counting", done, total));
         for thread in threads {
             outcome = outcome.and(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }

@@ -11,22 +11,22 @@ use crate::split::cursor::SplitCursor;
 use crate::train::counter::WordCounter;
 use crate::vocab::Vocab;
 
-/// Pieces that are counted in one batch.
+/// The number of pieces that are counted together.
 const PIECES: usize = 256;
 
-/// Longer texts are read through a window of this many bytes, because positions of pieces have 32 bits.
+/// The number of bytes of the window through which longer texts are read, because positions of pieces have 32 bits.
 const WINDOW: usize = 1 << 30;
 
-/// The steps of a tokenizer before its model.
+/// The rules that divide texts into words: the steps of a tokenizer before its model.
 pub struct TextRules {
     special: Option<AhoCorasick>,
-    /// The length of the longest special token in bytes.
-    pub(super) longest: usize,
+    /// The length of the longest special token, in bytes.
+    pub(super) max_special_len: usize,
     normalizer: Normalizer,
     pub(super) splits: SplitChain,
 }
 
-/// Buffers that one thread reuses.
+/// Buffers that one thread reuses from text to text.
 #[derive(Default)]
 pub(super) struct TextScratch {
     normalized: Vec<u8>,
@@ -34,35 +34,35 @@ pub(super) struct TextScratch {
 }
 
 impl TextRules {
-    /// Compiles the steps. The leftmost special token matches first; at one place, the longest.
+    /// Compiles the rules. The leftmost special token matches first; if several begin at the same position, the
+    /// longest.
     pub fn compile(special: &[Vec<u8>], normalize: Vec<Normalize>, split: &[Split]) -> Result<TextRules> {
         if special.iter().any(Vec::is_empty) {
             return Err(Error::Argument("a special token is empty; remove it".into()));
         }
-        let longest = special.iter().map(Vec::len).max().unwrap_or(0);
+        let max_special_len = special.iter().map(Vec::len).max().unwrap_or(0);
         let automaton = || AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(special);
         let automaton = if special.is_empty() { None } else { Some(automaton()) };
         let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
         let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
         let normalizer = Normalizer::compile(normalize.to_vec(), &vocab, None, Line::default())?;
-        Ok(TextRules { special, longest, normalizer, splits: SplitChain::compile(split)? })
+        Ok(TextRules { special, max_special_len, normalizer, splits: SplitChain::compile(split)? })
     }
 
-    /// Whether pieces can be read from the start of a text, before its end is known.
+    /// Reports whether pieces can be read from the start of a text before its end is known.
     pub(super) fn is_stream(&self) -> bool {
         self.normalizer.is_empty() && self.splits.is_stream()
     }
 
-    /// The first ordinal after a text of `len` bytes that begins at `base`.
+    /// Returns the first ordinal after a text of `len` bytes whose ordinal is `base`.
     pub(super) fn next_ordinal(&self, base: u64, len: usize) -> Result<u64> {
         let rewrites = !self.normalizer.is_empty() || self.splits.rewrites();
-        let taken = if rewrites { limit(limit(len)) } else { len } as u64;
-        let after = base.checked_add(taken).and_then(|after| after.checked_add(1));
+        let ordinals = if rewrites { limit(limit(len)) } else { len } as u64;
+        let after = base.checked_add(ordinals).and_then(|after| after.checked_add(1));
         after.ok_or_else(|| Error::Argument("the positions of all texts exceed 64 bits; give less text".into()))
     }
 
-    /// Counts the words of a text that begin before `to`, which is the end of a word; the ordinal of the text is
-    /// `base`.
+    /// Counts the words of a text that begin before `to`; a word ends at `to`. The ordinal of the text is `base`.
     pub(super) fn count(
         &self,
         text: &[u8],
@@ -110,7 +110,7 @@ impl TextRules {
         each(at, text.len())
     }
 
-    /// Whether this text contains a special token.
+    /// Reports whether a text contains a special token.
     pub(super) fn has_special(&self, text: &[u8]) -> bool {
         self.special.as_ref().is_some_and(|special| special.is_match(text))
     }
@@ -164,8 +164,8 @@ impl TextRules {
         Ok(())
     }
 
-    /// Calls `each` with batches of pieces until it returns false. From an open text, which has more to come, only
-    /// pieces that cannot change are passed on. Returns the end of the last piece, or of the text.
+    /// Calls `each` with batches of pieces until `each` returns false. If the text is open (its next parts are still to
+    /// come), `each` receives only pieces that cannot change. Returns the end of the last piece, or of the text.
     pub(super) fn pieces(
         &self,
         text: &str,
@@ -174,16 +174,16 @@ impl TextRules {
     ) -> Result<usize> {
         let mut pieces = [(0, 0); PIECES];
         let mut cursor = SplitCursor::new();
-        let mut certain = 0;
+        let mut certain_end = 0;
         loop {
             let count = self.splits.fill(text, &mut cursor, &mut pieces)?;
             if is_open && (count == 0 || cursor.saw_end(text)) {
-                return Ok(certain);
+                return Ok(certain_end);
             }
             if count == 0 || !each(&pieces[..count])? {
                 return Ok(text.len());
             }
-            certain = pieces[count - 1].1 as usize;
+            certain_end = pieces[count - 1].1 as usize;
         }
     }
 }

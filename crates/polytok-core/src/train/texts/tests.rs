@@ -14,9 +14,9 @@ const GAPS: &str = r"[a-z]+|\p{N}{1,3}|\s+(?!\S)";
 const GENERAL: &str = r"(\w)\1|\w+|\W";
 const SPECIAL: [&str; 3] = ["<|x|>", "<|x|><|y|>", "b1"];
 
-type WordList = Vec<(Vec<u8>, u64)>;
+type CountedWordList = Vec<(Vec<u8>, u64)>;
 
-/// The words of a text, by the steps in turn.
+/// Returns the words of a text, computed by one step after another.
 fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
     let (mut words, mut at) = (Vec::new(), 0);
     let mut add_words = |text: &[u8]| {
@@ -50,14 +50,14 @@ fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
     words
 }
 
-fn expected(texts: &[Vec<u8>], pattern: Option<&str>) -> WordList {
+fn expected(texts: &[Vec<u8>], pattern: Option<&str>) -> CountedWordList {
     let splitter = pattern.map(|pattern| Splitter::compile(pattern).unwrap());
     let mut counter = WordCounter::default();
     texts.iter().flat_map(|text| words(text, splitter.as_ref())).for_each(|word| counter.add(&word, 1).unwrap());
     list(counter)
 }
 
-fn list(counter: WordCounter) -> WordList {
+fn list(counter: WordCounter) -> CountedWordList {
     let words = counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
     words.iter().map(|(word, count)| (word.to_vec(), count)).collect()
 }
@@ -142,15 +142,15 @@ fn dividing_long_texts_does_not_change_their_words() {
     let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     let expected = expected(&texts, Some(CL100K));
     for threads in [1, 3] {
-        let mut whole = TextCounter::new(rules(Some(CL100K)), threads, None);
-        whole.push(&slices, &mut NoProgress).unwrap();
-        assert_eq!(list(whole.finish(&mut NoProgress).unwrap()), expected);
-        let mut parts = TextCounter::new(rules(Some(CL100K)), threads, None);
+        let mut one_part = TextCounter::new(rules(Some(CL100K)), threads, None);
+        one_part.push(&slices, &mut NoProgress).unwrap();
+        assert_eq!(list(one_part.finish(&mut NoProgress).unwrap()), expected);
+        let mut several_parts = TextCounter::new(rules(Some(CL100K)), threads, None);
         for text in slices.iter() {
-            text.chunks(100_000).for_each(|part| parts.push_part(part, false, &mut NoProgress).unwrap());
-            assert!(parts.open_text.len() < 4 * JOB_BYTES);
-            parts.push_part(&[], true, &mut NoProgress).unwrap();
+            text.chunks(100_000).for_each(|part| several_parts.push_part(part, false, &mut NoProgress).unwrap());
+            assert!(several_parts.open_text.len() < 4 * JOB_BYTES);
+            several_parts.push_part(&[], true, &mut NoProgress).unwrap();
         }
-        assert_eq!(list(parts.finish(&mut NoProgress).unwrap()), expected);
+        assert_eq!(list(several_parts.finish(&mut NoProgress).unwrap()), expected);
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::error::{Error, Result};
-use crate::train::room::{COUNTING, megabytes};
+use crate::train::room::{COUNTING_DIVISOR, megabytes};
 use crate::train::sentencepiece::options::SentencePieceOptions;
 
 /// The highest number of copies of a whole sentence in memory: as read, in the order of the corpus, and as trained on.
@@ -52,7 +52,7 @@ impl SentenceMemory {
             "{reason} in memory, which takes {}; raise max_memory to {}M, or train on a sample of the text \
              (input_sentence_size)",
             megabytes(bytes as u64),
-            bytes.saturating_mul(2 * COUNTING).div_ceil(1 << 20),
+            bytes.saturating_mul(2 * COUNTING_DIVISOR).div_ceil(1 << 20),
         )))
     }
 }

@@ -70,7 +70,7 @@ impl RoundLearner for Limited<'_> {
     const SIZES: ItemSizes = ItemSizes { cell: 8, segment: 8, place: 8, pair: 160 };
     const KEEPS_WHOLE_WORDS: bool = true;
 
-    fn least(&self) -> u64 {
+    fn min_count(&self) -> u64 {
         1
     }
 

@@ -29,7 +29,7 @@ impl NumberedSymbols {
     pub fn push(&mut self, text: &str, cells: u32) -> Result<u32> {
         let id = u32::try_from(self.ends.len())
             .ok()
-            .filter(|&id| id < crate::train::bpe::cells::MOST_SYMBOLS)
+            .filter(|&id| id < crate::train::bpe::cells::MAX_SYMBOLS)
             .ok_or_else(|| Error::Argument("the vocabulary would have 2^31 pieces or more; lower vocab_size".into()))?;
         self.text.push_str(text);
         self.ends.push(self.text.len());
