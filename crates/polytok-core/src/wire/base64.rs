@@ -1,8 +1,9 @@
-//! Standard base64 (RFC 4648, section 4), strict: padding where it belongs, and nothing that another text would decode to.
+//! Standard base64 (RFC 4648, section 4), read strictly: with padding, and only if encoding the result yields the same
+//! text.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Byte → six bits, or 0xFF.
+/// The six bits of each character, or 0xFF for a byte outside of the alphabet.
 const SIX_BITS: [u8; 256] = {
     let mut table = [0xFF; 256];
     let mut index = 0;
@@ -13,7 +14,8 @@ const SIX_BITS: [u8; 256] = {
     table
 };
 
-/// Strict base64 with padding into `bytes`; None for anything else, also for padding bits that are not zero.
+/// Decodes strict base64 with padding into `bytes`. Returns `None` for any other text, also if padding bits are not
+/// zero.
 pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     bytes.clear();
     if !text.len().is_multiple_of(4) {
@@ -41,7 +43,7 @@ pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Base64 with padding, appended to `out`.
+/// Encodes bytes as base64 with padding, and appends it to `out`.
 pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     for group in bytes.chunks(3) {
         let mut padded = [0; 4];

@@ -1,4 +1,4 @@
-//! GGUF's metadata: where every value stands, and arrays of strings in and out.
+//! Reads GGUF's metadata: finds the position of every value, and reads and writes arrays of strings.
 //!
 //! A header (magic, version, number of tensors, number of keys), then keys with typed values, little or big endian; the
 //! tensors behind them are never looked at. Reference: ggml's gguf.cpp. What the keys mean is Python's business
@@ -15,40 +15,41 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::wire::show;
 
-/// More keys than any model has; each costs much more memory than its bytes in the file.
+/// The highest number of keys that is read; no model has more. Each key takes much more memory than its bytes in the
+/// file.
 const MOST_KEYS: u64 = 1 << 13;
-/// llama.cpp's limit of a string.
+/// The highest length of a string, as in llama.cpp.
 const LONGEST_STRING: u64 = 1 << 30;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// A file's keys in their order.
+/// The keys of a file, in order.
 #[derive(Debug)]
 pub struct Metadata {
-    /// 2 or 3, which have the same layout.
+    /// The version: 2 or 3, which have the same layout.
     pub version: u32,
-    /// Numbers are big endian.
+    /// Whether numbers are big endian.
     pub big_endian: bool,
-    /// How many tensors follow.
+    /// The number of tensors.
     pub tensors: u64,
     /// The keys.
     pub entries: Vec<GgufEntry>,
-    /// Where the metadata ends.
+    /// The end of the metadata.
     pub end: usize,
 }
 
-/// A key and the place of its value.
+/// A key and the position of its value.
 #[derive(Debug)]
 pub struct GgufEntry {
     /// The key's bytes.
     pub key: Range<usize>,
-    /// The number of its type, of GGUF's table.
+    /// The number of the value's type in GGUF's table.
     pub kind: u32,
     /// The type of an array's elements, or `kind` again.
     pub element: u32,
-    /// An array's length, or 1.
+    /// The number of elements of an array, or 1.
     pub count: u64,
-    /// The value's bytes, behind the type and length of an array, or the length of a string.
+    /// The range of the value's bytes, which follow the type and length of an array, or the length of a string.
     pub value: Range<usize>,
 }
 
@@ -57,11 +58,11 @@ pub struct GgufEntry {
 pub struct GgufTexts {
     /// Their bytes.
     pub blob: Vec<u8>,
-    /// Borders in `blob`, one more than there are texts.
+    /// The offsets of the texts in `blob`, one more than the number of texts.
     pub offsets: Vec<u32>,
 }
 
-/// Reads the metadata of a file, or of its beginning.
+/// Reads the metadata of a file, or of the start of a file that contains all metadata.
 pub fn read(data: &[u8]) -> Result<Metadata> {
     let mut reader = GgufReader { data, at: 0, big_endian: false };
     if reader.take(4, "the magic")? != b"GGUF" {
@@ -94,7 +95,7 @@ pub fn read(data: &[u8]) -> Result<Metadata> {
     Ok(Metadata { version, big_endian: reader.big_endian, tensors, entries, end: reader.at })
 }
 
-/// The strings of an array: the bytes of its value, and how many.
+/// Reads the strings of an array from the bytes of its value and the number of strings.
 pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> {
     let mut reader = GgufReader { data: value, at: 0, big_endian };
     let mut texts = GgufTexts { blob: Vec::new(), offsets: vec![0] };
@@ -105,7 +106,7 @@ pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> 
     Ok(texts)
 }
 
-/// The bytes of an array's value, for `strings`.
+/// Writes the bytes of an array's value, which `strings` reads.
 pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(texts.blob.len() + 8 * texts.len());
     for text in texts.iter() {
@@ -117,12 +118,12 @@ pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
 }
 
 impl GgufTexts {
-    /// No text.
+    /// Creates an empty column.
     pub fn new() -> GgufTexts {
         GgufTexts { blob: Vec::new(), offsets: vec![0] }
     }
 
-    /// Checks that the borders fit the blob.
+    /// Creates a column, if the offsets match the blob.
     pub fn checked(blob: Vec<u8>, offsets: Vec<u32>) -> Result<GgufTexts> {
         if offsets.first() == Some(&0)
             && offsets.is_sorted()
@@ -133,27 +134,27 @@ impl GgufTexts {
         Err(Error::Format("the borders of the texts do not fit their bytes".into()))
     }
 
-    /// How many there are.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is none.
+    /// Reports whether the column is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn get(&self, index: usize) -> &[u8] {
         &self.blob[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 
-    /// All of them.
+    /// Returns all texts.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// One more.
+    /// Appends a text.
     pub fn push(&mut self, text: &[u8]) -> Result<()> {
         self.blob.extend_from_slice(text);
         let end = u32::try_from(self.blob.len())
@@ -190,7 +191,7 @@ impl<'a> GgufReader<'a> {
         Ok(if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// The place of a string's bytes.
+    /// Reads a string and returns the range of its bytes.
     fn string(&mut self, what: &str) -> Result<Range<usize>> {
         let at = self.at;
         let length = self.u64("a length")?;
@@ -248,7 +249,7 @@ impl<'a> GgufReader<'a> {
         Ok(())
     }
 
-    /// The bytes of a number's type.
+    /// Returns the number of bytes of a number of this type.
     fn width(&self, kind: u32) -> Result<u64> {
         match kind {
             0 | 1 | 7 => Ok(1),

@@ -1,4 +1,5 @@
-//! llama2.c's `tokenizer.bin`: u32 longest token, then records {f32 score, u32 length, bytes} to the end, little endian.
+//! Reads and writes llama2.c's `tokenizer.bin`: the length of the longest token as u32, then records {f32 score, u32
+//! length, bytes} to the end, little endian.
 //!
 //! The number of tokens is not stored (the checkpoint has it), so the records run to the end of the file. What the
 //! tokens are is fixed by llama2.c's code: 0 unknown, 1 and 2 BOS and EOS, 3 to 258 the bytes. Cost: one pass.
@@ -7,7 +8,7 @@ use super::{no_rows, push_row, rows, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// Reads all tokens; the header must be their greatest length.
+/// Reads all tokens. The header must have the length of the longest token.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
     let (longest, mut left) =
         split_u32(data).ok_or_else(|| Error::Format("shorter than its header of 4 bytes".into()))?;
@@ -58,7 +59,7 @@ fn kind(id: usize, text: &[u8]) -> Kind {
     }
 }
 
-/// The file of a vocabulary whose ids are its row numbers.
+/// Writes a vocabulary whose ids are its row numbers.
 pub fn write(columns: &VocabColumns) -> Result<Vec<u8>> {
     let longest = rows(columns).map(<[u8]>::len).max().unwrap_or(0) as u32;
     let mut out = longest.to_le_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! minbpe's merges: lines `left SP right`; line t makes the id 256 + t, below it are the 256 bytes.
+//! Reads minbpe's merges: lines `left SP right`. Line t makes the id 256 + t; the lower ids are the 256 bytes.
 //!
 //! The texts are the concatenations. Merges that double a token can make a text of 2^t bytes with t lines, so the sum of
 //! all texts is capped by the caller. Cost: one pass over the lines, plus the texts.
@@ -10,12 +10,12 @@ use super::{decimal, lines, no_rows, push_row, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// What the merges make.
+/// The merges and their tokens.
 #[derive(Debug)]
 pub struct Merges {
-    /// Left id, right id, merged id, in file order.
+    /// The left id, right id and merged id of each merge, in file order.
     pub merges: Vec<[u32; 3]>,
-    /// The bytes and the merged tokens, id = row.
+    /// The 256 bytes and the merged tokens; the id is the row.
     pub columns: VocabColumns,
 }
 

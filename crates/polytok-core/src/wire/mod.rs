@@ -1,4 +1,4 @@
-//! Big columns of a file to vocabulary columns and back: pure functions of bytes, one file per format.
+//! Converts big columns of files to vocabulary columns and back: pure functions of bytes, one file per format.
 //!
 //! The structure around the columns (headers, options, detection) is read in Python. Everything here takes hostile bytes:
 //! lengths are checked before they are used, nothing is reserved on the word of a file, nothing recurses, and every
@@ -21,12 +21,12 @@ mod texts;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// No rows: `offsets` holds its leading 0.
+/// Returns columns without rows; `offsets` has its leading 0.
 fn no_rows() -> VocabColumns {
     VocabColumns { offsets: vec![0], ..VocabColumns::default() }
 }
 
-/// Appends a row; an error when the blob outgrows its 32-bit offsets.
+/// Appends a row. Returns an error if the blob exceeds its 32-bit offsets.
 #[inline]
 fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind: Kind) -> Result<()> {
     columns.blob.extend_from_slice(bytes);
@@ -39,7 +39,7 @@ fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind:
     Ok(())
 }
 
-/// Checks that the columns fit together, so that no writer need fear an offset.
+/// Checks that the columns have matching lengths, so that writers can use the offsets without checks.
 pub fn check_lengths(columns: &VocabColumns) -> Result<()> {
     let len = columns.ids.len();
     let lengths_agree = columns.offsets.len() == len + 1 && columns.scores.len() == len && columns.kinds.len() == len;
@@ -50,17 +50,18 @@ pub fn check_lengths(columns: &VocabColumns) -> Result<()> {
     Err(Error::Format("the vocabulary's columns do not fit together".into()))
 }
 
-/// The bytes of a row.
+/// Returns the bytes of a row.
 fn text(columns: &VocabColumns, row: usize) -> &[u8] {
     &columns.blob[columns.offsets[row] as usize..columns.offsets[row + 1] as usize]
 }
 
-/// The bytes of every row, in row order.
+/// Returns the bytes of every row, in row order.
 fn rows(columns: &VocabColumns) -> impl Iterator<Item = &[u8]> {
     (0..columns.ids.len()).map(|row| text(columns, row))
 }
 
-/// The lines of a text file and their numbers from 1, ended by LF, CR LF or CR; no empty line after the last end.
+/// Returns the lines of a text file with their numbers from 1. Lines end with LF, CR LF or CR; after the last line end
+/// there is no further, empty line.
 fn lines(mut data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut number = 0;
     std::iter::from_fn(move || {
@@ -76,7 +77,7 @@ fn lines(mut data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// A decimal number of ASCII digits only.
+/// Parses a decimal number that consists of ASCII digits only.
 fn decimal(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -84,7 +85,7 @@ fn decimal(digits: &[u8]) -> Option<u32> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Bytes of a file as an error message shows them: quoted, escaped, cut when long.
+/// Formats bytes of a file for an error message: quoted, escaped, and truncated if they are long.
 fn show(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
@@ -92,7 +93,7 @@ fn show(bytes: &[u8]) -> String {
     format!("{head:?}{more}")
 }
 
-/// The columns of some pieces, for tests.
+/// Returns the columns of some pieces, for tests.
 #[cfg(test)]
 fn columns(pieces: &[(&[u8], f32, Kind)]) -> VocabColumns {
     let mut columns = no_rows();

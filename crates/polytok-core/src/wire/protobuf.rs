@@ -1,33 +1,33 @@
-//! The protobuf wire format: fields of a message one after the other, without a schema.
+//! Reads the protobuf wire format: the fields of a message in order, without a schema.
 //!
 //! Reference: the encoding chapter of the protobuf documentation. A field is a varint `number << 3 | type` and a value;
 //! the groups of old files are skipped as a whole. Cost: one pass; groups nest on a list, not on the call stack.
 
 use crate::error::{Error, Result};
 
-/// A field's value, as far as the wire tells.
+/// The value of a field, by its wire type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldValue<'a> {
-    /// Wire type 0.
+    /// Wire type 0: an integer.
     Varint(u64),
-    /// Wire type 5.
+    /// Wire type 5: four bytes.
     Fixed32([u8; 4]),
     /// Wire type 2: a string, bytes, a message or packed numbers.
     Bytes(&'a [u8]),
-    /// Wire types 1 and 3, of which no caller needs the value.
+    /// Wire types 1 and 3, whose values no caller needs.
     Other,
 }
 
 /// One field of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<'a> {
-    /// Its number, 1 to 2^29 - 1.
+    /// The number of the field, 1 to 2^29 - 1.
     pub number: u32,
-    /// Its value.
+    /// The value of the field.
     pub value: FieldValue<'a>,
-    /// The whole field as it stands in the message, tag included.
+    /// The bytes of the whole field, including the tag.
     pub raw: &'a [u8],
-    /// Where it starts in the message.
+    /// The start of the field in the message.
     pub at: usize,
 }
 
@@ -47,7 +47,7 @@ impl<'a> MessageFields<'a> {
         MessageFields { data, at: 0 }
     }
 
-    /// A field of bytes whose tag and length are one byte each, as nearly all of a vocabulary are.
+    /// Reads a field of bytes whose tag and length are one byte each, like nearly all fields of a vocabulary.
     #[inline]
     fn short_field(&mut self) -> Option<Field<'a>> {
         let (start, left) = (self.at, &self.data[self.at..]);
@@ -171,12 +171,12 @@ pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// How many bytes a varint takes.
+/// Returns the number of bytes of a varint.
 pub fn varint_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// Reads one varint from the front of `data`: the value and what follows.
+/// Reads a varint from the start of `data`. Returns its value and the remaining data.
 pub fn split_varint(data: &[u8]) -> Result<(u64, &[u8])> {
     let mut fields = MessageFields::new(data);
     let value = fields.varint()?;

@@ -1,4 +1,4 @@
-//! tiktoken's rank files: lines `base64(bytes) SP rank`.
+//! Reads and writes tiktoken's rank files: lines `base64(bytes) SP rank`.
 //!
 //! Reference: `load_tiktoken_bpe` of tiktoken. Lines end as in Python's `bytes.splitlines`, empty lines are skipped,
 //! and the two fields are split at white space. Ranks may have gaps. An empty token is written `=`, as in whisper's
@@ -16,7 +16,7 @@ use super::{base64, decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// How an empty token is written. Python's base64 reads it as no bytes.
+/// The text of an empty token. Python's base64 reads it as no bytes.
 const EMPTY: &[u8] = b"=";
 
 /// Reads all lines, in file order.
@@ -62,7 +62,7 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// The file, line by line in row order.
+/// Writes the file, line by line in row order.
 pub fn write(columns: &VocabColumns) -> Vec<u8> {
     let mut out = Vec::with_capacity(columns.blob.len() * 4 / 3 + 12 * columns.ids.len());
     for (text, rank) in rows(columns).zip(&columns.ids) {

@@ -1,4 +1,5 @@
-//! RWKV World's vocabulary: lines `id SP literal SP length`, where the literal is Python's for a `str` or for `bytes`.
+//! Reads RWKV World's vocabulary: lines `id SP literal SP length`, in which the literal is Python's for a `str` or for
+//! `bytes`.
 //!
 //! The reference evaluates the literal; here it is parsed: `'…'` and `"…"` with the escapes of Python (`\N{…}` would
 //! need the names of all characters and is an error that says so), `b` before it for bytes. As in Python an unknown
@@ -50,7 +51,7 @@ fn read_line(line: &[u8]) -> std::result::Result<(u32, Vec<u8>), String> {
     Ok((id, text))
 }
 
-/// The bytes of a Python literal; of a `str`, its UTF-8.
+/// Returns the bytes of a Python literal; the UTF-8 of a `str`.
 fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let (is_bytes, quoted) = match literal {
         [b'b' | b'B', quoted @ ..] => (true, quoted),
@@ -69,7 +70,7 @@ fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
     body.parse()
 }
 
-/// What stands between the quotes.
+/// The part of a literal between its quotes.
 struct Body<'a> {
     left: &'a [u8],
     quote: u8,
@@ -123,7 +124,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// One to three octal digits.
+    /// Reads one to three octal digits.
     fn take_octal(&mut self) -> u32 {
         let digits = self.left.iter().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count();
         let (octal, left) = self.left.split_at(digits);
@@ -131,7 +132,7 @@ impl Body<'_> {
         octal.iter().fold(0, |number, digit| number << 3 | u32::from(digit - b'0'))
     }
 
-    /// The letter of the escape and exactly `count` hexadecimal digits.
+    /// Reads the letter of the escape and exactly `count` hexadecimal digits.
     fn take_hex(&mut self, count: usize) -> std::result::Result<u32, String> {
         let short = || format!("an escape needs {count} hexadecimal digits");
         let digits = self.left.get(1..=count).ok_or_else(short)?;

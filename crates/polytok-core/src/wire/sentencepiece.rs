@@ -12,14 +12,14 @@ use super::{no_rows, push_row, rows};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// What stands in a `.model`: the pieces, and everything else as a protobuf message.
+/// The contents of a `.model`: the pieces, and all other fields as a protobuf message.
 #[derive(Debug)]
 pub struct ModelPieces<'a> {
     /// The pieces in columns.
     pub columns: VocabColumns,
-    /// How pieces that the trainer would have written differently were written; empty for most files.
+    /// The encodings of pieces that the trainer would have written differently; empty for most files.
     pub details: Vec<u8>,
-    /// All fields of the model but the pieces, in file order.
+    /// All fields of the model except the pieces, in file order.
     pub rest: Vec<u8>,
     /// The rules for rewriting, if they were taken out of the first normalizer in `rest`. Should `rest` have others, those hold.
     pub charsmap: Option<&'a [u8]>,
@@ -29,9 +29,9 @@ pub struct ModelPieces<'a> {
 const NORMALIZER: u32 = 3;
 const CHARSMAP: u32 = 2;
 
-/// The score was not written.
+/// A flag: the score was not written.
 const NO_SCORE: u8 = 1;
-/// The type was written although it is NORMAL.
+/// A flag: the type was written although it is NORMAL.
 const TYPE_WRITTEN: u8 = 2;
 
 /// Whether the bytes have the shape of a `.model`: fields to the end, of which the first with number 1 is a piece.
@@ -122,7 +122,7 @@ fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
     Some((text, f32::from_le_bytes([a, b, c, d]), kind, flags))
 }
 
-/// Appends one piece to the columns; its flags and unknown fields are returned.
+/// Appends a piece to the columns. Returns its flags and unknown fields.
 fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>)> {
     let id = u32::try_from(columns.ids.len()).map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
     if let Some((text, score, kind, flags)) = usual_piece(message) {
@@ -189,7 +189,7 @@ fn write_piece(out: &mut Vec<u8>, text: &[u8], score: f32, kind: Kind, flags: u8
     out.extend_from_slice(unknown);
 }
 
-/// The records of `details`, in row order.
+/// Reads the records of `details`, in row order.
 struct Details<'a> {
     left: &'a [u8],
     row: usize,

@@ -1,6 +1,7 @@
-//! The pieces that SentencePiece refuses to load, by the rules of both lines of its releases.
+//! Refuses the pieces that SentencePiece refuses to load, by the rules of versions 0.2.1 and 0.2.3.
 //!
-//! The messages are ours, the order is the reference's: the first wrong piece by id, then what is wrong with the whole.
+//! The messages are polytok's; the order is the reference's: the first wrong piece by id, then errors of the whole
+//! vocabulary.
 //! Cost: one pass and a map of all texts.
 
 use super::texts::TextIndex;
@@ -21,14 +22,14 @@ pub enum ModelType {
     Char,
 }
 
-/// What the rules for pieces depend on.
+/// The options that the rules for pieces depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceRules {
     /// The model's type.
     pub model: ModelType,
-    /// Text without a piece becomes byte pieces.
+    /// Whether text without a piece is converted to byte pieces.
     pub byte_fallback: bool,
-    /// The release whose rules are followed.
+    /// The version whose rules are applied.
     pub line: Line,
 }
 
@@ -38,7 +39,7 @@ impl PieceRules {
     }
 }
 
-/// Refuses the pieces that SentencePiece refuses to load, at the first piece that is wrong.
+/// Returns an error at the first piece that SentencePiece refuses to load.
 pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
     // Ordinary and reserved pieces may share a text, but for BPE in the newest line.
     let one_set = rules.newest() && rules.model == ModelType::Bpe;

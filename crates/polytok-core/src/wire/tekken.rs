@@ -18,14 +18,14 @@ use super::{base64, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// What the vocabulary holds.
+/// The entries of a vocabulary.
 #[derive(Debug)]
 pub struct TekkenEntries {
     /// The live entries.
     pub columns: VocabColumns,
-    /// Rows whose `token_str` is not what their bytes decode to, and that string.
+    /// The rows whose `token_str` differs from their decoded bytes, with that string.
     pub odd_texts: Vec<(u32, Option<String>)>,
-    /// Where the entries behind the live ones stand, from the first one's start to the last one's end.
+    /// The range of the entries after the live ones, from the start of the first to the end of the last.
     pub unused: Option<Range<usize>>,
 }
 
@@ -33,21 +33,21 @@ pub struct TekkenEntries {
 /// between two entries.
 #[derive(Debug)]
 pub struct Layout {
-    /// Before the rank.
+    /// The text before the rank.
     pub rank: String,
-    /// Between rank and base64.
+    /// The text between rank and base64.
     pub bytes: String,
-    /// Between base64 and string.
+    /// The text between base64 and string.
     pub text: String,
-    /// Behind the string.
+    /// The text after the string.
     pub end: String,
-    /// Between two entries.
+    /// The text between two entries.
     pub separator: String,
-    /// Characters beyond ASCII are escaped.
+    /// Whether characters beyond ASCII are escaped.
     pub ascii: bool,
 }
 
-/// Where the value of the top-level key `vocab` stands in a JSON document.
+/// Returns the range of the value of the top-level key `vocab` in a JSON document.
 pub fn vocab_range(data: &[u8]) -> Result<Range<usize>> {
     let TekkenDocument(vocab) = serde_json::from_slice(data).map_err(|error| Error::Format(error.to_string()))?;
     Ok(range_in(data, vocab.get()))
@@ -74,7 +74,7 @@ pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
     Ok(entries)
 }
 
-/// The entries of all rows, rank = row, without the array's brackets.
+/// Writes the entries of all rows, without the array's brackets. The rank is the row.
 pub fn write(columns: &VocabColumns, odd_texts: &[(u32, Option<String>)], layout: &Layout) -> Vec<u8> {
     let mut out = Vec::with_capacity(columns.blob.len() * 3 + 64 * columns.ids.len());
     let mut odd = odd_texts.iter().peekable();
@@ -114,7 +114,7 @@ fn write_text(text: Option<&str>, ascii: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Where a part of some bytes stands in them.
+/// Returns the range of a part of some bytes.
 fn range_in(whole: &[u8], part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()

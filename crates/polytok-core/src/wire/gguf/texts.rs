@@ -1,4 +1,5 @@
-//! Token texts and merges of byte-level vocabularies: GPT-2's characters to bytes, lines to ids, and back.
+//! Converts token texts and merges of byte-level vocabularies: GPT-2's characters to bytes, merge lines to ids, and
+//! back.
 
 use hashbrown::HashMap;
 use std::hash::RandomState;
@@ -27,7 +28,7 @@ pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Resul
     Ok((out, foreign))
 }
 
-/// The other way: bytes to GPT-2's characters.
+/// Converts bytes to GPT-2's characters.
 pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<GgufTexts> {
     let mut out = GgufTexts::new();
     let mut written = String::new();
@@ -72,7 +73,7 @@ pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32;
     Ok(merges)
 }
 
-/// The lines of merges.
+/// Writes merges as lines.
 pub fn merge_lines(tokens: &GgufTexts, merges: impl Iterator<Item = (u32, u32)>) -> Result<GgufTexts> {
     let mut lines = GgufTexts::new();
     let mut line = Vec::new();
