@@ -453,16 +453,16 @@ def test_loading_hostile_files_ends(name: str) -> None:
 MEASURE = """
 import re, sys
 sys.path.insert(0, sys.argv[2])
-from test_damaged_files import HOSTILE, SMALL_FILES, outcome
+from test_damaged_files import HOSTILE, SMALL_FILES, load_and_use
 format_name, make = HOSTILE[sys.argv[1]]
 _, small = next(made for made in (each() for each in SMALL_FILES.values()) if made[0] == format_name)
-outcome(small, format_name)
+load_and_use(small, format_name)
 data = make()
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
 open("/proc/self/clear_refs", "w").write("5")
 before = peak()
-outcome(data, format_name)
+load_and_use(data, format_name)
 # A file of 300 bytes tells the step in which the heap grows, of 64 KB, not what is taken for a byte.
 print(max(0, peak() - before - (1 << 16)) / len(data))
 """
