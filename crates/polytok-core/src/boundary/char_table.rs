@@ -1,30 +1,30 @@
-//! A number for each character: a table in two stages, of blocks that hold what differs from the default.
+//! A table of a number for each character, in two stages: only blocks with a number other than the default are stored.
 
-/// Characters of a block.
+/// The number of characters in a block.
 const BLOCK: usize = 64;
 
-/// The table.
+/// A table of a number for each character.
 pub(crate) struct CharTable {
-    /// For each block of characters where its numbers are, in blocks.
+    /// For each block of characters, the index of its block in `numbers`.
     places: Box<[u16]>,
-    /// The first block holds the default.
+    /// The numbers of the stored blocks; the first block has the default for all characters.
     numbers: Vec<u32>,
 }
 
 impl CharTable {
-    /// The same number for all.
+    /// Returns a table with the same number for all characters.
     pub fn new(default: u32) -> CharTable {
         CharTable { places: vec![0; 0x11_0000 / BLOCK].into(), numbers: vec![default; BLOCK] }
     }
 
-    /// The number of a character; the default for what is none.
+    /// Returns the number of a code point; the default if the code point is not a character.
     #[inline]
     pub fn get(&self, code: u32) -> u32 {
         let place = self.places.get(code as usize / BLOCK).map_or(0, |&place| place as usize);
         self.numbers.get(place * BLOCK + code as usize % BLOCK).copied().unwrap_or(self.numbers[0])
     }
 
-    /// The number of a character, to be changed.
+    /// Returns the number of a character, to be changed.
     pub fn at(&mut self, code: char) -> &mut u32 {
         let place = &mut self.places[code as usize / BLOCK];
         if *place == 0 {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_set_is_there_and_nothing_else() {
+    fn only_the_numbers_that_were_set_differ_from_the_default() {
         let mut table = CharTable::new(7);
         for code in ['a', '\0', '世', char::MAX] {
             *table.at(code) = code as u32 + 1;

@@ -1,14 +1,16 @@
-//! Boundaries inside a piece: places that no vocabulary entry, and so no merge, can cross.
+//! Boundaries inside a piece: offsets that no vocabulary entry, and so no merge, can cross.
 //!
-//! Nothing can ever merge between two characters that are adjacent in no entry. So the text between two such places can be merged
-//! on its own, and its ids cached. SentencePiece vocabularies have a boundary before nearly every word (an entry has `▁` only at its
-//! start); long pieces of scripts without spaces have many. The proof needs only the entries: a merge gives an entry, and an entry
-//! that covers the place holds the end of one character and the start of the next. Byte-level entries may hold only a part of
-//! either, so parts are looked up too. Where symbols are not walked by lead bytes (all except SentencePiece's), bytes that are not
-//! UTF-8 would be walked differently here than there: such text has no boundaries.
+//! If two characters are adjacent in no entry, nothing can merge across the boundary between them. So the text between
+//! two boundaries can be merged alone, and its ids can be cached. SentencePiece vocabularies have a boundary before
+//! nearly every word, because `▁` is only at the start of entries. Long pieces of scripts without spaces have many
+//! boundaries. The proof needs only the entries: the result of a merge is an entry, and an entry that covers the
+//! boundary contains the end of one character and the start of the next. Byte-level entries can contain parts of both
+//! characters, so parts are looked up too. Only SentencePiece's symbols follow from lead bytes, as here. For other
+//! symbols, text that is not UTF-8 has no boundaries.
 //!
-//! neighbours.rs collects the pairs that entries join, and a set of pairs (pair_set.rs) is looked into. It may hold a pair that is in
-//! no entry, which costs a boundary, and time, but never changes ids.
+//! neighbours.rs collects the pairs of characters that are adjacent in entries; pair_set.rs has the set that is
+//! searched. The set can report a pair that is in no entry. That loses a boundary, which costs time, but never changes
+//! ids.
 
 pub(crate) mod char_table;
 pub(crate) mod neighbours;
@@ -24,22 +26,22 @@ use neighbours::{CharPairs, EntryUnits, pack};
 use pair_set::{PairSet, pair};
 use sides::{CharUnit, Sides};
 
-/// Equal characters that are passed at once.
+/// The number of equal characters that are skipped together.
 const RUN: usize = 16;
 
-/// The pairs of neighbouring characters that some entry joins.
+/// The pairs of characters that are adjacent in an entry.
 pub struct Boundary {
-    /// For each ASCII character a bit for each that follows it.
+    /// For each ASCII character, a bit for each ASCII character that follows it in an entry.
     ascii: Table<u128>,
-    /// All others.
+    /// The pairs that are not both ASCII.
     pairs: PairSet,
-    /// Of what entries of bytes hold.
+    /// The ends and starts of characters that byte-level entries contain.
     sides: Sides,
     symbols: Symbols,
 }
 
 impl Boundary {
-    /// Collects the pairs of all entries that merging can reach. `symbols` is what merging starts from.
+    /// Collects the pairs of all entries that merging can reach from these initial symbols.
     pub fn new<'a>(entries: impl Iterator<Item = &'a [u8]>, symbols: Symbols) -> Boundary {
         let units = if symbols == Symbols::Bytes { EntryUnits::CharsAndParts } else { EntryUnits::Chars };
         let CharPairs { ascii, others } = CharPairs::of(entries, units);
@@ -47,12 +49,12 @@ impl Boundary {
         Boundary { ascii: ascii.to_vec().into(), pairs: PairSet::new(&others), sides, symbols }
     }
 
-    /// Whether this text may be cut.
+    /// Reports whether this text can be split at boundaries.
     pub fn can_cut(&self, text: &[u8]) -> bool {
         self.symbols == Symbols::Chars || std::str::from_utf8(text).is_ok()
     }
 
-    /// The end of the stretch that starts at `at`, which must be inside the text.
+    /// Returns the next boundary after `at`, or the end of the text. `at` must be inside the text.
     #[inline]
     pub fn next_cut(&self, text: &[u8], at: usize) -> usize {
         let mut left = self.unit(text, at);
@@ -72,7 +74,8 @@ impl Boundary {
         }
     }
 
-    /// The same behind an ASCII character that ends at `end`, up to the next character that is none.
+    /// Returns the next boundary from `end` on, where an ASCII character ends, or the start of the next character that
+    /// is not ASCII.
     #[inline]
     fn next_ascii_cut(&self, text: &[u8], mut end: usize) -> usize {
         let mut left = text[end - 1];
@@ -89,8 +92,8 @@ impl Boundary {
         end
     }
 
-    /// Whether there is a cut behind each of the 64 characters from `at` on, a bit for each; None where not all of them, and the next
-    /// one, are ASCII.
+    /// Returns a bit for each of the 64 characters from `at` on, set if a boundary is after that character; None if one
+    /// of these or the next character is not ASCII.
     #[inline]
     pub fn ascii_cuts(&self, text: &[u8], at: usize) -> Option<u64> {
         let chars = text.get(at..)?.first_chunk::<65>()?;
@@ -101,20 +104,20 @@ impl Boundary {
         Some(chars.windows(2).enumerate().map(cut).fold(0, |cuts, cut| cuts | cut))
     }
 
-    /// The character that starts at `at`.
+    /// Returns the character that starts at `at`.
     #[inline]
     fn unit(&self, text: &[u8], at: usize) -> CharUnit {
         let rest = &text[at..];
         self.sides.unit(&rest[..utf8::char_len(rest)])
     }
 
-    /// Whether an entry joins these two ASCII characters.
+    /// Reports whether these ASCII characters are adjacent in an entry.
     #[inline]
     pub fn joins_ascii(&self, left: u8, right: u8) -> bool {
         self.ascii[left as usize] >> right & 1 == 1
     }
 
-    /// Whether an entry may join these characters, which are not both ASCII.
+    /// Reports whether these characters, which are not both ASCII, can be adjacent in an entry.
     #[inline]
     pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
         if self.symbols != Symbols::Bytes {
@@ -125,7 +128,7 @@ impl Boundary {
 
     #[inline]
     fn joins_units(&self, left: CharUnit, right: CharUnit) -> bool {
-        // Entries of bytes may start and end inside a character.
+        // Byte-level entries can start and end inside of a character.
         match self.symbols {
             Symbols::Bytes => Sides::any(left, right, |end, start| self.has(end, start)),
             _ => self.has(left.packed, right.packed),
@@ -165,7 +168,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// No entry crosses a cut: the property that makes cutting exact.
+    /// Checks that no entry crosses a boundary, which makes splitting exact.
     fn check(entries: &[Vec<u8>], text: &[u8], symbols: Symbols) {
         let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
         let mut at = 0;
@@ -188,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Whether an entry may join the characters before and behind a place of the text.
+    /// Reports whether the characters before and after an offset can be adjacent in an entry.
     fn joins(boundary: &Boundary, text: &[u8], at: usize) -> bool {
         let start = (0..at).rfind(|&start| text[start] & 0xC0 != 0x80).unwrap_or_default();
         match (&text[start..at], &text[at..at + utf8::char_len(&text[at..])]) {

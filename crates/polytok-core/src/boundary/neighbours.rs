@@ -1,33 +1,34 @@
-//! Which units are adjacent in some entry: the relation that all boundaries are found by.
+//! Collects the pairs of units that are adjacent in an entry. All boundaries are found with these pairs.
 //!
-//! A token is an entry. So where the units on both sides of a place in a text are adjacent in no entry, no token crosses the
-//! place: it is a boundary. The units are bytes ([`BytePairs`]), or characters ([`CharPairs`]). An entry of a byte-level
-//! vocabulary may begin and end inside a character, so the parts of characters at its ends are units too.
+//! A token is an entry. If the units before and after an offset of a text are adjacent in no entry, no token crosses
+//! the offset, so it is a boundary. The units are bytes ([`BytePairs`]) or characters ([`CharPairs`]). An entry of a
+//! byte-level vocabulary can start and end inside of a character, so the parts of characters at its ends are units too.
 //!
-//! Both are exact. Scanners keep the pairs of characters in a [`PairSet`](super::pair_set), which may also hold others.
-//! Cost: one walk over all entries, and a sort of the pairs that are not ASCII. Twin: `naive_pairs` in the tests.
+//! Both collections are exact. Scanners store the pairs of characters in a [`PairSet`](super::pair_set), which can also
+//! report other pairs. Cost: one pass over all entries, and a sort of the pairs that are not ASCII. Twin: `naive_pairs`
+//! in the tests.
 
 use super::pair_set::pair;
 use crate::{space_mark, utf8};
 
-/// What the entries of a vocabulary are divided into.
+/// The units into which entries of a vocabulary are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryUnits {
     Bytes,
-    /// Characters, as their first bytes tell their lengths.
+    /// Characters, whose lengths follow from their first bytes.
     Chars,
-    /// The same, except that an entry may begin and end with a part of a character.
+    /// Characters, and the parts of characters with which an entry starts and ends.
     CharsAndParts,
 }
 
-/// Calls `take` with every two adjacent units of an entry.
+/// Calls `take` with every pair of adjacent units of an entry.
 #[inline]
 fn for_each_pair<'a>(entry: &'a [u8], units: EntryUnits, mut take: impl FnMut(&'a [u8], &'a [u8])) {
     if entry.is_empty() {
         return;
     }
     let unit_len = |rest: &[u8]| if units == EntryUnits::Bytes { 1 } else { utf8::char_len(rest) };
-    // These bytes end a character that begins before the entry.
+    // These bytes are the end of a character that starts before the entry.
     let is_end_part = |byte: &&u8| units == EntryUnits::CharsAndParts && utf8::is_continuation(**byte);
     let end_part = entry.iter().take(3).take_while(is_end_part).count();
     let (mut start, mut end) = (0, if end_part > 0 { end_part } else { unit_len(entry) });
@@ -38,11 +39,11 @@ fn for_each_pair<'a>(entry: &'a [u8], units: EntryUnits, mut take: impl FnMut(&'
     }
 }
 
-/// The pairs of adjacent bytes.
+/// The pairs of bytes that are adjacent in an entry: for each byte, a bit for each byte that follows it.
 pub(crate) struct BytePairs(Box<[[u64; 4]; 256]>);
 
 impl BytePairs {
-    /// Those of all entries.
+    /// Collects the pairs of all entries.
     pub fn of<'a>(entries: impl Iterator<Item = &'a [u8]>) -> BytePairs {
         let mut pairs = BytePairs(Box::new([[0; 4]; 256]));
         for entry in entries {
@@ -55,23 +56,23 @@ impl BytePairs {
         self.0[left as usize][right as usize / 64] |= 1 << (right % 64);
     }
 
-    /// Whether these bytes are adjacent in some entry.
+    /// Reports whether these bytes are adjacent in an entry.
     #[inline]
     pub fn has(&self, left: u8, right: u8) -> bool {
         self.0[left as usize][right as usize / 64] >> (right % 64) & 1 == 1
     }
 }
 
-/// The pairs of adjacent characters, or parts of characters.
+/// The pairs of characters, or parts of characters, that are adjacent in an entry.
 pub(crate) struct CharPairs {
-    /// For each ASCII character a bit for each ASCII character that follows it.
+    /// For each ASCII character, a bit for each ASCII character that follows it.
     pub ascii: Box<[u128; 128]>,
-    /// The others as packed bytes (see [`pack`]), each once.
+    /// The pairs that are not both ASCII, as packed bytes (see [`pack`]), without duplicates.
     pub others: Vec<u64>,
 }
 
 impl CharPairs {
-    /// Those of all entries.
+    /// Collects the pairs of all entries.
     pub fn of<'a>(entries: impl Iterator<Item = &'a [u8]>, units: EntryUnits) -> CharPairs {
         let mut pairs = CharPairs { ascii: Box::new([0; 128]), others: Vec::new() };
         let mut after_mark = 0u128;
@@ -104,21 +105,21 @@ impl CharPairs {
         self.ascii[left as usize] |= 1 << right;
     }
 
-    /// The pairs of ASCII characters.
+    /// Returns the pairs of ASCII characters.
     pub fn ascii_chars(&self) -> impl Iterator<Item = (char, char)> {
         let pairs = (0..128u8).flat_map(|left| (0..128u8).map(move |right| (left, right)));
         let pairs = pairs.filter(|&(left, right)| self.ascii[left as usize] >> right & 1 == 1);
         pairs.map(|(left, right)| (left as char, right as char))
     }
 
-    /// The others. Units that are not a character are left out.
+    /// Returns the pairs of characters that are not both ASCII. Units that are not a character are left out.
     pub fn other_chars(&self) -> impl Iterator<Item = (char, char)> {
         self.others.iter().filter_map(|&pair| Some((unpack((pair >> 32) as u32).char()?, unpack(pair as u32).char()?)))
     }
 }
 
-/// A unit of up to four bytes as one number, the first byte lowest. Units that share a number are not told apart: that makes more
-/// pairs, so fewer boundaries.
+/// Packs a unit of up to four bytes into one number, with the first byte lowest. Units with the same number are treated
+/// as equal, which makes more pairs and so fewer boundaries.
 #[inline]
 pub(super) fn pack(unit: &[u8]) -> u32 {
     match *unit {
@@ -136,7 +137,7 @@ pub(super) struct UnpackedUnit {
     len: usize,
 }
 
-/// The opposite of [`pack`].
+/// Returns the unit that [`pack`] packed.
 pub(super) fn unpack(packed: u32) -> UnpackedUnit {
     UnpackedUnit { bytes: packed.to_le_bytes(), len: (4 - packed.leading_zeros() as usize / 8).max(1) }
 }
@@ -159,7 +160,7 @@ mod tests {
 
     type UnitPairs = HashSet<(Vec<u8>, Vec<u8>)>;
 
-    /// The twin: at each place of each entry where a unit can begin, the unit before it and the unit after it.
+    /// The twin: collects, at each offset of an entry at which a unit can start, the units before and after the offset.
     fn naive_pairs(entries: &[Vec<u8>], units: EntryUnits) -> UnitPairs {
         let can_begin = |byte: u8| units == EntryUnits::Bytes || byte & 0xC0 != 0x80;
         let mut pairs = UnitPairs::new();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_no_characters() {
+    fn parts_of_characters_are_not_characters() {
         let entries = ["é世".as_bytes()[..3].to_vec(), "é世".into()];
         let pairs = of_chars(&entries, EntryUnits::CharsAndParts);
         assert_eq!((pairs.others.len(), pairs.other_chars().collect::<Vec<_>>()), (2, vec![('é', '世')]));

@@ -1,22 +1,23 @@
-//! A set of pairs of characters, which may say yes to a pair that is not in it, never no to one that is.
+//! A set of pairs of characters that can report a pair that is not in the set, but never misses a pair that is.
 //!
-//! A blocked Bloom filter: a pair's three bits lie in one word, so a test is one load. With sixteen bits for each pair about one in
-//! a hundred tests of others hits. A false hit joins what need not be joined, which is slower, never wrong.
+//! The set is a blocked Bloom filter: the three bits of a pair are in one word, so a test is one load. With sixteen
+//! bits for each pair, about one in a hundred tests of other pairs is a false hit. A false hit loses a boundary, which
+//! costs time but never changes ids.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
-/// Bits of the set for each pair in it.
+/// The number of bits of the set for each pair.
 const BITS_PER_PAIR: usize = 16;
 
-/// The set.
+/// A Bloom filter of pairs of characters.
 pub(crate) struct PairSet {
     words: Table<u64>,
 }
 
 impl PairSet {
-    /// The set of these pairs.
+    /// Builds the set of these pairs.
     pub fn new(pairs: &[u64]) -> PairSet {
         let mut words = vec![0; (pairs.len() * BITS_PER_PAIR / 64).next_power_of_two()];
         let mask = words.len() - 1;
@@ -27,7 +28,7 @@ impl PairSet {
         PairSet { words: words.into() }
     }
 
-    /// Whether the pair may be in it.
+    /// Reports whether the set can contain the pair.
     #[inline]
     pub fn has(&self, pair: u64) -> bool {
         let (word, bits) = place(pair);
@@ -49,13 +50,13 @@ impl Stored for PairSet {
     }
 }
 
-/// Two characters in one number.
+/// Packs two characters into one number.
 #[inline]
 pub(crate) fn pair(left: u32, right: u32) -> u64 {
     (left as u64) << 32 | right as u64
 }
 
-/// The word, of as many as there may be, and the bits in it.
+/// Returns the number of the word of a pair, before it is reduced to the number of words, and the bits of the pair.
 #[inline]
 fn place(pair: u64) -> (usize, u64) {
     let hash = (pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn few_others_are_in_it() {
+    fn few_other_pairs_are_hits() {
         let pairs: Vec<u64> = (0..5000).map(|i| pair(0x4E00 + i % 700, 0x3040 + i * 7 % 90)).collect();
         let set = PairSet::new(&pairs);
         let hits = (0..100_000).filter(|&i| set.has(pair(0x6000 + i % 1000, 0x7000 + i / 1000))).count();

@@ -1,32 +1,33 @@
-//! Which ends and which starts of a character stand beside a border between characters in some byte-level entry.
+//! The ends and starts of characters that are next to a border between characters in a byte-level entry.
 //!
-//! Such an entry may start or end inside of a character, so whether one joins two characters is asked for each end of the left one
-//! and each start of the right one. Of most characters none or one occurs at all, which a byte for each code point of the
-//! basic plane tells: bit n - 1 for the last n bytes, bit 3 + n for the first n. Above it everything may occur.
+//! A byte-level entry can start or end inside of a character, so two characters are tested with each end of the left
+//! one and each start of the right one. For most characters at most one end and start occurs in entries. A byte for
+//! each code point of the basic plane has this: bit n - 1 is set if the last n bytes occur, bit 3 + n if the first n
+//! bytes occur. For code points above the basic plane all ends and starts count as occurring.
 
 use super::neighbours::{pack, unpack};
 use crate::table::Table;
 use crate::utf8::{is_continuation, only_char};
 
-/// Code points that have a byte.
+/// The number of code points that have a byte.
 const SIZE: usize = 0x1_0000;
 
-/// The table; empty where entries are made of characters.
+/// The table of a byte for each code point; empty if entries consist of whole characters.
 #[derive(Default)]
 pub struct Sides(pub Table<u8>);
 
-/// A character, with what is known of it.
+/// A character and its byte in the table.
 #[derive(Clone, Copy)]
 pub struct CharUnit {
-    /// Its bytes as one number.
+    /// The bytes of the character as one number.
     pub packed: u32,
-    /// How many there are.
+    /// The number of bytes of the character.
     pub len: usize,
     flags: u8,
 }
 
 impl Sides {
-    /// Of these pairs of characters, or parts of them, that are adjacent in entries.
+    /// Builds the table from the pairs of characters, or parts of characters, that are adjacent in entries.
     pub fn of(pairs: &[u64]) -> Sides {
         let mut flags = vec![0; SIZE];
         for &pair in pairs {
@@ -35,15 +36,15 @@ impl Sides {
         Sides(flags.into())
     }
 
-    /// A character, looked up.
+    /// Looks a character up.
     #[inline]
     pub fn unit(&self, bytes: &[u8]) -> CharUnit {
         let flags = code(bytes).and_then(|code| self.0.get(code)).copied().unwrap_or(u8::MAX);
         CharUnit { packed: pack(bytes), len: bytes.len(), flags }
     }
 
-    /// Whether `joins` holds for an end of the left character and a start of the right one, of those that occur. A part is a
-    /// number of which the lowest byte is the first.
+    /// Reports whether `joins` returns true for one of the occurring ends of the left character and one of the
+    /// occurring starts of the right one. Both are numbers whose lowest byte is the first byte.
     #[inline]
     pub fn any(left: CharUnit, right: CharUnit, joins: impl Fn(u32, u32) -> bool) -> bool {
         let (mut ends, starts) = (left.flags & 15, right.flags >> 4);
@@ -67,7 +68,7 @@ impl Sides {
     }
 }
 
-/// A code point below [`SIZE`] of a character of at most three bytes.
+/// Returns the code point of a character of at most three bytes, which is below [`SIZE`].
 #[inline]
 fn code(unit: &[u8]) -> Option<usize> {
     match *unit {
@@ -78,8 +79,8 @@ fn code(unit: &[u8]) -> Option<usize> {
     }
 }
 
-/// Notes what stands beside a border: the left part is the end of a character, the right one the start of one, or either a whole
-/// one. Parts that no character has are in no text.
+/// Records the parts next to a border: `left` is the end of a character or a whole one, `right` the start of a
+/// character or a whole one. Parts that no character has are ignored, because they are in no text.
 fn note(flags: &mut [u8], left: &[u8], right: &[u8]) {
     let is_inside = |byte: &u8| is_continuation(*byte);
     if only_char(left).is_some() {
@@ -102,7 +103,7 @@ fn note(flags: &mut [u8], left: &[u8], right: &[u8]) {
     }
 }
 
-/// Sets a bit for so many code points, from this one on in these steps.
+/// Sets a bit for `count` code points: for `first` and every `step`-th code point after it.
 fn set(flags: &mut [u8], first: Option<usize>, step: usize, count: usize, bit: usize) {
     let Some(first) = first else { return };
     for flag in flags.iter_mut().skip(first).step_by(step.max(1)).take(count) {

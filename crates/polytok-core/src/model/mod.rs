@@ -1,4 +1,4 @@
-//! Pieces to ids: one file or folder per algorithm, and here the one place that tells them apart.
+//! Encodes pieces to ids. Each algorithm has a file or folder; this file calls the algorithm of the vocabulary.
 
 pub mod bpe;
 pub mod longest;
@@ -30,7 +30,7 @@ use whole::{LookupUnit, Whole};
 use word_level::WordLevel;
 use wordpiece::WordPiece;
 
-/// A compiled model. Routes share those that they have their own view of.
+/// A compiled model. A route shares the model that it builds its own tables for.
 pub(crate) enum CompiledModel {
     Bpe(Arc<Bpe>),
     Unigram(Arc<Unigram>),
@@ -42,7 +42,7 @@ pub(crate) enum CompiledModel {
     Plamo2(Plamo2),
 }
 
-/// Pieces that are entries, and their ids.
+/// Entries that encode to their own id as pieces, with these ids.
 pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, TokenId)> + 'v>;
 
 /// The memory of models.
@@ -64,7 +64,7 @@ impl ModelScratch {
     }
 }
 
-/// What a model is compiled from besides its own fields.
+/// The parts of a tokenizer that a model is compiled from, besides its own fields of the Spec.
 pub(crate) struct ModelParts<'a> {
     pub vocab: &'a Arc<Vocab>,
     pub user_defined: Option<Arc<Trie>>,
@@ -74,6 +74,7 @@ pub(crate) struct ModelParts<'a> {
 }
 
 impl CompiledModel {
+    /// Compiles the model of a Spec.
     pub fn compile(model: Model, parts: ModelParts, tables: &mut Tables) -> Result<CompiledModel> {
         let ModelParts { vocab, user_defined, line, .. } = parts;
         Ok(match model {
@@ -108,7 +109,7 @@ impl CompiledModel {
         })
     }
 
-    /// Where pieces may be split further, if that is known.
+    /// Returns the boundaries at which pieces can be split further; None if the model has none.
     pub fn boundary(&self, tables: &mut Tables) -> Result<Option<Boundary>> {
         match self {
             CompiledModel::Bpe(bpe) if bpe.can_cut() => {
@@ -118,7 +119,8 @@ impl CompiledModel {
         }
     }
 
-    /// Segments one piece. `at` is where it stands in the text; `is_part`: it was split from a longer one at a boundary.
+    /// Segments the piece at byte `at` of the text. `is_part` is true if the piece was split from a longer one at a
+    /// boundary.
     #[inline]
     pub fn segment(
         &self,
@@ -159,7 +161,7 @@ impl CompiledModel {
         }
     }
 
-    /// Segments a text that is not UTF-8 from byte `valid` on; `split` gives the pieces of the text before that.
+    /// Segments a text of which byte `valid` is the first that is not UTF-8; `split` splits the text before that byte.
     pub fn segment_invalid(
         &self,
         text: &[u8],
@@ -176,39 +178,42 @@ impl CompiledModel {
         }
     }
 
-    /// Whether a piece that is an entry is taken without merging, so that a part of a piece may have other ids.
+    /// Reports whether a piece that is an entry is encoded without merging, so that a part of a piece can have other
+    /// ids.
     #[inline]
     pub fn takes_whole_pieces(&self) -> bool {
         matches!(self, CompiledModel::Bpe(bpe) if bpe.takes_whole_pieces())
     }
 
-    /// Whether a piece has other ids here than elsewhere in the text.
+    /// Reports whether a piece at byte `at` has other ids than elsewhere in the text.
     #[inline]
     pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
         matches!(self, CompiledModel::Bpe(bpe) if bpe.depends_on_place(piece, at))
     }
 
-    /// Whether a token stands for no other text than its own bytes.
+    /// Reports whether every token covers exactly the bytes of its entry.
     pub fn covers_own_bytes(&self) -> bool {
         matches!(self, CompiledModel::Bpe(bpe) if bpe.covers_own_bytes())
     }
 
-    /// The ids that characters without an entry become byte by byte, if the model knows them: they cover other text than their own.
+    /// Returns the ids of the 256 bytes if the model encodes characters without an entry as bytes. Tokens with these
+    /// ids can cover other text than their entries.
     pub fn byte_ids(&self) -> Option<Vec<TokenId>> {
         if let CompiledModel::Bpe(bpe) = self { bpe.byte_ids().map(|ids| ids.to_vec()) } else { None }
     }
 
-    /// Whether the text of an unknown token is the unknown text itself, and not its entry.
+    /// Reports whether an unknown token prints the unknown text, and not its entry.
     pub fn spells_unknown(&self) -> bool {
         matches!(self, CompiledModel::Unigram(_) | CompiledModel::WideUnigram(_))
     }
 
-    /// Whether the model itself spells this unknown text by the entries of its bytes.
+    /// Reports whether the model itself encodes this unknown text as entries of bytes.
     pub fn falls_back(&self, text: &[u8]) -> bool {
         matches!(self, CompiledModel::WideUnigram(unigram) if unigram.falls_back(text))
     }
 
-    /// Entries that are their own ids wherever they are pieces, if they are known; the rarest first.
+    /// Returns the entries that encode to their own id wherever they are pieces, the rarest first; None if they are not
+    /// known.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
         match self {
             CompiledModel::Bpe(bpe) => Some(Box::new(bpe.own_entries()?)),
@@ -217,7 +222,7 @@ impl CompiledModel {
         }
     }
 
-    /// The Unigram model, for segmentations that only it has; else an error that names `what` was asked for.
+    /// Returns the SentencePiece Unigram model; if the model is another, an error that names the operation `what`.
     pub fn unigram(&self, what: &str) -> Result<&Unigram> {
         match self {
             CompiledModel::Unigram(unigram) => Ok(unigram),

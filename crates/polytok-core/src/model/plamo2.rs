@@ -1,13 +1,14 @@
-//! PLaMo-2: the segmentation of least cost, found from the end of the text.
+//! PLaMo-2: finds the segmentation of least cost, from the end of the text to its start.
 //!
-//! Reference: llama.cpp's `llm_tokenizer_plamo2::encode`. Scores are whole numbers, ten thousandths. At each character the
-//! entries that match there are tried from the longest to the shortest, and the first of equal sums stays; after them one
-//! character as unknown, at a fixed cost. Two habits of its table are kept: an entry of the unknown score ends the list,
-//! and one of a very low score is left out. Entries of kind Byte take no part; of equal ones the last counts. A U+FEFF that
-//! starts the text is passed over.
+//! Reference: llama.cpp's `llm_tokenizer_plamo2::encode`. Scores are integers, in ten-thousandths. At each character
+//! the reference tries the entries that match from the longest to the shortest, and then the character as unknown, at a
+//! fixed cost; of equal sums it keeps the first. Two rules of its table are followed: an entry with the score of an
+//! unknown character ends the list, and an entry with a very low score is left out. Entries of kind Byte are not used;
+//! of equal entries, the last is. A U+FEFF at the start of the text is skipped.
 //!
-//! Invariant: the cost of a place is final when a place before it is looked at. Cost: a trie walk per character, so the text's
-//! length times the longest entry; 16 bytes per byte of text. Twin: `plamo2` in python/polytok/reference/llama_cpp_models.py.
+//! Invariant: the cost of an offset is final before an earlier offset is processed. Cost: a trie walk for each
+//! character, so the length of the text times the longest entry; 16 bytes of memory for each byte of text. Twin:
+//! `plamo2` in python/polytok/reference/llama_cpp_models.py.
 
 use crate::error::Result;
 use crate::native::Tables;
@@ -18,27 +19,27 @@ use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::{Row, Vocab};
 
-/// Entries of this score and below are left out.
+/// The score up to which entries are left out.
 const INVALID: i32 = -20_000_000;
 
-/// The score of a character as unknown.
+/// The score of an unknown character.
 const UNKNOWN_SCORE: i32 = -10_000_000;
 
-/// The cost of a place that no segmentation starts at.
+/// The cost of an offset from which no segmentation reaches the end of the text.
 const UNREACHED: i64 = 1 << 60;
 
-/// Scratch of longer texts than this is given back after the call.
+/// The largest length of the scratch's buffers that is kept after a call.
 const KEPT: usize = 1 << 20;
 
 /// A compiled PLaMo-2 model.
 pub struct Plamo2 {
-    /// Piece to index into the entries.
+    /// The trie from the bytes of an entry to its index in `entries`.
     trie: Trie,
-    /// Ids and scores.
+    /// The id and score of each entry.
     entries: Vec<(TokenId, i32)>,
 }
 
-/// The best way from a place to the end.
+/// The best segmentation from an offset to the end of the text: its cost and its first token.
 #[derive(Clone, Copy, Debug)]
 struct TextPosition {
     cost: i64,
@@ -46,7 +47,7 @@ struct TextPosition {
     len: u32,
 }
 
-/// Memory that calls share.
+/// The memory of a call, which later calls use again.
 #[derive(Debug, Default)]
 pub struct Plamo2Scratch {
     places: Vec<TextPosition>,
@@ -54,7 +55,7 @@ pub struct Plamo2Scratch {
 }
 
 impl Plamo2 {
-    /// Builds the dictionary.
+    /// Compiles the model.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Plamo2> {
         let rows: Vec<Row> = vocab.rows().rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
         let score = |row: Row| {
@@ -67,7 +68,7 @@ impl Plamo2 {
         Ok(Plamo2 { trie, entries })
     }
 
-    /// Cuts the text; characters that no entry covers are unknown one by one.
+    /// Segments the text. Each character that no entry covers is an unknown segment of its own.
     pub fn segment(
         &self,
         text: &[u8],
@@ -87,6 +88,7 @@ impl Plamo2 {
         Ok(())
     }
 
+    /// Finds the best segmentation from each character to the end of the text.
     fn search(&self, text: &[u8], from: usize, scratch: &mut Plamo2Scratch) {
         let Plamo2Scratch { places, starts } = scratch;
         places.clear();
@@ -103,7 +105,7 @@ impl Plamo2 {
         }
     }
 
-    /// The best way from here; `places` starts here too.
+    /// Returns the best segmentation of `text`; `places` has the best segmentation from each later offset of `text`.
     fn best(&self, text: &[u8], places: &[TextPosition]) -> TextPosition {
         let char_len = char_len(text);
         let unknown = TextPosition {
@@ -113,7 +115,8 @@ impl Plamo2 {
         };
         let mut best = TextPosition { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 };
         let mut ends_list = false;
-        // Shortest first, the reverse of the reference's order: a later one wins ties, and one that ends the list undoes all before.
+        // The trie finds the shortest entry first, the reverse of the reference's order. So of equal sums the later one
+        // wins, and an entry that ends the list discards the entries before it.
         self.trie.prefixes(text, |len, entry| {
             let (id, score) = self.entries[entry as usize];
             if score <= INVALID || places[len].cost == UNREACHED {

@@ -1,7 +1,7 @@
-//! SentencePiece's WORD and CHAR models: a unit is looked up as a whole, or it is unknown.
+//! SentencePiece's WORD and CHAR models: each unit of a text is an entry or unknown.
 //!
-//! WORD cuts the normalized text before every U+2581; CHAR cuts it into user-defined pieces and characters. Reference:
-//! SentencePiece 0.2.1 and 0.2.3, which differ in reserved and unused entries (see `dictionary`). Twins:
+//! WORD splits the normalized text before every U+2581; CHAR splits it to user-defined pieces and characters.
+//! Reference: SentencePiece 0.2.1 and 0.2.3, which differ in reserved and unused entries (see `dictionary`). Twins:
 //! python/polytok/reference/word.py and char.py.
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::vocab::dictionary::{Dictionary, Emit, Reach};
 /// U+2581, the escaped space.
 const SPACE: &[u8] = "\u{2581}".as_bytes();
 
-/// What is looked up.
+/// The unit of text that is looked up.
 #[derive(Clone)]
 pub enum LookupUnit {
-    /// A stretch from one escaped space to the next.
+    /// The text from one U+2581 to the next.
     Word,
     /// A user-defined piece or a character.
     Char(Option<Arc<Trie>>),
@@ -42,7 +42,7 @@ impl Whole {
         Ok(Whole { vocab, dictionary, unit })
     }
 
-    /// Cuts the text and looks each unit up.
+    /// Splits the text to units and looks each unit up.
     pub fn segment(&self, text: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
         let mut at = 0;
         while at < text.len() {
@@ -66,13 +66,14 @@ impl Whole {
     }
 }
 
-/// The length of the word at the start of a text that is not empty.
+/// Returns the length of the word at the start of a text that is not empty.
 fn word_len(text: &[u8]) -> usize {
     let skip = utf8::char_len(text);
     memchr::memmem::find(&text[skip..], SPACE).map_or(text.len(), |found| skip + found)
 }
 
-/// The reference emits a control id and then finds that not all of the text was consumed; BPE fails in the same way.
+/// Returns the error for a control symbol in the text: the reference emits its id, and then fails because not all of
+/// the text was consumed. BPE fails in the same way.
 pub fn refused(id: TokenId, at: usize) -> Error {
     Error::Encode(format!(
         "SentencePiece cannot encode this text: the control symbol of id {id} stands in it as ordinary text, at byte {at} of \

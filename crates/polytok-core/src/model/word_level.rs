@@ -1,6 +1,6 @@
 //! WordLevel: a piece is an entry or unknown.
 //!
-//! Reference: Hugging Face's `WordLevel::tokenize`. Entries of every kind count, and of equal ones the last.
+//! Reference: Hugging Face's `WordLevel::tokenize`. Entries of every kind are used; of equal entries, the last is.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl WordLevel {
         Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
     }
 
-    /// Looks a piece up. One that is no entry has the id of the unknown entry, each time anew.
+    /// Looks a piece up. A piece that is not an entry gets the id of the unknown entry; adjacent ones are not joined.
     #[inline]
     pub fn segment(&self, piece: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
         if piece.is_empty() {
@@ -44,7 +44,7 @@ mod tests {
     use crate::model::unigram::tests::vocab;
 
     #[test]
-    fn the_last_of_equal_entries_or_unknown() {
+    fn a_piece_is_the_last_of_equal_entries_or_unknown() {
         let rows = [("a", 0.0, Kind::Normal), ("b", 0.0, Kind::Control), ("a", 0.0, Kind::Normal)];
         let model = WordLevel::compile(Arc::new(vocab(&rows))).unwrap();
         let mut ids = Vec::new();

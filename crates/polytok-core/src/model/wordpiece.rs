@@ -1,13 +1,13 @@
-//! WordPiece: the longest entry that is a prefix of the piece, then the longest continuation of the rest, and so on; where one fails,
-//! the whole piece is unknown.
+//! WordPiece: the first token is the longest entry that the piece starts with; each further token is the longest
+//! continuation that the remaining piece starts with. If no entry matches, the whole piece is unknown.
 //!
-//! Reference: Hugging Face's `WordPiece::tokenize` (a continuation is an entry with a prefix such as `##`, and pieces of too
-//! many characters are unknown), and llama.cpp's WPM session (an entry that starts a word begins with U+2581 instead). Both
-//! take entries of every kind, and of equal ones the last. One trie holds all entries, and under a byte that UTF-8 never has
-//! those that continue.
+//! Reference: Hugging Face's `WordPiece::tokenize` (a continuation is an entry with a prefix such as `##`, and pieces
+//! of too many characters are unknown), and llama.cpp's WPM session (entries at the start of a word begin with U+2581
+//! instead). Both references use entries of every kind, and the last of equal entries. One trie has all entries; the
+//! continuations are under a byte that UTF-8 never has.
 //!
-//! Cost: the piece's length times the longest entry. Worst input: a piece of which every stretch is nearly an entry.
-//! Twin of the latter: `wpm` in python/polytok/reference/llama_cpp_models.py.
+//! Cost: the length of the piece times the longest entry. Worst input: a piece whose every part is nearly an entry.
+//! Twin of llama.cpp's: `wpm` in python/polytok/reference/llama_cpp_models.py.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::token_id::TokenId;
 use crate::trie::{NONE, ROOT, Trie};
 use crate::vocab::Vocab;
 
-/// Leads to the continuations; no byte of UTF-8.
+/// The byte under which the trie has the continuations; UTF-8 never has this byte.
 const CONTINUES: u8 = 0xFF;
 
 /// U+2581, what stands before a word in llama.cpp's vocabularies.
@@ -75,7 +75,7 @@ impl WordPiece {
         scratch.iter().try_for_each(|&segment| emit(segment))
     }
 
-    /// The words that are entries, with their ids; the last entries, which are rare, first.
+    /// Returns the words that are entries, with their ids. The last entries, which are rare, come first.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> impl Iterator<Item = (Cow<'v, [u8]>, TokenId)> {
         let mut segments = Vec::new();
         vocab.rows().rev().filter_map(move |row| {
@@ -88,18 +88,20 @@ impl WordPiece {
         })
     }
 
+    /// Reports whether a piece has too many characters.
     #[inline]
     fn is_too_long(&self, piece: &[u8]) -> bool {
         piece.len() > self.max_chars && piece.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() > self.max_chars
     }
 
+    /// Splits a piece to entries; returns false if that is not possible.
     #[inline]
     fn cut(&self, piece: &[u8], segments: &mut Vec<Segment>) -> bool {
         let [start, inside] = self.roots;
         let mut at = 0;
         let (mut len, mut id) = self.longest(start, piece);
         if len == 0 {
-            // The phantom space alone, and then a continuation.
+            // The first token is U+2581 alone, and a continuation follows.
             let Some(space) = self.phantom else { return false };
             segments.push(Segment { id: space, start: 0, end: 0 });
             (len, id) = self.longest(inside, piece);
@@ -112,14 +114,14 @@ impl WordPiece {
         at == piece.len()
     }
 
-    /// The longest entry under `root` that `text` starts with; length 0 if there is none.
+    /// Returns the length and id of the longest entry under `root` that `text` starts with; length 0 if there is none.
     #[inline]
     fn longest(&self, root: u32, text: &[u8]) -> (usize, TokenId) {
-        let mut found = (0, TokenId::UNKNOWN);
+        let mut longest = (0, TokenId::UNKNOWN);
         if root != NONE {
-            self.trie.prefixes_under(root, text, |len, id| found = (len, TokenId(id)));
+            self.trie.prefixes_under(root, text, |len, id| longest = (len, TokenId(id)));
         }
-        found
+        longest
     }
 }
 
@@ -127,9 +129,9 @@ fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
     if node == NONE { NONE } else { trie.child(node, byte) }
 }
 
-/// The trie of entries that start a word, and behind `CONTINUES` of those that go on.
+/// Builds the trie of the entries at the start of a word, and of the continuations after the byte `CONTINUES`.
 fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
-    // Backwards, because the trie keeps the first of equal keys.
+    // The rows are reversed, because the trie keeps the first of equal keys.
     let rows = || vocab.rows().rev().map(|row| (vocab.bytes(row), vocab.id(row).0));
     let continuations: Vec<(Vec<u8>, u32)> = rows()
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(cut(&wpm, "affx"), [(0, 0, 4)]);
     }
 
-    /// The loop of the reference: every length from the longest down.
+    /// Splits a piece as the reference does: tries every length, the longest first.
     fn naive(entries: &[String], piece: &str) -> Vec<(u32, u32, u32)> {
         let (mut at, mut out) = (0, Vec::new());
         while at < piece.len() {

@@ -1,8 +1,8 @@
-//! Faster ways through the pipeline, each for one family of vocabularies. A tokenizer has at most one of them, chosen when it is
-//! compiled.
+//! Routes: faster paths through the pipeline, each for one family of vocabularies. A tokenizer has at most one route,
+//! chosen when it is compiled.
 //!
-//! A route gives ids alone, of texts before normalization. It says which texts it takes, has a memory of its own, and is tested against
-//! the general way: normalize, split, model.
+//! A route encodes texts before normalization to ids alone. It decides which texts it accepts, has its own memory, and
+//! is tested against the general path: normalize, split, model.
 
 mod sentencepiece_bpe;
 mod sentencepiece_unigram;
@@ -49,7 +49,7 @@ impl RouteScratch {
 }
 
 impl Route {
-    /// The route of texts of this vocabulary, if there is one.
+    /// Returns the route of a vocabulary, if one of the routes can encode its texts.
     pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter, line: Line) -> Option<Route> {
         let Segmenter { model, splits, .. } = segmenter;
         match model {
@@ -63,7 +63,7 @@ impl Route {
         }
     }
 
-    /// Whether `run` may be called for this text. Tables may be built meanwhile.
+    /// Reports whether the route accepts this text, and builds its tables once they pay.
     #[inline]
     pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         match self {
@@ -73,7 +73,7 @@ impl Route {
         }
     }
 
-    /// Encodes a text that the route takes, which starts at byte `at` of the caller's text.
+    /// Encodes a text that the route accepts. The text starts at byte `at` of the caller's text.
     pub fn run<S: IdSink>(
         &self,
         (text, at): (&[u8], usize),
@@ -87,7 +87,7 @@ impl Route {
         }
     }
 
-    /// The route if its tokens, side by side, are the text with its spaces.
+    /// Returns the route if its tokens cover a text and its spaces without gaps.
     pub fn as_escaped(&self) -> Option<&SentencePieceBpe> {
         if let Route::SentencePieceBpe(route) = self { Some(route) } else { None }
     }

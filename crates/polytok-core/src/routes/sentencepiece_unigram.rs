@@ -1,4 +1,4 @@
-//! SentencePiece's Unigram before normalization: words are found in the text as it is; see `model::unigram::raw`.
+//! The route of SentencePiece's Unigram: finds words in the text before normalization; see `model::unigram::raw`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use crate::normalize::Normalizer;
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 
-/// Bytes of text after which the tables pay: building them takes as long as searching some hundred kilobytes.
+/// The number of bytes of text after which the tables pay: building them takes as long as encoding some hundred
+/// kilobytes without them.
 const TABLES_PAY_AFTER: usize = 1 << 17;
 
 /// The route.
@@ -20,8 +21,8 @@ pub(crate) struct SentencePieceUnigram {
 }
 
 impl SentencePieceUnigram {
-    /// The route if SentencePiece's normalizer is the only one and unknown text is not an error, which would name a place in the
-    /// normalized text.
+    /// Returns the route if SentencePiece's normalizer is the only step and unknown text is not an error, because such
+    /// an error names an offset in the normalized text.
     pub fn choose(unigram: &Arc<Unigram>, normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Self> {
         normalizer.sentencepiece()?;
         let (unigram, normalizer) = (unigram.clone(), normalizer.clone());

@@ -1,8 +1,8 @@
-//! Bytes that are not UTF-8, which no split pattern divides: they are divided here between two bytes that are adjacent in no entry.
+//! Splits bytes that are not UTF-8, which no split pattern splits, between bytes that are adjacent in no entry.
 //!
-//! No merge can cross such a place (see boundary/neighbours.rs), so the parts are merged on their own, and if a part is a single byte
-//! there is nothing to merge. Twin: the same bytes as one piece. Cost: one bit for each byte, and
-//! once a look at all entries.
+//! No merge can cross such a boundary (see boundary/neighbours.rs), so the parts are merged alone, and a part of one
+//! byte needs no merging. Twin: the same bytes as one piece. Cost: a bit test for each byte, and one pass over all
+//! entries.
 
 use super::{Bpe, BpeScratch, Emit};
 use crate::boundary::neighbours::BytePairs;
@@ -12,18 +12,18 @@ use crate::segment::PieceSource;
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// Fewer bytes are not worth the look at all entries.
+/// The number of bytes from which on the pass over all entries pays.
 const LEAST: usize = 1 << 10;
 
-/// What is known of bytes.
+/// The boundaries between bytes, and the ids of single bytes.
 pub(super) struct ByteCuts {
     joined: BytePairs,
-    /// The id of each byte that stands alone, if it is simply an id.
+    /// The id of each byte that is a part of its own; None if its output is not an id.
     alone: [Option<TokenId>; 256],
 }
 
 impl ByteCuts {
-    /// The end of the part that starts at `at`, which must be inside the text.
+    /// Returns the end of the part that starts at `at`, which must be inside the text.
     #[inline]
     fn next(&self, text: &[u8], at: usize) -> usize {
         let joins = |pair: &&[u8]| self.joined.has(pair[0], pair[1]);
@@ -32,9 +32,10 @@ impl ByteCuts {
 }
 
 impl Bpe {
-    /// Segments a text that is not UTF-8 from byte `valid` on, by tiktoken's rule (0.14, `_encode_bytes`): the text before that is split
-    /// and encoded. The tokens of its last piece, together with all white-space tokens before it if it starts with one, are taken back,
-    /// and their bytes become one piece with all that follows.
+    /// Segments a text of which byte `valid` is the first that is not UTF-8, by tiktoken's rule (0.14,
+    /// `_encode_bytes`). The text before that byte is split and encoded. Then the tokens of its last piece are removed,
+    /// and, if that piece starts with a white-space token, also all white-space tokens before it. The bytes of the
+    /// removed tokens and all bytes after them are encoded as one piece.
     pub fn segment_invalid(
         &self,
         text: &[u8],
@@ -51,7 +52,8 @@ impl Bpe {
             let place = |at: u32| at + from as u32;
             return self.segment_broken(&text[from..], scratch, &mut |segment| emit(moved(segment, place)));
         }
-        // Text that no pattern matched is in no segment: the piece is put together, with the place of each byte.
+        // Text that the pattern does not match is in no segment, so the piece is assembled with the offset of each
+        // byte.
         let taken_back = taken_back.iter().flat_map(|segment| segment.start..segment.end);
         let mut places: Vec<u32> = taken_back.chain(valid as u32..text.len() as u32).collect();
         let piece: Vec<u8> = places.iter().map(|&at| text[at as usize]).collect();
@@ -59,7 +61,7 @@ impl Bpe {
         self.segment_broken(&piece, scratch, &mut |segment| emit(moved(segment, |at| places[at as usize])))
     }
 
-    /// The segments of the valid text, and the number of those before its last piece.
+    /// Returns the segments of the valid text, and the number of segments before its last piece.
     fn segment_prefix(
         &self,
         prefix: &[u8],
@@ -80,7 +82,7 @@ impl Bpe {
         result.map(|()| (segments, last_piece))
     }
 
-    /// `segment` for a piece of any bytes.
+    /// Segments a piece of any bytes as `segment` does.
     pub fn segment_broken(
         &self,
         piece: &[u8],
@@ -118,7 +120,7 @@ impl Bpe {
     }
 }
 
-/// The number of segments that are not taken back.
+/// Returns the number of segments that are not removed.
 fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
     let is_space = |segment: &Segment| {
         text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
@@ -129,7 +131,7 @@ fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
     segments[..last_piece].iter().rposition(|segment| !is_space(segment)).map_or(0, |at| at + 1)
 }
 
-/// The same segment elsewhere.
+/// Returns a segment with its start and end mapped by `place`.
 fn moved(segment: Segment, place: impl Fn(u32) -> u32) -> Segment {
     Segment { start: place(segment.start), end: place(segment.end), ..segment }
 }

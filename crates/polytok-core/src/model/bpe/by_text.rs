@@ -1,11 +1,12 @@
-//! Pairs looked up by their texts, as SentencePiece and tiktoken do it: what BPE by score or by id does until a table of pairs pays.
+//! Looks up pairs by their texts, as SentencePiece and tiktoken do, until a table of pairs pays. Only BPE by score or
+//! by id can do this.
 //!
-//! Two neighbours merge if their texts together are an entry, at the rank of its score or its id. The table (see merging.rs) says
-//! the same by symbols: its pairs are cuts of entries into two symbols, and the texts of two neighbours are such a cut. A lookup by
-//! text takes several times as long; but building the table takes as long as looking up for tens of kilobytes of text, and many
-//! programs load a tokenizer to encode less. User-defined symbols have texts too, and merge with nothing.
+//! Two neighbours merge if their concatenated texts are an entry, with the rank of its score or id. The table of pairs
+//! (see merging.rs) has the same pairs by symbols. A lookup by text takes several times as long. But building the table
+//! takes as long as the lookups for tens of kilobytes of text, and many programs load a tokenizer to encode less.
+//! User-defined symbols have texts too, and merge with nothing.
 //!
-//! A lookup costs as much as its text is long, so that entries must be short for it.
+//! The cost of a lookup is the length of its text, so entries must be short.
 
 use std::ops::Range;
 
@@ -17,16 +18,17 @@ use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
-/// A table pays after one byte of text for this many rows of the vocabulary. Few bytes of a text are merged: most pieces are found
-/// in the cache. Bytes are more symbols than characters, and the table of ranks is built faster.
+/// The number of rows of the vocabulary for each byte of text after which the table pays. Few bytes of a text are
+/// merged, because most pieces are cached. By id a table pays earlier: bytes are more symbols than characters, and the
+/// table is built faster.
 const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
-/// Pairs are looked up by their texts if no entry is longer.
+/// The largest length of entries for which pairs are looked up by their texts.
 const LONGEST: usize = 256;
 
-/// Bytes of text after which the table pays; 0 if it is needed at once, because pairs cannot be looked up by their texts. They can
-/// be for merging by score over characters, or by id over bytes.
+/// Returns the number of bytes of text after which the table pays; 0 if pairs cannot be looked up by their texts. They
+/// can for merging by score over characters, or by id over bytes.
 pub(super) fn table_pays_after(source: &Source, longest: usize) -> usize {
     let &Source { vocab, priority, symbols, .. } = source;
     let has_ranks = || !vocab.rows().any(|row| vocab.score(row).is_nan());
@@ -44,13 +46,13 @@ pub(super) struct ByText<'a> {
     pub(super) dictionary: &'a Dictionary,
     /// The length of the longest entry.
     pub(super) longest: usize,
-    /// Symbols are bytes, and ids ranks; else characters, and scores.
+    /// True if symbols are bytes and ranks are ids; otherwise symbols are characters and ranks come from scores.
     pub(super) is_of_bytes: bool,
     pub(super) text: &'a [u8],
 }
 
 impl ByText<'_> {
-    /// Appends the bytes or characters of a part of the text: their rows, or [`Symbol::INERT`].
+    /// Appends the symbols of the bytes or characters of a part of the text: their rows, or [`Symbol::INERT`].
     pub(super) fn push(&self, part: Range<usize>, symbols: &mut Vec<PlacedSymbol>) {
         let mut at = part.start;
         while at < part.end {
@@ -79,7 +81,8 @@ impl Lookup for ByText<'_> {
     }
 }
 
-/// The highest score first, equal ones equal: the bits of a number that is not NaN, in its order. Never [`Rank::NONE`].
+/// Converts a score to a rank, so that the highest score has the lowest rank and equal scores have equal ranks. The
+/// rank is made of the bits of the number, which is not NaN, and is never [`Rank::NONE`].
 #[inline]
 fn rank(score: f32) -> Rank {
     let bits = (score + 0.0).to_bits(); // one zero

@@ -1,4 +1,4 @@
-//! How merging makes a row.
+//! Finds the merge by which merging a row's own text makes the row.
 
 use super::merge::merge;
 use super::merging::LastMerge;
@@ -6,28 +6,28 @@ use super::symbol::Symbol;
 use super::{Bpe, BpeScratch};
 use crate::vocab::Row;
 
-/// How a row is made; the halves are symbols.
+/// The derivation of a row: the symbols from which merging its own text makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derived {
-    /// Merging starts from it.
+    /// The row is an initial symbol.
     Initial,
-    /// Out of these two, at last.
+    /// The last merge joins these two symbols.
     Merged(Symbol, Symbol),
-    /// Merging its text ends in something else.
+    /// Merging the row's text does not make the row.
     Never,
-    /// Text does not reach it.
+    /// Text never encodes to the row.
     Reserved,
 }
 
 impl Bpe {
-    /// How merging the row's own text makes the row (see convert/derivation.rs).
+    /// Returns the derivation of a row (see convert/derivation.rs).
     pub fn derive(&self, row: Row, scratch: &mut BpeScratch) -> Derived {
         let text = self.vocab.bytes(row);
         if self.dictionary.normal.find(&self.vocab, text) != Some(row) {
             return Derived::Reserved;
         }
         let own = Symbol::row(row);
-        // Halves have the numbers of the tables.
+        // The symbols of a derivation have the numbers of the tables.
         let Some(merging) = self.merging.now(|| self.build_merging()) else { return Derived::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();

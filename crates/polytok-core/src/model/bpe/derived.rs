@@ -1,14 +1,15 @@
-//! The one pair that makes each entry, found without trying all cuts: entries in the order of their ranks, each merged by the pairs of
-//! those before it.
+//! Finds the one pair that makes each entry without trying all pairs: the entries are taken in the order of their
+//! ranks, and the text of each is merged by the pairs of the entries before it.
 //!
-//! Why it is exact (the theorem is in convert/derivation.rs): pairs of lower ranks go first, so merging an entry's text comes to where
-//! no pair of a lower rank is left. If two symbols are left then, they are its derivation. If more are, the next merge makes an
-//! entry of this rank or a higher one. Should the text become the entry all the same, that merge lies in one of its two last halves,
-//! and merging goes on there as over the half's text alone. So that half has no lower rank than the entry, or it was itself left in more
-//! than two symbols: a *late* half. Such cuts, of which trained vocabularies have few, all get into the table, as they are in the table
-//! of all cuts; an entry without them is made of nothing.
+//! Why this is exact (the theorem is in convert/derivation.rs): pairs of lower ranks merge first, so merging the text
+//! of an entry reaches a state in which no pair of a lower rank remains. If two symbols remain, they are the derivation
+//! of the entry. If more remain, the next merge makes an entry of the same or a higher rank. If the text merges to the
+//! entry nevertheless, that merge is inside of one of the last two halves, and merging continues there as over the text
+//! of the half alone. So this half has no lower rank than the entry, or more than two symbols remained of it too: it is
+//! a *late* half. All pairs with a late half are added to the table; trained vocabularies have few of them. An entry
+//! without any pair is never made by merging.
 //!
-//! Entries that are too long for merging keep all cuts.
+//! An entry that is too long for merging keeps all its pairs.
 //!
 //! Cost: one merge run over each entry.
 
@@ -23,11 +24,12 @@ use crate::error::Result;
 use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
 
-/// Longer entries are in no trained vocabulary, and merging them would take sixteen times their memory.
+/// The largest length of entries that are merged. Trained vocabularies have no longer entries, and merging needs
+/// sixteen times their memory.
 const LONGEST: usize = 1 << 12;
 
-/// The table of these pairs, and the rows that have late halves, in order; units that are no rows get their numbers. `ranks` has a
-/// rank for each row, [`Rank::NONE`] for none.
+/// Returns the table of these pairs, and the rows that have late halves, in order. Units that are not rows get numbers.
+/// `ranks` has a rank for each row, [`Rank::NONE`] for a row without a rank.
 pub(super) fn derived_pairs(
     vocab: &Vocab,
     dictionary: &Dictionary,
@@ -41,7 +43,7 @@ pub(super) fn derived_pairs(
     }
     let mut late = Late { ranks, vocab, dictionary, cuts: None, rows: HashSet::new() };
     let mut pairs = Growing::new(order.len(), seed);
-    // Pairs of the same rank wait until all of it were looked at.
+    // Pairs are added to the table after all entries of their rank were merged.
     let mut waiting: Vec<Pair> = Vec::new();
     let (mut symbols, mut scratch) = (Vec::new(), MergeScratch::default());
     for row in order {
@@ -77,7 +79,7 @@ pub(super) fn derived_pairs(
     Ok((pairs, late))
 }
 
-/// Entries that were left in more than two symbols and are not made of nothing.
+/// The entries of which more than two symbols remained and that have pairs.
 struct Late<'a> {
     ranks: &'a [Rank],
     vocab: &'a Vocab,
@@ -87,7 +89,8 @@ struct Late<'a> {
 }
 
 impl Late<'_> {
-    /// Adds the row's cuts that have a late half; all cuts if it is too long. What merging starts from is not late.
+    /// Adds the row's pairs that have a late half, or all its pairs if the row is too long. Initial symbols are never
+    /// late.
     fn push(&mut self, row: Row, units: &mut Numbering, pairs: &mut Vec<Pair>) {
         let &mut Late { ranks, vocab, dictionary, ref mut cuts, ref mut rows } = self;
         let cuts = cuts.get_or_insert_with(|| RowCutter::new(vocab, dictionary, units.kind));

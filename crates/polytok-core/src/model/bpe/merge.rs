@@ -1,8 +1,8 @@
-//! The BPE merge loop: again and again the adjacent pair of the lowest rank, the leftmost of equals.
+//! The BPE merge loop: repeatedly merges the adjacent pair of the lowest rank; of equal ranks, the leftmost pair.
 //!
-//! There is one rule and there are two ways to run it. Few symbols: see short.rs. Many: a linked list and a heap of candidates, n log n
-//! for any input; a candidate is stale, and skipped, when its left symbol has gone or the pair there now merges into something
-//! else. Twin: python/polytok/reference/bpe.py.
+//! Two implementations follow this rule. For few symbols, see short.rs. For many symbols, here are a linked list and a
+//! heap of candidates, n log n for any input. A candidate is stale, and skipped, if its left symbol was merged or its
+//! pair now merges to another symbol. Twin: python/polytok/reference/bpe.py.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,13 @@ use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
 use super::windows::Window;
 
-/// What says which pairs merge.
+/// A table of the pairs that merge.
 pub trait Lookup {
-    /// The rank of a pair of neighbours, [`Rank::NONE`] if it does not merge, and what it becomes. `end` is where the right
-    /// one ends: the start of the next, if there is one.
+    /// Returns the rank of a pair of neighbours, [`Rank::NONE`] if it does not merge, and the merged symbol. `end`
+    /// returns the end of the right symbol, which is the start of the next symbol; None for the last symbol.
     fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol);
 
-    /// Asks the processor for what `rate` will read of these symbols.
+    /// Prefetches the memory that `rate` reads for these symbols.
     #[inline]
     fn prefetch(&self, _left: Symbol, _right: Symbol) {}
 }
@@ -47,20 +47,20 @@ impl Lookup for Growing {
     }
 }
 
-/// A symbol and where it starts in the piece.
+/// A symbol and the offset of its start in the piece.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedSymbol {
-    /// The symbol.
+    /// The symbol itself.
     pub symbol: Symbol,
-    /// Its first byte.
+    /// The offset of its first byte.
     pub start: u32,
-    /// For the heap: the rank of the pair that starts here, and what that pair becomes.
+    /// The rank of the pair that starts with this symbol, and the symbol that the pair merges to (for the heap).
     rank: Rank,
     merged: Symbol,
 }
 
 impl PlacedSymbol {
-    /// A symbol that starts at `start`.
+    /// Returns a symbol that starts at `start`.
     #[inline]
     pub fn new(symbol: Symbol, start: usize) -> PlacedSymbol {
         PlacedSymbol { symbol, start: start as u32, rank: Rank::NONE, merged: Symbol::INERT }
@@ -69,21 +69,21 @@ impl PlacedSymbol {
 
 /// Watches the candidates of a merge run: SentencePiece's re-segmentation and BPE-dropout need it.
 pub trait Watch {
-    /// A candidate is considered: the two symbols could become `merged`; the left one has `_left_len` bytes.
+    /// Called for each candidate: the two symbols could merge to `_merged`; the left symbol has `_left_len` bytes.
     fn considered(&mut self, _merged: Symbol, _left: Symbol, _right: Symbol, _left_len: u32) {}
-    /// The two symbols merge.
+    /// Called when the two symbols merge.
     fn merged(&mut self, _left: Symbol, _right: Symbol) {}
-    /// Whether a candidate that is due may merge.
+    /// Reports whether the next candidate is allowed to merge.
     fn keeps(&mut self) -> bool {
         true
     }
-    /// Whether the two ways to run differ to the watcher, so that the heap must be used.
+    /// Reports whether the watcher needs the order of calls of the heap, so that the heap must be used.
     fn wants_heap(&self) -> bool {
         true
     }
 }
 
-/// Nobody watches.
+/// The watcher that does nothing.
 pub struct Unwatched;
 
 impl Watch for Unwatched {
@@ -92,25 +92,26 @@ impl Watch for Unwatched {
     }
 }
 
-/// Memory of a merge run, kept between runs.
+/// The memory of a merge run, which later runs use again.
 #[derive(Debug, Default)]
 pub struct MergeScratch {
     pub(super) short: Box<ShortPiece>,
     pub(super) windows: Vec<Window>,
-    /// Those of one window.
+    /// The symbols of one window.
     pub(super) symbols: Vec<PlacedSymbol>,
     links: Vec<Link>,
     heap: BinaryHeap<Reverse<(u64, Symbol)>>,
 }
 
-/// The neighbours of a symbol in the linked list; a symbol that has gone has itself as `next`.
+/// The neighbours of a symbol in the linked list. A symbol that was merged into its left neighbour has itself as
+/// `next`.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     prev: u32,
     next: u32,
 }
 
-/// Merges `symbols` in place until no pair is left that may.
+/// Merges `symbols` in place until no pair can merge.
 pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
     if watch.wants_heap() || symbols.len() > short::MOST {
         merge_long(pairs, symbols, scratch, watch);
@@ -130,7 +131,7 @@ fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, short: &mut
     symbols.extend(short.left());
 }
 
-/// The same by the heap.
+/// Merges `symbols` in place with the heap.
 pub fn merge_long(
     pairs: &impl Lookup,
     symbols: &mut Vec<PlacedSymbol>,
@@ -177,7 +178,7 @@ pub fn merge_long(
     release(scratch);
 }
 
-/// Puts the pair that starts at `left` on the heap if it may merge.
+/// Adds the pair that starts at `left` to the heap if it can merge.
 #[inline]
 fn consider(
     pairs: &impl Lookup,
@@ -202,7 +203,7 @@ fn consider(
     }
 }
 
-/// Gives back what one huge piece made the scratch grow to.
+/// Frees the memory that a huge piece needed.
 fn release(scratch: &mut MergeScratch) {
     const KEEP: usize = 1 << 16;
     if scratch.links.capacity() > KEEP {

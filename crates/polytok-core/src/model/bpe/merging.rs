@@ -1,8 +1,9 @@
-//! The tables that BPE merges by: which symbols a text starts from, and which pairs of them merge.
+//! The tables of BPE: the initial symbols of a text, and the pairs of symbols that merge.
 //!
-//! By rank or score a pair may merge wherever its concatenation is an entry, so an entry has as many pairs as it can be cut into
-//! two symbols. Only one of them is ever merged, the entry's derivation (see convert/derivation.rs), and encoding has a table of
-//! these alone: see derived.rs. Dropout passes over merges and so meets the others; so does splitting rows of kind Unused.
+//! By rank or score, a pair can merge if its concatenation is an entry, so an entry has a pair for each way to split it
+//! into two symbols. Only one of these pairs is ever merged when text is encoded: the derivation of the entry (see
+//! convert/derivation.rs). Encoding uses a table of the derivations alone (see derived.rs). Dropout and splitting rows
+//! of kind Unused need all pairs, because they can merge pairs that encoding never merges.
 
 use hashbrown::HashMap;
 
@@ -22,30 +23,30 @@ use crate::utf8;
 use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
 
-/// llama2.c merges only what scores above this.
+/// The score above which llama2.c merges pairs.
 const LLAMA2C_FLOOR: f32 = -1e10;
 
-/// The tables.
+/// The tables of symbols and pairs.
 #[derive(Debug)]
 pub(super) struct Merging {
     pub(super) units: UnitSymbols,
     pub(super) pairs: Pairs,
-    /// Values of the pairs of units that have a place, which nearly every text starts with: all bytes, or ASCII and U+2581 where symbols
-    /// are characters.
+    /// The values of the pairs of frequent units, with which nearly every text starts: all bytes, or ASCII and U+2581
+    /// if symbols are characters.
     first: Table<u32>,
-    /// Pairs that no text needs are left out.
+    /// True if pairs that no text needs are left out.
     pub(super) is_pruned: bool,
-    /// Rows whose own text may become something else though pairs make them, in order.
+    /// The rows that have pairs, but whose own text can merge to other symbols, in order.
     late: Table<Row>,
 }
 
-/// What they are made from.
+/// The data from which the tables are built.
 pub(super) struct Source<'a> {
     pub(super) vocab: &'a Vocab,
     pub(super) dictionary: &'a Dictionary,
     pub(super) priority: &'a Priority,
     pub(super) symbols: Symbols,
-    /// What the right half of a listed pair loses.
+    /// The prefix that is removed from the right half of a listed pair.
     pub(super) prefix: &'a [u8],
 }
 
@@ -55,8 +56,8 @@ impl Source<'_> {
         if matches!(self.priority, Priority::Merges(_)) {
             return self.build_all();
         }
-        // A space that the normalizer put before a text takes no continuation bytes in llama2.c, though it would in an entry, and byte
-        // pieces may stand for other text than theirs.
+        // In llama2.c, a space that the normalizer inserts has no continuation bytes, while a space inside of an entry
+        // can have some, and byte pieces can encode other text than their own.
         if self.symbols != Symbols::Groups {
             let mut units = Numbering::new(self.vocab, self.dictionary, self.symbols);
             let seed = self.seed();
@@ -66,7 +67,7 @@ impl Source<'_> {
         self.build_all()
     }
 
-    /// The same with all pairs, which may be several for each entry.
+    /// Builds the tables with all pairs; an entry can have several.
     pub(super) fn build_all(&self) -> Result<Merging> {
         let &Source { vocab, dictionary, priority, symbols, prefix } = self;
         let mut units = Numbering::new(vocab, dictionary, symbols);
@@ -84,7 +85,7 @@ impl Source<'_> {
         }
     }
 
-    /// Of the hash tables: a hash of all that is in them.
+    /// Returns the seed of the hash tables: a hash of their contents.
     fn seed(&self) -> u64 {
         let seed = hash_bytes(self.vocab.blob(), self.vocab.len() as u64);
         match self.priority {
@@ -99,7 +100,7 @@ impl Merging {
         let single = units.of_places();
         let count = single.len();
         let mut first = vec![NO_VALUE; count * count];
-        // Where one symbol is that of two bytes, as INERT is, the pairs of all of them count.
+        // If several bytes have the same symbol, such as INERT, the pairs of all of them are needed.
         let mut bytes: HashMap<Symbol, Vec<usize>> = HashMap::new();
         single.iter().enumerate().for_each(|(byte, &symbol)| bytes.entry(symbol).or_default().push(byte));
         for pair in pairs.list() {
@@ -111,8 +112,8 @@ impl Merging {
         Merging { units, pairs, first: first.into(), is_pruned: false, late: Vec::new().into() }
     }
 
-    /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, as many as have room; where
-    /// they end in the text.
+    /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, up to the run's room.
+    /// Returns the end of these symbols in the text.
     #[inline]
     pub(super) fn start(&self, text: &[u8], offset: usize, run: &mut ShortPiece) -> usize {
         match self.units.kind {
@@ -136,7 +137,7 @@ impl Merging {
         text.len()
     }
 
-    /// The same where symbols are characters, for what a space stands for.
+    /// Does the work of `start` for symbols that are characters; `space` is the character as which a space is merged.
     #[inline]
     pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut ShortPiece) -> usize {
         run.clear();
@@ -158,13 +159,14 @@ impl Merging {
         at
     }
 
-    /// The rows that their own text becomes, the last first, but for those that text starts from. None where they are not known.
+    /// Returns the rows that merging their own text makes, the last first, without initial symbols; None if they are
+    /// not known.
     pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = Row>> {
         let rows = self.pairs.list().iter().rev().map(|pair| Row(pair.merged.number()));
         self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
     }
 
-    /// Whether symbols of single bytes merge (llama2.c's merge by the texts of their pieces).
+    /// Reports whether symbols of single bytes merge (llama2.c merges them by the texts of their pieces).
     pub(super) fn merges_bytes(&self) -> bool {
         self.pairs.list().iter().any(|pair| self.units.is_byte(pair.left) || self.units.is_byte(pair.right))
     }
@@ -190,7 +192,7 @@ impl Stored for Merging {
     }
 }
 
-/// The pair merged last.
+/// A watcher that records the pair that was merged last.
 pub(super) struct LastMerge(pub(super) Option<(Symbol, Symbol)>);
 
 impl Watch for LastMerge {
@@ -199,7 +201,7 @@ impl Watch for LastMerge {
     }
 }
 
-/// The right half loses as many bytes as the prefix of continuations has (Hugging Face).
+/// Returns the listed pairs. The prefix of continuations is removed from the right half of a pair (Hugging Face).
 fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec<Pair>> {
     let row = |id: u32, at: usize| match vocab.row(TokenId(id)) {
         Some(row) => Ok(Symbol::row(row)),
@@ -221,7 +223,7 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
     Ok(entries)
 }
 
-/// Every way to cut reachable rows into two symbols.
+/// Returns every pair of symbols whose concatenation is a reachable row.
 fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
     let cuts = RowCutter::new(vocab, dictionary, units.kind);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
@@ -235,19 +237,19 @@ fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, rank
     pairs
 }
 
-/// Cuts rows into two symbols.
+/// Splits rows into two symbols.
 pub(super) struct RowCutter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
-    /// Whether something that may be a half has so many bytes: a reachable row, or a character. A file of one huge entry has
-    /// few, so that its cuts are not tried one by one.
+    /// For each number of bytes, true if a half can have it: a reachable row or a character has this length. A
+    /// vocabulary with one huge entry has few such lengths, so not every split of the entry is tried.
     lengths: Vec<bool>,
-    /// Whether some reachable row starts or ends inside of a character. If not, no half does either.
+    /// True if a reachable row starts or ends inside of a character. If not, no half does.
     cuts_chars: bool,
 }
 
 impl RowCutter<'_> {
-    /// Of the rows that text reaches.
+    /// Returns a cutter of the rows that text can reach.
     pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> RowCutter<'a> {
         let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
         let mut lengths = vec![false; vocab.longest().max(4) + 1];
@@ -258,7 +260,7 @@ impl RowCutter<'_> {
         RowCutter { vocab, dictionary, lengths, cuts_chars }
     }
 
-    /// Adds every way to cut a row. Halves that are characters but no rows get their symbols here.
+    /// Adds every pair of symbols whose concatenation is a row. A half that is a character but not a row gets a symbol.
     pub(super) fn push(&self, row: Row, rank: Rank, units: &mut Numbering, pairs: &mut Vec<Pair>) {
         let piece = self.vocab.bytes(row);
         for cut in 1..piece.len() {
@@ -273,8 +275,8 @@ impl RowCutter<'_> {
         }
     }
 
-    /// The symbol of one half: a row, or a character that is no row. Only the right half, at the very end of a text, can be a
-    /// character that its lead byte announces to be longer.
+    /// Returns the symbol of a half: a row, or a character that is not a row. Only the right half, at the end of a
+    /// text, can be a character that is shorter than its lead byte says.
     fn symbol(&self, bytes: &[u8], may_be_clipped: bool, units: &mut Numbering) -> Option<Symbol> {
         if let Some(row) = self.dictionary.normal.find(self.vocab, bytes) {
             return Some(Symbol::row(row));
@@ -300,7 +302,8 @@ fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
     vocab.rows().map(|row| Rank(vocab.id(row).0)).collect()
 }
 
-/// Scores as ranks, the highest first; equal scores have equal ranks, so that the leftmost wins among them.
+/// Converts scores to ranks, the highest score first. Equal scores have equal ranks, so the leftmost of equal pairs
+/// merges.
 fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
     let mut order: Vec<Row> = vocab.rows().collect();
     order.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));

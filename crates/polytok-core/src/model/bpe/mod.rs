@@ -1,9 +1,11 @@
-//! Byte-pair encoding in all its families: what the symbols are, which pairs merge, what the final symbols become.
+//! Byte-pair encoding for all families of vocabularies: the initial symbols, the pairs that merge, and the ids of the
+//! final symbols.
 //!
-//! A symbol is a vocabulary row, or, for text that SentencePiece may merge without it being an entry (a character that
-//! only occurs inside pieces), a number behind the rows. The three kinds of priority differ only in the pair table built
-//! at compile time: a list of pairs (minbpe, Hugging Face), or every way to cut an entry into two symbols, by the entry's id
-//! (tiktoken) or its score (SentencePiece, llama2.c). Twin: python/polytok/reference/bpe.py.
+//! A symbol is the number of a vocabulary row. A character that is not an entry but occurs inside of entries, which
+//! SentencePiece merges, has a number after those of the rows. The three kinds of priority differ only in the table of
+//! pairs that is built when the model is compiled: listed pairs (minbpe, Hugging Face), or the pairs of symbols that
+//! make each entry, by the id (tiktoken) or the score (SentencePiece, llama2.c) of the entry. Twin:
+//! python/polytok/reference/bpe.py.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -60,33 +62,34 @@ pub struct Bpe {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
     symbols: Symbols,
-    /// Until they are built, and if they cannot be, pairs are looked up by their texts.
+    /// The tables of symbols and pairs. Until they are built, or if that fails, pairs are looked up by their texts.
     merging: Warmup<Merging>,
     /// The length of the longest entry.
     longest: usize,
     /// Hugging Face's initial symbols.
     scalars: Option<Scalars>,
-    /// All pairs where `merging` has only those that encoding needs; built when dropout asks for them.
+    /// The tables with all pairs, if `merging` has only the pairs that encoding needs; built at the first dropout.
     all_pairs: Lazy<Option<Merging>>,
     priority: Priority,
-    /// What a final symbol becomes, if that is not the id of its row.
+    /// The output for the rows whose final symbols are not output as the row's own id.
     exceptions: HashMap<Row, Emit>,
     whole_piece_first: bool,
     /// User-defined pieces, matched before merging (SentencePiece), to their ids.
     user_defined: Option<Arc<Trie>>,
-    /// Rows of kind Unused may be merged into, so that they must be split again.
+    /// True if merging can make rows of kind Unused, which must then be split again.
     resegments: bool,
-    /// The normalizer puts a space before every text: a symbol of its own that takes no continuation bytes (llama2.c).
+    /// True if the normalizer inserts a space before every text, which is a symbol without continuation bytes
+    /// (llama2.c).
     has_prefix: bool,
-    /// A bit for each row that its own text becomes; built when it is first asked for.
+    /// A bit for each row, set if merging the row's text makes the row; built when it is first needed.
     own_row_bits: Lazy<Vec<u64>>,
-    /// Where bytes that are no UTF-8 are cut; built when there are some.
+    /// The boundaries between bytes that are not UTF-8; built when a text has such bytes.
     byte_cuts: Lazy<ByteCuts>,
     /// See `can_cut`.
     can_cut: bool,
 }
 
-/// Memory of a run, kept between runs.
+/// The memory of a merge run, which later runs use again.
 #[derive(Debug, Default)]
 pub struct BpeScratch {
     symbols: Vec<PlacedSymbol>,
@@ -95,7 +98,7 @@ pub struct BpeScratch {
 }
 
 impl BpeScratch {
-    /// Gives back buffers of more than `kept` symbols.
+    /// Frees buffers of more than `kept` symbols.
     pub fn release(&mut self, kept: usize) {
         if self.symbols.capacity() > kept {
             self.symbols = Vec::new();
@@ -124,19 +127,20 @@ impl Bpe {
         let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
         let longest = vocab.longest();
         let pays_after = table_pays_after(&source, longest);
-        // Rows that are split again need all pairs, and pairs that are known to fit their rows.
+        // Splitting Unused rows again needs all pairs, and pairs that were checked against their rows.
         let merging = match resegments {
             _ if pays_after > 0 && (resegments || !tables.are_stored()) => Warmup::after(pays_after),
             true => source.build_all()?.into(),
             false => tables.get("bpe", || source.build())?.into(),
         };
-        // llama2.c's byte pieces are initial symbols and merge by their texts, which are not the text they stand for.
+        // llama2.c's byte pieces are initial symbols and merge by their texts, which are not the bytes that they
+        // encode.
         let merges_fallbacks = symbols == Symbols::Groups && merging.peek().is_some_and(Merging::merges_bytes);
         let scalars = match symbols {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
         };
-        // Unused rows are split again as the last candidate of the whole text says.
+        // How Unused rows are split again depends on the last candidate of the whole text.
         let is_plain = |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_cut(&merging.pairs));
         let can_cut = !resegments && !merges_fallbacks && scalars.as_ref().is_none_or(is_plain);
         Ok(Bpe {
@@ -162,64 +166,66 @@ impl Bpe {
         })
     }
 
-    /// Whether a token stands for no other text than its own bytes.
+    /// Reports whether every token covers exactly the bytes of its entry.
     pub fn covers_own_bytes(&self) -> bool {
         matches!(self.symbols, Symbols::Bytes | Symbols::Chars) || self.is_of_scalars() && self.can_cut()
     }
 
-    /// Whether symbols are Hugging Face's characters.
+    /// Reports whether the initial symbols are Hugging Face's characters.
     pub fn is_of_scalars(&self) -> bool {
         self.scalars.is_some()
     }
 
-    /// The ids that Hugging Face's characters without an entry become byte by byte, if every byte has one.
+    /// Returns the ids of the 256 bytes, as which Hugging Face's characters without an entry are encoded, if every byte
+    /// has an id.
     pub fn byte_ids(&self) -> Option<Box<[TokenId; 256]>> {
         let rows = self.scalars.as_ref()?.byte_rows()?;
         Some(Box::new(rows.map(|row| self.vocab.id(row))))
     }
 
-    /// Whether there are pieces that are matched before merging.
+    /// Reports whether the vocabulary has user-defined pieces, which are matched before merging.
     pub fn has_user_defined(&self) -> bool {
         self.user_defined.is_some()
     }
 
-    /// Whether symbols are bytes, so that any bytes can be encoded.
+    /// Reports whether the initial symbols are bytes, so that any bytes can be encoded.
     pub fn is_of_bytes(&self) -> bool {
         self.symbols == Symbols::Bytes
     }
 
-    /// What merging starts from.
+    /// Returns the kind of the initial symbols.
     pub fn symbols(&self) -> Symbols {
         self.symbols
     }
 
-    /// Whether a piece that is an entry is taken without merging.
+    /// Reports whether a piece that is an entry is encoded without merging.
     #[inline]
     pub fn takes_whole_pieces(&self) -> bool {
         self.whole_piece_first
     }
 
-    /// Whether pieces may be split where no merge can cross, and their parts merged by themselves.
+    /// Reports whether pieces can be split at boundaries, and their parts merged alone.
     pub fn can_cut(&self) -> bool {
         self.can_cut
     }
 
-    /// The entries that merging can reach.
+    /// Returns the entries that merging can make.
     pub fn reachable(&self) -> impl Iterator<Item = &[u8]> {
         let rows = self.vocab.rows().filter(|&row| self.dictionary.reaches(&self.vocab, row));
         rows.map(|row| self.vocab.bytes(row))
     }
 
-    /// The entries that merging their own text yields, with their ids, the last merged first; None if they are not known, or not
-    /// yet. Only for symbols that are bytes: the others have a route, which caches texts as they are before normalization.
+    /// Returns the entries that merging their own text makes, with their ids, the last merged first; None if they are
+    /// not known yet. Only symbols that are bytes have such a list: the others have a route, which caches text before
+    /// normalization.
     pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         let entries = if self.is_of_bytes() { self.own_rows()? } else { return None };
         Some(entries.map(|(entry, id)| (Cow::Borrowed(entry), id)))
     }
 
-    /// The rows that merging their own text yields, by their bytes and ids.
+    /// Returns the bytes and ids of the rows that merging their own text makes.
     fn own_rows(&self) -> Option<impl Iterator<Item = (&[u8], TokenId)>> {
-        // A table of a file may name any row.
+        // A table of a damaged file can have the number of any row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
             match self.becomes(Symbol::row(row), entry) {
@@ -229,14 +235,14 @@ impl Bpe {
         }))
     }
 
-    /// Whether a piece at this place of the text is cut differently from the same piece elsewhere.
+    /// Reports whether a piece at byte `at` can have other symbols than the same piece elsewhere.
     #[inline]
     pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
         self.has_prefix && at == 0 && piece.get(1).is_some_and(|byte| byte & 0xC0 == 0x80)
     }
 
-    /// Merges one piece without user-defined symbols in it. `at` is where it stands in the text; `is_part` says that it was
-    /// cut out of a longer piece, so that it may not be taken as a whole.
+    /// Merges a piece without user-defined pieces, which is at byte `at` of the text. If `is_part`, the piece was split
+    /// from a longer piece and must be merged even if it is an entry.
     #[inline]
     pub fn segment(
         &self,
@@ -280,8 +286,8 @@ impl Bpe {
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
 
-    /// Merges a whole text: user-defined symbols are matched first and stay as they are, Unused rows are split again,
-    /// candidates are dropped with probability `dropout.0`.
+    /// Merges a whole text: user-defined pieces are matched first and do not merge, Unused rows are split again, and
+    /// merges are dropped with probability `dropout.0`.
     pub fn segment_whole(
         &self,
         text: &[u8],
@@ -321,7 +327,8 @@ impl Bpe {
         self.emit_symbols(text, symbols, &watch.splits, emit)
     }
 
-    /// Appends the symbols of a text from `at` on: those of user-defined pieces, and what `push` gives for all between them.
+    /// Appends the symbols of a text from `at` on: the symbols of user-defined pieces, and for the text between them
+    /// the symbols that `push` appends.
     fn push_user_defined(
         &self,
         text: &[u8],
@@ -337,7 +344,7 @@ impl Bpe {
         push(at..text.len(), symbols);
     }
 
-    /// The tables, for so many bytes; None where pairs are to be looked up by their texts.
+    /// Returns the tables to merge a text of `len` bytes; None if pairs are looked up by their texts.
     #[inline]
     fn merging(&self, len: usize) -> Option<&Merging> {
         self.merging.get(len, || self.build_merging())
@@ -353,13 +360,13 @@ impl Bpe {
         ByText { vocab, dictionary, longest: self.longest, is_of_bytes: self.is_of_bytes(), text }
     }
 
-    /// What the tables are made from, but for lists of merges, whose tables are never made again.
+    /// Returns the data from which the tables are built, except listed merges, whose tables are never built again.
     fn source(&self) -> Source<'_> {
         let Bpe { vocab, dictionary, priority, symbols, .. } = self;
         Source { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
     }
 
-    /// Final symbols that are rows; their lengths sum up to `len`, which need not be that of the piece.
+    /// Emits final symbols that are rows. Their lengths sum up to `len`, which can differ from the length of the piece.
     fn emit_scalars(
         &self,
         piece: &[u8],
@@ -370,7 +377,7 @@ impl Bpe {
         let clamped = |at: u32| at.min(piece.len() as u32);
         for (i, symbol) in symbols.iter().enumerate() {
             let (start, end) = (clamped(symbol.start), clamped(symbols.get(i + 1).map_or(len, |next| next.start)));
-            // A table of a file may name any symbol.
+            // A table of a damaged file can have any symbol.
             let id = match symbol.symbol.kind(self.vocab.len()) {
                 SymbolKind::Row(row) => self.vocab.id(row),
                 _ => TokenId::UNKNOWN,
@@ -397,8 +404,8 @@ impl Bpe {
         Ok(())
     }
 
-    /// A final symbol that is no ordinary entry: one of kind Unused is split into what it was last merged from, and so on
-    /// down, in 0.2.3 to a depth of 100.
+    /// Emits a final symbol that is not an ordinary entry. A symbol of kind Unused is split into the two symbols from
+    /// which it was last merged, and these again if they are Unused, in 0.2.3 to a depth of 100.
     #[cold]
     fn emit_split(
         &self,
@@ -428,7 +435,7 @@ impl Bpe {
         Ok(())
     }
 
-    /// What a final symbol becomes. Tables of a file may name any symbol, so nothing is taken for granted here.
+    /// Returns the output for a final symbol. Tables of a damaged file can have any symbol, so every symbol is checked.
     #[inline]
     fn becomes(&self, symbol: Symbol, bytes: &[u8]) -> Emit {
         match symbol.kind(self.vocab.len()) {
@@ -441,18 +448,18 @@ impl Bpe {
         }
     }
 
-    /// Dropout passes over merges, so that pairs are met which encoding never meets.
+    /// Returns the tables with all pairs. Dropout skips merges, so it can merge pairs that encoding never merges.
     fn all_pairs<'a>(&'a self, merging: &'a Merging) -> &'a Merging {
         if !merging.is_pruned {
             return merging;
         }
-        // Building failed for no vocabulary that it did not fail for when the file was written.
+        // Building cannot fail now, because it did not fail when the file was written.
         self.all_pairs.get(|| self.source().build_all().ok()).as_ref().unwrap_or(merging)
     }
 }
 
-/// The rows that become something else than their id: those of kind Unused, and those that a reserved row of the same bytes goes
-/// before.
+/// Returns the output for the rows that are not output as their own id: rows of kind Unused, and rows whose bytes a
+/// reserved row has too.
 fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, Emit> {
     let mut exceptions = HashMap::new();
     if !dictionary.is_sentencepiece() {

@@ -1,25 +1,26 @@
-//! Whether a pair may be in a table: a bit for each of its hash's values.
+//! A filter that reports whether a pair can be in a table: a bit for each value of a part of its hash.
 //!
-//! Most pairs that merging asks for merge into nothing. The bits take a sixteenth of the table's memory and so stay in a nearer cache;
-//! at least eight for each pair let one in nine of those through that are not there, and the table tells.
+//! Most pairs that are looked up do not merge. The filter needs a sixteenth of the table's memory, so it stays in a
+//! cache nearer to the processor. With at least eight bits for each pair, it lets one in nine of the pairs pass that
+//! are not in the table; these are then looked up in the table.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter};
 use crate::table::Table;
 
-/// Bits for each pair, at least.
+/// The smallest number of bits for each pair.
 const BITS: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// As many as a power of two.
+    /// The bits; the number of words is a power of two.
     words: Table<u64>,
-    /// Bits of the hash that do not count.
+    /// The number of low bits of the hash that are ignored.
     shift: u32,
 }
 
 impl Filter {
-    /// Of these hashes.
+    /// Builds the filter of these hashes.
     pub(super) fn build(hashes: impl ExactSizeIterator<Item = u64>) -> Filter {
         let count = (hashes.len() * BITS).next_power_of_two().max(128);
         let shift = 64 - count.trailing_zeros();
@@ -28,7 +29,7 @@ impl Filter {
         Filter { words: words.into(), shift }
     }
 
-    /// Whether this may be one of them; if not, it is none.
+    /// Reports whether the table can have a pair with this hash. If not, it has none.
     #[inline]
     pub(super) fn may_have(&self, hash: u64) -> bool {
         let bit = hash >> self.shift;

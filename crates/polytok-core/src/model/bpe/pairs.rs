@@ -1,14 +1,14 @@
-//! (left symbol, right symbol) → (rank, merged symbol): the table every BPE merge looks into.
+//! The table of pairs that every BPE merge uses: from a left and a right symbol to a rank and the merged symbol.
 //!
-//! A slot is one number: both halves, and behind them what they become. Slots come in buckets of four, half a cache line, and fill
-//! up from the first; a lookup compares all four at once, so that neither the place in the bucket nor whether the pair
-//! is there is a branch, and goes on to the next bucket only where this one is full, which few are. Where ranks are in the
-//! order of the symbols that they make, as they are wherever ids were given in the order of training, the merged symbol is the rank
-//! too and the slot says it all; else it says where the pair stands in a list. A rank is a priority, low first; it is not an id.
-//! Most pairs that are asked for are not there, which a smaller table of bits mostly tells (see pair_filter.rs).
+//! A slot is one number: the two symbols and the value of the pair. Slots are in buckets of four, half a cache line,
+//! and are filled from the first. A lookup compares all four slots without a branch, and continues with the next bucket
+//! only if this bucket is full, which is rare. If ranks are in the order of the merged symbols, as when ids follow the
+//! order of training, the value is the merged symbol, which is the rank too. Otherwise the value is the index of the
+//! pair in a list. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked up are not in
+//! the table, which a smaller table of bits usually shows (see pair_filter.rs).
 //!
-//! The hash is seeded, so that no file can be made of pairs that collide, and a lookup looks at no more than `MOST_PROBES` buckets,
-//! so that no table, however it was forged, can be slow.
+//! The hash is seeded, so that no file can be made of pairs that collide. A lookup reads at most `MOST_PROBES` buckets,
+//! so that no table of a forged file can be slow.
 
 use std::ops::Deref;
 
@@ -22,17 +22,17 @@ use crate::native::{FilePart, PartWriter, Stored};
 use crate::prefetch::prefetch;
 use crate::table::Table;
 
-/// What no pair becomes.
+/// The value of no pair: the result of a lookup that finds nothing.
 pub const NO_VALUE: u32 = (1 << VALUE_BITS) - 1;
 
-/// Bits of a slot that are one half, and those that say what a pair becomes.
+/// The number of bits of a slot for one symbol, and for the value of the pair.
 const HALF_BITS: u32 = 21;
 const VALUE_BITS: u32 = 64 - 2 * HALF_BITS;
 
-/// A slot without a pair; no half has all its bits set.
+/// A slot without a pair; no symbol has all its bits set.
 const EMPTY: u64 = u64::MAX;
 
-/// Buckets that a lookup looks at.
+/// The largest number of buckets that a lookup reads.
 const MOST_PROBES: usize = 32;
 
 /// A pair that merges.
@@ -45,7 +45,7 @@ pub struct Pair {
     pub right: Symbol,
     /// The priority, low first.
     pub rank: Rank,
-    /// What it becomes.
+    /// The merged symbol.
     pub merged: Symbol,
 }
 
@@ -55,11 +55,11 @@ pub struct Pairs {
     map: Map<Table<Bucket>>,
     list: Table<Pair>,
     filter: Filter,
-    /// Values are merged symbols and ranks at once; else they are places in the list.
+    /// True if a value is the merged symbol and the rank; otherwise it is an index in the list.
     is_direct: bool,
 }
 
-/// The table while pairs are still added.
+/// A table to which pairs are still added.
 pub struct Growing {
     map: Map<Vec<Bucket>>,
     list: Vec<Pair>,
@@ -69,17 +69,17 @@ pub struct Growing {
 #[repr(C, align(32))]
 struct Bucket([u64; 4]);
 
-/// From pairs to values.
+/// The map from pairs to values.
 #[derive(Debug)]
 struct Map<B> {
     buckets: B,
-    /// Bits of the hash that are not the first bucket.
+    /// The number of low bits of the hash that do not select the first bucket.
     shift: u32,
     seed: u64,
 }
 
 impl Growing {
-    /// An empty table with room for so many pairs.
+    /// Returns an empty table with room for `room` pairs.
     pub fn new(room: usize, seed: u64) -> Growing {
         Growing { map: Map::empty(room, seed), list: Vec::with_capacity(room) }
     }
@@ -109,7 +109,7 @@ impl Growing {
         self.map.prefetch(left, right);
     }
 
-    /// The table.
+    /// Returns the finished table.
     pub fn finish(mut self) -> Pairs {
         let is_direct = is_in_order(&self.list);
         if is_direct {
@@ -124,7 +124,7 @@ impl Growing {
         Pairs { map: Map { buckets: buckets.into(), shift, seed }, list: self.list.into(), filter, is_direct }
     }
 
-    /// Twice as many buckets, and twice again while pairs collide.
+    /// Doubles the number of buckets until every pair has a slot.
     #[cold]
     fn rehash(&mut self) -> Result<()> {
         const MOST_DOUBLINGS: usize = 5;
@@ -139,7 +139,7 @@ impl Growing {
     }
 }
 
-/// Whether ranks are in the order of what they make, so that the one can stand for the other.
+/// Reports whether ranks are in the order of the merged symbols, so that the merged symbol can be used as the rank.
 fn is_in_order(list: &[Pair]) -> bool {
     let mut order: Vec<(Rank, Symbol)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
     order.sort_unstable();
@@ -161,7 +161,7 @@ impl Pairs {
         self.rated(self.value(left, right))
     }
 
-    /// What [`rated`](Self::rated) takes, or [`NO_VALUE`].
+    /// Returns the value of a pair, which [`rated`](Self::rated) accepts, or [`NO_VALUE`].
     #[inline]
     pub fn value(&self, left: Symbol, right: Symbol) -> u32 {
         match self.filter.may_have(self.map.hash(key(left, right))) {
@@ -176,7 +176,7 @@ impl Pairs {
         self.map.prefetch(left, right);
     }
 
-    /// The rank and the merged symbol that a value stands for.
+    /// Returns the rank and the merged symbol of a value.
     #[inline]
     pub fn rated(&self, value: u32) -> (Rank, Symbol) {
         match self.is_direct {
@@ -185,7 +185,7 @@ impl Pairs {
         }
     }
 
-    /// All pairs.
+    /// Returns all pairs.
     pub fn list(&self) -> &[Pair] {
         &self.list
     }
@@ -197,7 +197,7 @@ fn rated(list: &[Pair], value: u32) -> (Rank, Symbol) {
 }
 
 impl<B: Deref<Target = [Bucket]>> Map<B> {
-    /// The value of a pair, or [`NO_VALUE`].
+    /// Returns the value of a pair, or [`NO_VALUE`].
     #[inline]
     fn find(&self, left: Symbol, right: Symbol) -> u32 {
         if (left.number() | right.number()) >> HALF_BITS != 0 {
@@ -208,7 +208,7 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
         let key = key << VALUE_BITS;
         for _ in 0..MOST_PROBES {
             let Some(&Bucket([one, two, three, four])) = self.buckets.get(at) else { break };
-            // Of a slot with this key only the value is left, which is less than all others.
+            // In a slot with this key the XOR leaves only the value, which is less than the result in all other slots.
             let found = lesser(lesser(one ^ key, two ^ key), lesser(three ^ key, four ^ key));
             if found < NO_VALUE as u64 {
                 return found as u32;
@@ -238,13 +238,13 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
 }
 
 impl Map<Vec<Bucket>> {
-    /// At most two pairs for a bucket, on average.
+    /// Returns an empty map with a bucket for at most two pairs on average.
     fn empty(room: usize, seed: u64) -> Map<Vec<Bucket>> {
         let count = (room / 2 + 1).next_power_of_two().max(4);
         Map { buckets: vec![Bucket([EMPTY; 4]); count], shift: 64 - count.trailing_zeros(), seed }
     }
 
-    /// False if there is no room where a lookup would look.
+    /// Inserts a pair; returns false if all buckets that a lookup reads are full.
     fn insert(&mut self, left: Symbol, right: Symbol, value: u32) -> bool {
         let key = key(left, right);
         let mut at = self.first(key);
@@ -279,7 +279,7 @@ impl Stored for Pairs {
         out.table("is_direct", &[self.is_direct as u32]);
     }
 
-    /// Places are checked where they are followed; what a pair becomes is for its user to check.
+    /// Reads the table of a file. Indexes in the list are checked at each lookup; the caller must check merged symbols.
     fn read(part: &FilePart) -> Result<Pairs> {
         let buckets: Table<Bucket> = part.table("buckets")?;
         if buckets.len() < 2 || !buckets.len().is_power_of_two() {
@@ -305,7 +305,7 @@ mod tests {
         Pair { left: Symbol::new(left), right: Symbol::new(right), rank: Rank(rank), merged: Symbol::new(merged) }
     }
 
-    /// The rank and the merged symbol of a pair that merges.
+    /// Returns the rank and the merged symbol of a pair that merges.
     fn get(table: &Pairs, left: u32, right: u32) -> Option<(u32, u32)> {
         let (rank, merged) = table.get(Symbol::new(left), Symbol::new(right));
         (rank != Rank::NONE).then_some((rank.0, merged.number()))

@@ -1,9 +1,10 @@
-//! Pieces as they stand in a text that SentencePiece's normalizer would only make spaces visible of, and mend.
+//! Merges pieces of a text before normalization, if SentencePiece's normalizer only makes spaces visible and replaces
+//! bytes that are not UTF-8.
 //!
-//! The model knows U+2581 and U+FFFD; the text has spaces, and bytes that are no character, in their places. Text that is cut
-//! before it is rewritten comes here when the cache does not know it. Short pieces merge as they stand; the cache has those of them
-//! that are entries. A longer one that is an entry mostly becomes this entry, which the table of pairs tells for all: see derived.rs.
-//! Cost: a copy of a piece that is longer.
+//! The entries have U+2581 and U+FFFD where the text has spaces and bytes that are not UTF-8. The pieces that come here
+//! are not cached. A short piece merges without being rewritten; the cache has the short pieces that are entries. A
+//! longer piece that is an entry usually encodes to this entry, which the table of pairs shows (see derived.rs). Cost:
+//! a copy of each longer piece.
 
 use std::borrow::Cow;
 
@@ -21,12 +22,12 @@ use crate::token_id::TokenId;
 use crate::utf8::{decode_strict, only_char};
 use crate::vocab::Row;
 
-/// What stands for a byte that is no character.
+/// U+FFFD, for a byte that is not part of a character.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Bpe {
-    /// `segment` for a part of a text that is not normalized; segments start and end in the part as it is. `mends`: bytes that are not
-    /// UTF-8 become U+FFFD.
+    /// Segments a part of a text that is not normalized; segments have offsets in this part. `mends` is true if bytes
+    /// that are not UTF-8 are replaced by U+FFFD.
     pub fn segment_raw(
         &self,
         piece: &[u8],
@@ -58,7 +59,7 @@ impl Bpe {
             scratch.rewritten = rewritten;
             return emit(Segment { id, start: 0, end: piece.len() as u32 });
         }
-        // How far the segments have come, in both texts.
+        // The end of the last segment in the normalized and in the raw text.
         let (mut at, mut raw) = (0, 0);
         let mut place = |to: u32| {
             while at < to {
@@ -76,12 +77,13 @@ impl Bpe {
         result
     }
 
-    /// Whether spaces may stand for U+2581 while pieces are merged.
+    /// Reports whether pieces can be merged with spaces in place of U+2581.
     fn merges_raw(&self, merging: &Merging) -> bool {
         self.symbols == Symbols::Chars && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))
     }
 
-    /// Merges a short piece without rewriting it. The cache knows most entries of this length, so it is not looked for as one.
+    /// Merges a short piece without rewriting it. The cache has most entries of this length, so the piece is not looked
+    /// up as an entry.
     fn merge_raw(
         &self,
         merging: &Merging,
@@ -97,7 +99,7 @@ impl Bpe {
         self.emit_symbols(piece, symbols, &Splits::default(), emit)
     }
 
-    /// `own_entries` for such parts: the text that each entry is found for.
+    /// Returns the entries of `own_entries` with their texts before normalization.
     pub fn own_entries_raw(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         Some(self.own_rows()?.filter_map(|(entry, id)| {
             let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
@@ -109,13 +111,14 @@ impl Bpe {
         }))
     }
 
-    /// The id of the entry that a text is, if it becomes just this entry. None also where that is not known without merging.
+    /// Returns the id of the entry that a text encodes to, if the text is an entry. None also if only merging can show
+    /// it.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
         let rows = merging.own_rows()?;
         let own_row_bits = self.own_row_bits.get(|| {
             let mut bits = vec![0; self.vocab.len().div_ceil(64)];
-            // A table of a file may name any row.
+            // A table of a damaged file can have the number of any row.
             let rows = rows.map(Row::index).filter(|&row| row < self.vocab.len());
             rows.for_each(|row| bits[row / 64] |= 1 << (row % 64));
             bits
@@ -128,7 +131,7 @@ impl Bpe {
         }
     }
 
-    /// The id that a character alone becomes; None if it is unknown, or not simply an id.
+    /// Returns the id that a character alone encodes to; None if the character is unknown or its output is not an id.
     pub fn id_of_char(&self, unit: &[u8]) -> Option<TokenId> {
         let emit = match self.row_of_char(unit) {
             Some(row) => self.becomes(Symbol::row(row), unit),
@@ -137,7 +140,7 @@ impl Bpe {
         if let Emit::Id(id) = emit { Some(id) } else { None }
     }
 
-    /// Whether a character alone is unknown.
+    /// Reports whether a character alone is unknown.
     pub fn is_unknown(&self, unit: &[u8]) -> bool {
         let is_unknown = || self.is_of_scalars() || self.dictionary.emit(&self.vocab, unit) == Emit::Unknown;
         self.row_of_char(unit).is_none() && is_unknown()
@@ -151,7 +154,8 @@ impl Bpe {
     }
 }
 
-/// What the first character of a text stands for, and its length. An empty text stands for something, so that no walk stays there.
+/// Returns the normalized first character of a text, and its length in the text. The length is never 0, even for an
+/// empty text, so that every loop advances.
 #[inline]
 fn rewrite(text: &[u8], mends: bool) -> (&[u8], usize) {
     match text.first() {

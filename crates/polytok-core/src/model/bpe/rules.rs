@@ -1,27 +1,27 @@
-//! How BPE starts and what it may reach.
+//! The rules of a BPE model: its initial symbols and the rows that it can use.
 
 use crate::spec::{Line, ScalarRules, Symbols, Unknown};
 use crate::vocab::dictionary::Reach;
 
-/// The fields of the Spec that say how merging starts and what it may reach.
+/// The fields of the Spec that decide the initial symbols, the rows that are used, and unknown text.
 #[derive(Clone, Debug)]
 pub struct BpeRules {
-    /// What merging starts from.
+    /// The kind of the initial symbols.
     pub symbols: Symbols,
-    /// A piece that is an entry as a whole is taken without merging.
+    /// True if a piece that is an entry is encoded without merging.
     pub whole_piece_first: bool,
-    /// Which rows take part.
+    /// The rows that are used.
     pub reach: Reach,
-    /// The normalizer puts a space before every text (llama2.c).
+    /// True if the normalizer inserts a space before every text (llama2.c).
     pub has_prefix: bool,
-    /// For [`Symbols::Scalars`].
+    /// The further rules for [`Symbols::Scalars`].
     pub scalars: ScalarRules,
-    /// What becomes of unknown characters there.
+    /// The output for unknown characters of [`Symbols::Scalars`].
     pub unknown: Unknown,
 }
 
 impl BpeRules {
-    /// The rules of a family of symbols; `reserved` lets rows of every kind take part.
+    /// Returns the rules for a kind of symbols. If `reserved`, rows of every kind are used.
     pub fn new(symbols: Symbols, reserved: bool, line: Line) -> BpeRules {
         let reach = match symbols {
             _ if reserved => Reach::Last,

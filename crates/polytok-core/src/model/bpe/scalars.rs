@@ -1,10 +1,16 @@
-//! The symbols that Hugging Face's BPE starts from: characters with their affixes, whose unknowns are settled before merging.
+//! The initial symbols of Hugging Face's BPE: characters with their affixes. Unknown characters are handled before
+//! merging.
 //!
-//! Reference: `BPE::merge_word` of tokenizers. The first of these counts for a character, with the prefix before it unless it is the
-//! first and the suffix behind it if it is the last: its entry; the entries of all its bytes; the unknown entry, which waits
-//! until the next known character or the end, so that entries of bytes come before it; nothing, and then its neighbours may
-//! merge. Symbols count their own lengths, an entry of a byte one, so what is dropped moves all spans behind it.
-//! Cost: linear.
+//! Reference: `BPE::merge_word` of tokenizers. A character gets the prefix if it is not the first, and the suffix if it
+//! is the last. The first rule that applies decides its symbols:
+//!
+//! 1. the entry of the character;
+//! 2. the entries of all its bytes;
+//! 3. the unknown entry, which is written before the next known character or at the end, so after entries of bytes;
+//! 4. no symbol; then the neighbours of the character can merge.
+//!
+//! The reference computes spans from the lengths of symbols, and an entry of a byte has length 1, so a character
+//! without a symbol moves all later spans. Cost: linear.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -18,16 +24,17 @@ use crate::vocab::{Row, Vocab};
 
 /// The compiled rules.
 pub(super) struct Scalars {
-    /// Rows of characters: inside of a piece, last, first, and alone. Where an affix is empty, fewer places differ.
+    /// The rows of characters inside of a piece, at its end, at its start, and alone in it. If an affix is empty, some
+    /// of these are the same.
     rows: [HashMap<char, Row>; 4],
     affixes: [Vec<u8>; 2],
-    /// Rows of bytes, if they are to be tried.
+    /// The rows of bytes, if unknown characters are encoded as bytes.
     bytes: Option<Box<[Option<Row>; 256]>>,
     unknown: OnUnknown,
     fuses: bool,
 }
 
-/// What becomes of a character that has no row.
+/// The output for a character that has no row.
 #[derive(Clone, Copy)]
 enum OnUnknown {
     Row(Row),
@@ -36,7 +43,7 @@ enum OnUnknown {
 }
 
 impl Scalars {
-    /// Indexes the vocabulary; of equal rows the last counts.
+    /// Indexes the vocabulary; of equal rows, the last is used.
     pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown: Unknown) -> Result<Scalars> {
         let unk = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
         let unknown = match (unknown, unk) {
@@ -67,8 +74,9 @@ impl Scalars {
         Ok(Scalars { rows, affixes, bytes, unknown, fuses: rules.fuse_unknown })
     }
 
-    /// Whether pieces may be split where no pair of `pairs` merges: what a character becomes must not depend on its neighbours, and
-    /// no entry of a byte may merge, since its text is not the text it stands for.
+    /// Reports whether pieces can be split where no pair of `pairs` merges. For this, the symbols of a character must
+    /// not depend on its neighbours, and entries of bytes must not merge, because their text is not the byte that they
+    /// encode.
     pub fn can_cut(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
         let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::row).collect();
@@ -76,18 +84,18 @@ impl Scalars {
         !pairs.list().iter().any(|pair| is_byte(pair.left) || is_byte(pair.right) || is_byte(pair.merged))
     }
 
-    /// The rows of all bytes, if characters without a row become them.
+    /// Returns the rows of all bytes, if characters without a row are encoded as bytes.
     pub fn byte_rows(&self) -> Option<[Row; 256]> {
         let rows = self.bytes.as_ref()?;
         rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or(Row(0))))
     }
 
-    /// The row of a character in the middle of a piece.
+    /// Returns the row of a character inside of a piece.
     pub fn row(&self, c: char) -> Option<Row> {
         self.rows[place(false, false, &self.affixes)].get(&c).copied()
     }
 
-    /// Appends the symbols of a piece; the sum of their lengths.
+    /// Appends the symbols of a piece; returns the sum of their lengths.
     pub fn push(&self, piece: &[u8], symbols: &mut Vec<PlacedSymbol>) -> Result<u32> {
         let text = std::str::from_utf8(piece).map_err(|_| {
             Error::Encode(
@@ -109,7 +117,7 @@ impl Scalars {
         Ok(run.len)
     }
 
-    /// The entries of a character's bytes, affixes included; false if one is missing.
+    /// Appends the entries of the bytes of a character and its affixes; returns false if one of them is missing.
     fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut SymbolRun) -> bool {
         let Some(rows) = &self.bytes else { return false };
         let [prefix, suffix] = &self.affixes;
@@ -140,11 +148,11 @@ impl Scalars {
     }
 }
 
-/// Symbols that are being written.
+/// The symbols of a piece that are being written.
 struct SymbolRun<'a> {
     symbols: &'a mut Vec<PlacedSymbol>,
     len: u32,
-    /// An unknown that is not written yet, and its length.
+    /// The unknown entry that is not written yet, and its length.
     waiting: Option<(Row, u32)>,
 }
 
@@ -161,13 +169,13 @@ impl SymbolRun<'_> {
     }
 }
 
-/// Which map of rows a place has.
+/// Returns the index of the map of rows for a position in a piece.
 #[inline]
 fn place(is_first: bool, is_last: bool, [prefix, suffix]: &[Vec<u8>; 2]) -> usize {
     2 * (is_first || prefix.is_empty()) as usize + (is_last && !suffix.is_empty()) as usize
 }
 
-/// The byte of `<0xHH>` in upper case.
+/// Returns the byte of `<0xHH>` in upper case.
 fn byte_of(piece: &[u8]) -> Option<u8> {
     let digits = piece.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
@@ -218,7 +226,7 @@ mod tests {
         out
     }
 
-    // The answers below are those of tokenizers 0.23.3.
+    // The expected values below are those of tokenizers 0.23.3.
 
     #[test]
     fn affixes() {
@@ -238,7 +246,7 @@ mod tests {
         assert_eq!(cut(&both, "c"), [(6, 0, 1)]);
         assert_eq!(cut(&both, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
         assert!(bpe(&AFFIXED, &[[1, 2, 8]], rules(""), Unknown::Unk).is_err());
-        // The prefix's bytes count; spans beyond the piece end with it.
+        // The bytes of the prefix count in lengths; spans that exceed the piece end at its end.
         let bytes = ScalarRules { byte_fallback: true, ..rules("") };
         let bytes = bpe(&AFFIXED, &[], bytes, Unknown::Unk).unwrap();
         assert_eq!(cut(&bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);

@@ -1,30 +1,31 @@
-//! Merging few symbols: again and again the adjacent pair of the lowest rank, the leftmost of equals.
+//! Merges few symbols: repeatedly merges the adjacent pair of the lowest rank; of equal ranks, the leftmost pair.
 //!
-//! Up to 64 symbols stay where they are; a bit of one word says which of them are left, so that neighbours are found by counting
-//! zeros and nothing is moved. A candidate's rank and place are one number, so the least of these numbers is the next to merge. They
-//! are kept as floating-point numbers between one and two, since all processors find the least of several of those at once. Cost: n²
-//! steps of that search, but each is a fraction of a nanosecond. Twin: the heap of merge.rs.
+//! Up to 64 symbols stay in their slots. A 64-bit number has a bit for each remaining symbol, so neighbours are found
+//! by counting zeros, and no symbol is moved. The rank and the index of a candidate are one number, so the least number
+//! is the next merge. The numbers are floating-point numbers between one and two, because all processors can find the
+//! least of several such numbers in one step. Cost: n² steps of that search, each a fraction of a nanosecond. Twin: the
+//! heap of merge.rs.
 
 use super::merge::{Lookup, PlacedSymbol};
 use super::symbol::{Rank, Symbol};
 
-/// The most symbols.
+/// The largest number of symbols.
 pub const MOST: usize = 64;
 
-/// The number of a place where nothing can merge.
+/// The number of an index at which no pair can merge.
 const NEVER: f64 = f64::INFINITY;
 
-/// Symbols that are merged. What is behind `len` is left over from earlier runs.
+/// The symbols of a run. Slots after `len` have data of earlier runs.
 #[derive(Debug)]
 pub struct ShortPiece {
     symbols: [Symbol; MOST],
     starts: [u32; MOST],
-    /// The rank of the pair that starts here, and behind it the place.
+    /// For each symbol, the rank of the pair that it starts, and in the lower bits its index.
     due: [f64; MOST],
-    /// What this pair becomes.
+    /// For each symbol, the symbol to which the pair that it starts merges.
     merged: [Symbol; MOST],
     len: usize,
-    /// The symbols that are left.
+    /// A bit for each symbol that remains.
     alive: u64,
 }
 
@@ -41,19 +42,19 @@ impl Default for ShortPiece {
 }
 
 impl ShortPiece {
-    /// Starts anew.
+    /// Removes all symbols.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// How many symbols there were before merging.
+    /// Returns the number of symbols before merging.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// One more symbol; there must be room. `rated` is what the pair of the one before and this becomes.
+    /// Adds a symbol; there must be room. `rated` is the rank and the merged symbol of the pair that it ends.
     #[inline]
     pub fn push(&mut self, symbol: Symbol, start: usize, rated: (Rank, Symbol)) {
         let at = self.len % MOST;
@@ -63,7 +64,7 @@ impl ShortPiece {
         self.len += 1;
     }
 
-    /// The same, with the pair looked up.
+    /// Adds a symbol and looks up the pair that it ends; there must be room.
     #[inline]
     pub fn push_and_rate(&mut self, pairs: &impl Lookup, symbol: Symbol, start: usize, end: Option<u32>) {
         let rated = match self.len {
@@ -83,14 +84,14 @@ impl ShortPiece {
         self.merged[at] = merged;
     }
 
-    /// Merges until no pair is left that may.
+    /// Merges until no pair can merge.
     #[inline]
     pub fn merge(&mut self, pairs: &impl Lookup) {
         if self.len == 0 {
             self.alive = 0;
             return;
         }
-        // The search takes four places at a time.
+        // The search reads four slots at a time.
         self.due[self.len - 1..self.len.next_multiple_of(4)].fill(NEVER);
         let mut alive = u64::MAX >> (MOST - self.len);
         loop {
@@ -109,7 +110,8 @@ impl ShortPiece {
             self.due[right] = NEVER;
             self.due[left] = NEVER;
             let before = MOST - 1 - (below | 1).leading_zeros() as usize;
-            // What the second neighbour needs is far away, too, and need not wait for the first.
+            // The second neighbour's lookup misses the processor's cache too, so its memory is prefetched during the
+            // first.
             pairs.prefetch(self.symbols[before], self.symbols[left]);
             if above != 0 {
                 self.look_up(pairs, left, above.trailing_zeros() as usize % MOST, above & (above - 1));
@@ -121,7 +123,7 @@ impl ShortPiece {
         self.alive = alive;
     }
 
-    /// The least number.
+    /// Returns the least number.
     #[inline]
     fn least(&self) -> f64 {
         let mut least = [NEVER; 4];
@@ -137,7 +139,7 @@ impl ShortPiece {
         lesser(lesser(least[0], least[1]), lesser(least[2], least[3]))
     }
 
-    /// Rates two neighbours; `above` are those behind them.
+    /// Looks up the pair of two neighbours; `above` has the bits of the symbols after them.
     #[inline]
     fn look_up(&mut self, pairs: &impl Lookup, left: usize, right: usize, above: u64) {
         let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);
@@ -146,7 +148,7 @@ impl ShortPiece {
         self.rate(left, rated);
     }
 
-    /// The symbols that are left, and where they start.
+    /// Returns the remaining symbols and their starts.
     #[inline]
     pub fn left(&self) -> impl Iterator<Item = PlacedSymbol> + '_ {
         let mut alive = self.alive;

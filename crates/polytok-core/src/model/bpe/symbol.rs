@@ -1,67 +1,68 @@
-//! Symbols and ranks: what BPE merges, and in which order.
+//! Symbols, which BPE merges, and ranks, which decide the order of merges.
 //!
-//! Both are four bytes, since tables of millions of them lie in the native file and in the processor's caches. What the bits
-//! mean is written here only; everything else asks [`Symbol::kind`].
+//! A symbol has four bytes and so has a rank, because the native file and the processor's caches have tables of
+//! millions of them. Only this file knows the meaning of the bits; all other code calls [`Symbol::kind`].
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::token_id::TokenId;
 use crate::vocab::Row;
 
-/// What merging works on: a row of the vocabulary, a user-defined entry, or a unit of text that is not an entry.
+/// A symbol of a merge run: a row of the vocabulary, a user-defined entry, or a unit of text that is not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Symbol(u32);
 
-/// What a symbol stands for.
+/// The meaning of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
-    /// This row.
+    /// A row of the vocabulary.
     Row(Row),
-    /// The user-defined entry of this id, which merges with nothing. A table of a file may name an id that does not exist.
+    /// The user-defined entry with this id, which merges with nothing. A table of a damaged file can have an id that
+    /// does not exist.
     UserDefined(TokenId),
-    /// Text that is not an entry: a unit that merging numbered, or [`Symbol::INERT`].
+    /// Text that is not an entry: a numbered unit, or [`Symbol::INERT`].
     Text,
 }
 
 impl Symbol {
-    /// Text that is not an entry and merges with nothing.
+    /// The symbol of text that is not an entry and merges with nothing.
     pub const INERT: Symbol = Symbol(u32::MAX);
 
-    /// Numbers from here on, except that of [`INERT`](Self::INERT), are ids of user-defined entries. Those ids are smaller than this.
+    /// The first number of user-defined entries: their symbols are this number plus their id, which is smaller than it.
     pub const USER_DEFINED: u32 = 1 << 31;
 
-    /// The symbol of a row.
+    /// Returns the symbol of a row.
     #[inline(always)]
     pub const fn row(row: Row) -> Symbol {
         Symbol(row.0)
     }
 
-    /// The symbol of this number: that of a row, or of a unit, whose numbers follow those of the rows.
+    /// Returns the symbol with this number, which is a row's or a unit's; numbers of units follow the numbers of rows.
     #[inline(always)]
     pub const fn new(number: u32) -> Symbol {
         Symbol(number)
     }
 
-    /// The symbol of a user-defined entry.
+    /// Returns the symbol of a user-defined entry.
     #[inline(always)]
     pub const fn user_defined(id: TokenId) -> Symbol {
         Symbol(Self::USER_DEFINED + id.0)
     }
 
-    /// The number of the row or of the unit.
+    /// Returns the number of the row or unit.
     #[inline(always)]
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// Whether this is a user-defined entry.
+    /// Reports whether the symbol is a user-defined entry.
     #[inline(always)]
     pub fn is_user_defined(self) -> bool {
         self.0 >= Self::USER_DEFINED && self != Self::INERT
     }
 
-    /// What it stands for in a vocabulary of this number of rows.
+    /// Returns the meaning of the symbol in a vocabulary of this number of rows.
     #[inline(always)]
     pub fn kind(self, rows: usize) -> SymbolKind {
         match self.0 {
@@ -72,13 +73,13 @@ impl Symbol {
     }
 }
 
-/// The priority of a pair: the lowest merges first. It is not an id.
+/// The priority of a pair, which is not an id. The pair of the lowest rank merges first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Rank(pub u32);
 
 impl Rank {
-    /// The rank of what does not merge; it is higher than all others.
+    /// The rank of a pair that does not merge; it is higher than all other ranks.
     pub const NONE: Rank = Rank(u32::MAX);
 }
 

@@ -1,6 +1,7 @@
-//! Text → initial symbols of BPE: bytes, characters, or llama2.c's groups.
+//! Converts text to the initial symbols of BPE: bytes, characters, or llama2.c's groups.
 //!
-//! A symbol is a row of the vocabulary, or a number behind the rows for a character that only occurs inside of entries.
+//! A symbol is the number of a row of the vocabulary. A character that occurs only inside of entries has a number after
+//! those of the rows.
 
 use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
@@ -17,38 +18,41 @@ use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
-/// Where U+2581 stands behind the ASCII characters, how many there are with it, and its bytes.
+/// The index of U+2581, after the ASCII characters.
 const MARK: usize = 128;
+/// The number of characters with an index.
 const PLACES: usize = 129;
+/// The bytes of U+2581.
 const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
 
-/// What a space in the text stands for.
+/// The character as which a space of the text is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
-    /// Itself.
+    /// A space.
     Space,
     /// U+2581.
     Mark,
 }
 
-/// The symbols of all units.
+/// The symbols of all units of text.
 #[derive(Debug)]
 pub(super) struct UnitSymbols {
     pub(super) kind: Symbols,
-    /// Symbols of ASCII characters, and behind them that of U+2581, which is in most words of texts that SentencePiece escapes.
+    /// The symbols of the ASCII characters and then of U+2581, which is in most words of SentencePiece's normalized
+    /// texts.
     ascii: [Symbol; PLACES],
-    /// Symbols of single bytes: what bytes start as, or fall back to.
+    /// The symbols of single bytes, for symbols that are bytes and for byte fallback.
     bytes: [Symbol; 256],
     chars: CharSymbols,
 }
 
-/// The same while symbols are still being numbered.
+/// The symbols of units while units still get numbers.
 pub(super) struct Numbering {
     pub(super) kind: Symbols,
     bytes: [Symbol; 256],
     /// Symbols of characters, by `unit_key`.
     chars: HashMap<u64, Symbol>,
-    /// The number of the next unit that is no row.
+    /// The number of the next unit that is not a row.
     next: u32,
 }
 
@@ -70,7 +74,7 @@ struct UnitEntry {
 }
 
 impl Numbering {
-    /// The symbols that are rows.
+    /// Collects the symbols that are rows.
     pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Numbering {
         let byte_symbol = |byte: u8| match kind {
             Symbols::Bytes => dictionary.normal.find(vocab, &[byte]).map(Symbol::row),
@@ -91,14 +95,14 @@ impl Numbering {
         numbering
     }
 
-    /// The symbol of a unit; it gets one if it has none yet.
+    /// Returns the symbol of a unit. A unit without a symbol gets the next number.
     pub(super) fn symbol(&mut self, unit: &[u8]) -> Symbol {
         let symbol = self.add(unit, Symbol::new(self.next));
         self.next += (symbol.number() == self.next) as u32;
         symbol
     }
 
-    /// The symbols of a text, all of which get one.
+    /// Appends the symbols of a text. Units without a symbol get the next numbers.
     pub(super) fn number(&mut self, text: &[u8], symbols: &mut Vec<PlacedSymbol>) {
         symbols.clear();
         let mut at = 0;
@@ -109,7 +113,7 @@ impl Numbering {
         }
     }
 
-    /// Whether merging starts from this text as one symbol.
+    /// Reports whether this text is one initial symbol.
     pub(super) fn is_unit(&self, text: &[u8]) -> bool {
         let len = if self.kind == Symbols::Bytes { 1 } else { utf8::char_len(text) };
         text.len() == len
@@ -126,7 +130,7 @@ impl Numbering {
         *known
     }
 
-    /// The table.
+    /// Returns the finished table.
     pub(super) fn finish(self) -> Result<UnitSymbols> {
         let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
         let ascii = |at| if at == MARK { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
@@ -164,28 +168,28 @@ impl CharSymbols {
 }
 
 impl UnitSymbols {
-    /// Whether this symbol is that of a single byte.
+    /// Reports whether this is the symbol of a single byte.
     pub(super) fn is_byte(&self, symbol: Symbol) -> bool {
         self.bytes.contains(&symbol)
     }
 
-    /// The symbol of U+2581.
+    /// Returns the symbol of U+2581.
     pub(super) fn of_mark(&self) -> Symbol {
         self.ascii[MARK]
     }
 
-    /// The symbols of units that have a place: of all bytes, or of ASCII and U+2581 where symbols are characters.
+    /// Returns the symbols of the frequent units, by index: all bytes, or ASCII and U+2581 if symbols are characters.
     pub(super) fn of_places(&self) -> &[Symbol] {
         if self.kind == Symbols::Bytes { &self.bytes } else { &self.ascii }
     }
 
-    /// The symbols of bytes.
+    /// Returns the symbols of bytes.
     #[inline]
     pub(super) fn of_bytes(&self) -> &[Symbol; 256] {
         &self.bytes
     }
 
-    /// The character that a text starts with: its symbol, its place (see `of_places`) if it has one, and its length.
+    /// Returns the first character of a text: its symbol, its index in `of_places` if it is frequent, and its length.
     #[inline]
     pub(super) fn char(&self, text: &[u8], space: Space) -> (Symbol, Option<usize>, usize) {
         match *text {
@@ -208,7 +212,7 @@ impl UnitSymbols {
         }
     }
 
-    /// The same for the start of a text of which groups are not to be made, at most so many symbols; where they end.
+    /// Appends at most `most` initial symbols of a text, which are not groups; returns their end in the text.
     pub(super) fn push_some(&self, text: &[u8], offset: usize, most: usize, symbols: &mut Vec<PlacedSymbol>) -> usize {
         if self.kind == Symbols::Bytes {
             let text = &text[..text.len().min(most)];
@@ -236,7 +240,8 @@ impl UnitSymbols {
         }
     }
 
-    /// A group is a byte and the continuation bytes behind it, four at most; one that is no entry becomes its bytes.
+    /// Appends the symbols of llama2.c's groups: a byte and the continuation bytes after it, at most four bytes in all.
+    /// A group that is not an entry is written as the symbols of its bytes.
     fn push_groups(&self, text: &[u8], offset: usize, symbols: &mut Vec<PlacedSymbol>) {
         let mut at = 0;
         while at < text.len() {
@@ -264,7 +269,8 @@ impl Stored for UnitSymbols {
         self.chars.slots.write(out);
     }
 
-    /// Symbols may be any number: merging and what comes after it do without them being right.
+    /// Reads the table of a file. A symbol can be any number, because merging and the code after it accept wrong
+    /// symbols.
     fn read(part: &FilePart) -> Result<UnitSymbols> {
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("kind")?;
@@ -279,7 +285,7 @@ impl Stored for UnitSymbols {
     }
 }
 
-/// Bytes and length of a unit in one number, so that a NUL byte differs from no byte.
+/// Packs the bytes and the length of a unit into one number, so that a NUL byte differs from no byte.
 #[inline]
 fn unit_key(unit: &[u8]) -> u64 {
     let mut bytes = [0; 4];

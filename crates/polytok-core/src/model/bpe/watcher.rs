@@ -1,4 +1,4 @@
-//! What a merge run is watched for: re-segmentation and dropout.
+//! The watcher of a merge run, for splitting Unused rows again and for dropout.
 
 use hashbrown::HashMap;
 
@@ -6,19 +6,19 @@ use super::merge::Watch;
 use super::symbol::Symbol;
 use crate::rng::Rng;
 
-/// The two symbols that a merged one was made from.
+/// The two symbols from which a symbol was merged.
 #[derive(Clone, Copy)]
 pub(super) struct Halves {
     pub(super) left: Symbol,
     pub(super) right: Symbol,
-    /// The number of bytes of the left one.
+    /// The number of bytes of the left symbol.
     pub(super) left_len: u32,
 }
 
-/// Merged symbol → the halves of the last candidate considered for it.
+/// The halves of the last candidate for each merged symbol.
 pub(super) type Splits = HashMap<Symbol, Halves>;
 
-/// What re-segmentation and dropout need to know of a run.
+/// A watcher that records candidates for splitting Unused rows again, and drops merges at random.
 pub(super) struct Watcher<'a> {
     pub(super) splits: Splits,
     pub(super) dropout: Option<(f32, &'a mut Rng)>,

@@ -1,38 +1,40 @@
-//! Merging a long text window by window, so that the work stays in the nearest caches and grows with the length alone.
+//! Merges a long text window by window, so that the work stays in the nearest caches of the processor and grows
+//! linearly.
 //!
-//! **Seams.** A sequence of symbols is what merging makes of its text if each two neighbours are what merging makes of theirs: as long
-//! as nothing has crossed a border between the symbols, each of them is merged as it would be alone, and the first merge to cross one
-//! would cross it too if the two symbols beside it were all the text. So a window is merged as if it were the text, the symbols at its
-//! end, which may depend on what comes behind it, are taken back, and the next window starts where they did. If its first symbol is the
-//! one that stood there before, then the border is one between neighbours of one correct sequence and it stays. If not, the
-//! window before is merged again, twice as long.
+//! **Seams.** A sequence of symbols is the result of merging its text if every two neighbours are the result of merging their
+//! own text. Proof: as long as no merge has crossed a border between symbols, each symbol is merged as it would be alone, and
+//! the first merge across a border would also happen if the two symbols beside the border were the whole text. So a window is
+//! merged as if it were the text. Its last symbols, which can depend on the text after the window, are removed, and the next
+//! window starts where they started. If its first symbol is the one that was removed there, the border is one between
+//! neighbours of one correct sequence, and it is right. If not, the window before is merged again, with twice its length.
 //!
-//! **Periods.** A window with the text of the last one gives the same symbols, so that runs of one character cost next to nothing.
+//! **Periods.** A window with the text of the window before it has the same symbols, so runs of one character cost next to
+//! nothing.
 //!
-//! Cost: linear where symbols depend on what is near, as they do in all trained vocabularies; n log n at worst, since windows are
-//! doubled only so often and long ones use the heap. Twin: one heap for all, see merge.rs.
+//! Cost: linear if symbols depend only on near text, as in all trained vocabularies; n log n at worst, because the
+//! number of doublings is limited and long windows use the heap. Twin: one heap for the whole text, see merge.rs.
 
 use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge_long};
 use super::merging::Merging;
 use super::short;
 use super::symbol::Symbol;
 
-/// After so many windows of a size that held, half of it is tried, unless it went wrong too often.
+/// The number of correct windows of a size after which half the size is tried, unless that failed too often.
 const CALM: u32 = 8;
 const MOST_FAILURES: u32 = 16;
 
-/// A window, of which symbols will be kept.
+/// A window of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// Its first byte.
+    /// The offset of the first byte of the window.
     at: usize,
-    /// How many symbols there were before it.
+    /// The number of symbols before the window.
     kept: usize,
-    /// The symbol that has to be its first.
+    /// The symbol that must be the first of the window.
     expected: Option<Symbol>,
 }
 
-/// Appends what a text becomes, whose symbols are bytes or characters.
+/// Appends the symbols to which a text merges; initial symbols must be bytes or characters.
 #[inline]
 pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
     let end = merging.start(text, 0, &mut scratch.short);
@@ -43,13 +45,13 @@ pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<Place
     symbols.extend(scratch.short.left());
 }
 
-/// A text on its way.
+/// A text that is being merged window by window.
 struct WindowRun<'a> {
     merging: &'a Merging,
     text: &'a [u8],
-    /// The most symbols of a window.
+    /// The largest number of symbols of a window.
     size: usize,
-    /// How many windows of this size held.
+    /// The number of correct windows of this size.
     calm: u32,
     failures: u32,
 }
@@ -89,7 +91,7 @@ impl<'a> WindowRun<'a> {
         scratch.windows = windows;
     }
 
-    /// Merges a window on its own; where it ends.
+    /// Merges a window alone; returns its end in the text.
     fn window(&self, at: usize, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) -> usize {
         let rest = &self.text[at..];
         if self.size <= short::MOST {
@@ -107,7 +109,8 @@ impl<'a> WindowRun<'a> {
         end
     }
 
-    /// The first symbol that is taken back: a quarter of the window is enough for what stands before it to be settled.
+    /// Returns the index of the first symbol that is removed. The last quarter of the window is usually more than the
+    /// text on which the symbols before it depend.
     fn seam(&self, window: Window, end: usize, symbols: &[PlacedSymbol]) -> Option<usize> {
         let margin = (end - window.at) / 4;
         let latest = (end - margin) as u32;
@@ -115,14 +118,15 @@ impl<'a> WindowRun<'a> {
         symbols.get(from..)?.iter().rposition(|symbol| symbol.start <= latest).map(|seam| from + seam)
     }
 
-    /// Repeats what was kept of a window while the text does, if its first symbol is the one after it too. Where it ends.
+    /// Repeats the kept symbols of a window as often as the text repeats, if the symbol after them is the window's
+    /// first symbol too. Returns the end of the repetitions in the text.
     fn repeat(&self, window: Window, end: usize, at: usize, symbol: Symbol, symbols: &mut Vec<PlacedSymbol>) -> usize {
         let (len, period) = (end - window.at, at - window.at);
         let same = common(&self.text[window.at..], &self.text[at..]);
         if same < len || symbols[window.kept].symbol != symbol {
             return at;
         }
-        // The last one must not be the end of the text, where all symbols are kept.
+        // The last repetition must not end at the end of the text, where all symbols are kept.
         let repeats = (same - len) / period + (at + same < self.text.len()) as usize;
         let kept = window.kept..symbols.len();
         for repeat in 1..=repeats {
@@ -149,7 +153,7 @@ impl<'a> WindowRun<'a> {
     }
 }
 
-/// At least how many bytes two texts start with alike, at most all.
+/// Returns a lower bound of the number of bytes that two texts have in common at their starts.
 fn common(one: &[u8], other: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));

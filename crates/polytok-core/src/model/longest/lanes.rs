@@ -1,13 +1,15 @@
-//! Longest match by four walks at once, without a branch that depends on the text.
+//! Longest match with four walks at the same time, without a branch that depends on the text.
 //!
-//! A walk down the trie waits for memory at each byte, and where a token ends cannot be foreseen. So a window of the text is cut in
-//! four lanes, which take their steps in turn, and a step is the same instructions whether the walk goes on or the
-//! token ends. For that each node knows the longest entry on the way to it and how many bytes ago that ended (`Lanes::new`); where the
-//! walk cannot go on, this is the token, and the next walk starts behind it with its first byte taken.
+//! A walk down the trie waits for memory at each byte, and the processor cannot predict where a token ends. So a window
+//! of the text is split into four lanes, which step in turn, and a step has the same instructions whether the walk
+//! continues or the token ends. For this each node has the longest entry on the path to the node, and the number of
+//! bytes since the end of that entry (`Lanes::new`). If the walk cannot continue, this entry is the token, and the next
+//! walk starts after it with one byte read.
 //!
-//! Lanes meet where no entry joins the two bytes, so a token ends there whatever stands before. Texts without such places (one letter
-//! over and over) and the ends of lanes are walked alone. Cost: a step for each byte, and for each token one for each byte
-//! that was read beyond it; worst input: text that is a long entry but for its last byte, again and again. The twin is `Longest::segment`.
+//! The border between two lanes is between two bytes that are adjacent in no entry, so a token ends there whatever the
+//! text before is. Texts without such borders (one letter repeated) and the ends of lanes are walked alone. Cost: a
+//! step for each byte, and for each token a step for each byte read beyond it. Worst input: repetitions of a long entry
+//! without its last byte. Twin: `Longest::segment`.
 
 use crate::boundary::neighbours::BytePairs;
 use crate::token_id::TokenId;
@@ -15,35 +17,35 @@ use crate::trie::{LEAF, NONE, ROOT, Trie, TrieNode};
 
 const LANES: usize = 4;
 
-/// Longest stretch for a lane: its ids shall stay in the nearest cache.
+/// The largest number of bytes in a lane, so that its ids stay in the processor's nearest cache.
 const LONGEST_LANE: usize = 1 << 11;
 
-/// Shorter ones do not pay.
+/// The smallest number of bytes for which a lane pays.
 const SHORTEST_LANE: usize = 1 << 5;
 
-/// How far back an entry may have ended, and how deep nodes may be.
+/// The limit of the depth of nodes, and of the number of bytes since the end of an entry.
 const DEEPEST: usize = 256;
 
-/// The trie as the lanes walk it.
+/// The trie in the form that lanes walk.
 pub(super) struct Lanes {
-    /// The value of each is what `FoundEntry` reads. All bases lead to nodes of the table.
+    /// The nodes; `FoundEntry` reads their values. All bases lead to nodes of the table.
     nodes: Box<[TrieNode]>,
     /// The children of the root.
     first: Box<[TrieNode; 256]>,
     joined: BytePairs,
 }
 
-/// One walk.
+/// A walk through one lane.
 #[derive(Clone, Copy)]
 struct Lane {
     node: TrieNode,
-    /// The next byte.
+    /// The offset of the next byte.
     at: usize,
-    /// Where the next id goes.
+    /// The index at which the next id is written.
     to: usize,
 }
 
-/// The longest entry on the way to a node, and how many bytes ago it ended.
+/// The longest entry on the path to a node, and the number of bytes since its end.
 trait FoundEntry {
     fn id(self) -> TokenId;
     fn back(self) -> usize;
@@ -67,8 +69,8 @@ impl FoundEntry for TrieNode {
 }
 
 impl Lanes {
-    /// Nothing if some byte is no entry, or if ids or entries are too long. The trie may come from a file: it is taken only if
-    /// it is a tree, so that all walks end.
+    /// Compiles the lanes; None if a byte is not an entry, or if ids or entries are too long. The trie can come from a
+    /// damaged file, so it is also None if the trie is not a tree, on which all walks end.
     pub(super) fn new<'a>(trie: &Trie, entries: impl Iterator<Item = &'a [u8]>) -> Option<Lanes> {
         let nodes = with_found(trie.nodes())?;
         let mut first = Box::new([nodes[ROOT as usize]; 256]);
@@ -91,7 +93,7 @@ impl Lanes {
         }
     }
 
-    /// Where lanes start and end: at places that no entry crosses, but for the last end.
+    /// Returns the borders of the lanes, which no entry crosses, except the last.
     fn borders(&self, text: &[u8], from: usize, to: usize) -> Option<[usize; LANES + 1]> {
         let len = (to - from) / LANES;
         if len < SHORTEST_LANE {
@@ -105,9 +107,9 @@ impl Lanes {
         Some(borders)
     }
 
-    /// Appends the ids of the lanes; where the last one ended.
+    /// Appends the ids of the lanes; returns the end of the last token.
     fn walk_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<TokenId>) -> usize {
-        // There are no more ids than bytes, so each lane has room for its own.
+        // A lane has at most one id for each byte, so all lanes have room.
         let (from, room) = (borders[0], ids.len());
         ids.resize(room + borders[LANES] - from, TokenId(0));
         let mut lanes = self.walk_side_by_side(text, borders, &mut ids[room..]);
@@ -126,14 +128,14 @@ impl Lanes {
         lanes[LANES - 1].at
     }
 
-    /// Takes steps in all lanes until one is at its end.
+    /// Steps in all lanes until one of them is at its end.
     fn walk_side_by_side(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [TokenId]) -> [Lane; LANES] {
         let mut lanes: [Lane; LANES] = std::array::from_fn(|i| self.start(text, borders[i]));
         for (lane, &start) in lanes.iter_mut().zip(borders) {
             lane.to = start - borders[0];
         }
         loop {
-            // No step takes more than a byte.
+            // A step reads at most one byte.
             let steps = lanes.iter().zip(&borders[1..]).map(|(lane, end)| end - lane.at).min().unwrap_or(0);
             if steps == 0 {
                 return lanes;
@@ -147,13 +149,13 @@ impl Lanes {
         }
     }
 
-    /// A walk whose first byte is taken.
+    /// Returns a walk that has read its first byte.
     #[inline]
     fn start(&self, text: &[u8], at: usize) -> Lane {
         Lane { node: self.first[text[at] as usize], at: at + 1, to: 0 }
     }
 
-    /// A byte more, or the token ends and the next walk starts: then one byte behind the token is taken.
+    /// Reads one more byte, or ends the token and starts the next walk with the first byte after the token.
     ///
     /// # Safety
     /// The lane comes from `start` and steps, its next byte is one of the text, and `ids` has room for one more.
@@ -167,7 +169,8 @@ impl Lanes {
         };
         let goes_on = child.label() == byte;
         let next = lane.at - lane.node.back();
-        // SAFETY: a node is never deeper than the walk to it, so `next` is inside of what was walked; the caller says so of the ids.
+        // SAFETY: a node is never deeper than the walk to it, so `next` is inside of what was walked; the caller says
+        // so of the ids.
         let start = unsafe {
             *ids.get_unchecked_mut(lane.to) = lane.node.id();
             self.first[*text.get_unchecked(next) as usize]
@@ -177,7 +180,7 @@ impl Lanes {
         lane.at = std::hint::select_unpredictable(goes_on, lane.at, next) + 1;
     }
 
-    /// Walks on alone, until a token ends at `end` or behind; where that is.
+    /// Continues one walk until a token ends at `end` or later; returns the end of that token.
     #[inline]
     fn finish(&self, text: &[u8], mut lane: Lane, end: usize, mut emit: impl FnMut(TokenId)) -> usize {
         loop {
@@ -198,8 +201,8 @@ impl Lanes {
     }
 }
 
-/// The nodes, each with the longest entry on the way to it. Nothing if they are no tree, or one that is too deep, or if an id has
-/// more than 24 bits.
+/// Returns the nodes, each with the longest entry on the path to it; None if they are not a tree, if the tree is too
+/// deep, or if an id has more than 24 bits.
 fn with_found(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
     let owners = owners(nodes)?;
     let parent = |place: usize| owners[place ^ nodes[place].label() as usize];
@@ -236,7 +239,8 @@ fn with_found(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
     Some(found.into())
 }
 
-/// Which node has each base. Nothing if two have the same, or if a base leads out of the table, a node to the root or a leaf on.
+/// Returns the node that has each base; None if two nodes have the same base, if a base is outside of the table, or if
+/// a node leads to the root or a leaf leads to a node.
 fn owners(nodes: &[TrieNode]) -> Option<Vec<u32>> {
     let mut owners = vec![NONE; nodes.len()];
     for (node, place) in nodes.iter().zip(0u32..) {

@@ -1,8 +1,8 @@
-//! Longest match: at each place the longest entry that is a prefix of the rest (RWKV World).
+//! Longest match: each token is the longest entry that the remaining text starts with (RWKV World).
 //!
-//! Reference: the trie tokenizer of RWKV World. One walk down a double array per token; the bytes read beyond the token are read
-//! again, so the cost is n times the longest entry at worst. Where only ids are wanted, `lanes` does the same for four
-//! stretches at once. Twin: python/polytok/reference/longest.py.
+//! Reference: the trie tokenizer of RWKV World. Each token is one walk down a double array. The bytes that a walk reads
+//! beyond its token are read again, so the cost is n times the longest entry at worst. If only ids are needed, `lanes`
+//! walks in four parts of the text at the same time. Twin: python/polytok/reference/longest.py.
 
 mod lanes;
 
@@ -23,7 +23,7 @@ pub struct Longest {
 }
 
 impl Longest {
-    /// Builds the dictionary of all entries that are not reserved; of equal ones the first wins.
+    /// Builds the trie of all entries that are not reserved; of equal entries, the first is used.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
         let rows = || vocab.rows().filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row).0)));
@@ -32,7 +32,7 @@ impl Longest {
         Ok(Longest { trie, lanes })
     }
 
-    /// Encodes a text: by lanes if ids alone are needed.
+    /// Encodes a text, with lanes if only ids are needed.
     pub fn encode<S: Sink>(&self, text: &[u8], ids: &mut Vec<TokenId>, out: &mut Out<S>) -> Result<()> {
         if let (Some(lanes), Some(out)) = (&self.lanes, S::by_ids(out)) {
             ids.clear();
@@ -43,7 +43,7 @@ impl Longest {
         self.segment(text, &mut |segment| out.take(text, 0, segment))
     }
 
-    /// Cuts the text; a byte that starts no entry is unknown.
+    /// Segments the text. A byte with which no entry starts is unknown.
     #[inline]
     pub fn segment(&self, text: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
         let mut at = 0;

@@ -1,46 +1,48 @@
-//! The search that all Unigram models share: for each place of the text the best way to get there.
+//! The search that all Unigram models share: finds the best path to each offset of the text.
 //!
-//! Reference: SentencePiece's `EncodeOptimized`, which Hugging Face and llama.cpp took over. Places are walked character by
-//! character (lead-byte rule); of equal sums the first one tried stays, which is the one whose last piece is longest. The
-//! arithmetic differs. SentencePiece 0.2.1 adds a piece's score and the sum so far in double precision and compares that with the
-//! rounded float of the best so far; 0.2.3 does all of it in single precision and brings the sums back to 0 whenever they pass
-//! 100,000 in absolute value; the others keep double precision.
+//! Reference: SentencePiece's `EncodeOptimized`, which Hugging Face and llama.cpp adopted. Offsets are processed
+//! character by character (lead-byte rule). Of paths with equal sums the first is kept, which is the path with the
+//! longest last piece. The arithmetic differs: SentencePiece 0.2.1 adds a piece's score and the sum in double precision
+//! and compares the result with the rounded float of the best sum; 0.2.3 computes in single precision and subtracts the
+//! sum whenever it exceeds 100,000 in absolute value; the others compute in double precision.
 //!
-//! Invariant: when a place is reached, its state is final. Every character's end is reached, because a character that is
-//! no piece by itself is offered as unknown.
+//! Invariant: when the search processes an offset, its best path is final. The end of every character has a path,
+//! because a character that is not a piece is tried as unknown.
 //!
-//! Cost: one trie walk per character, so the text's length times the longest piece. Worst input: a text of which every
-//! stretch is a piece.
+//! Cost: one trie walk for each character, so the length of the text times the longest piece. Worst input: a text whose
+//! every part is a piece.
 
 use std::ops::Add;
 
 use crate::trie::{NONE, Trie};
 use crate::utf8::char_len;
 
-/// 0.2.3 rebases sums beyond this.
+/// The absolute value beyond which 0.2.3 rebases sums.
 const REBASE_BEYOND: f32 = 100_000.0;
 
 /// The entry of a character that no piece covers.
 pub(super) const UNKNOWN_ENTRY: u32 = u32::MAX;
 
-/// The best way to reach a place.
+/// The best path to an offset.
 #[derive(Clone, Copy)]
 pub(super) struct PathState<Sum> {
     score: Sum,
-    /// Where its last piece starts; `NONE` while no way is known. After the search: where the next piece ends.
+    /// The start of the last piece of the path; `NONE` if no path is known. After the search, the end of the next
+    /// piece.
     link: u32,
-    /// Its last piece, or [`UNKNOWN_ENTRY`].
+    /// The last piece of the path, or [`UNKNOWN_ENTRY`].
     entry: u32,
 }
 
 /// An arithmetic of scores.
 pub(super) trait Score: Copy {
-    /// What sums are kept in.
+    /// The type of sums.
     type Sum: Copy + Default + PartialOrd + Add<Output = Self::Sum>;
     fn plus(self, here: Self::Sum) -> Self;
     fn beats(sum: Self, best: Self::Sum) -> bool;
     fn round(sum: Self) -> Self::Sum;
-    /// Makes sums smaller where they need it: all of these, which start at the place with the sum `here`. That sum afterwards.
+    /// Makes sums smaller where they need it: all of these, which start at the place with the sum `here`. That sum
+    /// afterwards.
     fn rebased(_states: &mut [PathState<Self::Sum>], here: Self::Sum) -> Self::Sum {
         here
     }
@@ -63,8 +65,8 @@ pub(super) trait Score: Copy {
     }
 }
 
-/// Finds the best way to each place; the pieces' scores are in `scores`, by their values in the trie, and `from` is the sum before
-/// the text. The sum behind it, and whether an unknown character was ever the best way to a place.
+/// Finds the best way to each place; the pieces' scores are in `scores`, by their values in the trie, and `from` is the
+/// sum before the text. The sum behind it, and whether an unknown character was ever the best way to a place.
 pub(super) fn search<S: Score>(
     trie: &Trie,
     scores: &[S],
@@ -106,7 +108,7 @@ pub(super) fn search<S: Score>(
     (states[text.len()].score, has_unknown)
 }
 
-/// Calls `piece(start, end, entry)` for the pieces of the best way to the end, left to right.
+/// Calls `piece(start, end, entry)` for the pieces of the best path to the end, from left to right.
 #[inline]
 pub(super) fn walk<Sum>(states: &mut [PathState<Sum>], mut piece: impl FnMut(u32, u32, u32)) {
     reverse_links(states);
@@ -118,7 +120,7 @@ pub(super) fn walk<Sum>(states: &mut [PathState<Sum>], mut piece: impl FnMut(u32
     }
 }
 
-/// Turns the links of the best path around: from each piece's start to its end.
+/// Reverses the links of the best path, so that they lead from the start of each piece to its end.
 fn reverse_links<Sum>(states: &mut [PathState<Sum>]) {
     let mut end = states.len() - 1;
     let mut link = states[end].link;

@@ -1,6 +1,6 @@
-//! Texts word by word, by tables that are built once they pay.
+//! Encodes texts word by word, with tables that are built once they pay.
 //!
-//! Until then, and where words cannot be proven, `Unigram::segment` searches each text as a whole, with the same ids.
+//! Until then, and if words cannot be proven, `Unigram::segment` searches each text as a whole, with the same ids.
 
 use super::letters::Letters;
 use super::send::Sender;
@@ -12,11 +12,11 @@ use crate::post::{IdSink, Out, Sink};
 use crate::spec::Kind;
 use crate::vocab::Vocab;
 
-/// Bytes of text after which the tables pay: building them takes as long as searching some hundred kilobytes. Most texts are
-/// counted twice, before they are normalized and after.
+/// The number of bytes of text after which the tables pay: building them takes as long as searching some hundred
+/// kilobytes. Most texts are counted twice, before and after normalization.
 pub(super) const TABLES_PAY_AFTER: usize = 1 << 18;
 
-/// The tables.
+/// The tables for encoding word by word.
 pub struct WordTables {
     letters: Letters,
     /// The length of each entry in bytes.
@@ -24,14 +24,14 @@ pub struct WordTables {
 }
 
 impl WordTables {
-    /// The tables for normalized texts; None if words cannot be proven.
+    /// Builds the tables for normalized texts; None if words cannot be proven.
     fn new(unigram: &Unigram, vocab: &Vocab) -> Option<WordTables> {
         let pieces = unigram.pieces(vocab);
         let letters = if is_tame(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
         Some(WordTables { letters, lens: pieces.map(|piece| piece.len() as u32).collect() })
     }
 
-    /// The tables for texts before normalization; None also if the normalizer rewrites too much.
+    /// Builds the tables for texts before normalization; None also if the normalizer rewrites too much.
     pub fn raw(unigram: &Unigram, normalizer: &SentencePieceNormalizer, vocab: &Vocab) -> Option<WordTables> {
         let mut tables = WordTables::new(unigram, vocab)?;
         let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
@@ -39,7 +39,7 @@ impl WordTables {
     }
 }
 
-/// Whether words can be proven.
+/// Reports whether words can be proven.
 fn is_tame(unigram: &Unigram) -> bool {
     certain::is_tame(unigram.unknown_score as f64)
         && match &unigram.best_path {
@@ -48,13 +48,14 @@ fn is_tame(unigram: &Unigram) -> bool {
         }
 }
 
-/// Whether `encode_raw` takes this text.
+/// Reports whether `encode_raw` accepts this text.
 pub fn takes_raw(text: &[u8]) -> bool {
     text.len() <= raw::LONGEST && memchr::memchr(0, text).is_none()
 }
 
 impl Unigram {
-    /// Sends the segments of a normalized text of less than 4 GiB, left to right: word by word once that pays.
+    /// Writes the segments of a normalized text of less than 4 GiB, from left to right: word by word once the tables
+    /// pay.
     pub fn encode<S: Sink>(
         &self,
         text: &[u8],
@@ -68,7 +69,7 @@ impl Unigram {
         }
     }
 
-    /// The same for a text before normalization, if `takes_raw`; without spans. `tables` are those of `WordTables::raw`.
+    /// Writes the ids of a text before normalization that `takes_raw` accepts. `WordTables::raw` builds `tables`.
     pub fn encode_raw<S: IdSink>(
         &self,
         tables: &WordTables,
@@ -80,7 +81,7 @@ impl Unigram {
         self.encode_words(tables, Some(normalizer), text, scratch, out)
     }
 
-    /// The tables for normalized texts, whether they pay or not.
+    /// Builds the tables for normalized texts even if they do not pay yet.
     #[cfg(test)]
     pub fn words_now(&self, vocab: &Vocab) -> Option<&WordTables> {
         self.words.now(|| WordTables::new(self, vocab))
@@ -99,7 +100,7 @@ impl Unigram {
         sender.flush()
     }
 
-    /// The bytes of the entries, in the order of the tables.
+    /// Returns the bytes of the entries, in the order of the tables.
     fn pieces<'v>(&self, vocab: &'v Vocab) -> impl Iterator<Item = &'v [u8]> + Clone {
         self.ids.iter().filter_map(|&id| vocab.row(id)).map(|row| vocab.bytes(row))
     }

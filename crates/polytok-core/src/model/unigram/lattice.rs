@@ -1,10 +1,11 @@
-//! The lattice of all segmentations of a text under a Unigram model: what n-best lists and samples are taken from.
+//! The lattice of all segmentations of a text with a Unigram model, for n-best lists and samples.
 //!
-//! Reference: SentencePiece's `Lattice`. A node is a piece at a place. Nodes are in the order of their first character,
-//! then of their length; the nodes that end at a place are kept in the same order, which decides ties. The first node
-//! is the text's beginning, the last its end. All sums are in single precision, in the reference's order.
+//! Reference: SentencePiece's `Lattice`. A node is a piece at an offset. Nodes are in the order of their first
+//! character, then of their length. Nodes that end at the same offset are in the same order, which decides ties. The
+//! first node is the start of the text, the last node is its end. All sums are in single precision, in the reference's
+//! order.
 //!
-//! Cost: a node for each piece at each place; the sums look at every pair of neighbours.
+//! Cost: a node for each piece at each offset, and an addition for every pair of adjacent nodes.
 
 use crate::model::unigram::Unigram;
 use crate::segment::Segment;
@@ -13,10 +14,10 @@ use crate::token_id::TokenId;
 use crate::trie::NONE;
 use crate::utf8::char_len;
 
-/// The node at the text's beginning.
+/// The index of the node at the start of the text.
 pub(super) const BEGIN: u32 = 0;
 
-/// A piece at a place; `start` and `end` count characters.
+/// A piece at an offset; `start` and `end` count characters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticeNode {
     pub id: TokenId,
@@ -27,16 +28,16 @@ pub(super) struct LatticeNode {
 
 pub(super) struct Lattice {
     pub nodes: Vec<LatticeNode>,
-    /// The first byte of each character, and the text's length.
+    /// The offset of the first byte of each character, and the length of the text.
     char_starts: Vec<u32>,
-    /// Node indices by the place at which the nodes end.
+    /// The indices of the nodes, in the order of the characters at which they end.
     ending: Vec<u32>,
-    /// Where in `ending` each place's nodes begin.
+    /// For each character, the start of its nodes in `ending`.
     ending_at: Vec<u32>,
     line: Line,
 }
 
-/// The best way from the beginning to each node, itself included.
+/// The best path from the start to each node, with the node itself.
 pub(super) struct Viterbi {
     pub scores: Vec<f32>,
     previous: Vec<u32>,
@@ -53,26 +54,26 @@ impl Lattice {
         Lattice::between(nodes, char_starts, chars, unigram.line)
     }
 
-    /// The lattice of nodes given as id, start, end and score, in their order, over so many places.
+    /// Builds the lattice of nodes that are given as id, start, end and score, over `places` characters.
     pub fn of(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Lattice {
         let begin = LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
         let given = nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
         Lattice::between(std::iter::once(begin).chain(given).collect(), Vec::new(), places, line)
     }
 
-    /// Adds the end to nodes that begin with the text's beginning.
+    /// Builds a lattice from nodes of which the first is the start of the text; adds the node at the end.
     fn between(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, places: usize, line: Line) -> Lattice {
         let (ending, ending_at) = by_end(&nodes, places);
         nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
         Lattice { nodes, char_starts, ending, ending_at, line }
     }
 
-    /// The node at the text's end.
+    /// Returns the index of the node at the end of the text.
     pub fn end(&self) -> u32 {
         self.nodes.len() as u32 - 1
     }
 
-    /// The nodes that end where `node` starts.
+    /// Returns the nodes that end where `node` starts.
     #[inline]
     pub fn before(&self, node: u32) -> &[u32] {
         let place = self.nodes[node as usize].start as usize;
@@ -102,7 +103,8 @@ impl Lattice {
         Viterbi { scores, previous }
     }
 
-    /// For each node the logarithm of the sum, over the ways that lead to it, of exp(`alpha` × score), itself excluded.
+    /// Returns for each node the logarithm of the sum of exp(`alpha` × score) over all paths to the node, without the
+    /// node.
     pub fn forward(&self, alpha: f32) -> Vec<f32> {
         let mut sums = vec![0f32; self.nodes.len()];
         for node in 1..=self.end() {
@@ -116,7 +118,7 @@ impl Lattice {
         sums
     }
 
-    /// The entropy in nats of the segmentations, each as likely as exp(`alpha` × score) says.
+    /// Returns the entropy in nats of the segmentations, whose probabilities are proportional to exp(`alpha` × score).
     pub fn entropy(&self, alpha: f32) -> f32 {
         let sums = self.forward(alpha);
         let mut negative = vec![0f32; self.nodes.len()];
@@ -133,7 +135,7 @@ impl Lattice {
 }
 
 impl Viterbi {
-    /// The nodes of the best path, left to right, without the beginning and the end.
+    /// Returns the nodes of the best path, from left to right, without the start and the end.
     pub fn path(&self) -> Vec<u32> {
         let mut path = Vec::new();
         let mut node = self.previous[self.previous.len() - 1];
@@ -157,12 +159,12 @@ fn char_starts(norm: &[u8]) -> Vec<u32> {
     starts
 }
 
-/// Adds the nodes that start with the character `start` of `chars`, at which `rest` begins.
+/// Adds the nodes that start at the character `start` of `chars`, which is the first of `rest`.
 fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<LatticeNode>) {
     let mut single = false;
     unigram.trie.prefixes(rest, |_, entry| {
         let entry = entry as usize;
-        // A file's lengths may be wrong.
+        // The lengths of a damaged file can be wrong.
         let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
         single |= end == start + 1;
         nodes.push(LatticeNode { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
@@ -172,7 +174,7 @@ fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: 
     }
 }
 
-/// Sorts the nodes by their ends, stably.
+/// Sorts the nodes by their ends; nodes with the same end stay in their order.
 fn by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ending_at = vec![0u32; chars + 2];
     for node in nodes {
@@ -191,7 +193,7 @@ fn by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
     (ending, ending_at)
 }
 
-/// log(exp(x) + exp(y)) as the line computes it.
+/// Returns log(exp(x) + exp(y)) as the SentencePiece release computes it.
 pub(crate) fn log_sum_exp(x: f32, y: f32, line: Line) -> f32 {
     let (min, max) = if y < x { (y, x) } else { (x, y) };
     if max > min + 50.0 {

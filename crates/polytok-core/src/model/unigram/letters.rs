@@ -1,12 +1,13 @@
-//! Where a text falls into stretches that no piece crosses, and what needs no search: single characters.
+//! Splits a text into parts that no piece crosses, and encodes single characters without a search.
 //!
-//! Two neighbouring characters that are adjacent in no piece are a certain cut (see `boundary::neighbours`): every way through the
-//! text passes between them. A character that stands in no piece of two or more is a stretch by itself; many of them are in no piece
-//! at all, and a run of such characters is one stretch. What a character is stands in a table by its code point, together with
-//! what the normalizer does with it (`raw`).
+//! Between two characters that are adjacent in no piece is a certain cut (see `boundary::neighbours`): every
+//! segmentation of the text has a border there. A character that is in no piece of two or more characters is a part by
+//! itself. A run of characters that are in no piece at all is one part. A table has the properties of each character by
+//! its code point, and what the normalizer does with the character (`raw`).
 //!
-//! Invariant: pieces are UTF-8 (else there are no `Letters`), so bytes of the text that are not are in no piece, and are walked as
-//! the search walks them. No piece has a NUL in it, for its code stands for what is no character and for the end. Cost: one or two table lookups for each character.
+//! Invariant: all pieces are UTF-8 (otherwise there are no `Letters`), so bytes of the text that are not UTF-8 are in
+//! no piece, and are processed as the search processes them. No piece contains a NUL, because its code marks the end of
+//! the text and bytes that are not a character. Cost: one or two table lookups for each character.
 
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
@@ -23,18 +24,18 @@ pub(super) struct Letter(u32);
 
 impl Letter {
     const JOINS: u32 = 1 << 31;
-    /// The normalizer makes one space of it.
+    /// The normalizer replaces the character by one space.
     pub const SPACE: u32 = 1 << 30;
-    /// The normalizer makes something else of it, or looks further.
+    /// The normalizer replaces the character by other text, or its output depends on later characters.
     pub const REWRITTEN: u32 = 1 << 29;
-    /// The normalizer may make something of it and what is before it.
+    /// The normalizer can replace the character together with the character before it.
     pub const FOLLOWS: u32 = 1 << 28;
-    /// The normalizer does not simply copy it.
+    /// The flags of a character that the normalizer does not simply copy.
     pub const NOT_COPIED: u32 = Letter::SPACE | Letter::REWRITTEN | Letter::FOLLOWS;
-    /// Some piece has a U+2581 before it.
+    /// A piece has U+2581 before the character.
     pub const AFTER_SPACE: u32 = 1 << 27;
     const ENTRY: u32 = Letter::AFTER_SPACE - 1;
-    /// In no piece.
+    /// A character that is in no piece.
     const UNKNOWN: Letter = Letter(Letter::ENTRY);
 
     #[inline]
@@ -59,7 +60,7 @@ impl Letter {
         self.entry().map_or(What::Unknown(1), What::Piece)
     }
 
-    /// In no piece, whatever the normalizer does.
+    /// Reports whether the character is in no piece, whatever the normalizer does with it.
     #[inline]
     fn is_unknown(self) -> bool {
         self.0 & (Letter::JOINS | Letter::ENTRY) == Letter::ENTRY
@@ -75,7 +76,7 @@ pub(super) struct LetterChar {
 }
 
 impl LetterChar {
-    /// Behind the text.
+    /// The mark of the end of the text.
     const END: LetterChar = LetterChar { letter: Letter::UNKNOWN, code: 0, len: 0 };
 
     #[inline]
@@ -87,11 +88,11 @@ impl LetterChar {
 /// What a stretch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// Characters that pieces join.
+    /// Characters that pieces can join.
     Word,
-    /// One character that only this piece covers.
+    /// A character that only this piece covers.
     Piece(u32),
-    /// So many characters that no piece covers.
+    /// This number of characters that no piece covers.
     Unknown(u32),
 }
 
@@ -101,7 +102,7 @@ pub(super) struct Stretch {
     pub start: u32,
     pub end: u32,
     pub what: What,
-    /// A U+2581 comes before it, which does not stand in the text.
+    /// True if a U+2581 is before the part after normalization, but not in the text.
     pub has_space: bool,
 }
 
@@ -111,20 +112,21 @@ impl Stretch {
 
 /// The characters of all pieces.
 pub(super) struct Letters {
-    /// The characters that are adjacent in some piece, except those that are both ASCII.
+    /// The pairs of characters that are adjacent in a piece, except pairs of ASCII characters.
     pairs: PairSet,
-    /// For each ASCII character a bit for each that follows it in some piece.
+    /// For each ASCII character, a bit for each ASCII character that follows it in a piece.
     ascii_pairs: Box<[u128; 128]>,
     /// The first characters once more.
     ascii: Box<[Letter; 128]>,
-    /// For two bytes, the first one low, 1 if a word ends between them, or if they are not both ASCII; the second table for text
-    /// of which the words are copied.
+    /// For two bytes, of which the first is the lower half of the index, 1 if a word ends between them or if one of
+    /// them is not ASCII. The second table is for text before normalization whose words are copied.
     ends: [Box<[u8; 1 << 16]>; 2],
     letters: CharTable,
 }
 
 impl Letters {
-    /// Takes pieces with their entries; None if a piece is not UTF-8 or has a NUL in it, or there are too many.
+    /// Builds the tables from pieces and their entries; None if a piece is not UTF-8 or contains a NUL, or if there are
+    /// too many pieces.
     pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)> + Clone) -> Option<Letters> {
         let is_taken = |(piece, entry): (&[u8], u32)| {
             entry < Letter::ENTRY && !piece.contains(&0) && std::str::from_utf8(piece).is_ok()
@@ -150,7 +152,7 @@ impl Letters {
         Some(letters)
     }
 
-    /// Notes what the normalizer does with characters.
+    /// Records the flags of characters that the normalizer changes.
     pub fn mark(&mut self, marks: impl IntoIterator<Item = (char, u32)>) {
         for (char, flag) in marks {
             *self.letters.at(char) |= flag;
@@ -170,13 +172,13 @@ impl Letters {
         }
     }
 
-    /// What the character with this code point is.
+    /// Returns the properties of the character with this code point.
     #[inline]
     pub fn of(&self, code: u32) -> Letter {
         Letter(self.letters.get(code))
     }
 
-    /// The character at `at`. What is none is unknown, and rewritten.
+    /// Returns the character at `at`. Bytes that are not a character are unknown and rewritten.
     #[inline(always)]
     pub fn char_at(&self, text: &[u8], at: usize) -> LetterChar {
         match text[at..] {
@@ -208,8 +210,8 @@ impl Letters {
         (STRETCHES, at)
     }
 
-    /// The stretch at `at`, where this character stands, and the character behind it. No other has one of the flags `stop`: none,
-    /// or `NOT_COPIED`.
+    /// The stretch at `at`, where this character stands, and the character behind it. No other has one of the flags
+    /// `stop`: none, or `NOT_COPIED`.
     #[inline(always)]
     pub fn stretch(
         &self,
@@ -233,8 +235,8 @@ impl Letters {
         (Stretch { start: at as u32, end: end as u32, what, has_space }, next)
     }
 
-    /// The end of the characters that are joined to the one that ends at `end`, and have none of the flags `stop`; and the
-    /// character behind them.
+    /// The end of the characters that are joined to the one that ends at `end`, and have none of the flags `stop`; and
+    /// the character behind them.
     #[inline(always)]
     fn word_end(
         &self,
@@ -260,8 +262,9 @@ impl Letters {
         }
     }
 
-    /// Where a word that has an ASCII character before `end` ends, or a byte comes that is none; or near the end of the text. Eight
-    /// places are tried at a time, since where it is cannot be foreseen.
+    /// Returns the end of a word whose last known character is ASCII and ends at `end`, or the offset of the next byte
+    /// that is not ASCII, or an offset near the end of the text. Eight offsets are tested at a time, because a branch
+    /// for each would be mispredicted.
     #[inline]
     fn ascii_end(&self, text: &[u8], mut end: usize, stop: u32) -> usize {
         let ends = &self.ends[(stop != 0) as usize];
@@ -278,7 +281,7 @@ impl Letters {
         end
     }
 
-    /// Whether a piece may join these characters.
+    /// Reports whether a piece can join these characters.
     pub fn joins(&self, left: u32, right: u32) -> bool {
         match left | right {
             0..128 => self.ascii_pairs[left as usize] >> right & 1 == 1,
@@ -286,8 +289,8 @@ impl Letters {
         }
     }
 
-    /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, the character behind them,
-    /// and how many they are.
+    /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, the character
+    /// behind them, and how many they are.
     #[inline]
     fn unknown_end(&self, text: &[u8], mut end: usize, stop: u32) -> (usize, LetterChar, u32) {
         let mut count = 0;
@@ -316,7 +319,7 @@ fn table(joined: &CharPairs) -> CharTable {
 mod tests {
     use super::*;
 
-    /// Its code is that of the end: words would go on behind the text.
+    /// A piece with a NUL, whose code marks the end of the text, would let words continue after the end.
     #[test]
     fn pieces_with_a_nul_have_no_letters() {
         assert!(Letters::new([(&b"ab"[..], 1)].into_iter()).is_some());

@@ -1,29 +1,30 @@
-//! A bounded memory of words and their best paths, one for each encoding that is at work.
+//! A cache of words and their best paths, one for each encoding that runs.
 //!
-//! It is a cache like that of pieces, with the same policy (cache/sets.rs) and keys, up to a limit of its own. An entry holds
-//! besides the path how far the sum before the word may be from zero (see `certain`). A word's key is its bytes without a U+2581 at
-//! its start, at most 15, and whether it has one. A path is up to five entries of three bytes. Words whose path is never certain
-//! are kept too, so that it is not computed again.
+//! This cache has the policy (cache/sets.rs) and the keys of the cache of pieces, and a limit of its own. An entry has
+//! the path and the largest sum before the word for which the path is certain (see `certain`). The key of a word is its
+//! bytes without a U+2581 at its start, at most 15, and a flag for that U+2581. A path is up to five entries of three
+//! bytes. Words whose path is never certain are cached too, so that it is not computed again.
 
 use crate::cache::{CacheEntry, PieceKey, Sets};
 use crate::space_mark;
 
-/// Longest path.
+/// The largest number of entries in a path.
 pub(super) const PATH: usize = 5;
-/// Follows the last entry of a path.
+/// The mark after the last entry of a path.
 pub(super) const END: u32 = (1 << 24) - 1;
-/// Bytes at most, whatever the limit of all caches is.
+/// The largest number of bytes of this cache, whatever the limit of all caches is.
 const MOST_BYTES: usize = 8 << 20;
 
-/// A path of up to five entries, and below which code of the sum it is certain (`certain::code`); 0: never.
+/// A path of up to five entries, and the code of the sum below which the path is certain (`certain::code`); 0 if it
+/// never is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PackedPath(u128);
 
 impl PackedPath {
-    /// Nothing is known.
+    /// The value for a word that is not cached.
     const NONE: PackedPath = PackedPath(0);
 
-    /// None if the path is too long or its entries are too big.
+    /// Packs a path; None if the path is too long or its entries are too large.
     pub fn new(entries: impl ExactSizeIterator<Item = u32>, limit: u8) -> Option<PackedPath> {
         if entries.len() > PATH {
             return None;
@@ -38,7 +39,7 @@ impl PackedPath {
         Some(PackedPath(packed | (limit as u128) << 120))
     }
 
-    /// A path that is never certain.
+    /// The value for a word whose path is never certain.
     pub const UNCERTAIN: PackedPath = PackedPath(u128::MAX >> 8);
 
     #[inline]
@@ -51,14 +52,14 @@ impl PackedPath {
         self != PackedPath::NONE
     }
 
-    /// One of the entries; `END` behind the last.
+    /// Returns one of the entries, or `END` after the last.
     #[inline]
     pub fn entry(self, i: usize) -> u32 {
         (self.0 >> (24 * i)) as u32 & END
     }
 }
 
-/// The key of the word `text[start..end]`.
+/// Returns the key of the word `text[start..end]`.
 #[inline]
 pub(super) fn word_key(text: &[u8], start: usize, end: usize) -> PieceKey {
     match text[start..end] {
@@ -96,7 +97,7 @@ impl CacheEntry for WordPath {
     }
 }
 
-/// The memory; it is taken at the first insertion.
+/// The cache, whose memory is allocated at the first insertion.
 pub(super) struct Memo(Sets<WordPath>);
 
 impl Default for Memo {
@@ -106,30 +107,30 @@ impl Default for Memo {
 }
 
 impl Memo {
-    /// An empty memory that takes at most this many bytes.
+    /// Returns an empty cache of at most `limit` bytes.
     pub fn new(limit: usize) -> Memo {
         Memo(Sets::new(limit.min(MOST_BYTES)))
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes allocated.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
 
-    /// The path of a word, or `PackedPath::NONE`. Words that are too long have a key that no entry has.
+    /// Returns the path of a word, or `PackedPath::NONE`. A word that is too long has a key that no entry has.
     #[inline]
     pub fn get(&self, key: PieceKey) -> PackedPath {
         let Some(entry) = self.0.candidate(key.hash(), &key) else { return PackedPath::NONE };
         if entry.is_of(&key) { entry.path } else { PackedPath::NONE }
     }
 
-    /// Asks the processor for the line of a word.
+    /// Prefetches the cache line of a word.
     #[inline]
     pub fn prefetch(&self, key: PieceKey) {
         self.0.prefetch(key.hash());
     }
 
-    /// Keeps the path of a word, unless the word is too long.
+    /// Inserts the path of a word, unless the word is too long.
     pub fn insert(&mut self, key: PieceKey, path: PackedPath) {
         if key.is_short() {
             self.0.insert(WordPath { key, path });

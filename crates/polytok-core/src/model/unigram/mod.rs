@@ -1,9 +1,9 @@
-//! Unigram: the segmentation of the text into pieces whose scores have the largest sum.
+//! Unigram: finds the segmentation of a text whose pieces have the largest sum of scores.
 //!
-//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. A character that is no piece by itself is offered as unknown, ten points
-//! below the lowest score. `segment` is one search over the whole text (`best_path`), with 12 bytes of memory per byte of text; after
-//! the first texts they go word by word (`by_word`, `words`). Cost and worst input are those of the search. Hugging Face's and
-//! llama.cpp's rules are in `wide_unigram`.
+//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. A character that is not a piece is tried as unknown, with
+//! a score ten below the lowest score. `segment` is one search over the whole text (`best_path`), with 12 bytes of
+//! memory for each byte of text. After the first texts, text is encoded word by word (`by_word`, `words`). Cost and
+//! worst input are those of the search. Hugging Face's and llama.cpp's rules are in `wide`.
 
 pub mod best_path;
 mod by_word;
@@ -33,7 +33,7 @@ use by_word::TABLES_PAY_AFTER;
 pub use by_word::{WordTables, takes_raw};
 use words::{ScoredId, WordsScratch};
 
-/// How far below the lowest score an unknown character is.
+/// The difference between the lowest score and the score of an unknown character.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
 /// A compiled Unigram model.
@@ -50,7 +50,7 @@ pub struct Unigram {
     words: Warmup<WordTables>,
 }
 
-/// Scores as `segment` adds them, in the precision of the line.
+/// The scores that `segment` adds, in the precision of the SentencePiece release.
 enum BestPathScores {
     Double(EntryScores<f64>),
     Single(EntryScores<f32>),
@@ -68,7 +68,7 @@ impl<S: Score> EntryScores<S> {
         EntryScores { table, rows: Lazy::default() }
     }
 
-    /// The same with ids, and a row that adds nothing; made when words are first asked for.
+    /// Returns the scores with ids, and a row that adds nothing; built when words are first needed.
     fn rows(&self, ids: &[TokenId]) -> &[ScoredId<S>] {
         self.rows.get(|| {
             let rows = self.table.iter().zip(ids).map(|(&score, &id)| ScoredId { score, id });
@@ -77,19 +77,19 @@ impl<S: Score> EntryScores<S> {
     }
 }
 
-/// Memory that calls share; one per thread.
+/// The memory of a thread, which its calls use again.
 #[derive(Default)]
 pub struct UnigramScratch {
     words: WordsScratch<f32>,
 }
 
 impl UnigramScratch {
-    /// Forgets what was remembered of words, and remembers more in at most so many bytes.
+    /// Removes the remembered words; the memory for words is limited to `limit` bytes from now on.
     pub fn renew(&mut self, limit: usize) {
         self.words.renew(limit);
     }
 
-    /// Bytes that this memory takes.
+    /// Returns the number of bytes of the remembered words.
     pub fn bytes(&self) -> usize {
         self.words.remembered_bytes()
     }
@@ -123,7 +123,7 @@ impl Unigram {
         })
     }
 
-    /// Segments `norm`, left to right. `norm` must be shorter than 4 GiB.
+    /// Segments the normalized text `norm`, from left to right. `norm` must be shorter than 4 GiB.
     pub fn segment(
         &self,
         norm: &[u8],
@@ -188,7 +188,7 @@ impl Stored for Unigram {
     }
 }
 
-/// The rows that text can become, checked; reference: `InitializePieces` and `BuildTrie`.
+/// Returns the rows to which text can be encoded, after checks; reference: `InitializePieces` and `BuildTrie`.
 fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
     let bad = |row: Row, what: &str| {
         let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
@@ -200,7 +200,7 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
         if let Some(row) = vocab.rows().find(|&row| !vocab.score(row).is_finite()) {
             return bad(row, "has a score that is not finite");
         }
-        // 0.2.3 passes over it: old models with byte fallback have it.
+        // 0.2.3 ignores this piece, which old models with byte fallback have.
         rows.retain(|&row| !(vocab.bytes(row) == b"\0" && vocab.kind(row) == Kind::Unused));
     }
     for &row in &rows {
@@ -220,7 +220,8 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Stable. The first eight bytes as a number are compared first, since they nearly always decide.
+/// Sorts rows by their bytes; equal rows stay in their order. The first eight bytes are compared as a number first,
+/// because they nearly always decide.
 fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
     let begin = |row: Row| {
         let (bytes, mut begin) = (vocab.bytes(row), [0; 8]);
@@ -236,14 +237,14 @@ fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
     rows.iter_mut().zip(keys).for_each(|(row, (_, sorted))| *row = sorted);
 }
 
-/// The lowest and highest score of the normal pieces. The highest starts from the smallest positive float, so with
-/// log probabilities it is about 0: the reference's habit, kept because user-defined pieces of 0.2.1 are scored by it.
+/// Returns the lowest and highest score of the normal pieces. As in the reference, the highest is at least the smallest
+/// positive float, so with log probabilities it is about 0; the scores of user-defined pieces in 0.2.1 depend on it.
 fn score_range(vocab: &Vocab) -> (f32, f32) {
     let normal = vocab.rows().filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
     normal.fold((f32::MAX, f32::MIN_POSITIVE), |(min, max), score| (min.min(score), max.max(score)))
 }
 
-/// Characters by the lead-byte rule; a piece that ends inside of one counts it whole.
+/// Returns the number of characters by the lead-byte rule; a character that the piece has only in part counts too.
 fn char_count(piece: &[u8]) -> u32 {
     let (mut at, mut chars) = (0, 0);
     while at < piece.len() {
@@ -261,8 +262,8 @@ struct UnigramColumns<'a> {
 }
 
 impl UnigramColumns<'_> {
-    /// The score of each row, in double precision because 0.2.1's user-defined pieces have it. The best path measures
-    /// those in bytes, the lattice in characters.
+    /// Returns the score of each row, in double precision because 0.2.1's user-defined pieces have it. The length that
+    /// decides the score of a user-defined piece is in bytes for the best path and in characters for the lattice.
     fn scores(&self, user_defined_len: impl Fn(&[u8]) -> u32) -> impl Iterator<Item = f64> {
         self.rows.iter().map(move |&row| {
             if self.vocab.active_kind(row) != Kind::UserDefined {

@@ -1,7 +1,8 @@
-//! Words that get U+2581 before them: each is looked up in the cache as it is, and only a word that is not cached is written with it.
+//! Encodes words that get U+2581 before them. Each word is looked up in the cache without U+2581; only a word that is
+//! not cached is written with U+2581.
 //!
-//! The cache also has pieces of the general way, all of which start with U+2581. Text that holds this character goes that way, so
-//! that no word here does.
+//! The cache also has the pieces of normalized text, all of which start with U+2581. A text that contains U+2581 is
+//! encoded by the general path, so no word of this route starts with U+2581.
 
 use memchr::memmem;
 
@@ -14,7 +15,7 @@ use crate::space_mark;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
 
-/// Encodes a normalized text, or plain text, whose words `words` finds. `buffer` is memory for a word.
+/// Encodes a normalized text, or plain text; `words` finds its words. `buffer` is memory for a word.
 pub(super) fn encode<S: IdSink>(
     words: &SplitChain,
     text: &str,
@@ -37,7 +38,7 @@ pub(super) fn encode<S: IdSink>(
     Ok(())
 }
 
-/// Encodes a word that is not among the short ones of the cache.
+/// Encodes a word that is not among the short entries of the cache.
 #[inline(never)]
 fn encode_missed<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
     if context.take_long(word, key) {

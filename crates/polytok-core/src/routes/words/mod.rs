@@ -1,11 +1,12 @@
-//! Words: plain text, which normalization leaves alone except for spaces, is split as it is. The remainder is
-//! normalized from one cut to another; see `normalize::plain`. No word reaches across a cut, which is a space.
+//! The route of words: splits plain text, in which normalization changes only spaces, without normalizing it. Other
+//! text is normalized from one cut to another (see `normalize::plain`). A cut is a space, so no word crosses it.
 //!
-//! Three families take this way. BERT's split has been told which characters get spaces around them
-//! (`SplitChain::compile_with_spaced`), so they need not have them. llama.cpp's normalizer of BERT vocabularies finds the words
-//! itself, and has U+0000 between them. Hugging Face's Unigram puts U+2581 before each word; see `marked`.
+//! Three families use this route. For BERT, the split is compiled with the characters that get spaces around them
+//! (`SplitChain::compile_with_spaced`), so the spaces need not be inserted. llama.cpp's normalizer of BERT vocabularies
+//! finds the words itself and writes U+0000 between them. Hugging Face's Unigram writes U+2581 before each word (see
+//! `marked`).
 //!
-//! Twin: the general way.
+//! Twin: the general path through the pipeline.
 
 mod marked;
 #[cfg(test)]
@@ -23,7 +24,7 @@ use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::SplitChain;
 use crate::utf8::valid;
 
-/// At least this many bytes are normalized at a time, since each part has a cost of its own.
+/// The smallest number of bytes that are normalized at a time, because each call has a cost of its own.
 const NORMALIZED: usize = 64;
 
 /// The route.
@@ -31,17 +32,18 @@ pub(crate) struct WordsRoute {
     normalizer: Arc<Normalizer>,
     plain: PlainText,
     split: WordSplit,
-    /// Words that are normalized part by part must have the same ids as in the normalized text.
+    /// True if words have the same ids whether a text is normalized in parts or as a whole, so that all texts are
+    /// accepted.
     takes_all: bool,
 }
 
-/// How words are found.
+/// The split that finds words.
 enum WordSplit {
-    /// By the split of normalized text, in all text.
+    /// The split of normalized text finds words in all text.
     AsNormalized,
-    /// In plain text by this one.
+    /// This split finds words in plain text.
     Plain(SplitChain),
-    /// In all text by this one, and U+2581 is put before them.
+    /// This split finds words in all text, and U+2581 is written before each word.
     Marked(SplitChain),
 }
 
@@ -59,7 +61,8 @@ impl WordSplit {
 }
 
 impl WordsRoute {
-    /// The route if it is known how words are found, and which text is plain.
+    /// Returns the route if a split finds the words of a text before normalization, and it is known which text is
+    /// plain.
     pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<WordsRoute> {
         let split = WordSplit::choose(normalizer, segmenter)?;
         let takes_all = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
