@@ -34,7 +34,7 @@ pub struct Boundary {
     /// For each ASCII character, a bit for each ASCII character that follows it in an entry.
     ascii: Table<u128>,
     /// The pairs that are not both ASCII.
-    pairs: PairSet,
+    pairs: PairSet<1>,
     /// The ends and starts of characters that byte-level entries contain.
     sides: Sides,
     symbols: Symbols,

@@ -166,6 +166,17 @@ impl Merging {
         self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
     }
 
+    /// Returns a bit for each of `count` rows, which is set for the rows that `own_rows` returns.
+    pub(super) fn own_row_bits(&self, count: usize) -> Option<Vec<u64>> {
+        let mut bits = vec![0u64; count.div_ceil(64)];
+        // A table of a damaged file can have the number of any row.
+        let is_known = |row: &usize| *row < count;
+        let merged = self.pairs.list().iter().map(|pair| pair.merged.number() as usize);
+        merged.filter(is_known).for_each(|row| bits[row / 64] |= 1 << (row % 64));
+        self.late.iter().map(|row| row.index()).filter(is_known).for_each(|row| bits[row / 64] &= !(1 << (row % 64)));
+        self.is_pruned.then_some(bits)
+    }
+
     /// Reports whether symbols of single bytes merge (llama2.c merges them by the texts of their pieces).
     pub(super) fn merges_bytes(&self) -> bool {
         self.pairs.list().iter().any(|pair| self.units.is_byte(pair.left) || self.units.is_byte(pair.right))

@@ -81,8 +81,8 @@ pub struct Bpe {
     /// True if the normalizer inserts a space before every text, which is a symbol without continuation bytes
     /// (llama2.c).
     has_prefix: bool,
-    /// A bit for each row, set if merging the row's text makes the row; built when it is first needed.
-    own_row_bits: Lazy<Vec<u64>>,
+    /// The result of `Merging::own_row_bits`, built when a piece first needs it.
+    own_row_bits: Lazy<Option<Vec<u64>>>,
     /// The boundaries between bytes that are not UTF-8; built when a text has such bytes.
     byte_cuts: Lazy<ByteCuts>,
     /// See `can_cut`.

@@ -77,9 +77,11 @@ impl Bpe {
         result
     }
 
-    /// Reports whether pieces can be merged with spaces in place of U+2581.
+    /// Reports whether a piece can be merged with spaces instead of U+2581. The symbols of Hugging Face's BPE are those of characters
+    /// too, because the route has only vocabularies without affixes, and with an entry for each byte.
     fn merges_raw(&self, merging: &Merging) -> bool {
-        self.symbols == Symbols::Chars && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))
+        matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
+            && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))
     }
 
     /// Merges a short piece without rewriting it. The cache has most entries of this length, so the piece is not looked
@@ -115,14 +117,7 @@ impl Bpe {
     /// it.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
-        let rows = merging.own_rows()?;
-        let own_row_bits = self.own_row_bits.get(|| {
-            let mut bits = vec![0; self.vocab.len().div_ceil(64)];
-            // A table of a damaged file can have the number of any row.
-            let rows = rows.map(Row::index).filter(|&row| row < self.vocab.len());
-            rows.for_each(|row| bits[row / 64] |= 1 << (row % 64));
-            bits
-        });
+        let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;
         let row = self.dictionary.normal.find(&self.vocab, text)?;
         let is_own = own_row_bits.get(row.index() / 64).is_some_and(|bits| bits >> (row.index() % 64) & 1 == 1);
         match is_own.then(|| self.becomes(Symbol::row(row), text)) {

@@ -113,7 +113,7 @@ impl Stretch {
 /// The characters of all pieces.
 pub(super) struct Letters {
     /// The pairs of characters that are adjacent in a piece, except pairs of ASCII characters.
-    pairs: PairSet,
+    pairs: PairSet<3>,
     /// For each ASCII character, a bit for each ASCII character that follows it in a piece.
     ascii_pairs: Box<[u128; 128]>,
     /// The first characters once more.

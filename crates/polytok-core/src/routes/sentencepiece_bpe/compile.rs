@@ -151,7 +151,7 @@ fn mark(chars: &mut CharTable, pairs: &[(char, char)]) {
     }
 }
 
-fn set_of(pairs: &[(char, char)]) -> PairSet {
+fn set_of(pairs: &[(char, char)]) -> PairSet<3> {
     let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pair(left as u32, right as u32)).collect();
     PairSet::new(&pairs)
 }

@@ -69,7 +69,7 @@ struct TextTables {
     chars: CharTable,
     /// What ASCII characters alone become; `PIECE` for other bytes.
     ascii: [u32; 256],
-    pairs: PairSet,
+    pairs: PairSet<3>,
     user_defined: Option<UserDefinedPieces>,
     /// What unknown characters become byte by byte.
     bytes: Option<Box<[TokenId; 256]>>,

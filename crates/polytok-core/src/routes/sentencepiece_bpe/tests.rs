@@ -63,6 +63,29 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
     }
 }
 
+/// Hugging Face's form of such a model: all pairs of entries that make an entry are listed, in the order of the entries.
+fn listed_spec(pieces: &[(String, bool)]) -> Spec {
+    let spec = spec(pieces, Unknown::Bytes, true, true);
+    let entry = |id: usize| {
+        let [start, end] = [id, id + 1].map(|at| spec.vocab.offsets[at] as usize);
+        std::str::from_utf8(&spec.vocab.blob[start..end]).unwrap()
+    };
+    let ids: std::collections::HashMap<&str, u32> =
+        (0..spec.vocab.ids.len()).map(|id| (entry(id), id as u32)).collect();
+    // After the unknown entry and those of bytes.
+    let merges = (257..spec.vocab.ids.len()).flat_map(|id| {
+        let (text, ids) = (entry(id), &ids);
+        let halves = text.char_indices().skip(1).map(move |(at, _)| text.split_at(at));
+        halves.filter_map(move |(left, right)| Some([*ids.get(left)?, *ids.get(right)?, id as u32]))
+    });
+    let priority = Priority::Merges(merges.collect());
+    let scalars = ScalarRules { byte_fallback: true, fuse_unknown: true, ..ScalarRules::default() };
+    let model = Model::Bpe { priority, symbols: Symbols::Scalars, whole_piece_first: false, reserved: false, scalars };
+    let [_, escape] = &spec.normalize[..] else { unreachable!("a prefix and spaces") };
+    let normalize = vec![Normalize::Prepend("\u{2581}".into()), escape.clone()];
+    Spec { model, normalize, unknown: Unknown::Unk, ..spec }
+}
+
 fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
     tokenizer.encode(text, EncodeOptions::default(), &mut ids).unwrap();
@@ -115,6 +138,8 @@ proptest! {
                                             has_prefix in any::<bool>(), is_llama_cpp in any::<bool>()) {
         let unknown = [Unknown::Unk, Unknown::Bytes, Unknown::Drop][unknown];
         check(spec(&pieces, unknown, has_prefix, is_llama_cpp), &texts);
+        let texts: Vec<Vec<u8>> = texts.iter().map(|text| String::from_utf8_lossy(text).into_owned().into()).collect();
+        check(listed_spec(&pieces), &texts);
     }
 }
 
@@ -125,6 +150,7 @@ fn the_route_is_taken_where_it_may_be() {
         |pieces: &[(String, bool)], unknown| warm_up(&Tokenizer::compile(spec(pieces, unknown, true, false)).unwrap());
     assert!(has(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
     assert!(has(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
+    assert!(warm_up(&Tokenizer::compile(listed_spec(&[piece("a", false), piece("\u{2581}a", false)])).unwrap()));
     // No id for what may be a part of a piece; a place in the rewritten text is to be told; spaces are looked for.
     assert!(!has(&[piece("a\u{FFFD}", false)], Unknown::Bytes));
     assert!(!has(&[], Unknown::Error));
