@@ -18,11 +18,6 @@ impl StripAccents {
         StripAccents { unchanged: Unchanged::new(|c| !is_combining_mark(c)) }
     }
 
-    /// Reports whether a character stays unchanged.
-    pub fn keeps(&self, c: char) -> bool {
-        !is_combining_mark(c)
-    }
-
     /// Writes `text` without its combining marks.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         self.unchanged.rewrite(text, out, false, |_, _, _| {});

@@ -57,6 +57,12 @@ impl Bert {
         self.options.changes_only_spaces(c)
     }
 
+    /// Reports whether the step rewrites a character to the same text between any characters for which that is true: no
+    /// mark moves across such characters.
+    pub fn is_local(&self, c: char) -> bool {
+        !self.options.strip_accents || is_starter(c)
+    }
+
     /// Returns the characters that get spaces around them, as a class of a regular expression; empty if there are none.
     pub fn spaced_class(&self) -> String {
         if !self.options.handle_chinese_chars {

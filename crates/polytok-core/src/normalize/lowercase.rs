@@ -19,11 +19,6 @@ impl Lowercase {
         Lowercase { unchanged: Unchanged::new(is_own_lower_case) }
     }
 
-    /// Reports whether a character stays unchanged.
-    pub fn keeps(&self, c: char) -> bool {
-        is_own_lower_case(c)
-    }
-
     /// Writes `text` in lower case.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         self.unchanged.rewrite(text, out, false, |from, to, out| {

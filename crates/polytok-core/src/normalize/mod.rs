@@ -2,6 +2,7 @@
 
 pub mod accents;
 pub mod bert;
+mod by_char;
 pub mod byte_level;
 pub mod charsmap;
 pub mod escape;
@@ -11,7 +12,6 @@ pub mod lowercase;
 pub mod nmt;
 pub mod origin;
 pub mod output;
-mod plain;
 pub mod precompiled;
 pub mod replace;
 pub mod sentencepiece;
@@ -31,11 +31,11 @@ use crate::spec::{Line, Normalize};
 use crate::trie::Trie;
 use crate::utf8::valid;
 use crate::vocab::Vocab;
+pub use by_char::{CharRewrites, RewriteBuffers};
 pub use escape::{Escape, Prefix};
 use growth::{Bounded, limit, too_much_growth};
 use origin::Origin;
 use output::{Aligned, Output, Span, char_spans};
-pub use plain::PlainText;
 use sentencepiece::SentencePieceNormalizer;
 
 /// A compiled step of normalization.
@@ -145,19 +145,7 @@ impl Normalizer {
 
     /// Writes the normalized text to `out`; `spare` is memory for intermediate results.
     pub fn normalize(&self, text: &[u8], out: &mut Vec<u8>, spare: &mut Vec<u8>) -> Result<()> {
-        out.clear();
-        let Some((first, later_steps)) = self.steps.split_first() else {
-            out.extend_from_slice(text);
-            return Ok(());
-        };
-        let max_len = limit(text.len());
-        first.run(text, max_len, out)?;
-        for step in later_steps {
-            spare.clear();
-            step.run(out, max_len, spare)?;
-            std::mem::swap(out, spare);
-        }
-        Ok(())
+        NormalizeStep::run_all(&self.steps, text, limit(text.len()), out, spare)
     }
 
     /// Writes the normalized text to `out` and returns the origin of its bytes. If `may_be_offsets`, the origin can be
@@ -225,6 +213,28 @@ impl NormalizeStep {
                 NormalizeStep::Wpm(Box::new(wpm::WpmNormalize::compile(lowercase, strip_accents)?))
             }
         })
+    }
+
+    /// Runs steps in turn. Each of them writes at most `max_len` bytes; the last text is in `out`.
+    fn run_all(
+        steps: &[NormalizeStep],
+        text: &[u8],
+        max_len: usize,
+        out: &mut Vec<u8>,
+        spare: &mut Vec<u8>,
+    ) -> Result<()> {
+        out.clear();
+        let Some((first, later_steps)) = steps.split_first() else {
+            out.extend_from_slice(text);
+            return Ok(());
+        };
+        first.run(text, max_len, out)?;
+        for step in later_steps {
+            spare.clear();
+            step.run(out, max_len, spare)?;
+            std::mem::swap(out, spare);
+        }
+        Ok(())
     }
 
     /// Writes the rewritten text to `out`. More than `max_len` bytes are an error.

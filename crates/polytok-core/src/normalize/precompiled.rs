@@ -36,17 +36,11 @@ impl Precompiled {
         Ok(Precompiled { charsmap, is_plain })
     }
 
-    /// Returns the character that replaces an ASCII character between such characters: itself, or a space. None if the
-    /// replacement is another text, or the character is not ASCII or is `\r`.
-    pub fn plain_replacement(&self, c: char) -> Option<char> {
-        if !c.is_ascii() || c == '\r' {
-            return None;
-        }
-        match self.replacement(c.encode_utf8(&mut [0; 4])) {
-            None => Some(c),
-            Some(" ") => Some(' '),
-            Some(_) => None,
-        }
+    /// Reports whether a character is a cluster of its own between any characters for which that is true.
+    pub fn is_local(&self, c: char) -> bool {
+        // The first test decides ideographs and Hangul syllables quickly, because they are many.
+        matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
+            || c != '\r' && ['a', c, c, 'a'].iter().collect::<String>().graphemes(true).count() == 4
     }
 
     /// Writes `text` with the keys of the charsmap replaced.

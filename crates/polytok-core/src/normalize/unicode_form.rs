@@ -28,9 +28,31 @@ impl UnicodeForm {
         UnicodeForm { form, unchanged: Unchanged::new(move |c| is_kept(form, c)) }
     }
 
-    /// Reports whether a character is_kept unchanged between characters that stay unchanged.
-    pub fn keeps(&self, c: char) -> bool {
-        is_kept(self.form, c)
+    /// Reports whether a character has the same normal form between any characters for which that is true: no mark moves across
+    /// such characters, and they do not compose with each other.
+    pub fn is_local(&self, c: char) -> bool {
+        let mut first = None;
+        let mut push = |part| first = first.or(Some(part));
+        match self.form {
+            Form::Nfc | Form::Nfd => decompose_canonical(c, &mut push),
+            Form::Nfkc | Form::Nfkd => decompose_compatible(c, &mut push),
+        }
+        let starts = |first: char| match self.form {
+            Form::Nfd | Form::Nfkd => canonical_combining_class(first) == 0,
+            Form::Nfc | Form::Nfkc => {
+                is_kept(self.form, first) && self.composed(c).all(|part| is_kept(self.form, part))
+            }
+        };
+        first.is_some_and(starts)
+    }
+
+    /// Returns the composed normal form of a character.
+    fn composed(&self, c: char) -> impl Iterator<Item = char> {
+        let c = std::iter::once(c);
+        let is_compatible = self.form == Form::Nfkc;
+        let canonical = (!is_compatible).then(|| c.clone().nfc());
+        let compatible = is_compatible.then(|| c.nfkc());
+        canonical.into_iter().flatten().chain(compatible.into_iter().flatten()).map(|(part, _)| part)
     }
 
     /// Writes the normal form of `text`.

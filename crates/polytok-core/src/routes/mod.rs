@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::huge::release;
 use crate::model::CompiledModel;
-use crate::normalize::Normalizer;
+use crate::normalize::{Normalizer, RewriteBuffers};
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 use crate::spec::Line;
@@ -32,8 +32,7 @@ pub(crate) enum Route {
 #[derive(Default)]
 pub(crate) struct RouteScratch {
     text: Vec<u8>,
-    spare: Vec<u8>,
-    lower_case: String,
+    rewrite_buffers: RewriteBuffers,
     parts: Option<Box<TextParts>>,
 }
 
@@ -41,10 +40,7 @@ impl RouteScratch {
     /// Frees buffers of more than `kept` bytes.
     pub fn release(&mut self, kept: usize) {
         release(&mut self.text, kept);
-        release(&mut self.spare, kept);
-        if self.lower_case.capacity() > kept {
-            self.lower_case = String::new();
-        }
+        self.rewrite_buffers.release(kept);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::space_mark;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
 
-/// Encodes a normalized text, or plain text; `words` finds its words. `buffer` is memory for a word.
+/// Encodes a text whose words `words` finds. `buffer` is memory for a word.
 pub(super) fn encode<S: IdSink>(
     words: &SplitChain,
     text: &str,

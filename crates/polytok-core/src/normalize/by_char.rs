@@ -1,0 +1,270 @@
+//! Normalization by a table that has the result of all steps for each character.
+//!
+//! A character is local if each step rewrites the character, and the text that earlier steps wrote for it, to the same text between
+//! any local characters. A local character is kept if the steps do not change the character. White space that the steps change
+//! to other white space is kept too, because the words stay the same. The table rewrites the other local characters. If a
+//! character is not local, the steps normalize the text from the seam before the character to the seam after it. A seam is
+//! a position between two kept characters; a step rewrites the two sides of a seam independently.
+//!
+//! Steps that replace texts are the first steps of a list and run before the table is used. ASCII is converted to lower case
+//! before the table is used, too, in bulk.
+//!
+//! Cost: linear, one table lookup for each character that is not kept. The table has blocks of 256 characters; a block is built when
+//! its first character is looked up. Worst input: characters that are not local, which cost as much as the steps. Twin:
+//! `Normalizer::normalize`.
+
+use std::sync::{Arc, OnceLock};
+
+use super::growth::{limit, too_much_growth};
+use super::unchanged::Unchanged;
+use super::{NormalizeStep, Normalizer};
+use crate::error::{self, Result};
+use crate::huge::release;
+use crate::utf8::valid;
+
+const BLOCK: usize = 256;
+const BLOCKS: usize = 0x11_0000 / BLOCK;
+
+/// The texts to which a normalizer rewrites characters.
+pub struct CharRewrites {
+    normalizer: Arc<Normalizer>,
+    kept_chars: Unchanged,
+    blocks: Box<[OnceLock<Box<[Rewrite; BLOCK]>>]>,
+    /// True if the normalizer converts to lower case, so that ASCII can be converted first.
+    has_lower_case: bool,
+}
+
+/// The text that replaces a character: at most 7 bytes, and the length in the last byte. Or `NOT_LOCAL`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rewrite([u8; 8]);
+
+impl Rewrite {
+    const NOT_LOCAL: Rewrite = Rewrite([8; 8]);
+
+    /// Stores a text. A longer text is `NOT_LOCAL`, so that the steps write it.
+    fn new(text: &[u8]) -> Rewrite {
+        let mut bytes = [0; 8];
+        if text.len() >= bytes.len() {
+            return Rewrite::NOT_LOCAL;
+        }
+        bytes[..text.len()].copy_from_slice(text);
+        bytes[7] = text.len() as u8;
+        Rewrite(bytes)
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.0[..self.0[7] as usize]
+    }
+}
+
+/// The memory for rewriting a text.
+#[derive(Default)]
+pub struct RewriteBuffers {
+    /// The text after ASCII is converted to lower case, or after texts are replaced.
+    prepared_text: Vec<u8>,
+    rewritten_text: Vec<u8>,
+    /// The text between two seams that the steps wrote.
+    part: Vec<u8>,
+    spare: Vec<u8>,
+}
+
+impl RewriteBuffers {
+    /// Frees buffers of more than `kept` bytes.
+    pub fn release(&mut self, kept: usize) {
+        for buffer in [&mut self.prepared_text, &mut self.rewritten_text, &mut self.part, &mut self.spare] {
+            release(buffer, kept);
+        }
+    }
+}
+
+/// A position between two kept characters, in the text and in the rewritten text.
+#[derive(Clone, Copy, Default)]
+struct Seam {
+    at: usize,
+    written: usize,
+}
+
+impl CharRewrites {
+    /// Returns the rewrites of a normalizer; None if some step is not known to rewrite characters independently.
+    pub fn new(normalizer: &Arc<Normalizer>) -> Option<CharRewrites> {
+        let has_lower_case = match normalizer.char_steps() {
+            [NormalizeStep::Bert(step)] => step.lowercases(),
+            [NormalizeStep::Wpm(step)] => step.lowercases(),
+            [others @ .., last] if others.iter().all(rewrites_chars) && last_rewrites_chars(last) => false,
+            _ => return None,
+        };
+        let normalizer = normalizer.clone();
+        let kept_chars = Unchanged::new({
+            let normalizer = normalizer.clone();
+            move |c| normalizer.keeps(c)
+        });
+        let blocks = (0..BLOCKS).map(|_| OnceLock::new()).collect();
+        kept_chars.has(' ').then_some(CharRewrites { normalizer, kept_chars, blocks, has_lower_case })
+    }
+
+    /// Reports whether all characters of the text are kept.
+    pub fn keeps(&self, text: &str) -> bool {
+        self.kept_chars.run_end(text, 0) == text.len()
+    }
+
+    /// Returns the rewritten text: the text itself, or a text in one of the buffers.
+    pub fn rewrite<'t>(&self, text: &'t str, buffers: &'t mut RewriteBuffers) -> Result<&'t str> {
+        let RewriteBuffers { prepared_text, rewritten_text, part, spare } = buffers;
+        let max_len = limit(text.len());
+        let text = self.prepare(text, prepared_text, spare)?;
+        if self.keeps(text) {
+            return Ok(text);
+        }
+        rewritten_text.clear();
+        self.rewrite_chars(text, rewritten_text, [part, spare])?;
+        match rewritten_text.len() {
+            len if len > max_len => Err(too_much_growth("normalization")),
+            len if len >= u32::MAX as usize => Err(error::too_long("normalized")),
+            _ => Ok(valid(rewritten_text).unwrap_or_default()),
+        }
+    }
+
+    /// Converts ASCII to lower case, or runs the steps that replace texts.
+    fn prepare<'t>(&self, text: &'t str, out: &'t mut Vec<u8>, spare: &mut Vec<u8>) -> Result<&'t str> {
+        let replacing_steps = self.normalizer.replacing_steps();
+        if self.has_lower_case {
+            out.clear();
+            out.extend_from_slice(text.as_bytes());
+            out.make_ascii_lowercase();
+        } else if replacing_steps.is_empty() {
+            return Ok(text);
+        } else {
+            NormalizeStep::run_all(replacing_steps, text.as_bytes(), limit(text.len()), out, spare)?;
+        }
+        Ok(valid(out).unwrap_or_default())
+    }
+
+    /// Appends the rewritten text to `out`.
+    fn rewrite_chars(&self, text: &str, out: &mut Vec<u8>, mut buffers: [&mut Vec<u8>; 2]) -> Result<()> {
+        let (mut at, mut seam) = (0, Seam::default());
+        while at < text.len() {
+            let end = self.kept_chars.run_end(text, at);
+            out.extend_from_slice(&text.as_bytes()[at..end]);
+            seam = last_seam(&text[at..end], Seam { at: end, written: out.len() }).unwrap_or(seam);
+            let Some(c) = text[end..].chars().next() else { break };
+            at = end + c.len_utf8();
+            let rewrite = self.rewrite_of(c);
+            if rewrite != Rewrite::NOT_LOCAL {
+                out.extend_from_slice(rewrite.text());
+                continue;
+            }
+            at = self.next_seam(text, at);
+            out.truncate(seam.written);
+            self.run_steps(&text[seam.at..at], out, &mut buffers)?;
+            seam = Seam { at, written: out.len() };
+        }
+        Ok(())
+    }
+
+    /// Appends the text that the steps write for a part of a text.
+    fn run_steps(&self, text: &str, out: &mut Vec<u8>, [part, spare]: &mut [&mut Vec<u8>; 2]) -> Result<()> {
+        NormalizeStep::run_all(self.normalizer.char_steps(), text.as_bytes(), limit(text.len()), part, spare)?;
+        out.extend_from_slice(part);
+        Ok(())
+    }
+
+    #[inline]
+    fn rewrite_of(&self, c: char) -> Rewrite {
+        let (block, at) = (c as usize / BLOCK, c as usize % BLOCK);
+        self.blocks[block].get_or_init(|| self.build_block(block))[at]
+    }
+
+    fn build_block(&self, block: usize) -> Box<[Rewrite; BLOCK]> {
+        Box::new(std::array::from_fn(|at| {
+            let text = char::from_u32((block * BLOCK + at) as u32).and_then(|c| self.normalizer.rewrite_char(c));
+            text.map_or(Rewrite::NOT_LOCAL, |text| Rewrite::new(text.as_bytes()))
+        }))
+    }
+
+    /// Returns the first seam after `from`, or the end of the text.
+    fn next_seam(&self, text: &str, from: usize) -> usize {
+        let mut is_after_kept = false;
+        let mut chars = text[from..].char_indices();
+        let seam = chars.find(|&(_, c)| {
+            let is_kept = self.kept_chars.has(c);
+            std::mem::replace(&mut is_after_kept, is_kept) && is_kept
+        });
+        seam.map_or(text.len(), |(at, _)| from + at)
+    }
+}
+
+/// Returns the last seam in a run of kept characters that ends at `end`.
+fn last_seam(run: &str, end: Seam) -> Option<Seam> {
+    let last = run.chars().next_back()?.len_utf8();
+    (last < run.len()).then(|| Seam { at: end.at - last, written: end.written - last })
+}
+
+/// Reports whether local characters of the step are defined.
+fn rewrites_chars(step: &NormalizeStep) -> bool {
+    matches!(step, NormalizeStep::Unicode(_) | NormalizeStep::StripAccents(_) | NormalizeStep::Lowercase(_))
+}
+
+/// Reports whether local characters of the last step are defined. A charsmap must be last, because the tests cover no step after it.
+fn last_rewrites_chars(step: &NormalizeStep) -> bool {
+    rewrites_chars(step) || matches!(step, NormalizeStep::Precompiled(_))
+}
+
+impl Normalizer {
+    /// The first steps, as far as they replace texts.
+    fn replacing_steps(&self) -> &[NormalizeStep] {
+        let steps = self.steps_for_utf8();
+        &steps[..steps.iter().take_while(|step| matches!(step, NormalizeStep::Replace(_))).count()]
+    }
+
+    /// The steps after those that replace texts.
+    fn char_steps(&self) -> &[NormalizeStep] {
+        &self.steps_for_utf8()[self.replacing_steps().len()..]
+    }
+
+    /// The steps that can change text that is UTF-8.
+    fn steps_for_utf8(&self) -> &[NormalizeStep] {
+        if let [NormalizeStep::ReplaceInvalid(_), others @ ..] = &self.steps[..] { others } else { &self.steps }
+    }
+
+    /// Reports whether a local character does not change, or stays white space.
+    fn keeps(&self, c: char) -> bool {
+        match self.char_steps() {
+            [NormalizeStep::Bert(step)] => step.changes_only_spaces(c),
+            [NormalizeStep::Wpm(step)] => step.keeps(c),
+            _ => self.rewrite_char(c).is_some_and(|text| {
+                let is_space = c.is_whitespace() && !text.is_empty() && text.chars().all(char::is_whitespace);
+                is_space || text.chars().eq([c])
+            }),
+        }
+    }
+
+    /// Returns the text to which the steps rewrite a character; None if the character is not local.
+    fn rewrite_char(&self, c: char) -> Option<String> {
+        let mut text = c.to_string();
+        for step in self.char_steps() {
+            if !text.chars().all(|c| step.is_local(c)) {
+                return None;
+            }
+            let mut out = Vec::new();
+            step.run(text.as_bytes(), limit(text.len()), &mut out).ok()?;
+            text = String::from_utf8(out).ok()?;
+        }
+        Some(text)
+    }
+}
+
+impl NormalizeStep {
+    /// Reports whether the step rewrites a character to the same text between any characters for which that is true.
+    fn is_local(&self, c: char) -> bool {
+        match self {
+            NormalizeStep::Bert(step) => step.is_local(c),
+            NormalizeStep::Unicode(step) => step.is_local(c),
+            NormalizeStep::Precompiled(step) => step.is_local(c),
+            NormalizeStep::Wpm(_) | NormalizeStep::StripAccents(_) | NormalizeStep::Lowercase(_) => true,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+use crate::normalize::charsmap::tests::blob;
+use crate::spec::{Form, Line, Normalize, Pattern, Replace, VocabColumns};
+use crate::vocab::Vocab;
+use proptest::prelude::*;
+
+fn steps(choice: usize, flags: u8) -> Vec<Normalize> {
+    let flag = |bit: u8| flags >> bit & 1 == 1;
+    let forms = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
+    let pattern = Pattern { text: "''".into(), is_regex: false, unicode: None };
+    let mut rules =
+        [("\n", " "), ("a\u{301}", "b"), ("\u{A0}", " "), ("\u{600}", "a"), ("世", "eight bytes"), ("界", "")];
+    rules.sort_unstable();
+    let listed = [
+        Normalize::Replace(Replace { pattern, content: "\"\u{301}".into() }),
+        Normalize::Unicode(forms[flags as usize & 3]),
+        Normalize::StripAccents,
+        Normalize::Lowercase,
+        Normalize::Precompiled(blob(&rules)),
+    ];
+    let listed = listed.into_iter().enumerate().filter(|(at, _)| flag(*at as u8 + 2)).map(|(_, step)| step);
+    let (clean_text, strip_accents, lowercase) = (flag(0), flag(1), flag(2));
+    match choice {
+        0 => vec![Normalize::Bert { clean_text, handle_chinese_chars: false, strip_accents, lowercase }],
+        _ => listed.collect(),
+    }
+}
+
+fn compile(steps: Vec<Normalize>) -> Arc<Normalizer> {
+    let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..Default::default() }).unwrap();
+    Arc::new(Normalizer::compile(steps, &vocab, None, Line::V0_2_3).unwrap())
+}
+
+/// Returns the text with a space instead of any white space, because the table keeps white space.
+fn with_spaces(text: &str) -> String {
+    text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect()
+}
+
+fn check(rewrites: &CharRewrites, text: &str) {
+    let mut expected = Vec::new();
+    rewrites.normalizer.normalize(text.as_bytes(), &mut expected, &mut Vec::new()).unwrap();
+    let mut buffers = RewriteBuffers::default();
+    let rewritten = rewrites.rewrite(text, &mut buffers).unwrap();
+    assert_eq!(with_spaces(rewritten), with_spaces(std::str::from_utf8(&expected).unwrap()), "{text:?}");
+}
+
+#[test]
+fn every_character_between_others() {
+    for steps in [steps(0, 7), steps(1, 0b111_1111), steps(1, 0b100_1000), steps(1, 0b100_0110), steps(1, 0b100_0101)] {
+        let rewrites = CharRewrites::new(&compile(steps)).unwrap();
+        let chars: Vec<char> = ('\0'..=char::MAX).collect();
+        for some in chars.chunks(256) {
+            check(&rewrites, &some.iter().flat_map(|&c| [c, 'a', c, c, '世', '\u{301}', c, 'e']).collect::<String>());
+        }
+    }
+}
+
+/// All characters are local in llama.cpp's step, and the words of the rewritten text are those that the step writes.
+#[test]
+fn words_of_every_character() {
+    for (lowercase, strip_accents) in [(false, false), (false, true), (true, false), (true, true)] {
+        let normalizer = compile(vec![Normalize::Wpm { lowercase, strip_accents }]);
+        let rewrites = CharRewrites::new(&normalizer).unwrap();
+        let words =
+            crate::split::chain::SplitChain::of_words(Some(&normalizer.wpm().unwrap().single_word_class())).unwrap();
+        let chars: Vec<char> = ('\0'..=char::MAX).collect();
+        for some in chars.chunks(256) {
+            let text: String = some.iter().flat_map(|&c| [c, 'a', c, c, ' ', '\u{AD}', c, 'B']).collect();
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            normalizer.normalize(text.as_bytes(), &mut expected, &mut Vec::new()).unwrap();
+            let mut buffers = RewriteBuffers::default();
+            let rewritten = rewrites.rewrite(&text, &mut buffers).unwrap();
+            words.split(rewritten, |start, end| found.push(&rewritten.as_bytes()[start..end])).unwrap();
+            assert_eq!(found.join(&b"\0"[..]), expected, "{text:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rewritten_texts_are_the_normalized_ones(
+        text in "([a-zA-Z ,']{0,9}|[世界一豈\u{3000}。が가각]{0,5}|[éΣﬁÅİ\n\t\r\u{A0}\u{0}\u{600}\u{200D}\u{AD}]|[\u{300}-\u{345}]|[각]|\u{903}|🇩){0,12}",
+        choice in 0usize..2,
+        flags in 0u8..128,
+    ) {
+        if let Some(rewrites) = CharRewrites::new(&compile(steps(choice, flags))) {
+            check(&rewrites, &text);
+        }
+    }
+}
