@@ -25,6 +25,7 @@ from polytok.spec import (
     Longest,
     Model,
     PatternSplit,
+    Plamo2,
     PrefixSpace,
     SentencePieceDecode,
     SentencePieceNormalize,
@@ -32,6 +33,8 @@ from polytok.spec import (
     Unigram,
     UnknownPolicy,
     Word,
+    WordLevel,
+    WordPiece,
 )
 from reference_specs import DATA, charsmap
 from texts import is_utf8
@@ -371,6 +374,11 @@ def test_generated_patterns_that_provably_cover_do() -> None:
 )
 def test_odd_patterns_are_not_proven(pattern: str) -> None:
     assert not covers_all_text(PatternSplit(pattern))
+
+
+@pytest.mark.parametrize("model", [WordLevel(), WordPiece(), Plamo2(), Word(), Char()], ids=lambda model: model.kind)
+def test_entries_for_all_bytes_prove_nothing_about_other_models(model: Model) -> None:
+    assert not lossless(Spec(bytes_vocab(), model))
 
 
 @pytest.mark.parametrize("model", [RANK, Longest()], ids=lambda model: model.kind)

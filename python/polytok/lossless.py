@@ -26,9 +26,9 @@ from .space_mark import SPACE_MARK_BYTES
 from .spec import (
     Bpe,
     BytesDecode,
-    Char,
     Kind,
     Llama2cDecode,
+    Longest,
     PatternSplit,
     PrefixSpace,
     SentencePieceDecode,
@@ -128,8 +128,8 @@ def _split_reasons(step: SplitStep) -> Iterator[Reason]:
 
 def _bytes_reasons(spec: Spec) -> Iterator[Reason]:
     """Yields the reasons of models over bytes, which need an entry for every byte."""
-    if isinstance(spec.model, (Bpe, Unigram, Word, Char)) and not _merges_bytes(spec):
-        yield Reason(f"model: {spec.model.kind} does not provably cover all text without SentencePiece's decoding")
+    if not (isinstance(spec.model, Longest) or _merges_bytes(spec)):
+        yield Reason(f"model: {spec.model.kind} with decoding by {spec.decode.kind} does not provably restore all text")
         return
     bytes_with_entry = {piece[0] for piece in _PieceSets(spec).usable if len(piece) == 1}
     missing_bytes = sorted(set(range(256)) - bytes_with_entry)
