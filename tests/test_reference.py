@@ -17,7 +17,7 @@ from sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
 import reference_specs as specs
 from polytok import reference
 from polytok import spec as s
-from polytok.errors import ArgumentError, EncodeError, SpecialTokenError, TokenIdError
+from polytok.errors import ArgumentError, EncodeError, SpecError, SpecialTokenError, TokenIdError
 from polytok.reference import RefToken, sentencepiece_decode, utf8
 from polytok.reference.sentencepiece_normalize import normalize
 from polytok.reference.vocabulary import vocabulary
@@ -347,6 +347,11 @@ def test_errors_name_the_byte_and_the_id() -> None:
         reference.encode(tiny("rank"), "abc")
     with pytest.raises(TokenIdError, match="7"):
         reference.decode(tiny("rank"), [7])
+
+
+def test_a_model_without_a_twin_is_refused() -> None:
+    with pytest.raises(SpecError, match="no model WordLevel"):
+        reference.encode(replace(tiny("rank"), model=s.WordLevel()), "abc")
 
 
 def test_characters() -> None:

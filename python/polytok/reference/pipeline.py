@@ -11,7 +11,7 @@ from polytok.reference.special import Allowed, allowed_tokens, split_at_special_
 from polytok.reference.split import split
 from polytok.reference.stages import Aligned, RefToken, Segment
 from polytok.reference.vocabulary import vocabulary
-from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, SentencePieceNormalize, Spec, Unigram
+from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, SentencePieceNormalize, Spec, Unigram, Word
 
 
 def encode(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[int]:
@@ -97,7 +97,9 @@ def _segment(spec: Spec, text: bytes) -> list[Segment]:
         return unigram.segment(vocab, text, spec.line)
     if isinstance(spec.model, Char):
         return char.segment(vocab, text, spec.line)
-    return word.segment(vocab, text, spec.line)
+    if isinstance(spec.model, Word):
+        return word.segment(vocab, text, spec.line)
+    raise SpecError(f"the twins have no model {spec.model!r:.100}")
 
 
 def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
