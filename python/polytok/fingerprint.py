@@ -19,7 +19,7 @@ from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 
 from .plain import fields_to_plain
-from .spec import Bpe, Plamo2, Spec, Unigram
+from .spec import Bpe, Char, Longest, Model, Spec, Word, WordLevel, WordPiece
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,8 +54,15 @@ def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
     yield "kinds", _little_endian_bytes(vocab.kinds)
     if vocab.active_kinds is not None:
         yield "active_kinds", _little_endian_bytes(vocab.active_kinds)
-    if isinstance(spec.model, (Unigram, Plamo2)) or (isinstance(spec.model, Bpe) and spec.model.priority == "score"):
+    if _can_use_scores(spec.model):
         yield f"scores {vocab.scores.dtype.name}", _little_endian_bytes(vocab.scores)
+
+
+def _can_use_scores(model: Model) -> bool:
+    """Reports whether ids can depend on scores. Without a proof to the contrary, a model can use them."""
+    if isinstance(model, Bpe):
+        return model.priority == "score"
+    return not isinstance(model, (Longest, Word, Char, WordPiece, WordLevel))
 
 
 def _little_endian_bytes(column: npt.NDArray[np.generic]) -> bytes:
