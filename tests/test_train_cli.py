@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import polytok
-from polytok.cli import main
+from polytok.cli import main, targets
 from polytok.formats import detect
 from polytok.training import KINDS
 from test_cli import ENVIRONMENT, command
@@ -76,6 +76,11 @@ def test_every_kind_lists_its_options(run: Run) -> None:
     for kind in KINDS:
         code, shown, _ = run("train", "--kind", kind.name, "--help")
         assert code == 0 and f"options of {kind.name}" in shown
+
+
+def test_every_kind_can_be_written_as_ptok() -> None:
+    for kind in KINDS:
+        assert targets.formats(["a.ptok"], [], kind.name, {}) == ["ptok"]
 
 
 def test_wrong_arguments_are_reported_before_training(tmp_path: Path, words: Path, run: Run) -> None:
