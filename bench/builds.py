@@ -82,7 +82,7 @@ def extension_adapter(tokenizer: Any) -> Adapter:
         count=text_function(tokenizer.count),
         offsets=text_function(tokenizer.spans),
         token_ids=lambda columns: columns[0],
-        given_ids=lambda ids: np.array(ids, dtype),
+        to_native_ids=lambda ids: np.array(ids, dtype),
         decode=lambda ids: tokenizer.decode(ids, False, "replace"),
         decode_bytes=lambda ids: tokenizer.decode_bytes(ids, False),
     )

@@ -10,10 +10,10 @@ from typing import Any
 from .cases import Vocabulary
 from .engines import Adapter, Engine
 from .operations import OPERATIONS, Operation
-from .remote import Failed, Remote, attempt
+from .remote import Failure, Remote, attempt
 from .texts import Document
 
-MISSING = Failed("")
+MISSING = Failure("")
 """The answer for an operation that the package does not support."""
 
 
@@ -34,8 +34,8 @@ class Checker:
 
     def digests(
         self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
-    ) -> list[bytes] | Failed:
-        answer: list[bytes] | Failed = self._remote.ask(Request(operation, documents, is_reference))
+    ) -> list[bytes] | Failure:
+        answer: list[bytes] | Failure = self._remote.ask(Request(operation, documents, is_reference))
         return answer
 
     def finish(self) -> None:
@@ -47,7 +47,7 @@ def serve(pipe: Connection, task: tuple[Engine, Vocabulary]) -> None:
     engine, vocabulary = task
     adapter = attempt(lambda: engine.load(vocabulary))
     while (request := pipe.recv()) is not None:
-        pipe.send(adapter if isinstance(adapter, Failed) else attempt(lambda: answer(adapter, request)))
+        pipe.send(adapter if isinstance(adapter, Failure) else attempt(lambda: answer(adapter, request)))
 
 
 def answer(adapter: Adapter, request: Request) -> Any:
@@ -59,17 +59,19 @@ def answer(adapter: Adapter, request: Request) -> Any:
     return digests(adapter, operation, documents)
 
 
-def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) -> list[bytes] | Failed:
+def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) -> list[bytes] | Failure:
     """Returns a digest of the operation's output for each document, or `MISSING`."""
     call = operation.find(adapter)
     if call is None:
         return MISSING
-    given = [operation.given(adapter, document) for document in documents]
-    outputs = operation.rows(adapter, call(given)) if operation.is_whole else map(call, given)
+    inputs = [operation.to_input(adapter, document) for document in documents]
+    outputs = operation.rows(adapter, call(inputs)) if operation.is_whole else map(call, inputs)
     return [operation.evidence(adapter, output) for output in outputs]
 
 
-def count_differences(expected: Sequence[bytes], given: Sequence[bytes]) -> int:
+def count_differences(expected: Sequence[bytes], actual: Sequence[bytes]) -> int:
     """Returns the number of documents with different digests."""
-    longer = abs(len(expected) - len(given))
-    return longer + sum(ours != theirs for ours, theirs in zip(expected, given, strict=False))
+    length_difference = abs(len(expected) - len(actual))
+    return length_difference + sum(
+        expected_digest != actual_digest for expected_digest, actual_digest in zip(expected, actual, strict=False)
+    )

@@ -91,29 +91,29 @@ class Session:
         call = self._operation.find(self._adapter)
         assert call is not None, "the checker has run this operation before"
         self._call = call
-        self._given: dict[int, list[Any]] = {}
+        self._inputs_by_portion: dict[int, list[Any]] = {}
         gc.disable()
-        first = self._time(0, self._convert(task.warm_up[:1])) if task.warm_up else None
+        first_timing = self._time(0, self._convert(task.warm_up[:1])) if task.warm_up else None
         self._time(0, self._convert(task.warm_up))
-        self._ready = Ready(load / 1e9, first.wall if first else None)
+        self._ready = Ready(load / 1e9, first_timing.wall if first_timing else None)
 
     def answer(self, request: int | str) -> Ready | Timing | int | None:
         if request == READY:
             return self._ready
         if isinstance(request, int):
             return self._time(self._sizes[request], self._inputs(request))
-        after = resident_memory()
-        return None if self._before is None or after is None else after - self._before
+        memory = resident_memory()
+        return None if self._before is None or memory is None else memory - self._before
 
     def _inputs(self, portion: int) -> list[Any]:
-        if portion not in self._given:
-            self._given[portion] = self._convert(self._portions[portion])
-        return self._given[portion]
+        if portion not in self._inputs_by_portion:
+            self._inputs_by_portion[portion] = self._convert(self._portions[portion])
+        return self._inputs_by_portion[portion]
 
     def _convert(self, documents: Sequence[Document]) -> list[Any]:
         texts: Sequence[Any] = documents
-        given = [self._operation.given(self._adapter, text) for text in texts]
-        return [given] if self._operation.is_whole else given
+        inputs = [self._operation.to_input(self._adapter, text) for text in texts]
+        return [inputs] if self._operation.is_whole else inputs
 
     def _time(self, size: int, inputs: Iterable[Any]) -> Timing:
         wall, running = time_calls(self._call, inputs)
@@ -123,8 +123,8 @@ class Session:
 def time_calls(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
     """Calls a function with each input and returns wall-clock and processor seconds. Outputs are freed immediately."""
     start, running = perf_counter_ns(), process_time_ns()
-    for given in inputs:
-        call(given)
+    for call_input in inputs:
+        call(call_input)
     return (perf_counter_ns() - start) / 1e9, (process_time_ns() - running) / 1e9
 
 

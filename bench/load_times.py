@@ -117,7 +117,7 @@ def row(path: Path, folder: Path, is_shared: bool) -> str | None:
     reference = FOLDERS.get(path.parent.name)
     jobs = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native)]
     rounds = [[_in_a_process(*job, is_shared) for job in jobs] for _ in range(ROUNDS)]
-    medians = [_median([each[job] for each in rounds]) for job in range(len(jobs))]
+    medians = [_median([round_times[job] for round_times in rounds]) for job in range(len(jobs))]
     ours, theirs, mapped = medians[0], medians[1] if reference else None, medians[-1]
     reference_cell = f"{theirs:.1f} ({reference})" if theirs else "—"
     ratio = f"{theirs / ours:.1f}×" if theirs and ours else "—"
@@ -126,8 +126,8 @@ def row(path: Path, folder: Path, is_shared: bool) -> str | None:
 
 
 def _median(times: list[float | None]) -> float | None:
-    known = [time for time in times if time is not None]
-    return statistics.median(known) if known else None
+    known_times = [time for time in times if time is not None]
+    return statistics.median(known_times) if known_times else None
 
 
 def lines(is_shared: bool) -> Iterator[str]:
@@ -152,7 +152,7 @@ def main() -> None:
         print(line, flush=True)
         table.append(line)
     if arguments.write:
-        markdown.put(TABLE, "load-times", "\n".join(table))
+        markdown.replace_section(TABLE, "load-times", "\n".join(table))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -31,22 +31,22 @@ def matrix(
     for item in items:
         columns.setdefault(column(item))
         cells.setdefault(row(item), {})[column(item)] = cell(item)
-    rows = [[*key, *(found.get(name, "") for name in columns)] for key, found in cells.items()]
+    rows = [[*key, *(row_cells.get(name, "") for name in columns)] for key, row_cells in cells.items()]
     return table([*head, *columns], rows)
 
 
-def put(path: Path, marker: str, text: str) -> None:
+def replace_section(path: Path, marker: str, text: str) -> None:
     """Replaces the text between ``<!-- marker:begin -->`` and ``<!-- marker:end -->`` in a document."""
-    before, after = around(path, marker)
-    path.write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
+    head, tail = split_around_section(path, marker)
+    path.write_text(f"{head}\n\n{text}\n\n{tail}", encoding="utf-8")
 
 
-def around(path: Path, marker: str) -> tuple[str, str]:
+def split_around_section(path: Path, marker: str) -> tuple[str, str]:
     """Returns a document up to the end of its first marker, and from its second marker on."""
     begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
     document = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, found, rest = document.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not found or not closed:
+    head, found_begin, remaining_text = document.partition(begin)
+    _, found_end, tail = remaining_text.partition(end)
+    if not found_begin or not found_end:
         raise SystemExit(f"{path.name} lacks the markers for the figures: add the lines {begin} and {end}")
-    return before + begin, end + after
+    return head + begin, end + tail

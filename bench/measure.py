@@ -12,7 +12,7 @@ from .checker import MISSING, Checker, count_differences
 from .clock import MEMORY, READY, Ready, Task, Timing, serve
 from .engines import ENGINES
 from .operations import OPERATIONS
-from .remote import Failed, Remote
+from .remote import Failure, Remote
 from .texts import Document, Inputs, inputs
 from .workloads import Amount, Case, Workload
 
@@ -51,7 +51,7 @@ class Digests(Protocol):
 
     def digests(
         self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
-    ) -> list[bytes] | Failed: ...
+    ) -> list[bytes] | Failure: ...
 
 
 def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
@@ -62,53 +62,55 @@ def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
 
 def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> list[Result]:
     """Checks and times a case. Returns a result for each operation, text and engine that supports the operation."""
-    given = {text.name: inputs(text, case.workload.document, amount) for text in case.texts}
+    inputs_by_text = {text.name: inputs(text, case.workload.document, amount) for text in case.texts}
     results: list[Result] = []
     for operation in case.workload.operations:
         for text in case.texts:
             engine_names = [name for name in case.engines if ENGINES[name].is_timed]
             rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in engine_names]
-            documents = [document for portion in given[text.name].rounds for document in portion]
-            results += verified(rows, documents, checked_by)
+            documents = [document for portion in inputs_by_text[text.name].rounds for document in portion]
+            results += check_results(rows, documents, checked_by)
     for turn in range(amount.processes):
-        time(case, amount, given, [result for result in results if result.void is None], turn)
+        time(case, amount, inputs_by_text, [result for result in results if result.void is None], turn)
     return results
 
 
-def verified(results: list[Result], documents: Sequence[Document], checked_by: Mapping[str, Digests]) -> list[Result]:
+def check_results(
+    results: list[Result], documents: Sequence[Document], checked_by: Mapping[str, Digests]
+) -> list[Result]:
     """Returns the results of engines that support the operation; a result with wrong outputs is void.
 
     The expected outputs are those of the reference, or of polytok if the reference rejects the text.
     """
     vocabulary, operation = results[0].vocabulary, results[0].operation
-    expected: list[bytes] | Failed = Failed(f"{vocabulary.reference} is not installed")
+    expected: list[bytes] | Failure = Failure(f"{vocabulary.reference} is not installed")
     for name in (vocabulary.reference, OURS):
-        if name in checked_by and vocabulary.reference in checked_by and isinstance(expected, Failed):
+        if name in checked_by and vocabulary.reference in checked_by and isinstance(expected, Failure):
             expected = checked_by[name].digests(operation, documents, is_reference=True)
     supported_results = []
     for result in results:
         if result.engine not in checked_by:
             result.void = "not installed"
-        elif isinstance(expected, Failed):
+        elif isinstance(expected, Failure):
             result.void = f"ids not checked: {expected.why}"
         else:
-            given = checked_by[result.engine].digests(operation, documents)
-            if given == MISSING:
+            actual = checked_by[result.engine].digests(operation, documents)
+            if actual == MISSING:
                 continue
-            result.void = fault(expected, given)
+            result.void = fault(expected, actual)
         supported_results.append(result)
     return supported_results
 
 
-def fault(expected: list[bytes], given: list[bytes] | Failed) -> str | None:
+def fault(expected: list[bytes], actual: list[bytes] | Failure) -> str | None:
     """Describes the error in an engine's outputs; returns None if they are correct."""
-    if isinstance(given, Failed):
-        return given.why
-    wrong = count_differences(expected, given)
-    return f"other ids in {wrong} of {len(expected)} documents" if wrong else None
+    if isinstance(actual, Failure):
+        return actual.why
+    wrong_count = count_differences(expected, actual)
+    return f"other ids in {wrong_count} of {len(expected)} documents" if wrong_count else None
 
 
-def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result], turn: int) -> None:
+def time(case: Case, amount: Amount, inputs_by_text: Mapping[str, Inputs], results: list[Result], turn: int) -> None:
     """Times all engines and operations, each in its own process.
 
     In a round, all processes encode the same portion, and a different process begins in each round.
@@ -116,7 +118,7 @@ def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.operation, result.engine), []).append(result)
-    contestants = [Contestant(case, amount, given, group) for group in groups.values()]
+    contestants = [Contestant(case, amount, inputs_by_text, group) for group in groups.values()]
     for contestant in rotate(contestants, turn):
         contestant.start()  # processes start in turn, because loading is timed too
     for passes in ("first", "again") if case.workload.has_again else ("first",):
@@ -131,22 +133,22 @@ def time(case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[
 class Contestant:
     """The process of an engine's operation, and the results that it fills, one for each text."""
 
-    def __init__(self, case: Case, amount: Amount, given: Mapping[str, Inputs], results: list[Result]) -> None:
+    def __init__(self, case: Case, amount: Amount, inputs_by_text: Mapping[str, Inputs], results: list[Result]) -> None:
         self._results = {result.text.name: result for result in results}
         self._rounds = amount.rounds
         self._is_shared = amount.is_shared and OPERATIONS[results[0].operation].threads == 1
         self._places = {text.name: place for place, text in enumerate(case.texts)}
         engine, operation = results[0].engine, results[0].operation
-        warm_up = [document for text in case.texts for document in given[text.name].warm_up]
-        portions = [portion for text in case.texts for portion in given[text.name].rounds]
+        warm_up = [document for text in case.texts for document in inputs_by_text[text.name].warm_up]
+        portions = [portion for text in case.texts for portion in inputs_by_text[text.name].rounds]
         task = Task(ENGINES[engine], case.vocabulary, operation, warm_up, portions, amount.copies)
         self._process = Remote(serve, task, PATIENCE, OPERATIONS[operation].threads)
 
     def start(self) -> None:
         """Starts the process, which loads the engine and warms it up."""
-        ready: Ready | Failed = self._process.ask(READY)
+        ready: Ready | Failure = self._process.ask(READY)
         for result in self._results.values():
-            if isinstance(ready, Failed):
+            if isinstance(ready, Failure):
                 result.void = ready.why
             else:
                 result.load.append(ready.load)
@@ -157,16 +159,16 @@ class Contestant:
         result = self._results.get(text.name)
         if result is None or result.void is not None:
             return
-        took: Timing | Failed = self._process.ask(self._places[text.name] * self._rounds + portion)
-        if isinstance(took, Failed):
-            result.void = took.why
+        timing: Timing | Failure = self._process.ask(self._places[text.name] * self._rounds + portion)
+        if isinstance(timing, Failure):
+            result.void = timing.why
             return
-        getattr(result, passes).append(took.speed(self._is_shared))
-        result.disturbed += took.is_disturbed
+        getattr(result, passes).append(timing.speed(self._is_shared))
+        result.disturbed += timing.is_disturbed
 
     def finish(self) -> None:
         if self._process.is_running:
-            memory: int | Failed | None = self._process.ask(MEMORY)
+            memory: int | Failure | None = self._process.ask(MEMORY)
             for result in self._results.values():
                 result.memory += [memory] if isinstance(memory, int) else []
             self._process.finish()

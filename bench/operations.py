@@ -18,7 +18,7 @@ Call = Callable[[Any], Any]
 class Operation:
     """An operation of an engine.
 
-    ``find`` returns the function to time, or None if the package does not have it. ``given`` converts a text to the
+    ``find`` returns the function to time, or None if the package does not have it. ``to_input`` converts a text to the
     input of the function. ``evidence`` returns a digest of an output, and ``expected`` the digest that the reference
     returns for the text. If ``is_whole``, one call processes all texts of a round: its input is a list of inputs, and
     ``rows`` returns the output for each of them.
@@ -28,7 +28,7 @@ class Operation:
     find: Callable[[Adapter], Call | None]
     evidence: Callable[[Adapter, Any], bytes]
     expected: Callable[[Adapter, str], bytes]
-    given: Callable[[Adapter, str], Any] = lambda _, text: text
+    to_input: Callable[[Adapter, str], Any] = lambda _, text: text
     rows: Callable[[Adapter, Any], Sequence[Any]] = lambda _, rows: rows
     is_whole: bool = False
     threads: int = 1
@@ -55,15 +55,17 @@ def _length(adapter: Adapter, text: str) -> bytes:
 
 def _text(adapter: Adapter, text: str) -> bytes:
     assert adapter.decode is not None, "every reference decodes"
-    return text_digest(adapter.decode(_as_given(adapter, text)))
+    return text_digest(adapter.decode(_native_ids(adapter, text)))
 
 
 def _bytes(adapter: Adapter, text: str) -> bytes:
-    return text_digest(adapter.decode_bytes(_as_given(adapter, text))) if adapter.decode_bytes else _text(adapter, text)
+    return (
+        text_digest(adapter.decode_bytes(_native_ids(adapter, text))) if adapter.decode_bytes else _text(adapter, text)
+    )
 
 
-def _as_given(adapter: Adapter, text: str) -> Any:
-    return adapter.given_ids(_as_list(adapter, text))
+def _native_ids(adapter: Adapter, text: str) -> Any:
+    return adapter.to_native_ids(_as_list(adapter, text))
 
 
 def _as_list(adapter: Adapter, text: str) -> list[int]:
@@ -105,10 +107,14 @@ OPERATIONS = {
     ),
     "batch 1": _batches(1),
     "batch 2": _batches(2),
-    "decode": Operation("to str", lambda adapter: adapter.decode, _same_text, _text, given=_as_given),
-    "decode list": Operation("to str, from a list", lambda adapter: adapter.decode, _same_text, _text, given=_as_list),
-    "decode bytes": Operation("to bytes", lambda adapter: adapter.decode_bytes, _same_text, _bytes, given=_as_given),
+    "decode": Operation("to str", lambda adapter: adapter.decode, _same_text, _text, to_input=_native_ids),
+    "decode list": Operation(
+        "to str, from a list", lambda adapter: adapter.decode, _same_text, _text, to_input=_as_list
+    ),
+    "decode bytes": Operation(
+        "to bytes", lambda adapter: adapter.decode_bytes, _same_text, _bytes, to_input=_native_ids
+    ),
     "decode batch": Operation(
-        "batch", lambda adapter: adapter.decode_batch, _same_text, _text, given=_as_given, is_whole=True
+        "batch", lambda adapter: adapter.decode_batch, _same_text, _text, to_input=_native_ids, is_whole=True
     ),
 }

@@ -22,13 +22,13 @@ def draw(results: Results, path: Path) -> None:
     from matplotlib.patches import Patch
 
     matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
-    found = results.of("documents")
-    vocabularies = list(dict.fromkeys(result.vocabulary for result in found))
+    document_results = results.of("documents")
+    vocabularies = list(dict.fromkeys(result.vocabulary for result in document_results))
     if not vocabularies:
         return
     height = 2.1 * len(vocabularies)
     figure, panels = plt.subplots(len(vocabularies), 1, figsize=(8, height), sharey=True, squeeze=False)
-    colours = _colours(found)
+    colours = _colours(document_results)
     for (axes,), vocabulary in zip(panels, vocabularies, strict=True):
         _panel(axes, results, vocabulary, colours)
     handles = [Patch(color=colour, label=name) for name, colour in colours.items()]
@@ -38,9 +38,9 @@ def draw(results: Results, path: Path) -> None:
     plt.close(figure)
 
 
-def _colours(found: list[Result]) -> dict[str, str]:
+def _colours(document_results: list[Result]) -> dict[str, str]:
     """Returns a colour for each engine, with polytok first."""
-    peers = sorted({result.engine for result in found} - OWN)
+    peers = sorted({result.engine for result in document_results} - OWN)
     return COLOURS | {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(peers)}
 
 
@@ -68,5 +68,5 @@ def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict
 
 def _speed(results: Results, vocabulary: str, text: str, engine: str) -> float:
     """Returns the speed of the first pass with the engine's fastest output; 0 if its ids differ or it has no result."""
-    found = results.of("documents", vocabulary, text, engine=engine)
-    return max((median(result.first) for result in found if result.void is None), default=0.0)
+    matching_results = results.of("documents", vocabulary, text, engine=engine)
+    return max((median(result.first) for result in matching_results if result.void is None), default=0.0)

@@ -18,7 +18,7 @@ Serve = Callable[[Connection, Any], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failure:
     """The reason why a request has no answer."""
 
     why: str
@@ -27,7 +27,7 @@ class Failed:
 class Remote:
     """A process that runs ``serve(pipe, task)``, which answers each request that it reads until it reads None.
 
-    The answer is `Failed` if the process crashes or needs longer than ``patience`` seconds; a new process then answers
+    The answer is `Failure` if the process crashes or needs longer than ``patience`` seconds; a new process then answers
     the next request. ``threads`` is the number of threads of the thread pools in the process.
     """
 
@@ -37,7 +37,7 @@ class Remote:
         self._running: tuple[BaseProcess, Connection] | None = None
 
     def ask(self, request: Any) -> Any:
-        """Sends a request and returns the answer, or `Failed`."""
+        """Sends a request and returns the answer, or `Failure`."""
         _, pipe = self._running or self.begin()
         try:
             pipe.send(request)
@@ -45,9 +45,9 @@ class Remote:
                 return pipe.recv()
         except (EOFError, OSError):
             self._end()
-            return Failed("crashed")
+            return Failure("crashed")
         self._end()
-        return Failed(f"over {self._patience:g} s")
+        return Failure(f"over {self._patience:g} s")
 
     @property
     def is_running(self) -> bool:
@@ -90,11 +90,11 @@ def _served(pipe: Connection, serve: Serve, task: Any, threads: int) -> None:
 
 
 def attempt(action: Callable[[], Any]) -> Any:
-    """Returns the result of an action, or `Failed` for exceptions of any class, because packages raise many classes."""
+    """Returns the result of an action, or `Failure` for any exception; packages raise many classes of exceptions."""
     try:
         return action()
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         first = (str(error).splitlines() or [""])[0].replace("|", " ")
-        return Failed(f"{type(error).__name__}: {first[:60]}")
+        return Failure(f"{type(error).__name__}: {first[:60]}")

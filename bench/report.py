@@ -19,7 +19,7 @@ from .targets import targets_table
 from .workloads import BATCH, COLD, DECODING, LONG, SHORT, Selection
 
 
-def full(results: Results, selection: Selection) -> str:
+def full_report(results: Results, selection: Selection) -> str:
     """Returns all tables with headings; tables without results are omitted."""
     parts = [machine(results, selection), "## Target by target", targets_table(results)]
     for title, text in (
@@ -45,10 +45,10 @@ def machine(results: Results, selection: Selection) -> str:
     rounds = sum(len(result.first) + len(result.again) for result in results.all)
     disturbed = sum(result.disturbed for result in results.all)
     selected = "The quick selection" if selection.is_quick else "A full run"
-    measured = "processor time" if selection.is_shared else "time by the clock"
+    clock_name = "processor time" if selection.is_shared else "time by the clock"
     return (
         f"{date.today()}. {processor()}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}; {versions}. {selected}, {measured}; "
+        f"Python {platform.python_version()}; {versions}. {selected}, {clock_name}; "
         f"{disturbed} of {rounds} rounds lost over a tenth to other processes."
     )
 
@@ -77,8 +77,8 @@ def beginnings(results: Results) -> str:
             groups.setdefault((result.vocabulary.title, result.engine), []).append(result)
     rows = []
     for titles, group in groups.items():
-        load = median(second for result in group for second in result.load)
-        memory = [held for result in group for held in result.memory]
+        load = median(load_seconds for result in group for load_seconds in result.load)
+        memory = [result_memory for result in group for result_memory in result.memory]
         rows.append([*titles, f"{load * 1e3:.0f}", f"{median(memory) / 1e6:.0f}" if memory else ""])
     return table(["vocabulary", "engine", "load, ms", "memory, MB"], rows) if rows else ""
 
@@ -116,12 +116,12 @@ def worst(results: Results) -> str:
             return f"{nanoseconds:.1f}"
         return f"{nanoseconds:.1f} ({median(english[0].first) / median(result.first):.1f}×)"
 
-    found = results.of("worst")
-    if not found:
+    worst_results = results.of("worst")
+    if not worst_results:
         return ""
     note = "Nanoseconds per byte, and how many times the engine's own cost of English; numpy arrays where it has them."
     head = ["vocabulary", "engine"]
-    return f"{note}\n\n{matrix(found, _titles, lambda result: result.text.title, cell, head)}"
+    return f"{note}\n\n{matrix(worst_results, _titles, lambda result: result.text.title, cell, head)}"
 
 
 def decoding(results: Results) -> str:
@@ -134,9 +134,9 @@ def counting(results: Results) -> str:
     return _matrix(results.of("beside ids"), lambda result: _speed_and_times(results, result), has_text=True)
 
 
-def _matrix(found: Sequence[Result], cell: Callable[[Result], str], has_text: bool = False) -> str:
+def _matrix(selected_results: Sequence[Result], cell: Callable[[Result], str], has_text: bool = False) -> str:
     """Returns a table with a column for each operation."""
-    if not found:
+    if not selected_results:
         return ""
 
     def row(result: Result) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def _matrix(found: Sequence[Result], cell: Callable[[Result], str], has_text: bo
         return (vocabulary, result.text.title, engine) if has_text else (vocabulary, engine)
 
     head = ["vocabulary", "text", "engine"] if has_text else ["vocabulary", "engine"]
-    return matrix(found, row, lambda result: f"{OPERATIONS[result.operation].title}, MB/s", cell, head)
+    return matrix(selected_results, row, lambda result: f"{OPERATIONS[result.operation].title}, MB/s", cell, head)
 
 
 def _titles(result: Result) -> tuple[str, str]:
@@ -163,10 +163,10 @@ def summary(results: Results) -> str:
 
     A cell compares polytok with the fastest other engine, each with its fastest output.
     """
-    found = results.of("documents")
-    texts = [text for text in TEXTS if any(result.text == text for result in found)]
+    document_results = results.of("documents")
+    texts = [text for text in TEXTS if any(result.text == text for result in document_results)]
     rows = []
-    for vocabulary in dict.fromkeys(result.vocabulary for result in found):
+    for vocabulary in dict.fromkeys(result.vocabulary for result in document_results):
         title = f"{vocabulary.title} ({vocabulary.family})"
         rows.append([title, *(cell(results, vocabulary, text) for text in texts)])
     return table(["vocabulary", *(text.title for text in texts)], rows)
@@ -189,8 +189,8 @@ def slower_cases(results: Results) -> list[str]:
         case_title = f"{result.vocabulary.title}, {result.workload.title}, {result.text.title}, {result.operation}"
         if result.engine == OURS and result.void is not None:
             lines.append(f"{case_title}: polytok: {result.void}")
-        over = _over(results, result)
-        if over is not None and over < 1:
+        ratio = _over(results, result)
+        if ratio is not None and ratio < 1:
             lines.append(f"{case_title}: {result.engine} is faster")
     return lines
 

@@ -36,13 +36,13 @@ class Results:
         engine: str | None = None,
     ) -> list[Result]:
         """Returns the results of a workload that match all arguments."""
-        wanted = (workload, vocabulary, text, operation, engine)
-        return [result for result in self.all if all(_fits(*pair) for pair in zip(wanted, _key(result), strict=True))]
+        filters = (workload, vocabulary, text, operation, engine)
+        return [result for result in self.all if all(_fits(*pair) for pair in zip(filters, _key(result), strict=True))]
 
     def ours(self, workload: str, vocabulary: str, text: str, operation: str) -> Result | None:
         """Returns the result of polytok; None if it has no time."""
-        found = self.of(workload, vocabulary, text, operation, OURS)
-        return found[0] if found and found[0].void is None else None
+        matching_results = self.of(workload, vocabulary, text, operation, OURS)
+        return matching_results[0] if matching_results and matching_results[0].void is None else None
 
     def peers(self, workload: str, vocabulary: str, text: str, operation: str | None = None) -> Iterator[Result]:
         """Yields the results of other engines that have a time."""
@@ -65,5 +65,5 @@ def _key(result: Result) -> tuple[str, str, str, str, str]:
     return (result.workload.name, result.vocabulary.name, result.text.name, result.operation, result.engine)
 
 
-def _fits(wanted: str | None, given: str) -> bool:
-    return wanted is None or wanted == given
+def _fits(filter_value: str | None, actual: str) -> bool:
+    return filter_value is None or filter_value == actual

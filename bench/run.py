@@ -28,15 +28,15 @@ def main() -> None:
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.write:
         for document, marker in (TABLES, *SUMMARIES):
-            markdown.around(document, marker)  # missing markers must fail before the measurements
+            markdown.split_around_section(document, marker)  # missing markers must fail before the measurements
     selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
     results = run(selection)
-    tables, summary = report.full(results, selection), report.summary(results)
+    tables, summary = report.full_report(results, selection), report.summary(results)
     print(tables, summary, "\n".join(report.slower_cases(results)) or "polytok is ahead everywhere.", sep="\n\n")
     if arguments.write:
-        markdown.put(*TABLES, tables)
+        markdown.replace_section(*TABLES, tables)
         for document, marker in SUMMARIES:
-            markdown.put(document, marker, summary)
+            markdown.replace_section(document, marker, summary)
         plot.draw(results, PLOT)
 
 

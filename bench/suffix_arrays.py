@@ -61,13 +61,13 @@ def suffix_array(symbols: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.sig
     places: npt.NDArray[np.signedinteger] = divsufsort(
         symbols.astype(symbols.dtype.newbyteorder(">"), copy=False).view(np.uint8)
     )
-    kept = 0
+    kept_count = 0
     for first in range(0, len(places), block):
         part = places[first : first + block]
         part = part[part % width == 0] // width
-        places[kept : kept + len(part)] = part
-        kept += len(part)
-    return places[:kept]
+        places[kept_count : kept_count + len(part)] = part
+        kept_count += len(part)
+    return places[:kept_count]
 
 
 def _bytes(paths: list[Path]) -> npt.NDArray[np.uint8]:

@@ -25,23 +25,23 @@ from .markdown import matrix
 from .results import Results, compare
 from .worst_texts import WORST
 
-Measure = Callable[[Results, str, str], "Measured | None"]
+Measure = Callable[[Results, str, str], "Figure | None"]
 """A function that returns the figure for a vocabulary and a text; None if it was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Figure:
     """A figure, and the engine it is compared with unless the target names it.
 
-    If there is no engine to compare with, ``value`` is None and ``beside`` has the reason.
+    If there is no engine to compare with, ``value`` is None and ``remark`` has the reason.
     """
 
     value: float | None
-    beside: str = ""
+    remark: str = ""
 
     @property
     def note(self) -> str:
-        return f" {self.beside}" if self.beside else ""
+        return f" {self.remark}" if self.remark else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,15 @@ class Target:
 def over(engine: str, passes: str = "first") -> Measure:
     """Returns a measure: the ratio of polytok's speed to an engine's, each with its fastest output."""
 
-    def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
+    def measure(results: Results, vocabulary: str, text: str) -> Figure | None:
         ours = results.ours("documents", vocabulary, text, "numpy")
         theirs = [row for row in results.peers("documents", vocabulary, text) if row.engine == engine]
         if ours is None or not results.of("documents", vocabulary, text, engine=engine):
             return None
         if not theirs:
-            return Measured(None, f"no {engine} with these ids")
+            return Figure(None, f"no {engine} with these ids")
         fastest = max(theirs, key=lambda result: median(getattr(result, passes)))
-        return Measured(compare(ours, fastest, passes).times)
+        return Figure(compare(ours, fastest, passes).times)
 
     return measure
 
@@ -81,10 +81,10 @@ def over(engine: str, passes: str = "first") -> Measure:
 def over_all(workload: str, operation: str) -> Measure:
     """Returns a measure: the ratio of polytok's speed to that of the fastest other engine with the same operation."""
 
-    def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
+    def measure(results: Results, vocabulary: str, text: str) -> Figure | None:
         ours = results.ours(workload, vocabulary, text, operation)
         theirs = ours and results.fastest_peer(ours, operation)
-        return Measured(compare(ours, theirs).times, theirs.engine) if ours and theirs else None
+        return Figure(compare(ours, theirs).times, theirs.engine) if ours and theirs else None
 
     return measure
 
@@ -92,10 +92,10 @@ def over_all(workload: str, operation: str) -> Measure:
 def over_own(workload: str, operation: str, other: str) -> Measure:
     """Returns a measure: the ratio of the speeds of two operations of polytok."""
 
-    def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
+    def measure(results: Results, vocabulary: str, text: str) -> Figure | None:
         ours = results.ours(workload, vocabulary, text, operation)
         theirs = results.ours(workload, vocabulary, text, other)
-        return Measured(compare(ours, theirs).times) if ours and theirs else None
+        return Figure(compare(ours, theirs).times) if ours and theirs else None
 
     return measure
 
@@ -103,18 +103,18 @@ def over_own(workload: str, operation: str, other: str) -> Measure:
 def speed(workload: str, operation: str) -> Measure:
     """Returns a measure: the speed in GB/s."""
 
-    def measure(results: Results, vocabulary: str, text: str) -> Measured | None:
+    def measure(results: Results, vocabulary: str, text: str) -> Figure | None:
         ours = results.ours(workload, vocabulary, text, operation)
-        return Measured(median(ours.first) / 1e3) if ours else None
+        return Figure(median(ours.first) / 1e3) if ours else None
 
     return measure
 
 
-def slowdown(results: Results, vocabulary: str, text: str) -> Measured | None:
+def slowdown(results: Results, vocabulary: str, text: str) -> Figure | None:
     """Returns the ratio of the cost per byte to the cost per byte of English text."""
     ours = results.ours("worst", vocabulary, text, "ids")
     english = results.ours("worst", vocabulary, ENGLISH.name, "ids")
-    return Measured(median(english.first) / median(ours.first)) if ours and english else None
+    return Figure(median(english.first) / median(ours.first)) if ours and english else None
 
 
 ALL = (BYTE_BPE, SENTENCEPIECE_BPE, UNIGRAM, LONGEST, WORDPIECE)
@@ -157,7 +157,7 @@ TARGETS = (
 )
 
 
-Row: TypeAlias = tuple[Target, str, Text, Measured]
+Row: TypeAlias = tuple[Target, str, Text, Figure]
 
 
 def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[Row]:
@@ -166,20 +166,20 @@ def rows(results: Results, targets: Sequence[Target] = TARGETS) -> Iterator[Row]
         for vocabulary in VOCABULARIES:
             if vocabulary.family in target.families:
                 for text in target.texts:
-                    measured = target.measure(results, vocabulary.name, text.name)
-                    if measured is not None:
-                        yield target, vocabulary.title, text, measured
+                    figure = target.measure(results, vocabulary.name, text.name)
+                    if figure is not None:
+                        yield target, vocabulary.title, text, figure
 
 
 def targets_table(results: Results) -> str:
     """Returns a table with a row for each target and vocabulary and a column for each text; missed targets are bold."""
-    found = list(rows(results))
-    judged = [target.is_met(measured.value) for target, _, _, measured in found if measured.value is not None]
+    target_rows = list(rows(results))
+    judged = [target.is_met(figure.value) for target, _, _, figure in target_rows if figure.value is not None]
     tables = [f"{sum(judged)} of {len(judged)} are met; the others are **bold**."]
     for texts in (TEXTS, WORST):
-        if shown := [row for row in found if row[2] in texts]:
+        if shown_rows := [row for row in target_rows if row[2] in texts]:
             head = ["vocabulary", "what", "target"]
-            tables.append(matrix(shown, _titles, lambda row: row[2].title, _cell, head))
+            tables.append(matrix(shown_rows, _titles, lambda row: row[2].title, _cell, head))
     return "\n\n".join(tables)
 
 
@@ -189,8 +189,8 @@ def _titles(row: Row) -> tuple[str, ...]:
 
 
 def _cell(row: Row) -> str:
-    target, _, _, measured = row
-    if measured.value is None:
-        return measured.beside
-    value = f"{measured.value:.2f}"
-    return f"{value if target.is_met(measured.value) else f'**{value}**'}{measured.note}"
+    target, _, _, figure = row
+    if figure.value is None:
+        return figure.remark
+    value = f"{figure.value:.2f}"
+    return f"{value if target.is_met(figure.value) else f'**{value}**'}{figure.note}"

@@ -64,21 +64,21 @@ def source(name: str) -> bytes:
 
 def library_sources(root: Path) -> Iterable[bytes]:
     """Yields the modules of Python's library, without tests and installed packages."""
-    skipped = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages"})
-    return sources(root, "*.py", skipped)
+    skipped_folders = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages"})
+    return sources(root, "*.py", skipped_folders)
 
 
-def sources(root: Path, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterable[bytes]:
+def sources(root: Path, pattern: str, skipped_folders: frozenset[str] = frozenset()) -> Iterable[bytes]:
     """Yields the content of files below ``root`` in the order of hashes of their paths, up to `MAX_SOURCE_BYTES` bytes.
 
-    Folders in ``skipped``, and files that are not UTF-8, are excluded.
+    Folders in ``skipped_folders``, and files that are not UTF-8, are excluded.
     """
     paths = {path.relative_to(root).as_posix(): path for path in root.rglob(pattern)}
     size = 0
     for name in sorted(paths, key=lambda name: hashlib.blake2b(name.encode()).digest()):
         if size >= MAX_SOURCE_BYTES:
             return
-        if skipped.isdisjoint(name.split("/")):
+        if skipped_folders.isdisjoint(name.split("/")):
             data = paths[name].read_bytes()
             if is_utf8(data):
                 size += len(data)
@@ -123,14 +123,14 @@ def copies(documents: Sequence[Document], count: int) -> Sequence[Document]:
     """Returns the text of the documents ``count`` times, split at different positions, so that no document repeats."""
     if count == 1:
         return documents
-    whole = "".join(map(str, documents))
-    length = max(1, len(whole) // len(documents))
-    made: list[str] = []
+    joined_text = "".join(map(str, documents))
+    length = max(1, len(joined_text) // len(documents))
+    document_copies: list[str] = []
     for turn in range(count):
         shift = turn * length // count
-        starts = [0, *range(shift, len(whole), length)] if shift else list(range(0, len(whole), length))
-        made += [whole[start:stop] for start, stop in pairwise([*starts, len(whole)])]
-    return made
+        starts = [0, *range(shift, len(joined_text), length)] if shift else list(range(0, len(joined_text), length))
+        document_copies += [joined_text[start:stop] for start, stop in pairwise([*starts, len(joined_text)])]
+    return document_copies
 
 
 def utf8_bytes(documents: Iterable[Document]) -> int:

@@ -211,6 +211,6 @@ class Selection:
         return vocabulary.is_quick if workload.quick_vocabularies is None else name in workload.quick_vocabularies
 
 
-def _known(given: Collection[str], names: list[str]) -> None:
-    if unknown := sorted(set(given) - set(names)):
+def _known(requested_names: Collection[str], names: list[str]) -> None:
+    if unknown := sorted(set(requested_names) - set(names)):
         raise SystemExit(f"unknown name {', '.join(unknown)}: choose from {', '.join(names)}")

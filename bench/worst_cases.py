@@ -44,7 +44,7 @@ def main() -> None:
         for name, make in MAKERS.items():
             times = [milliseconds(tokenizer, make(size, 0)) for size in SIZES]
             growth = times[-1] / times[0] / (SIZES[-1] / SIZES[0])
-            cells = " | ".join(f"{each:.1f}" for each in times)
+            cells = " | ".join(f"{seconds:.1f}" for seconds in times)
             print(f"| {path.stem} | {name} | {cells} | {growth:.1f} |", flush=True)
 
 

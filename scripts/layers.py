@@ -53,8 +53,8 @@ def table(text: str, heading: str) -> list[str]:
     >>> table("## A\\n\\n| room | what |\\n|---|---|\\n| `a`, `b` | x |\\n| `c` | y |\\n\\n| `d` | z |", "## A")
     ['a', 'b', 'c']
     """
-    _, found, rest = text.partition(f"{heading}\n")
-    if not found:
+    _, found_heading, rest = text.partition(f"{heading}\n")
+    if not found_heading:
         raise SystemExit(f"{TABLES.name} has no heading {heading!r}")
     rows = re.search(r"(?:^\|.*\n?)+", rest, re.MULTILINE)
     cells = [row.split("|")[1] for row in rows[0].splitlines()] if rows else []
@@ -146,7 +146,7 @@ def without_tests(text: str) -> str:
     >>> without_tests('use a; // b\\n#[cfg(test)]\\nmod tests {\\n    use c;\\n}\\nuse d;').split()
     ['use', 'a;', 'use', 'd;']
     """
-    text = _NO_CODE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    text = _NO_CODE.sub(lambda match: "\n" * match[0].count("\n"), text)
     while (start := text.find(_CFG_TEST)) >= 0:
         end = _end_of_item(text, start + len(_CFG_TEST))
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]

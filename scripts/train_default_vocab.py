@@ -98,9 +98,9 @@ def row_prefixes() -> list[bytes]:
     rare characters of Han Extension A and private use.
     """
     codes = (*range(0x800, 0x3400), *range(0x4DC0, 0xD800), *range(0xF900, 0x10000))
-    below = {chr(code).encode()[:-1] for code in codes if unicodedata.category(chr(code)) != "Cn"}
+    prefixes = {chr(code).encode()[:-1] for code in codes if unicodedata.category(chr(code)) != "Cn"}
     emoji = {chr(code).encode()[:-1] for code in range(0x1F000, 0x1FB00)}
-    return [*sorted(below), "\U0001f600".encode()[:2], *sorted(emoji)]
+    return [*sorted(prefixes), "\U0001f600".encode()[:2], *sorted(emoji)]
 
 
 def forced_chars(pieces: Counter[str]) -> list[str]:

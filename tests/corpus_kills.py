@@ -63,15 +63,15 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def children(process: int) -> list[int]:
     """Returns the child processes of a process."""
-    found = []
+    child_pids = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             status = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(status[1]) == process and status[0] != "Z":
-            found.append(int(path.parent.name))
-    return found
+            child_pids.append(int(path.parent.name))
+    return child_pids
 
 
 def kill(process: int, target: str, rng: random.Random) -> bool:
@@ -142,9 +142,9 @@ def check(moments: int, size: int, shard_size: int, seed: int) -> str:
         while killed.total() < moments:
             out = folder / f"out{jobs}"
             killed += run_with_kills(command(inputs, out, shard_size), out, seconds, rng, moments - killed.total())
-            found = contents(out)
-            assert found.keys() == expected.keys(), sorted(found.keys() ^ expected.keys())
-            assert found == expected, [name for name in found if found[name] != expected[name]]
+            actual = contents(out)
+            assert actual.keys() == expected.keys(), sorted(actual.keys() ^ expected.keys())
+            assert actual == expected, [name for name in actual if actual[name] != expected[name]]
             jobs += 1
     return f"{jobs} jobs of {seconds:.1f} s, {len(expected)} files each, equal after {dict(sorted(killed.items()))}"
 

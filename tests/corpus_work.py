@@ -46,6 +46,6 @@ def _fail_if_requested(folder: Path, number: int) -> None:
     error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
     if error.exists():
         raise ArgumentError(error.read_text())
-    if deaths.exists() and (left := deaths.read_text()):
-        deaths.write_text(left[1:])
+    if deaths.exists() and (remaining_deaths := deaths.read_text()):
+        deaths.write_text(remaining_deaths[1:])
         os.kill(os.getpid(), signal.SIGKILL)

@@ -43,7 +43,7 @@ def _typed(value: Any) -> Typed:
         return Typed(6, value)
     if isinstance(value, (str, bytes)):
         return Typed(STRING, value)
-    elements = {_typed(each).kind for each in value} or {STRING}
+    elements = {_typed(element).kind for element in value} or {STRING}
     return Typed(ARRAY, value, {4: 5}.get(min(elements), min(elements)))
 
 
@@ -51,7 +51,7 @@ def _entry(key: str, typed: Typed, order: str) -> bytes:
     name = _string(key, order) + struct.pack(f"{order}I", typed.kind)
     if typed.kind != ARRAY:
         return name + _value(typed.kind, typed.value, order)
-    values = b"".join(_value(typed.element, each, order) for each in typed.value)
+    values = b"".join(_value(typed.element, element, order) for element in typed.value)
     return name + struct.pack(f"{order}IQ", typed.element, len(typed.value)) + values
 
 
@@ -70,11 +70,11 @@ Rows = list[tuple[Any, int, float]]
 def vocabulary(model: str, rows: Rows, **keys: Any) -> dict[str, Any]:
     """Returns the keys of a file with these (text, type, score) rows; other keys are given without their prefix."""
     texts, types, scores = zip(*rows, strict=True)
-    found = {"model": model, "tokens": list(texts), "token_type": list(types), "scores": list(scores), **keys}
+    fields = {"model": model, "tokens": list(texts), "token_type": list(types), "scores": list(scores), **keys}
     named = {"name": "general.name", "architecture": "general.architecture"}
     return {
         named.get(key, f"tokenizer.ggml.{key.replace('__', '.')}"): value
-        for key, value in found.items()
+        for key, value in fields.items()
         if value is not None
     }
 

@@ -137,15 +137,17 @@ def difference(training: Training, texts: Sequence[str]) -> str | None:
     if not (rules.prefix or rules.suffix) and first != alphabet:
         return "the first entries are in another order"
     ours._rules = _FixedAlphabet(*(getattr(rules, name) for name in rules.__dataclass_fields__), first)
-    found, wanted = ours.finish(), polytok.load(theirs.to_str().encode()).spec
-    assert isinstance(found, Spec)
-    return differing_fields(replace(found, origin=wanted.origin), replace(wanted, extra={}))
+    our_spec, expected_spec = ours.finish(), polytok.load(theirs.to_str().encode()).spec
+    assert isinstance(our_spec, Spec)
+    return differing_fields(replace(our_spec, origin=expected_spec.origin), replace(expected_spec, extra={}))
 
 
-def differing_fields(found: Spec, wanted: Spec) -> str | None:
+def differing_fields(our_spec: Spec, expected_spec: Spec) -> str | None:
     """Returns the fields in which two Specs differ."""
-    names = [name for name in wanted.__dataclass_fields__ if getattr(found, name) != getattr(wanted, name)]
-    return f"{', '.join(names)}: {found!r:.300} and {wanted!r:.300}" if names else None
+    names = [
+        name for name in expected_spec.__dataclass_fields__ if getattr(our_spec, name) != getattr(expected_spec, name)
+    ]
+    return f"{', '.join(names)}: {our_spec!r:.300} and {expected_spec!r:.300}" if names else None
 
 
 @dataclass(frozen=True)

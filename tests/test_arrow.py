@@ -210,12 +210,12 @@ class CStream(ctypes.Structure):
 
 
 def test_the_error_of_a_stream_is_reported() -> None:
-    given: list[pa.Array] = [pa.array(["a"])]
+    remaining_arrays: list[pa.Array] = [pa.array(["a"])]
 
     def next(_: int, out: int) -> int:
-        if not given:
+        if not remaining_arrays:
             return 5
-        given.pop()._export_to_c(out)
+        remaining_arrays.pop()._export_to_c(out)
         return 0
 
     with pytest.raises(ArgumentError, match="failed with code 5: the disk is gone"):
@@ -264,11 +264,11 @@ CORRUPT_ARRAYS = {
 
 @pytest.mark.parametrize("column", CORRUPT_ARRAYS.values(), ids=CORRUPT_ARRAYS.keys())
 def test_columns_with_wrong_offsets_are_refused(column: pa.Array) -> None:
-    for given in (column, pa.chunked_array([column])):
+    for arrow_object in (column, pa.chunked_array([column])):
         with pytest.raises(ArgumentError, match="Arrow: "):
-            TOKENIZER.encode_arrow(given)
+            TOKENIZER.encode_arrow(arrow_object)
         with pytest.raises(ArgumentError, match="Arrow: "):
-            Texts.of_arrow(given)
+            Texts.of_arrow(arrow_object)
 
 
 class CapsuleChanger:
@@ -295,10 +295,10 @@ class CapsuleChanger:
 )
 def test_an_object_without_capsules_is_refused(change: Callable[[Any, Any], Any]) -> None:
     for name in ("__arrow_c_array__", "__arrow_c_stream__"):
-        given = type("CapsuleChanger", (CapsuleChanger,), {})(change, name)
+        capsule_class = type("CapsuleChanger", (CapsuleChanger,), {})(change, name)
         for take in (TOKENIZER.encode_arrow, TOKENIZER.count_arrow, Texts.of_arrow):
             with pytest.raises(ArgumentError, match=f"Arrow: {name} of CapsuleChanger did not return "):
-                take(given)
+                take(capsule_class)
 
 
 @pytest.mark.parametrize("type", TYPES, ids=str)
@@ -313,6 +313,6 @@ def test_texts_of_arrow(type: pa.DataType) -> None:
     )
     assert Texts.of_arrow(pa.chunked_array([column.slice(2), column])).to_list() == rows[2:] + rows
     assert Texts.of_arrow(column.slice(2, 3)).valid is None
-    taken = texts.take(np.array([1, 0, 5]))
-    assert taken.to_list() == [None, rows[0], None]
+    selected_texts = texts.take(np.array([1, 0, 5]))
+    assert selected_texts.to_list() == [None, rows[0], None]
     assert texts.checked("skip")[0].to_list() == rows

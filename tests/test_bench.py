@@ -21,9 +21,9 @@ from bench.engines import ENGINES, Adapter
 from bench.engines.polytok import adapter_of
 from bench.measure import Result
 from bench.operations import OPERATIONS
-from bench.remote import Failed, Remote
+from bench.remote import Failure, Remote
 from bench.results import Results
-from bench.targets import Measured, Target
+from bench.targets import Figure, Target
 from bench.texts import Document
 from bench.training import texts as training_texts
 from bench.workloads import BATCH, DOCUMENTS, WORKLOADS, WORST_CASES, Amount, Case, Selection
@@ -104,18 +104,18 @@ def test_documents_of_any_size_are_whole(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_copies_are_the_same_text_split_elsewhere() -> None:
     documents = [f"{number:09} " for number in range(50)]
-    made = texts.copies(documents, 4)
-    assert "".join(map(str, made)) == "".join(documents) * 4
-    assert len(set(made)) == len(made)
+    document_copies = texts.copies(documents, 4)
+    assert "".join(map(str, document_copies)) == "".join(documents) * 4
+    assert len(set(document_copies)) == len(document_copies)
     assert texts.copies(documents, 1) == documents
 
 
 def test_the_standard_library_is_a_text() -> None:
     folder, this = Path(texts.__file__).parent, Path(texts.__file__).read_bytes()
     assert this in texts.sources(folder, "*.py")
-    left = list(texts.sources(folder, "*.py", frozenset({"texts.py", "engines"})))
-    assert left and this not in left
-    assert not {path.read_bytes() for path in (folder / "engines").glob("*.py")} & set(left) - {b""}
+    remaining_sources = list(texts.sources(folder, "*.py", frozenset({"texts.py", "engines"})))
+    assert remaining_sources and this not in remaining_sources
+    assert not {path.read_bytes() for path in (folder / "engines").glob("*.py")} & set(remaining_sources) - {b""}
 
 
 @pytest.mark.parametrize("name", worst_texts.MAKERS)
@@ -136,10 +136,10 @@ def test_equal_ids_have_equal_digests_in_every_container() -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_of_polytok_agrees_with_its_ids(name: str) -> None:
-    operation, adapter, given = OPERATIONS[name], ours(), ["Hello, world", "naïve 世界 😀\n", ""]
-    found = checker.digests(adapter, operation, given)
-    assert found == [operation.expected(adapter, text) for text in given]
-    assert len(set(found)) > 1
+    operation, adapter, documents = OPERATIONS[name], ours(), ["Hello, world", "naïve 世界 😀\n", ""]
+    actual = checker.digests(adapter, operation, documents)
+    assert actual == [operation.expected(adapter, text) for text in documents]
+    assert len(set(actual)) > 1
 
 
 def test_operations_that_a_package_lacks_are_missing() -> None:
@@ -149,20 +149,22 @@ def test_operations_that_a_package_lacks_are_missing() -> None:
 class FixedIdsChecker:
     """A fake `Checker` with fixed ids for each document."""
 
-    def __init__(self, ids: list[list[int]] | Failed) -> None:
+    def __init__(self, ids: list[list[int]] | Failure) -> None:
         self._ids = ids
 
     def digests(
         self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
-    ) -> list[bytes] | Failed:
-        return self._ids if isinstance(self._ids, Failed) else [operations.digest(ids) for ids in self._ids]
+    ) -> list[bytes] | Failure:
+        return self._ids if isinstance(self._ids, Failure) else [operations.digest(ids) for ids in self._ids]
 
 
-def void_reasons(ids: dict[str, list[list[int]] | Failed]) -> dict[str, str | None]:
+def void_reasons(ids: dict[str, list[list[int]] | Failure]) -> dict[str, str | None]:
     """Returns for each engine with these ids the reason why its results are void."""
     results = [Result(VOCABULARY, DOCUMENTS, ENGLISH, name, "list") for name in (OURS, "tiktoken", "gigatoken")]
-    kept = measure.verified(results, ["one", "two"], {name: FixedIdsChecker(given) for name, given in ids.items()})
-    return {result.engine: result.void for result in kept}
+    supported_results = measure.check_results(
+        results, ["one", "two"], {name: FixedIdsChecker(engine_ids) for name, engine_ids in ids.items()}
+    )
+    return {result.engine: result.void for result in supported_results}
 
 
 def test_wrong_ids_void_the_time() -> None:
@@ -176,7 +178,7 @@ def test_without_the_reference_nothing_is_timed() -> None:
 
 
 def test_a_text_that_the_reference_refuses_is_compared_with_polytok() -> None:
-    void = void_reasons({OURS: [[1], [2]], "tiktoken": Failed("TypeError"), "gigatoken": [[1], [2]]})
+    void = void_reasons({OURS: [[1], [2]], "tiktoken": Failure("TypeError"), "gigatoken": [[1], [2]]})
     assert void == {OURS: None, "tiktoken": "TypeError", "gigatoken": None}
 
 
@@ -201,9 +203,9 @@ def echo(pipe: Connection, task: Any) -> None:
 
 def test_a_process_that_dies_or_hangs_is_replaced() -> None:
     hasty, remote = Remote(echo, "task", patience=0.5), Remote(echo, "task", patience=60.0)
-    assert hasty.ask("hang") == Failed("over 0.5 s")
+    assert hasty.ask("hang") == Failure("over 0.5 s")
     assert hasty.is_running is False
-    assert remote.ask("die") == Failed("crashed")
+    assert remote.ask("die") == Failure("crashed")
     assert remote.ask(1) == ("task", 1)
     remote.finish()
     assert remote.is_running is False
@@ -218,21 +220,21 @@ def test_a_tiny_run(workload: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
     amount = Amount(warm_up=8192, test=8192 * 2, rounds=2, processes=1, copies=2)
     workload = replace(workload, document=min(workload.document, 4096))
-    chosen = tuple(text for text in workload.texts if text.name in ("en", "emoji", "invalid UTF-8"))
+    case_texts = tuple(text for text in workload.texts if text.name in ("en", "emoji", "invalid UTF-8"))
     checkers = measure.checkers(vocabulary)
-    found = measure.measure(Case(vocabulary, workload, chosen), amount, checkers)
-    for each in checkers.values():
-        each.finish()
-    assert [(result.text, result.operation) for result in found if result.engine == OURS] == [
-        (text, operation) for operation in workload.operations for text in chosen
+    measured_results = measure.measure(Case(vocabulary, workload, case_texts), amount, checkers)
+    for engine_checker in checkers.values():
+        engine_checker.finish()
+    assert [(result.text, result.operation) for result in measured_results if result.engine == OURS] == [
+        (text, operation) for operation in workload.operations for text in case_texts
     ]
-    others = {(result.engine, result.operation) for result in found if result.engine != OURS}
-    assert others == {(engine, "numpy") for engine in workload.engines}
-    for result in found:
+    peer_operations = {(result.engine, result.operation) for result in measured_results if result.engine != OURS}
+    assert peer_operations == {(engine, "numpy") for engine in workload.engines}
+    for result in measured_results:
         assert result.void is None
         assert len(result.first) == 2 and all(speed > 0 for speed in result.first)
         assert len(result.load) == len(result.memory) == 1
-    assert OURS in report.full(Results(found), Selection())
+    assert OURS in report.full_report(Results(measured_results), Selection())
 
 
 def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
@@ -241,9 +243,9 @@ def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
     vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
     task = clock.Task(ENGINES[OURS], vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1)
     session = clock.Session(task)
-    ready, took = session.answer(clock.READY), session.answer(1)
-    assert isinstance(ready, clock.Ready) and isinstance(took, clock.Timing)
-    assert took.size == 6 and took.wall > 0
+    ready, timing = session.answer(clock.READY), session.answer(1)
+    assert isinstance(ready, clock.Ready) and isinstance(timing, clock.Timing)
+    assert timing.size == 6 and timing.wall > 0
 
 
 # Tables
@@ -263,11 +265,11 @@ def results() -> Results:
 
 
 def test_the_tables_show_medians_ratios_and_what_is_void() -> None:
-    full = report.full(results(), Selection())
-    assert "| polytok | 20.0 (10.0–30.0) |  | 40.0 (40.0–40.0) |  |" in full
-    assert "| tiktoken | 4.0 (2.0–6.0) | 5.0× | 4.0 (4.0–4.0) | 10.0× |" in full
-    assert "| gigatoken | other ids in 1 of 2 documents |" in full
-    assert "| tiktoken | 100 |  |" in full
+    report_text = report.full_report(results(), Selection())
+    assert "| polytok | 20.0 (10.0–30.0) |  | 40.0 (40.0–40.0) |  |" in report_text
+    assert "| tiktoken | 4.0 (2.0–6.0) | 5.0× | 4.0 (4.0–4.0) | 10.0× |" in report_text
+    assert "| gigatoken | other ids in 1 of 2 documents |" in report_text
+    assert "| tiktoken | 100 |  |" in report_text
     assert "| 30 / 4 tiktoken (7.5×) |" in report.summary(results())
 
 
@@ -283,52 +285,52 @@ def test_the_tables_name_engines_that_are_faster() -> None:
 
 
 def test_targets_are_met_or_not() -> None:
-    families, found = (VOCABULARY.family,), results()
-    wanted = [
+    families, all_results = (VOCABULARY.family,), results()
+    all_targets = [
         Target("list", families, (ENGLISH,), targets.over_all("documents", "list"), 4),
         Target("against itself", families, (ENGLISH,), targets.over_own("documents", "numpy", "list"), 1.6),
-        Target("limit", families, (ENGLISH,), lambda *_: Measured(2.0), 3, is_limit=True),
+        Target("limit", families, (ENGLISH,), lambda *_: Figure(2.0), 3, is_limit=True),
         Target("not measured", families, (ENGLISH,), targets.over("quicktok-v1"), 1),
         Target("void", families, (ENGLISH,), targets.over("gigatoken"), 1),
     ]
     rows = [
-        (target.title, measured.value, target.is_met(measured.value))
-        for target, vocabulary, _, measured in targets.rows(found, wanted)
+        (target.title, figure.value, target.is_met(figure.value))
+        for target, vocabulary, _, figure in targets.rows(all_results, all_targets)
         if vocabulary == VOCABULARY.title
     ]
     assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True), ("void", None, True)]
-    assert "no gigatoken with these ids" in targets.targets_table(found)
-    assert "| cl100k | list output over all | ≥ 1× | 5.00 tiktoken |" in targets.targets_table(found)
+    assert "no gigatoken with these ids" in targets.targets_table(all_results)
+    assert "| cl100k | list output over all | ≥ 1× | 5.00 tiktoken |" in targets.targets_table(all_results)
 
 
 def test_the_cost_of_a_worst_case_is_relative_to_english() -> None:
     emoji = next(text for text in WORST_CASES.texts if text.name == "emoji")
-    found = [
+    worst_results = [
         Result(VOCABULARY, WORST_CASES, ENGLISH, OURS, "ids", [100.0]),
         Result(VOCABULARY, WORST_CASES, emoji, OURS, "ids", [25.0]),
     ]
-    assert targets.slowdown(Results(found), VOCABULARY.name, "emoji") == Measured(4.0)
-    assert "| cl100k | cost per byte over English | ≤ 3× | **4.00** |" in targets.targets_table(Results(found))
-    assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst(Results(found))
+    assert targets.slowdown(Results(worst_results), VOCABULARY.name, "emoji") == Figure(4.0)
+    assert "| cl100k | cost per byte over English | ≤ 3× | **4.00** |" in targets.targets_table(Results(worst_results))
+    assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst(Results(worst_results))
 
 
 def test_the_plot_is_the_same_for_the_same_results(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for name in ("one.svg", "two.svg"):
         plot.draw(results(), tmp_path / name)
-    drawn = (tmp_path / "one.svg").read_bytes()
-    assert b"tiktoken" in drawn and drawn == (tmp_path / "two.svg").read_bytes()
+    svg = (tmp_path / "one.svg").read_bytes()
+    assert b"tiktoken" in svg and svg == (tmp_path / "two.svg").read_bytes()
 
 
 def test_tables_are_written_between_markers(tmp_path: Path) -> None:
     document = tmp_path / "document.md"
     document.write_text("before\n<!-- figures:begin -->\nold\n<!-- figures:end -->\nafter\n", encoding="utf-8")
     for text in ("one", "two"):
-        markdown.put(document, "figures", text)
+        markdown.replace_section(document, "figures", text)
     expected = "before\n<!-- figures:begin -->\n\ntwo\n\n<!-- figures:end -->\nafter\n"
     assert document.read_text(encoding="utf-8") == expected
     with pytest.raises(SystemExit, match="<!-- speed:begin -->"):
-        markdown.put(document, "speed", "three")
+        markdown.replace_section(document, "speed", "three")
 
 
 # Training text
@@ -339,10 +341,10 @@ def test_training_text_has_its_size_whole_documents_and_is_reproducible(
 ) -> None:
     corpus = "".join(f"Zeile {number} über {number * number} Äpfel: 数{number}。\n" for number in range(2000)).encode()
     monkeypatch.setattr(training_texts, "real", lambda: corpus)
-    first, second = (training_texts.write(tmp_path / name, 1).read_bytes() for name in ("a", "b"))
-    assert first == second
-    assert len(first) == training_texts.MEGABYTE
-    assert first.startswith(corpus)
-    walked = first.decode()[len(corpus.decode()) :]
+    first_text, second_text = (training_texts.write(tmp_path / name, 1).read_bytes() for name in ("a", "b"))
+    assert first_text == second_text
+    assert len(first_text) == training_texts.MEGABYTE
+    assert first_text.startswith(corpus)
+    walked = first_text.decode()[len(corpus.decode()) :]
     assert set(walked) <= set(corpus.decode())
     assert len(set(walked.splitlines()) - set(corpus.decode().splitlines())) > 1000

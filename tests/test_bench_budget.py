@@ -89,9 +89,9 @@ def test_rows_have_the_figures_and_the_growth() -> None:
 def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    before = dict.fromkeys("abcde", BEFORE)
-    assert budget.verdict({"a": budget_with_growth(first=50_900)}, before, 2) == 0
-    found = {
+    old_budgets = dict.fromkeys("abcde", BEFORE)
+    assert budget.verdict({"a": budget_with_growth(first=50_900)}, old_budgets, 2) == 0
+    new_budgets = {
         "a": budget_with_growth(again=20_401),
         "b": replace(BEFORE, given="others"),
         "c": replace(BEFORE, returned="others"),
@@ -99,8 +99,8 @@ def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
         "e": replace(BEFORE, build="file"),
         "f": BEFORE,
     }
-    assert budget.verdict(found, before, 2) == 1
-    said = capsys.readouterr().out
+    assert budget.verdict(new_budgets, old_budgets, 2) == 1
+    printed_text = capsys.readouterr().out
     for line in (
         "a: +2.0",
         "b: other texts",
@@ -109,5 +109,5 @@ def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
         "f: no figure to compare with",
         "1 of 6",
     ):
-        assert line in said
-    assert budget.verdict({}, before, 2) == 1 and budget.verdict(found, before, None) == 0
+        assert line in printed_text
+    assert budget.verdict({}, old_budgets, 2) == 1 and budget.verdict(new_budgets, old_budgets, None) == 0

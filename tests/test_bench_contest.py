@@ -18,7 +18,7 @@ from bench.clock import Timing
 from bench.contest import __main__ as contest
 from bench.contest import loads
 from bench.contest.entrants import Entrant, Match, of_builds, of_engines, of_files, select_vocabularies
-from bench.contest.race import Cell, Entry, Judge, race
+from bench.contest.race import Cell, EntrantResult, Judge, race
 from bench.engines import ENGINES, Adapter, Engine
 
 import polytok
@@ -86,10 +86,10 @@ def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabul
     engine = builds.engine("again", path)
     adapter, ours = engine.load(vocabulary), ENGINES[OURS].load(vocabulary)
     for name in ("encode", "encode_array", "count"):
-        given, expected = getattr(adapter, name)(TEXT), getattr(ours, name)(TEXT)
-        assert list(given) == list(expected) if name != "count" else given == expected
+        actual, expected = getattr(adapter, name)(TEXT), getattr(ours, name)(TEXT)
+        assert list(actual) == list(expected) if name != "count" else actual == expected
     assert adapter.offsets is not None and list(adapter.token_ids(adapter.offsets(TEXT))) == list(ours.ids(TEXT))
-    ids = adapter.given_ids(ours.ids(TEXT))
+    ids = adapter.to_native_ids(ours.ids(TEXT))
     assert adapter.decode is not None and adapter.decode(ids) == TEXT
     assert adapter.decode_bytes is not None and adapter.decode_bytes(ids) == TEXT.encode()
     assert sys.modules["polytok_again._core"] is not _core
@@ -136,7 +136,7 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
             pass
 
     monkeypatch.setattr("bench.contest.race.LocalSession", Player)
-    entries = [Entry(entrant) for entrant in entrants(vocabulary)]
+    entries = [EntrantResult(entrant) for entrant in entrants(vocabulary)]
     race(entries, "list", [], [["a"], ["b"], ["c"], ["d"], ["left over"]], start=0)
     assert calls[:8] == [
         *(("other", 0), (OURS, 0), (OURS, 1), ("other", 1)),
@@ -150,7 +150,7 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
 
 
 def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
-    entries = [Entry(entrant) for entrant in entrants(vocabulary)]
+    entries = [EntrantResult(entrant) for entrant in entrants(vocabulary)]
     race(entries, "numpy", ["warm"], [["Hello"], ["world"], ["naïve", "世界"]], start=1)
     for entry in entries:
         assert entry.void is None
@@ -160,7 +160,7 @@ def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
 def test_an_engine_that_slows_others_runs_in_a_process_of_its_own(vocabulary: Vocabulary) -> None:
     ours = ENGINES[OURS]
     alone = Engine("alone", "polytok", ours.load, spoils_caches=True)
-    entries = [Entry(Entrant(engine.name, engine, vocabulary, ours)) for engine in (alone, ours)]
+    entries = [EntrantResult(Entrant(engine.name, engine, vocabulary, ours)) for engine in (alone, ours)]
     race(entries, "list", [], [["Hello"], ["world"]], start=0)
     assert [len(entry.first) for entry in entries] == [1, 1]
 
@@ -169,7 +169,7 @@ def test_an_engine_that_fails_is_void_and_the_others_continue(vocabulary: Vocabu
     def fail(text: str) -> list[int]:
         raise ValueError("no such text")
 
-    entries = [Entry(entrant) for entrant in entrants(vocabulary, Adapter(encode=fail))]
+    entries = [EntrantResult(entrant) for entrant in entrants(vocabulary, Adapter(encode=fail))]
     race(entries, "list", [], [["Hello"], ["world"]], start=0)
     assert entries[0].void == "ValueError: no such text"
     assert len(entries[1].first) == 1
@@ -217,22 +217,22 @@ def test_the_gate_fails_if_a_cell_is_slower_or_nothing_was_measured(capsys: pyte
 
 
 def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
-    def race_with_slower_build(entries: list[Entry], *_: object) -> None:
+    def race_with_slower_build(entries: list[EntrantResult], *_: object) -> None:
         for entry, speed in zip(entries, (2.0, 1.0), strict=True):
             entry.first.append(speed)
             entry.again.append(speed)
 
     monkeypatch.setattr(contest, "documents", lambda *_: (["warm"], ["a"] * 16))
     monkeypatch.setattr(contest, "race", race_with_slower_build)
-    given: argparse.Namespace = contest.parser().parse_args(["--repeats", "2", "--gate", "0.98"])
+    arguments: argparse.Namespace = contest.parser().parse_args(["--repeats", "2", "--gate", "0.98"])
     match = entrants(vocabulary)
     monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
     monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"1"])
-    cell = contest.measure_cell(match, ENGLISH, "list", Judge(), given)
+    cell = contest.measure_cell(match, ENGLISH, "list", Judge(), arguments)
     assert cell is not None and cell.worst() == 0.5
     assert len(cell.entries[0].first) == 2 * (1 + contest.RETRIES)
-    written = contest.as_json(cell)
-    assert json.loads(json.dumps(written))["ratios"][0]["ratio"] == 0.5
+    cell_json = contest.as_json(cell)
+    assert json.loads(json.dumps(cell_json))["ratios"][0]["ratio"] == 0.5
 
 
 def test_loads_are_compared_by_their_medians(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,11 +29,11 @@ def _few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_few_texts")
 def test_every_format_has_the_same_documents(tmp_path: Path) -> None:
-    expected = list(inputs.enough(KILOBYTES))
+    expected = list(inputs.documents_of_size(KILOBYTES))
     assert len(expected) > 20 and not any("<|" in document for document in expected)
     for format in inputs.WRITERS:
         paths = inputs.files(tmp_path, format, KILOBYTES)
-        texts = [text for found in read(paths, format) for text in found.texts.to_list()]
+        texts = [text for documents in read(paths, format) for text in documents.texts.to_list()]
         assert [text.decode() for text in texts if text] == expected
         stamps = [path.stat().st_mtime_ns for path in paths]
         assert [path.stat().st_mtime_ns for path in inputs.files(tmp_path, format, KILOBYTES)] == stamps
@@ -49,6 +49,6 @@ def test_end_of_text_ids_are_not_compared() -> None:
 def test_the_memory_of_all_processes_is_measured() -> None:
     code = "import subprocess, sys; b = bytearray(60 << 20); subprocess.run([sys.executable, '-c', %r]); print('done')"
     child = "import time; b = bytearray(90 << 20)\nwhile time.process_time() < 0.3: pass\ntime.sleep(1)"
-    found = run_watched([sys.executable, "-c", code % child])
-    assert found.output == "done\n" and found.processors >= 0.3
-    assert max(size for _, size in found.samples) > 150 << 20
+    usage = run_watched([sys.executable, "-c", code % child])
+    assert usage.output == "done\n" and usage.processors >= 0.3
+    assert max(size for _, size in usage.samples) > 150 << 20

@@ -164,17 +164,17 @@ def test_special_tokens_and_pieces_have_colours(ranks: list[str]) -> None:
 )
 def test_a_terminal(ranks: list[str], options: list[str], variables: dict[str, str], is_colored: bool) -> None:
     """In a terminal the pieces are shown, with or without colours."""
-    ours, theirs = pty.openpty()
+    our_end, their_end = pty.openpty()
     process = subprocess.Popen(
-        command("encode", *ranks, *options), stdin=subprocess.PIPE, stdout=theirs, env={**ENVIRONMENT, **variables}
+        command("encode", *ranks, *options), stdin=subprocess.PIPE, stdout=their_end, env={**ENVIRONMENT, **variables}
     )
     process.communicate(b"a b", timeout=60)
-    os.close(theirs)
-    shown = os.read(ours, 10_000)
-    os.close(ours)
+    os.close(their_end)
+    shown_bytes = os.read(our_end, 10_000)
+    os.close(our_end)
     assert process.returncode == 0
-    assert "␣".encode() in shown
-    assert (b"\x1b[" in shown) == is_colored
+    assert "␣".encode() in shown_bytes
+    assert (b"\x1b[" in shown_bytes) == is_colored
 
 
 def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
@@ -387,16 +387,16 @@ def test_info_shows_what_is_lossless(model: Path, ranks: list[str]) -> None:
 
 def test_vocab(model: Path, ranks: list[str], tmp_path: Path) -> None:
     tokenizer = polytok.load(model)
-    listed = run("vocab", "-m", model).decode().split("\n")[:-1]
-    assert len(listed) == len(tokenizer.spec.vocab)
-    assert listed[0].split() == ["0", "unknown", "0.0", "<unk>"]
+    all_lines = run("vocab", "-m", model).decode().split("\n")[:-1]
+    assert len(all_lines) == len(tokenizer.spec.vocab)
+    assert all_lines[0].split() == ["0", "unknown", "0.0", "<unk>"]
     assert [row.split()[0] for row in run("vocab", "-m", model, "--ids", "1-3,7,319-").decode().splitlines()] == [
         *["1", "2", "3", "7", "319"]
     ]
     assert len(run("vocab", "-m", model, "--kind", "byte").splitlines()) == 256
-    found = run("vocab", "-m", model, "--search", "^▁d", "--kind", "normal").decode().splitlines()
-    assert found
-    assert all(row.split()[3].startswith("▁d") for row in found)
+    matching_lines = run("vocab", "-m", model, "--search", "^▁d", "--kind", "normal").decode().splitlines()
+    assert matching_lines
+    assert all(row.split()[3].startswith("▁d") for row in matching_lines)
     assert len(run("vocab", "-m", model, "--contains", "@@").splitlines()) == 1
     assert run("vocab", "-m", model, "--contains", "no such piece", code=1) == b""
     assert run("vocab", *ranks, "--kind", "special").split() == [b"256", b"special", b"0.0", b"<|end|>"]

@@ -37,11 +37,11 @@ def rank_bpe_spec(entries: list[bytes]) -> Spec:
     return rank_spec(vocab=Vocab.from_rows((text, n, 0.0, Kind.NORMAL) for n, text in enumerate(entries)))
 
 
-def list_bpe_spec(entries: list[bytes], pairs: list[tuple[bytes, bytes]], whole: bool = True) -> Spec:
+def list_bpe_spec(entries: list[bytes], pairs: list[tuple[bytes, bytes]], has_whole_pieces: bool = True) -> Spec:
     number = {text: n for n, text in enumerate(entries)}
     merges = [[number[left], number[right], number[left + right]] for left, right in pairs]
     table = np.array(merges, dtype=np.uint32).reshape(-1, 3)
-    return replace(rank_bpe_spec(entries), model=Bpe("merges", merges=table, whole_piece_first=whole))
+    return replace(rank_bpe_spec(entries), model=Bpe("merges", merges=table, whole_piece_first=has_whole_pieces))
 
 
 def encode_all(spec: Spec, texts: list[bytes]) -> list[list[int]]:
@@ -57,17 +57,17 @@ EVERY_SHORT_TEXT = ["".join(letters).encode() for n in range(1, 9) for letters i
 @given(vocabularies)
 def test_the_core_derives_the_same_pairs_as_its_twin(entries: list[bytes]) -> None:
     spec = rank_bpe_spec(entries)
-    found = derivations(spec.vocab, RANKS)
+    actual = derivations(spec.vocab, RANKS)
     ranks = {text: n for n, text in enumerate(entries)}
     for row, text in enumerate(entries):
         halves = derivation(text, ranks)
         if len(text) == 1:
-            assert found.kind[row] == DerivationKind.INITIAL
+            assert actual.kind[row] == DerivationKind.INITIAL
         elif halves is None:
-            assert found.kind[row] == DerivationKind.NEVER
+            assert actual.kind[row] == DerivationKind.NEVER
         else:
-            assert found.kind[row] == DerivationKind.MERGED
-            assert (entries[found.left[row]], entries[found.right[row]]) == halves
+            assert actual.kind[row] == DerivationKind.MERGED
+            assert (entries[actual.left[row]], entries[actual.right[row]]) == halves
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,11 +91,11 @@ def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
     rows = [(b"<unk>", Kind.UNKNOWN), *((text, Kind.NORMAL) for text in pieces if text.isascii() and text.strip())]
     scored = [(text, n, -float(n), kind) for n, (text, kind) in enumerate(rows)]
     spec = Spec(Vocab.from_rows(scored), Bpe("score", symbols="chars"), unknown="unk")
-    made = merges_from_scores(spec.vocab, spec.model)  # type: ignore[arg-type]
-    assert not made.losses
-    listed = replace(spec, model=Bpe("merges", symbols="chars", merges=made.merges))
-    assert encode_all(spec, EVERY_SHORT_TEXT) == encode_all(listed, EVERY_SHORT_TEXT)
-    assert merges_alike(spec, listed)
+    merge_list = merges_from_scores(spec.vocab, spec.model)  # type: ignore[arg-type]
+    assert not merge_list.losses
+    list_spec = replace(spec, model=Bpe("merges", symbols="chars", merges=merge_list.merges))
+    assert encode_all(spec, EVERY_SHORT_TEXT) == encode_all(list_spec, EVERY_SHORT_TEXT)
+    assert merges_alike(spec, list_spec)
 
 
 @settings(max_examples=100, deadline=None)
@@ -103,7 +103,7 @@ def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
 def test_models_that_provably_merge_alike_do(more: list[bytes], data: Any) -> None:
     entries = [*LETTERS, *more]
     pairs = data.draw(st.permutations(all_splits({text: n for n, text in enumerate(entries)})))
-    spec = list_bpe_spec(entries, pairs, whole=data.draw(st.booleans()))
+    spec = list_bpe_spec(entries, pairs, has_whole_pieces=data.draw(st.booleans()))
     try:
         ranked = to_ranks(spec)
     except FormatError:
@@ -116,7 +116,7 @@ def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
     entries = [*LETTERS, b"ab", b"bc", b"abc"]
     right_order = [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c")]
     assert to_ranks(list_bpe_spec(entries, right_order)).losses == ()
-    assert to_ranks(list_bpe_spec(entries, right_order, whole=False)).losses == ()
+    assert to_ranks(list_bpe_spec(entries, right_order, has_whole_pieces=False)).losses == ()
     with pytest.raises(FormatError, match=r"1 entries have ids that are not in the order.* \(b'ab'\)"):
         to_ranks(list_bpe_spec(entries, [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc")][:2]))
     with pytest.raises(FormatError, match="built from other halves"):
@@ -126,7 +126,7 @@ def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
     lonely = [*LETTERS, b"abc"]
     assert to_ranks(list_bpe_spec(lonely, [])).losses == ()
     assert (
-        to_ranks(list_bpe_spec(lonely, [], whole=False))
+        to_ranks(list_bpe_spec(lonely, [], has_whole_pieces=False))
         .losses[0]
         .startswith("model: 1 entries that no merge builds are found")
     )
@@ -159,9 +159,9 @@ def test_scores_that_tie() -> None:
 
 def test_characters_without_entry_cannot_be_listed() -> None:
     rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"ab", 1, -1.0, Kind.NORMAL)]
-    made = merges_from_scores(Vocab.from_rows(rows), Bpe("score", symbols="chars"))
-    assert made.losses == ("model: 1 entries are merged from characters without entry ('ab')",)
-    assert made.derived.left[1] == NO_ROW
+    merge_list = merges_from_scores(Vocab.from_rows(rows), Bpe("score", symbols="chars"))
+    assert merge_list.losses == ("model: 1 entries are merged from characters without entry ('ab')",)
+    assert merge_list.derived.left[1] == NO_ROW
 
 
 def test_merge_alike_returns_the_differing_rows() -> None:
@@ -195,14 +195,14 @@ def test_gaps_as_matches(step: PatternSplit) -> None:
     assert matches.behavior == "matches"
     spec = rank_bpe_spec(LETTERS)
     texts = ["".join(letters).encode() for n in range(6) for letters in itertools.product("abcd", repeat=n)]
-    left, right = (polytok.Tokenizer(replace(spec, split=(each,))) for each in (step, matches))
+    left, right = (polytok.Tokenizer(replace(spec, split=(split_step,))) for split_step in (step, matches))
     for text in texts:
         assert pieces(left, text) == pieces(right, text)
 
 
 def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, int]]:
-    found = tokenizer._core.token_columns(text)
-    return list(zip(found.ids.tolist(), found.first_starts.tolist(), found.words.tolist(), strict=True))
+    columns = tokenizer._core.token_columns(text)
+    return list(zip(columns.ids.tolist(), columns.first_starts.tolist(), columns.words.tolist(), strict=True))
 
 
 def test_patterns_that_cannot_be_converted() -> None:
@@ -267,7 +267,7 @@ def test_the_small_matrix(source: str, target: str) -> None:
         assert not result.losses and not result.divergences
         return
     assert any(verdict in loss for loss in result.losses)
-    assert all("\u2581".encode() in found.text for found in result.divergences)
+    assert all("\u2581".encode() in divergence.text for divergence in result.divergences)
     with pytest.raises(LossError):
         convert(tokenizer, target, strict=True)
 
@@ -361,18 +361,18 @@ def test_save_chooses_the_format_by_the_name(tmp_path: Path) -> None:
 def test_a_divergence_ends_at_the_next_common_boundary() -> None:
     left = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"ab", b"abc"]))
     right = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"bc"]))
-    found = Comparison(left, right).divergence_in("xxabcxx")
-    assert found is not None
-    assert (found.start, found.end, found.stage) == (2, 5, "model")
-    assert [token.piece for token in found.left.tokens] == [b"abc"]
-    assert [token.piece for token in found.right.tokens] == [b"a", b"bc"]
+    divergence = Comparison(left, right).divergence_in("xxabcxx")
+    assert divergence is not None
+    assert (divergence.start, divergence.end, divergence.stage) == (2, 5, "model")
+    assert [token.piece for token in divergence.left.tokens] == [b"abc"]
+    assert [token.piece for token in divergence.right.tokens] == [b"a", b"bc"]
 
 
 def test_the_stage_is_named() -> None:
     base = rank_bpe_spec([*LETTERS, b"ab"])
-    other = replace(base, split=(PatternSplit(r"a|[^a]+"),))
-    found = Comparison(polytok.Tokenizer(base), polytok.Tokenizer(other)).divergence_in("zab")
-    assert found is not None and found.stage == "split"
+    other_spec = replace(base, split=(PatternSplit(r"a|[^a]+"),))
+    divergence = Comparison(polytok.Tokenizer(base), polytok.Tokenizer(other_spec)).divergence_in("zab")
+    assert divergence is not None and divergence.stage == "split"
 
 
 def test_special_tokens_are_compared_only_on_request() -> None:
@@ -380,14 +380,14 @@ def test_special_tokens_are_compared_only_on_request() -> None:
     pair = (polytok.Tokenizer(replace(base, special=(SpecialToken("xy", number),))) for number in (300, 301))
     left, right = pair
     assert Comparison(left, right).divergence_in("xy") is None
-    found = Comparison(left, right, special="all").divergence_in("xy")
-    assert found is not None and found.stage == "special"
+    divergence = Comparison(left, right, special="all").divergence_in("xy")
+    assert divergence is not None and divergence.stage == "special"
 
 
 def test_a_text_that_one_side_refuses() -> None:
     left = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
-    found = Comparison(left, polytok.Tokenizer(longest_spec())).divergence_in("ab")
-    assert found is not None and found.left.error and found.right.ids
+    divergence = Comparison(left, polytok.Tokenizer(longest_spec())).divergence_in("ab")
+    assert divergence is not None and divergence.left.error and divergence.right.ids
 
 
 def test_probes_are_the_same_every_time() -> None:

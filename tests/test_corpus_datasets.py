@@ -54,11 +54,11 @@ def test_documents_by_index(tmp_path: Path, kind: str, dtype: str) -> None:
 
 
 def test_ids_are_not_copied(tmp_path: Path) -> None:
-    opened = corpus.open(dataset(tmp_path / "tokens", SHARDS))
-    whole = opened.shard(2).ids
-    assert np.shares_memory(opened[4], whole) and np.shares_memory(opened.windows(2)[3], whole)
-    assert not opened[4].flags.writeable
-    assert not np.shares_memory(opened.ids(3, 6), whole)
+    tokens = corpus.open(dataset(tmp_path / "tokens", SHARDS))
+    shard_ids = tokens.shard(2).ids
+    assert np.shares_memory(tokens[4], shard_ids) and np.shares_memory(tokens.windows(2)[3], shard_ids)
+    assert not tokens[4].flags.writeable
+    assert not np.shares_memory(tokens.ids(3, 6), shard_ids)
 
 
 @settings(max_examples=40, deadline=None)
@@ -225,20 +225,20 @@ def test_a_manifest_that_is_too_large(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_found(tmp_path: Path, kind: str) -> None:
-    whole = dataset(tmp_path / "tokens", SHARDS, kind)
-    assert corpus.verify(whole) == ()
-    names = [path.name for path in whole.iterdir() if path.name.startswith("0000") and path.stat().st_size]
+    folder = dataset(tmp_path / "tokens", SHARDS, kind)
+    assert corpus.verify(folder) == ()
+    names = [path.name for path in folder.iterdir() if path.name.startswith("0000") and path.stat().st_size]
     for name in names:
-        data = (whole / name).read_bytes()
+        data = (folder / name).read_bytes()
         for damaged in (data[:-1], data + b"\0", bytes([data[0] ^ 1]) + data[1:], data[:-1] + bytes([data[-1] ^ 128])):
-            (whole / name).write_bytes(damaged)
-            assert [damage.file for damage in corpus.verify(whole)] == [name]
-        (whole / name).unlink()
-        (damage,) = corpus.verify(whole)
+            (folder / name).write_bytes(damaged)
+            assert [damage.file for damage in corpus.verify(folder)] == [name]
+        (folder / name).unlink()
+        (damage,) = corpus.verify(folder)
         assert (damage.file, damage.what) == (name, "cannot be read: No such file or directory")
-        (whole / name).write_bytes(data)
-    (whole / "tokenizer.ptok").write_bytes(b"")
-    assert [damage.file for damage in corpus.verify(whole)] == ["tokenizer.ptok"]
+        (folder / name).write_bytes(data)
+    (folder / "tokenizer.ptok").write_bytes(b"")
+    assert [damage.file for damage in corpus.verify(folder)] == ["tokenizer.ptok"]
 
 
 def test_inputs_that_do_not_add_up(tmp_path: Path) -> None:
@@ -329,11 +329,11 @@ def test_merging(tmp_path: Path, kind: str) -> None:
 def test_merging_rewrites_shards_as_another_kind(tmp_path: Path, kind: str, other: str) -> None:
     wide = "int32" if kind == "megatron" else "uint32"
     source = dataset(tmp_path / "source", SHARDS, kind, wide)
-    made = corpus.merge([source], tmp_path / "made", kind=other)
+    merged = corpus.merge([source], tmp_path / "made", kind=other)
     assert corpus.verify(tmp_path / "made") == ()
-    assert made.dtype == ("int32" if other == "megatron" else "uint32")
+    assert merged.dtype == ("int32" if other == "megatron" else "uint32")
     files = corpus.export(source, tmp_path / "out", other)
-    assert read([tmp_path / file.name for file in files], other, made.dtype) == ROWS
+    assert read([tmp_path / file.name for file in files], other, merged.dtype) == ROWS
     files = corpus.export(source, tmp_path / "small", other, dtype="uint16")
     assert read([tmp_path / file.name for file in files], other, "uint16") == ROWS
 

@@ -50,9 +50,11 @@ def test_the_folder_is_the_same_for_any_number_of_workers(tmp_path: Path, worker
     run(job(tmp_path / "one"), workers=1)
     events = run(job(tmp_path / "many"), workers=workers)
     assert {event.number for event in events if isinstance(event, TaskDone)} == set(range(6))
-    found = contents(tmp_path / "many")
-    assert found == contents(tmp_path / "one")
-    assert sorted(found) == sorted(["plan.json", "dataset.json", "tokenizer.ptok", *(f"0000{n}.bin" for n in range(6))])
+    actual = contents(tmp_path / "many")
+    assert actual == contents(tmp_path / "one")
+    assert sorted(actual) == sorted(
+        ["plan.json", "dataset.json", "tokenizer.ptok", *(f"0000{n}.bin" for n in range(6))]
+    )
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
@@ -128,8 +130,10 @@ def test_a_shard_that_differs_from_its_record_is_written_again(tmp_path: Path, h
     harm(tmp_path / "out")
     (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
     (tmp_path / "out/00005.bin").write_bytes(b"half")
-    left = next(event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, JobBegun)).remaining
-    assert [assignment.number for assignment in left] == [1, 5]
+    remaining_count = next(
+        event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, JobBegun)
+    ).remaining
+    assert [assignment.number for assignment in remaining_count] == [1, 5]
     run(job(tmp_path / "one"), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 

@@ -27,11 +27,11 @@ def cluster() -> Iterator[Any]:
     """Starts a cluster of two nodes, each with processes of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", ":".join(filter(None, [str(Path(__file__).parent), *sys.path])))
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        ray.init(address=made.address, logging_level="ERROR", log_to_driver=False)
-        yield made
+        ray_cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        ray.init(address=ray_cluster.address, logging_level="ERROR", log_to_driver=False)
+        yield ray_cluster
         ray.shutdown()
-        made.shutdown()
+        ray_cluster.shutdown()
 
 
 def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> None:

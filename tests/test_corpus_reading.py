@@ -30,18 +30,18 @@ LINES = Reading(unit="line")
 
 def read_plan(planned: Plan, reading: Reading, columns: Sequence[str] = ()) -> list[Documents]:
     parts = [part for task in planned.tasks for part in task.parts]
-    return [found for part in parts for found in documents(part, planned.sources[part.source], reading, columns)]
+    return [block for part in parts for block in documents(part, planned.sources[part.source], reading, columns)]
 
 
 def read_documents(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes]:
-    found = read_plan(plan(inputs, reading, shard_size), reading)
-    return [text for some in found for text in some.texts.to_list() if text is not None]
+    blocks = read_plan(plan(inputs, reading, shard_size), reading)
+    return [text for block in blocks for text in block.texts.to_list() if text is not None]
 
 
 def read_with_skipped(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
-    found = read_plan(plan(inputs, reading), reading)
-    texts = [text for some in found for text in some.texts.to_list() if text is not None]
-    return texts, [left for some in found for left in some.skipped]
+    blocks = read_plan(plan(inputs, reading), reading)
+    texts = [text for block in blocks for text in block.texts.to_list() if text is not None]
+    return texts, [skipped_text for block in blocks for skipped_text in block.skipped]
 
 
 def split_at_separators(data: bytes, separator: bytes) -> list[bytes]:
@@ -82,10 +82,12 @@ def test_separated_texts_for_any_division_of_a_file(
         patch.setattr(ranges_module, "_FIRST_SCAN_BYTES", block)
         texts: list[bytes | None] = []
         for start, end in pairwise(borders):
-            for found in documents(Part(0, start, end, "bytes", end - start), source, reading):
-                texts += found.texts.to_list()
-                assert [found.place(row) for row in range(len(found))] == [f"{path}: byte {n}" for n in found.numbers]
-                assert all(start <= number < end for number in found.numbers)
+            for text_block in documents(Part(0, start, end, "bytes", end - start), source, reading):
+                texts += text_block.texts.to_list()
+                assert [text_block.place(row) for row in range(len(text_block))] == [
+                    f"{path}: byte {n}" for n in text_block.numbers
+                ]
+                assert all(start <= number < end for number in text_block.numbers)
     expected = [text.decode(errors="replace").encode() for text in split_at_separators(data, separator.encode())]
     assert texts == expected
 
@@ -108,26 +110,26 @@ def test_json_lines_for_any_division_of_a_file(
 
     def read_ranges(borders: list[int]) -> tuple[list[Any], list[SkippedText]]:
         texts: list[Any] = []
-        left: list[SkippedText] = []
+        skipped_texts: list[SkippedText] = []
         for start, stop in pairwise(borders):
-            for found in documents(Part(0, start, stop, "bytes", stop - start), source, reading):
-                texts += zip(found.numbers.tolist(), found.texts.to_list(), strict=True)
-                left += found.skipped
-        return texts, left
+            for block in documents(Part(0, start, stop, "bytes", stop - start), source, reading):
+                texts += zip(block.numbers.tolist(), block.texts.to_list(), strict=True)
+                skipped_texts += block.skipped
+        return texts, skipped_texts
 
-    whole = read_ranges([0, len(data)])
+    expected = read_ranges([0, len(data)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks_module, "BLOCK_BYTES", block)
         parts = read_ranges(sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)}))
-    assert parts == whole
-    assert len(whole[0]) == sum(line in GOOD for line in lines)
-    assert len(whole[1]) == sum(line in BAD for line in lines)
+    assert parts == expected
+    assert len(expected[0]) == sum(line in GOOD for line in lines)
+    assert len(expected[1]) == sum(line in BAD for line in lines)
 
 
 def test_lines_of_real_files_in_shards(tmp_path: Path) -> None:
     lines = [f"line {number} {'é' * (number % 97)}" for number in range(3000)] + ["x" * 20_000, "", ""]
-    for name, some in (("a", lines), ("b", lines[:5]), ("c", []), ("d", lines[::-1])):
-        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in some), "utf-8")
+    for name, file_lines in (("a", lines), ("b", lines[:5]), ("c", []), ("d", lines[::-1])):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in file_lines), "utf-8")
     planned = plan(tmp_path / "*.txt", LINES, 4000)
     assert len(planned.tasks) > 20 and Plan.from_plain(json.loads(json.dumps(planned.to_plain()))) == planned
     assert all(task.bytes <= 4000 for task in planned.tasks)
@@ -198,7 +200,7 @@ def test_memory_does_not_depend_on_the_compression_ratio(tmp_path: Path, kind: s
 def test_a_block_has_a_limited_number_of_texts(tmp_path: Path, reading: Reading) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\n" * 1_000_000 + b"x" * 1_000_000 + b"\n\n")
-    lengths = [len(found) for found in read_plan(plan(path), reading)]
+    lengths = [len(block) for block in read_plan(plan(path), reading)]
     assert max(lengths) <= blocks_module.MAX_BLOCK_TEXTS
     assert sum(lengths) == (1_000_002 if reading is LINES else 500_001)
 
@@ -210,25 +212,27 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
         pytest.importorskip("zstandard")
     path = tmp_path / f"texts.txt.{kind}"
     lines = [os.urandom(30).hex().encode() for _ in range(8_000)]
-    whole = PACKED[kind](b"\n".join(lines))
-    middle = len(whole) // 2
+    compressed = PACKED[kind](b"\n".join(lines))
+    middle = len(compressed) // 2
     path.write_bytes(
         {
-            "cut": whole[:middle],
-            "flip": whole[:middle] + bytes(byte ^ 255 for byte in whole[middle : middle + 64]) + whole[middle + 64 :],
-            "behind": whole + b"something else",
+            "cut": compressed[:middle],
+            "flip": compressed[:middle]
+            + bytes(byte ^ 255 for byte in compressed[middle : middle + 64])
+            + compressed[middle + 64 :],
+            "behind": compressed + b"something else",
         }[damage]
     )
     with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*broken='skip'"):
         read_documents(path, LINES)
-    texts, left = read_with_skipped(path, Reading(unit="line", broken="skip"))
-    assert [one.reason for one in left] == ["damaged"]
+    texts, skipped_texts = read_with_skipped(path, Reading(unit="line", broken="skip"))
+    assert [skipped_text.reason for skipped_text in skipped_texts] == ["damaged"]
     if damage == "behind":
         assert texts == lines[:-1]  # the last document might be incomplete
     elif damage == "cut" or kind in ("bz2", "xz"):
         assert len(texts) > 2_000
         assert texts == lines[: len(texts)]
-        assert left[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
+        assert skipped_texts[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
     assert read_with_skipped(path, Reading(broken="skip"))[0] == []
 
 
@@ -241,18 +245,18 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
         read_documents(path, Reading())
     with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: no UTF-8 at 0; invalid='replace'"):
         read_documents(path, Reading(records="skip"))
-    texts, left = read_with_skipped(path, Reading(records="skip", invalid="skip"))
+    texts, skipped_texts = read_with_skipped(path, Reading(records="skip", invalid="skip"))
     assert texts == [b"a", b"z"]
-    assert [(one.reason, one.place.rpartition(" ")[2]) for one in left] == [
+    assert [(skipped_text.reason, skipped_text.place.rpartition(" ")[2]) for skipped_text in skipped_texts] == [
         ("no field 'text'", "14"),
         ("no UTF-8", "25"),
         ("not JSON", "44"),
         ("no field 'text'", "55"),
         ("the field 'text' is no text", "70"),
     ]
-    replaced = read_plan(plan(path), Reading(records="skip", invalid="replace"))
-    assert [found.texts.to_list() for found in replaced] == [[b"a", "\ufffd".encode()], [b"z"]]
-    assert [found.replaced for found in replaced] == [1, 0]
+    blocks = read_plan(plan(path), Reading(records="skip", invalid="replace"))
+    assert [block.texts.to_list() for block in blocks] == [[b"a", "\ufffd".encode()], [b"z"]]
+    assert [block.replaced for block in blocks] == [1, 0]
 
 
 def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
@@ -266,9 +270,9 @@ def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
         "\ufffd".encode() * 3,
         b"fine",
     ]
-    texts, left = read_with_skipped(path, Reading(unit="line", invalid="skip"))
+    texts, skipped_texts = read_with_skipped(path, Reading(unit="line", invalid="skip"))
     assert texts == [b"good", b"fine"]
-    assert left == [SkippedText("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
+    assert skipped_texts == [SkippedText("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
     with pytest.raises(EncodeError, match="byte 0"):
         read_documents(path, Reading())
     path.write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\n")
@@ -280,15 +284,15 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     lines = ['{"text": "a", "id": "x", "n": {"m": [1, "é"]}}', "", '{"text": 1}', '{"text": "b", "id": 7, "n": 1}']
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    (found,) = read_plan(plan(path), Reading(records="skip"), ["id", "n.m"])
+    (block,) = read_plan(plan(path), Reading(records="skip"), ["id", "n.m"])
     expected = {"id": ["x", "7"], "n.m": ['[1, "é"]', None]}
-    assert found.columns.to_pydict() == expected and found.columns.schema.types == [arrow.string()] * 2
-    assert schema_of(sources(path)[0], Reading(records="skip"), ["id", "n.m"]) == found.columns.schema
+    assert block.columns.to_pydict() == expected and block.columns.schema.types == [arrow.string()] * 2
+    assert schema_of(sources(path)[0], Reading(records="skip"), ["id", "n.m"]) == block.columns.schema
     deep = '{"text": "deep", "id": ' + "[" * 100_000 + "]" * 100_000 + "}"
     path.write_text("\n".join(['"alone"', deep, '{"text": "z", "id": "\\ud800x"}', "1", ""]))
-    (found,) = read_plan(plan(path), Reading(records="skip"), ["id"])
-    assert found.texts.to_list() == [b"alone", b"z"] and found.columns["id"].to_pylist() == [None, "\ufffdx"]
-    assert [left.reason for left in found.skipped] == ["fields that cannot be read", "no field 'text'"]
+    (block,) = read_plan(plan(path), Reading(records="skip"), ["id"])
+    assert block.texts.to_list() == [b"alone", b"z"] and block.columns["id"].to_pylist() == [None, "\ufffdx"]
+    assert [skipped_text.reason for skipped_text in block.skipped] == ["fields that cannot be read", "no field 'text'"]
     assert read_documents(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(ArgumentError, match="has no columns"):

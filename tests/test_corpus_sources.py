@@ -22,14 +22,14 @@ from polytok.reading import remote
 LINES = Reading(unit="line")
 
 
-def source_names(found: tuple[Source, ...]) -> list[str]:
-    return [os.path.basename(source.name) for source in found]
+def source_names(sources: tuple[Source, ...]) -> list[str]:
+    return [os.path.basename(source.name) for source in sources]
 
 
 def read_plan(planned: Plan, reading: Reading = LINES) -> list[bytes | None]:
     parts = [part for task in planned.tasks for part in task.parts]
-    found = [some for part in parts for some in documents(part, planned.sources[part.source], reading)]
-    return [text for some in found for text in some.texts.to_list()]
+    blocks = [block for part in parts for block in documents(part, planned.sources[part.source], reading)]
+    return [text for block in blocks for text in block.texts.to_list()]
 
 
 def test_names_patterns_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link.txt").symlink_to(tmp_path / "out" / "b.txt")
     monkeypatch.chdir(tmp_path)
-    wrong: list[tuple[Any, type[Exception], str]] = [
+    invalid_inputs: list[tuple[Any, type[Exception], str]] = [
         ([], ArgumentError, "no input"),
         ("*.csv", ArgumentError, r"no file matches '\*\.csv'"),
         (["a.txt", "*.txt"], ArgumentError, r"a\.txt is named twice"),
@@ -64,7 +64,7 @@ def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("absent", FileError, "cannot read.*absent"),
         ("nobody://a", ArgumentError, "cannot open nobody://a"),
     ]
-    for inputs, kind, message in wrong:
+    for inputs, kind, message in invalid_inputs:
         with pytest.raises(kind, match=message):
             sources(inputs)
     for inputs in ("out/*", "link.txt"):
@@ -85,12 +85,12 @@ def test_a_file_that_has_changed(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"changed since the job was planned.*a\.txt"):
         read_plan(planned)
     planned = plan(path, LINES)
-    found = documents(planned.tasks[0].parts[0], planned.sources[0], LINES)
-    next(found)
+    blocks = documents(planned.tasks[0].parts[0], planned.sources[0], LINES)
+    next(blocks)
     with open(path, "a") as file:
         file.write("three")
     with pytest.raises(FileError, match="changed since"):
-        list(found)
+        list(blocks)
     path.unlink()
     with pytest.raises(FileError, match=r"cannot read.*a\.txt"):
         read_plan(planned)
@@ -155,16 +155,16 @@ def answer_ranges(body: bytes, stamp: str) -> Any:
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         start, _, end = handler.headers.get("Range", "").removeprefix("bytes=").partition("-")
-        asked = slice(int(start), int(end) + 1) if start else slice(None)
+        byte_range = slice(int(start), int(end) + 1) if start else slice(None)
         handler.send_response(206 if start else 200)
-        handler.send_header("Content-Length", str(len(body[asked])))
+        handler.send_header("Content-Length", str(len(body[byte_range])))
         handler.send_header("Accept-Ranges", "bytes")
         handler.send_header("ETag", stamp)
         if start:
             handler.send_header("Content-Range", f"bytes {start}-{end}/{len(body)}")
         handler.end_headers()
         if handler.command != "HEAD":
-            handler.wfile.write(body[asked])
+            handler.wfile.write(body[byte_range])
 
     return answer
 
@@ -175,15 +175,15 @@ def test_files_of_a_web_server(web: Server, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(remote, "_READ_AHEAD_BYTES", 5000)
     web.answers["/ranges.txt"] = answer_ranges(body, '"one"')
     web.answers["/whole.txt"] = lambda handler: send(handler, body, ETag='"one"')
-    ranges, whole = (f"{web.address}/{name}.txt" for name in ("ranges", "whole"))
-    assert len(plan(ranges, LINES, 10_000).tasks) == 5 and len(plan(whole, LINES, 10_000).tasks) == 1
-    for url in (ranges, whole):
+    ranges_url, whole_url = (f"{web.address}/{name}.txt" for name in ("ranges", "whole"))
+    assert len(plan(ranges_url, LINES, 10_000).tasks) == 5 and len(plan(whole_url, LINES, 10_000).tasks) == 1
+    for url in (ranges_url, whole_url):
         assert read_plan(plan(url, LINES, 10_000)) == lines
-    planned = plan(ranges, LINES)
+    planned = plan(ranges_url, LINES)
     answer = web.answers["/ranges.txt"] = answer_ranges(body, '"two"')
     with pytest.raises(FileError, match=r"changed since.*one.*two"):
         read_plan(planned)
-    planned = plan(ranges, LINES)
+    planned = plan(ranges_url, LINES)
     web.answers["/ranges.txt"] = lambda handler: (
         handler.send_error(503) if handler.command == "GET" else answer(handler)
     )

@@ -44,12 +44,14 @@ def read_columns(
 ) -> list[Documents]:
     planned = plan(path, reading, shard_size)
     parts = [part for task in planned.tasks for part in task.parts]
-    return [found for part in parts for found in documents(part, planned.sources[0], reading, columns)]
+    return [block for part in parts for block in documents(part, planned.sources[0], reading, columns)]
 
 
 def read_texts(path: Path, reading: Reading, shard_size: int = 1 << 28) -> tuple[list[bytes | None], list[SkippedText]]:
-    found = read_columns(path, reading, shard_size=shard_size)
-    return [text for some in found for text in some.texts.to_list()], [left for some in found for left in some.skipped]
+    blocks = read_columns(path, reading, shard_size=shard_size)
+    return [text for block in blocks for text in block.texts.to_list()], [
+        skipped_text for block in blocks for skipped_text in block.skipped
+    ]
 
 
 def place(kind: str, row: int, rows: int) -> str:
@@ -78,10 +80,12 @@ def test_every_kind_of_column(tmp_path: Path, kind: str) -> None:
     }
     write(path, arrow.table(columns), 3)
     for field in (*list(columns)[:-1], "outer.inner.text"):
-        texts, left = read_texts(path, reading_of(kind, field=field))
+        texts, skipped_texts = read_texts(path, reading_of(kind, field=field))
         assert texts == THERE, field
-        assert {one.reason for one in left} == {f"no field {field!r}"}
-        assert [one.place for one in left] == [f"{path}: {place(kind, row, 3)}" for row in (2, 6)]
+        assert {skipped_text.reason for skipped_text in skipped_texts} == {f"no field {field!r}"}
+        assert [skipped_text.place for skipped_text in skipped_texts] == [
+            f"{path}: {place(kind, row, 3)}" for row in (2, 6)
+        ]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -89,8 +93,8 @@ def test_structs_that_are_null_and_missing_columns(tmp_path: Path, kind: str) ->
     path = tmp_path / f"texts.{kind}"
     rows = [{"text": "a"}, None, {"text": None}, {"text": "b"}]
     write(path, arrow.table({"meta": rows, "n": [1, 2, 3, 4], "nothing": arrow.nulls(4)}))
-    texts, left = read_texts(path, reading_of(kind, field="meta.text"))
-    assert texts == [b"a", b"b"] and len(left) == 2
+    texts, skipped_texts = read_texts(path, reading_of(kind, field="meta.text"))
+    assert texts == [b"a", b"b"] and len(skipped_texts) == 2
     assert read_texts(path, reading_of(kind, field="nothing"))[0] == []
     for field, message in (
         ("text", r"has no column 'text': choose .*: 'meta', 'n', 'nothing'"),
@@ -117,16 +121,18 @@ def test_groups_are_read_separately(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     size = path.stat().st_size // 5
     planned = plan(path, reading_of(kind), size)
     assert len(planned.tasks) == (1 if kind == "stream" else 6)
-    found = read_columns(path, reading_of(kind), ["id"], size)
-    assert [text for some in found for text in some.texts.to_list()] == expected
-    ids = [id for some in found for id in some.columns["id"].to_pylist()]
+    blocks = read_columns(path, reading_of(kind), ["id"], size)
+    assert [text for text_block in blocks for text in text_block.texts.to_list()] == expected
+    ids = [id for text_block in blocks for id in text_block.columns["id"].to_pylist()]
     schema = schema_of(planned.sources[0], reading_of(kind), ["id"])
-    assert schema == arrow.schema([("id", arrow.int64())]) and all(some.columns.schema == schema for some in found)
+    assert schema == arrow.schema([("id", arrow.int64())]) and all(
+        text_block.columns.schema == schema for text_block in blocks
+    )
     assert ids == [number for number in range(1000) if texts[number] is not None]
-    places = [some.place(row) for some in found for row in range(len(some))]
+    places = [text_block.place(row) for text_block in blocks for row in range(len(text_block))]
     assert places == [f"{path}: {place(kind, id, 90)}" for id in ids]
-    lacking = [left.place for some in found for left in some.skipped]
-    assert lacking == [f"{path}: {place(kind, id, 90)}" for id in range(0, 1000, 7)]
+    skipped_places = [skipped_text.place for text_block in blocks for skipped_text in text_block.skipped]
+    assert skipped_places == [f"{path}: {place(kind, id, 90)}" for id in range(0, 1000, 7)]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -134,8 +140,8 @@ def test_a_column_that_occurs_twice(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"texts.{kind}"
     column = arrow.array(["x" * 1000]).dictionary_encode()
     write(path, arrow.table({"text": arrow.DictionaryArray.from_arrays([0] * 50_000, column.dictionary)}))
-    found = read_columns(path, reading_of(kind))
-    assert sum(map(len, found)) == 50_000 and max(some.texts.nbytes for some in found) < 1 << 25
+    blocks = read_columns(path, reading_of(kind))
+    assert sum(map(len, blocks)) == 50_000 and max(block.texts.nbytes for block in blocks) < 1 << 25
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -151,9 +157,9 @@ def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
     with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: no UTF-8 at 3"):
         read_texts(path, Reading())
     assert read_texts(path, Reading(invalid="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
-    (found,) = read_columns(path, Reading(invalid="skip"), ["id"])
-    assert found.texts.to_list() == [b"good", b"fine"] and found.columns["id"].to_pylist() == [1, 4]
-    assert [left.place for left in found.skipped] == [f"{path}: row {row}" for row in (1, 2)]
+    (block,) = read_columns(path, Reading(invalid="skip"), ["id"])
+    assert block.texts.to_list() == [b"good", b"fine"] and block.columns["id"].to_pylist() == [1, 4]
+    assert [skipped_text.place for skipped_text in block.skipped] == [f"{path}: row {row}" for row in (1, 2)]
 
 
 def test_a_damaged_row_group_does_not_touch_the_others(tmp_path: Path) -> None:
@@ -167,9 +173,11 @@ def test_a_damaged_row_group_does_not_touch_the_others(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"texts\.parquet cannot be read as a table.*broken='skip'"):
         read_texts(path, Reading())
     for shard_size in (1 << 28, 10_000):
-        found, left = read_texts(path, Reading(broken="skip"), shard_size)
-        assert found == [text.encode() for text in texts[:1000] + texts[2000:]]
-        assert [(one.reason, one.place) for one in left] == [("damaged", f"{path}: row 1000")]
+        texts_read, skipped_texts = read_texts(path, Reading(broken="skip"), shard_size)
+        assert texts_read == [text.encode() for text in texts[:1000] + texts[2000:]]
+        assert [(skipped_text.reason, skipped_text.place) for skipped_text in skipped_texts] == [
+            ("damaged", f"{path}: row 1000")
+        ]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -180,16 +188,16 @@ def test_truncated_files(tmp_path: Path, kind: str) -> None:
     data = path.read_bytes()
     for length in (len(data) - 1, len(data) // 2, 20, 9, 0):
         path.write_bytes(data[:length])
-        how: dict[str, Any] = {"format": "parquet" if kind == "parquet" else "arrow"}
+        format_options: dict[str, Any] = {"format": "parquet" if kind == "parquet" else "arrow"}
         if kind == "stream" and length == len(data) - 1:
             continue  # the last bytes only mark the end of the stream
         with pytest.raises(FormatError, match=rf"texts\.{kind} .*broken='skip'"):
-            read_texts(path, Reading(**how))
+            read_texts(path, Reading(**format_options))
         for shard_size in (1 << 28, 1000):
-            found, left = read_texts(path, Reading(**how, broken="skip"), shard_size)
-            assert found == [text.encode() for text in texts[: len(found)]]
-            assert [one.reason for one in left] == ["damaged"]
-            assert (len(found) >= 1000) == (kind == "stream" and length > 100)
+            texts_read, skipped_texts = read_texts(path, Reading(**format_options, broken="skip"), shard_size)
+            assert texts_read == [text.encode() for text in texts[: len(texts_read)]]
+            assert [skipped_text.reason for skipped_text in skipped_texts] == ["damaged"]
+            assert (len(texts_read) >= 1000) == (kind == "stream" and length > 100)
 
 
 def test_files_that_are_not_tables(tmp_path: Path) -> None:

@@ -60,16 +60,16 @@ def encode_all(texts: list[str], *, bos: int | None = None, eos: int | None = No
 @pytest.mark.parametrize("shard_size", [700, 5000, 1 << 28], ids=["tiny", "small", "one"])
 def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: int) -> None:
     reading = Reading(unit="line", field="a.b")
-    found = tokenize_inputs(f"{inputs}/*", tmp_path / "out", shard_size=shard_size, reading=reading, eos="auto")
-    assert found == encode_all(TEXTS * 3, eos=EOS)
+    actual = tokenize_inputs(f"{inputs}/*", tmp_path / "out", shard_size=shard_size, reading=reading, eos="auto")
+    assert actual == encode_all(TEXTS * 3, eos=EOS)
 
 
 @pytest.mark.parametrize("output", ["megatron", "flat", "npy"])
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
 def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
-    found = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
+    actual = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
     first = TOKENIZER.id_of("!") if bos == "!" else bos
-    assert found == encode_all(TEXTS, bos=first, eos=EOS if eos else None)
+    assert actual == encode_all(TEXTS, bos=first, eos=EOS if eos else None)
 
 
 def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
@@ -88,10 +88,10 @@ def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
 
 def test_shuffled_documents_are_the_same_in_another_order(tmp_path: Path, inputs: Path) -> None:
     options = {"shuffle": 50, "shard_size": 4000}
-    found = tokenize_inputs(inputs / "a.txt", tmp_path / "one", **options)
-    assert found != encode_all(TEXTS) and sorted(found) == sorted(encode_all(TEXTS))
-    assert tokenize_inputs(inputs / "a.txt", tmp_path / "two", workers=3, **options) == found
-    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", seed=1, **options) != found
+    actual = tokenize_inputs(inputs / "a.txt", tmp_path / "one", **options)
+    assert actual != encode_all(TEXTS) and sorted(actual) == sorted(encode_all(TEXTS))
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "two", workers=3, **options) == actual
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", seed=1, **options) != actual
 
 
 def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
@@ -220,20 +220,32 @@ def test_ids_of_add_special_occur_once_and_survive_truncation(tmp_path: Path, in
     (inputs / "a.txt").write_text("\n".join(texts), "utf-8")
 
     def documents(tokenizer: polytok.Tokenizer, **options: Any) -> list[list[int]]:
-        told: dict[str, Any] = {"reading": LINES, "workers": 1, "overwrite": True, "add_special": True, **options}
-        tokenize(inputs / "a.txt", tokenizer, tmp_path / "out", **told)
+        all_options: dict[str, Any] = {
+            "reading": LINES,
+            "workers": 1,
+            "overwrite": True,
+            "add_special": True,
+            **options,
+        }
+        tokenize(inputs / "a.txt", tokenizer, tmp_path / "out", **all_options)
         return [row.tolist() for row in open_dataset(tmp_path / "out")]
 
-    both = tokenizer_with_template((1,), (2,))
-    whole = [both.encode(text, add_special=True) for text in texts]
-    assert documents(both) == whole
-    assert documents(both, max_tokens=6) == [[*row[:5], 2] if len(row) > 6 else row for row in whole]
-    assert documents(tokenizer_with_template((1,), ()), eos="auto") == whole
-    assert documents(tokenizer_with_template((1, 1), (2, 2)), max_tokens=6, long="split")[0][:3] == [1, 1, whole[0][1]]
+    template_tokenizer = tokenizer_with_template((1,), (2,))
+    complete_rows = [template_tokenizer.encode(text, add_special=True) for text in texts]
+    assert documents(template_tokenizer) == complete_rows
+    assert documents(template_tokenizer, max_tokens=6) == [
+        [*row[:5], 2] if len(row) > 6 else row for row in complete_rows
+    ]
+    assert documents(tokenizer_with_template((1,), ()), eos="auto") == complete_rows
+    assert documents(tokenizer_with_template((1, 1), (2, 2)), max_tokens=6, long="split")[0][:3] == [
+        1,
+        1,
+        complete_rows[0][1],
+    ]
     for tokenizer, options in (
-        (both, {"bos": "auto"}),
-        (both, {"eos": 5}),
-        (both, {"max_tokens": 2}),
+        (template_tokenizer, {"bos": "auto"}),
+        (template_tokenizer, {"eos": 5}),
+        (template_tokenizer, {"max_tokens": 2}),
         (tokenizer_with_template((1, 1), (2, 2)), {"max_tokens": 6}),
         (tokenizer_with_template((1, 1), ()), {"max_tokens": 2}),
     ):
@@ -276,8 +288,8 @@ def unfinished_job(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
     reading = Reading(unit="line", field="a.b")
 
     def go_on(**options: Any) -> Report:
-        told = {"reading": reading, "shard_size": 3000, "workers": 1, "tokenizer": TOKENIZER, **options}
-        return tokenize(f"{inputs}/*", told.pop("tokenizer"), tmp_path / "out", **told)
+        all_options = {"reading": reading, "shard_size": 3000, "workers": 1, "tokenizer": TOKENIZER, **options}
+        return tokenize(f"{inputs}/*", all_options.pop("tokenizer"), tmp_path / "out", **all_options)
 
     with pytest.raises(FormatError):
         go_on()
@@ -350,8 +362,8 @@ def test_an_object_store(tmp_path: Path, inputs: Path) -> None:
     assert tokenize(inputs / "a.txt", TOKENIZER, "memory://bucket/out", **options) == report
     tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", **options)
     system = fsspec.filesystem("memory")
-    found = {path.removeprefix("/bucket/out/"): system.cat_file(path) for path in system.find("/bucket/out")}
-    assert found == corpus_kills.contents(tmp_path / "out")
+    stored_files = {path.removeprefix("/bucket/out/"): system.cat_file(path) for path in system.find("/bucket/out")}
+    assert stored_files == corpus_kills.contents(tmp_path / "out")
 
 
 def test_errors_of_an_object_store_say_what_was_tried(
@@ -386,11 +398,11 @@ def test_files_of_killed_jobs_for_an_object_store_are_removed(tmp_path: Path, mo
     )
     paths = os.pathsep.join(filter(None, sys.path))
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths})
-    left = list(tmp_path.glob("*/00000.bin"))
+    remaining_files = list(tmp_path.glob("*/00000.bin"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with storage("memory://bucket/out").output_folder() as folder:
         with storage("memory://bucket/other").locked():
-            assert list(tmp_path.glob("*/00000.bin")) == left != []
+            assert list(tmp_path.glob("*/00000.bin")) == remaining_files != []
         with storage("memory://bucket/out").locked():
             assert list(tmp_path.iterdir()) == [folder]
 

@@ -100,11 +100,11 @@ def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.Mon
             writer.write(*columnar([[2, 3], [4]], "uint16"), rest)
             (file,) = writer.finish()
         path = tmp_path / file.name
-        found = parquet.read_table(path) if kind == "parquet" else ipc.open_file(path).read_all()
-        assert found.column_names == ["ids", "url", "meta"]
-        assert found["ids"].to_pylist() == [[1], [], [2, 3], [4]]
-        assert found["url"].to_pylist() == ["a", None, "c", "a"]
-        assert found["meta"].to_pylist() == table["meta"].to_pylist()
+        stored_table = parquet.read_table(path) if kind == "parquet" else ipc.open_file(path).read_all()
+        assert stored_table.column_names == ["ids", "url", "meta"]
+        assert stored_table["ids"].to_pylist() == [[1], [], [2, 3], [4]]
+        assert stored_table["url"].to_pylist() == ["a", None, "c", "a"]
+        assert stored_table["meta"].to_pylist() == table["meta"].to_pylist()
 
 
 def test_columns_that_differ_between_portions(tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "    except polytok.FileError as error: print(kind, error.filename)\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    told = [line.split() for line in done.stdout.splitlines()]
-    assert [kind for kind, _ in told] == list(WRITERS)
-    assert all(name == str(tmp_path / f"00000{WRITERS[kind].suffixes[0]}") for kind, name in told)
+    printed_fields = [line.split() for line in done.stdout.splitlines()]
+    assert [kind for kind, _ in printed_fields] == list(WRITERS)
+    assert all(name == str(tmp_path / f"00000{WRITERS[kind].suffixes[0]}") for kind, name in printed_fields)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -383,9 +383,9 @@ def sequence(component: dict[str, Any], count: int) -> dict[str, Any]:
 
 def many_ids(count: int) -> dict[str, Any]:
     """Returns a template that inserts the ids of one token many times."""
-    made = template(259)
-    made["special_tokens"]["<s>"] |= {"ids": [259] * count, "tokens": ["<s>"] * count}
-    return {**made, "single": [made["single"][0]] * count}
+    post_processor = template(259)
+    post_processor["special_tokens"]["<s>"] |= {"ids": [259] * count, "tokens": ["<s>"] * count}
+    return {**post_processor, "single": [post_processor["single"][0]] * count}
 
 
 def gguf_rows(model: str, rows: gguf_samples.Rows) -> bytes:

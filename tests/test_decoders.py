@@ -253,8 +253,8 @@ def test_byte_level_rows_are_bytes() -> None:
 def test_streams_of_fused_text_keep_only_text_that_can_change() -> None:
     tokenizer = tokenizer_of_tokens(FuseDecode(), ReplaceDecode("aab", "-"), StripDecode("x", 1, 2))
     stream = tokenizer.decoder()
-    given = [(token, stream.push(TOKENS.index(token))) for token in ("x", "b", "aa", "aab", "xxx", "a", "xx")]
-    assert given == [("x", ""), ("b", "b"), ("aa", ""), ("aab", "aa-"), ("xxx", "x"), ("a", ""), ("xx", "xxa")]
+    pushed_texts = [(token, stream.push(TOKENS.index(token))) for token in ("x", "b", "aa", "aab", "xxx", "a", "xx")]
+    assert pushed_texts == [("x", ""), ("b", "b"), ("aa", ""), ("aab", "aa-"), ("xxx", "x"), ("a", ""), ("xx", "xxa")]
     assert stream.finish() == ""
 
 

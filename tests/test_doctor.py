@@ -145,11 +145,11 @@ WITH_AND_WITHOUT_FINDING |= {
 
 @pytest.mark.parametrize("id", WITH_AND_WITHOUT_FINDING)
 def test_each_finding(id: str) -> None:
-    sick, well = WITH_AND_WITHOUT_FINDING[id]
-    found = {finding.id: finding for finding in findings(sick)}
-    assert id in found, found
-    assert found[id].message and found[id].advice
-    assert id not in {finding.id for finding in findings(well)}
+    sick_spec, well_spec = WITH_AND_WITHOUT_FINDING[id]
+    findings_by_id = {finding.id: finding for finding in findings(sick_spec)}
+    assert id in findings_by_id, findings_by_id
+    assert findings_by_id[id].message and findings_by_id[id].advice
+    assert id not in {finding.id for finding in findings(well_spec)}
 
 
 def test_every_check_has_a_sample() -> None:
@@ -244,23 +244,23 @@ def test_doctor_exit_codes(file: Any, capsys: pytest.CaptureFixture[str], tmp_pa
 def test_doctor_against(file: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = merges_spec(split=COVERING)
     assert isinstance(spec.model, Bpe) and spec.model.merges is not None
-    one = file(spec, "minbpe", "one.model")
-    other = file(replace(spec, split=()), "minbpe", "other.model")
-    swapped = np.array([[97, 32, 256], [256, 256, 257], [0xF0, 0x9F, 258]], dtype=np.uint32)
+    first_file = file(spec, "minbpe", "one.model")
+    other_file = file(replace(spec, split=()), "minbpe", "other.model")
+    swapped_merges = np.array([[97, 32, 256], [256, 256, 257], [0xF0, 0x9F, 258]], dtype=np.uint32)
     texts = [b"a ", b"a a ", b"\xf0\x9f"]
     vocab = byte_vocab(*((text, 256 + n) for n, text in enumerate(texts)))
-    third = file(replace(spec, vocab=vocab, model=Bpe("merges", merges=swapped)), "minbpe", "third.model")
-    assert cli.main(["doctor", str(one), "--against", str(other), "ab ab", "x"]) == 0
+    third_file = file(replace(spec, vocab=vocab, model=Bpe("merges", merges=swapped_merges)), "minbpe", "third.model")
+    assert cli.main(["doctor", str(first_file), "--against", str(other_file), "ab ab", "x"]) == 0
     capsys.readouterr()
-    assert cli.main(["doctor", str(one), "--against", str(third), "xab ab"]) == 1
+    assert cli.main(["doctor", str(first_file), "--against", str(third_file), "xab ab"]) == 1
     out = capsys.readouterr().out
     assert "byte 1 (model): x[ab]␣ab" in out
-    assert f"{one}    256 ab" in out and f"{third}  97 a, 98 b" in out
+    assert f"{first_file}    256 ab" in out and f"{third_file}  97 a, 98 b" in out
     lines = tmp_path / "lines.txt"
     lines.write_bytes(b"xab\nx\n")
-    assert cli.main(["doctor", str(one), "--against", str(third), "--lines", str(lines), "--json"]) == 1
+    assert cli.main(["doctor", str(first_file), "--against", str(third_file), "--lines", str(lines), "--json"]) == 1
     record = json.loads(capsys.readouterr().out)
-    assert [found["text"] for found in record["divergences"]] == ["xab"]
+    assert [divergence["text"] for divergence in record["divergences"]] == ["xab"]
     assert record["divergences"][0]["left"] == {"ids": [256], "pieces": ["ab"], "error": None}
 
 

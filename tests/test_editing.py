@@ -222,11 +222,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert code == 0
     assert "7 entries removed" in out
     again = polytok.load(new)
-    told = json.loads(ids_file.read_text("utf-8"))
-    assert {"今日", "アメ", "ab", "(^_^)"} <= {entry["piece"] for entry in told["added"]}
-    assert all(again.id_of(entry["piece"]) == entry["id"] for entry in told["added"])
-    assert {" the", "мир", "()", "漢字かな"} <= set(told["removed"].values())
-    assert told["kept"]["0"] == 0
+    id_changes = json.loads(ids_file.read_text("utf-8"))
+    assert {"今日", "アメ", "ab", "(^_^)"} <= {entry["piece"] for entry in id_changes["added"]}
+    assert all(again.id_of(entry["piece"]) == entry["id"] for entry in id_changes["added"])
+    assert {" the", "мир", "()", "漢字かな"} <= set(id_changes["removed"].values())
+    assert id_changes["kept"]["0"] == 0
     code, out = run(capsys, "edit", old, "-o", tmp_path / "no.txt", "--to", "rwkv", "--remove-code", "--dry-run")
     assert (code, "not written" in out) == (0, True)
     assert not (tmp_path / "no.txt").exists()

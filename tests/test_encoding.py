@@ -375,8 +375,8 @@ def test_an_empty_piece_is_not_a_word() -> None:
     added = {"id": 5, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     strip = {"type": "Strip", "strip_left": True, "strip_right": True}
     reference, ours = load_both({**GPT2_LIKE, "normalizer": strip, "added_tokens": [{**added, "special": True}]})
-    found, expected = ours.encoding("  <x> a", special="all"), reference.encode("  <x> a")
-    assert (found.word_ids, found.tokens) == (expected.word_ids, expected.tokens)
+    actual, expected = ours.encoding("  <x> a", special="all"), reference.encode("  <x> a")
+    assert (actual.word_ids, actual.tokens) == (expected.word_ids, expected.tokens)
 
 
 def test_texts_of_special_tokens_are_those_found_in_the_text() -> None:
@@ -385,8 +385,8 @@ def test_texts_of_special_tokens_are_those_found_in_the_text() -> None:
     reference, ours = load_both({**GPT2_LIKE, "normalizer": {"type": "NFD"}, "added_tokens": added})
     for plain in (False, True):
         reference.encode_special_tokens = plain
-        found, expected = ours.encoding("b  É  a", special=() if plain else "all"), reference.encode("b  É  a")
-        assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets)
+        actual, expected = ours.encoding("b  É  a", special=() if plain else "all"), reference.encode("b  É  a")
+        assert (actual.ids, actual.tokens, actual.offsets) == (expected.ids, expected.tokens, expected.offsets)
 
 
 @pytest.mark.parametrize("byte_fallback", [True, False])
@@ -397,12 +397,12 @@ def test_an_entry_can_be_both_a_byte_and_unknown(byte_fallback: bool, missing: i
     for byte in b"bcy":
         theirs, ours = load_both({"model": model | {"unk_id": 3 + byte}})
         for text in ("axc", "abcc", "a\u00e9b", "bb", "yb", "xyx", "<0x62>"):
-            expected, found = theirs.encode(text), ours.encoding(text)
-            assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets)
+            expected, actual = theirs.encode(text), ours.encoding(text)
+            assert (actual.ids, actual.tokens, actual.offsets) == (expected.ids, expected.tokens, expected.offsets)
 
 
 def test_spans_of_many_bytes_of_one_character_take_linear_time() -> None:
     rows = [["<unk>", 0.0], *([f"<0x{byte:02X}>", -1.0] for byte in range(256))]
     _, ours = load_both({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
-    found = ours.encoding("é" * 200_000)
-    assert len(found) == 400_000 and set(found.offsets) == {(0, 200_000)}
+    encoding = ours.encoding("é" * 200_000)
+    assert len(encoding) == 400_000 and set(encoding.offsets) == {(0, 200_000)}

@@ -148,18 +148,20 @@ def test_pre_tokenizers_and_the_twin(name: str) -> None:
         if name == "whitespace":
             pieces = [piece for piece in pieces if not chr(piece[0]).isspace()]
         data = text.encode()
-        found = [data[token.byte_start : token.byte_end].decode() for token in tokenizer.tokens(text)]
-        assert found == ["".join(map(chr, piece)) for piece in pieces], text
+        actual = [data[token.byte_start : token.byte_end].decode() for token in tokenizer.tokens(text)]
+        assert actual == ["".join(map(chr, piece)) for piece in pieces], text
 
 
 def pre_tokenizer_texts(name: str) -> list[str]:
     pick = random.Random(name)
     alphabet = [*"abAB 12345'sStTrReEvVmMlLdD\n\r\t.,!~$^`|/#()_-éÉ中あ가\u0301Ⅷ\u00a0\u3000\u2028ſK😀。ʰªﬁａｶกක\x85’…"]
     alphabet += ["\U0002a6df", "\u0378", "IMGIMGAZ", "<sentinel:1>"] + ["٣", "０"] * (name != "superbpe")
-    made = ["".join(pick.choices(alphabet, k=pick.randrange(1, 24))) for _ in range(1500)]
+    random_strings = ["".join(pick.choices(alphabet, k=pick.randrange(1, 24))) for _ in range(1500)]
     unicode = texts.generate_texts(3, 500, VocabularyPieces([b" the", b"12"]))
-    whole = [text.decode() for text in unicode] if name != "superbpe" else []
-    return made + [text for text in whole if not any(chr(code) in text for code in (0x1C, 0x1D, 0x1E, 0x1F))]
+    unicode_texts = [text.decode() for text in unicode] if name != "superbpe" else []
+    return random_strings + [
+        text for text in unicode_texts if not any(chr(code) in text for code in (0x1C, 0x1D, 0x1E, 0x1F))
+    ]
 
 
 def test_unknown_pre_tokenizers_are_named() -> None:

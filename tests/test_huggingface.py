@@ -31,8 +31,8 @@ ALPHABET = [
 
 def small_texts(seed: str) -> list[str]:
     rng = random.Random(seed)
-    made = ["".join(rng.choices(ALPHABET, k=rng.randrange(1, 9))) for _ in range(SMALL_TEXTS)]
-    return ["", " ", *ALPHABET, *made]
+    random_strings = ["".join(rng.choices(ALPHABET, k=rng.randrange(1, 9))) for _ in range(SMALL_TEXTS)]
+    return ["", " ", *ALPHABET, *random_strings]
 
 
 def real_texts(spec: Spec) -> list[str]:
@@ -91,8 +91,8 @@ def test_a_component_is_written_from_its_spec(kind: str, name: str) -> None:
             expected = reference.encode(text)
         except Exception:
             continue
-        found = again.encode(text)
-        assert (found.ids, found.offsets) == (expected.ids, expected.offsets), text
+        actual = again.encode(text)
+        assert (actual.ids, actual.offsets) == (expected.ids, expected.offsets), text
 
 
 # Real files
@@ -245,12 +245,12 @@ UNTAGGED: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("member", "value"), UNTAGGED)
 def test_legacy_components(member: str, value: Any) -> None:
-    made = {**document(), member: value}
-    reference = tokenizers.Tokenizer.from_str(json.dumps(made))
-    spec = formats.read(json.dumps(made).encode(), format="huggingface")
+    legacy_document = {**document(), member: value}
+    reference = tokenizers.Tokenizer.from_str(json.dumps(legacy_document))
+    spec = formats.read(json.dumps(legacy_document).encode(), format="huggingface")
     newest = formats.read(reference.to_str().encode(), format="huggingface")
     assert replace(spec, extra={}) == replace(newest, extra={})
-    assert json.loads(conversion.write(spec, "huggingface", strict=True).data) == made
+    assert json.loads(conversion.write(spec, "huggingface", strict=True).data) == legacy_document
 
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
@@ -317,17 +317,17 @@ def test_unusual_json() -> None:
 def test_an_edited_spec_writes_the_edit() -> None:
     spec = read_document(normalizer={"type": "NFC"}, pre_tokenizer={"type": "Whitespace"})
     edited = replace(spec, split=(PatternSplit("x|y", "isolated"),))
-    made = json.loads(conversion.write(edited, "huggingface", strict=True).data)
-    assert made["normalizer"] == {"type": "NFC"}
-    assert made["pre_tokenizer"]["pattern"] == {"Regex": "x|y"}
+    written_document = json.loads(conversion.write(edited, "huggingface", strict=True).data)
+    assert written_document["normalizer"] == {"type": "NFC"}
+    assert written_document["pre_tokenizer"]["pattern"] == {"Regex": "x|y"}
 
 
 def test_patterns_convert_to_oniguruma_and_back() -> None:
     pattern = r"\p{N}{1,3}+|\s++$|(?:a|b){2}+"
-    made = json.loads(
+    written_document = json.loads(
         conversion.write(replace(read_document(), split=(PatternSplit(pattern),)), "huggingface", strict=True).data
     )
     expected = r"(?>\p{N}{1,3})|\s++\z|(?>(?:a|b){2})"
-    assert made["pre_tokenizer"] == {
+    assert written_document["pre_tokenizer"] == {
         "type": "Split", "pattern": {"Regex": expected}, "behavior": "Removed", "invert": True,
     }  # fmt: skip

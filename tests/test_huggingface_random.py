@@ -48,8 +48,8 @@ TEXTS = [*ALPHABET, *CONTENTS, "  <x>  ", "a \n", "HELLO"]
 
 def some(rng: random.Random, table: dict[str, Callable[[], Any]], sequence: Callable[[list[Any]], Any]) -> Any:
     """Returns no component, one component, or several in a Sequence."""
-    made = [table[name]() for name in rng.choices(sorted(table), k=rng.choice([0, 1, 1, 2, 3]))]
-    return made[0] if len(made) == 1 else sequence(made) if made else None
+    components = [table[name]() for name in rng.choices(sorted(table), k=rng.choice([0, 1, 1, 2, 3]))]
+    return components[0] if len(components) == 1 else sequence(components) if components else None
 
 
 def processor(rng: random.Random, reference: Any) -> Any:
@@ -92,7 +92,7 @@ def is_ambiguous(reference: Any) -> bool:
     return len(set(texts)) < len(texts)
 
 
-def compare(expected: Callable[[], Any], found: Callable[[], Any], what: Any) -> None:
+def compare(expected: Callable[[], Any], actual: Callable[[], Any], what: Any) -> None:
     """Compares an encoding and its windows; if the reference fails or panics, nothing is compared."""
     try:
         theirs = expected()
@@ -100,7 +100,7 @@ def compare(expected: Callable[[], Any], found: Callable[[], Any], what: Any) ->
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         return
-    mine = found()
+    mine = actual()
     pairs = [(mine, theirs), *zip(mine.overflowing, theirs.overflowing, strict=True)]
     for window, (one, other) in enumerate(pairs):
         for name in LISTS:

@@ -30,8 +30,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> layers.House:
 
 
 def test_imports_of_a_package(package: layers.House) -> None:
-    found = {(arrow.room, arrow.other) for arrow in package.arrows(package.folder)}
-    assert found == {
+    arrows = {(arrow.room, arrow.other) for arrow in package.arrows(package.folder)}
+    assert arrows == {
         *(("high", "low"), ("high", "inner"), ("low", "inner"), ("inner", "high")),
         *(("package", "high"), ("_stub", "low")),
     }
@@ -45,8 +45,8 @@ def test_arrows_that_go_up(package: layers.House) -> None:
 
 
 def test_missing_rooms(package: layers.House) -> None:
-    found = list(layers.check(package, ["package", "high", "_stub", "low", "low", "attic"]))
-    assert found[:3] == [
+    complaints = list(layers.check(package, ["package", "high", "_stub", "low", "low", "attic"]))
+    assert complaints[:3] == [
         "ARCHITECTURE.md lists package/attic, which is missing",
         "ARCHITECTURE.md lists package/inner 0 times: list it once, above all rooms that it imports",
         "ARCHITECTURE.md lists package/low 2 times: list it once, above all rooms that it imports",
@@ -69,8 +69,8 @@ def test_imports_of_rust_modules(tmp_path: Path) -> None:
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    found = [(arrow.room, arrow.other, arrow.line) for arrow in layers.rust_arrows(tmp_path)]
-    assert found == [
+    arrows = [(arrow.room, arrow.other, arrow.line) for arrow in layers.rust_arrows(tmp_path)]
+    assert arrows == [
         *(("a", "b", 1), ("a", "c", 3), ("b", "d", 2), ("b", "c", 1), ("b", "d", 1)),
         *(("c", "d", 4), ("d", "b", 2)),
     ]

@@ -119,13 +119,13 @@ def is_unchanged(tokenizer: Tokenizer, text: bytes) -> bool:
 
 def check(tokenizer: Tokenizer, count: int) -> None:
     """Checks that a lossless tokenizer has no counterexample, and that every other reason's example is changed."""
-    found = tokenizer.lossless
+    actual = tokenizer.lossless
     pieces = tokenizer.spec.vocab.pieces()
-    if found.for_text:
+    if actual.for_text:
         assert [text for text in texts(pieces, count) if not is_unchanged(tokenizer, text)] == []
-    if found.for_bytes:
+    if actual.for_bytes:
         assert [text for text in insert_invalid_bytes(texts(pieces, count)) if not is_unchanged(tokenizer, text)] == []
-    for reason in found.reasons:
+    for reason in actual.reasons:
         if reason.example is not None:
             assert not is_unchanged(tokenizer, reason.example), reason
             assert reason.valid_utf8 == is_utf8(reason.example)

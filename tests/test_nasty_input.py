@@ -129,11 +129,17 @@ def test_surrogates(name: str) -> None:
 @needs_data
 @every_vocabulary
 def test_every_byte_and_every_truncated_character(name: str) -> None:
-    whole = [character.encode() for character in "é世😀\U0010ffff"]
-    truncated = [character[:end] for character in whole for end in range(1, len(character))]
-    single = [bytes([byte]) for byte in range(256)]
+    characters = [character.encode() for character in "é世😀\U0010ffff"]
+    truncated_characters = [character[:end] for character in characters for end in range(1, len(character))]
+    single_bytes = [bytes([byte]) for byte in range(256)]
     check(
-        name, [*single, *truncated, *(b"a" + part + b"b" for part in truncated), *(part + b" \n" for part in truncated)]
+        name,
+        [
+            *single_bytes,
+            *truncated_characters,
+            *(b"a" + part + b"b" for part in truncated_characters),
+            *(part + b" \n" for part in truncated_characters),
+        ],
     )
 
 

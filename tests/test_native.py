@@ -216,15 +216,15 @@ def test_json_creates_only_parts_of_specs(plain: object) -> None:
 
 
 def test_plain_values_survive_json() -> None:
-    kept: list[bytes] = []
+    stored_bytes: list[bytes] = []
 
     def keep(data: bytes) -> int:
-        kept.append(data)
-        return len(kept) - 1
+        stored_bytes.append(data)
+        return len(stored_bytes) - 1
 
     spec = SAMPLES["sentencepiece"]
     for value in (spec.normalize, spec.decode, spec.post, spec.model, Kind.BYTE):
-        assert from_plain(to_plain(value, keep), kept.__getitem__) == value
+        assert from_plain(to_plain(value, keep), stored_bytes.__getitem__) == value
 
 
 def test_the_magic_is_that_of_the_engine() -> None:

@@ -65,8 +65,8 @@ CHAINS = [
 def reference(normalizer: Any, text: str) -> list[Piece]:
     """Returns each character of the normalized text with its span of bytes in the original text."""
     normalized = tokenizers.PreTokenizedString(text)
-    normalized.normalize(lambda whole: normalizer.normalize(whole))
-    normalized.split(lambda _, whole: whole.split(Regex(r"\O"), "isolated"))
+    normalized.normalize(lambda normalized_text: normalizer.normalize(normalized_text))
+    normalized.split(lambda _, normalized_text: normalized_text.split(Regex(r"\O"), "isolated"))
     return [(piece, *span) for piece, span, _ in normalized.get_splits("original", "byte")]
 
 

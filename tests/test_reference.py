@@ -123,9 +123,9 @@ def test_real_models_agree_with_sentencepiece(name: str) -> None:
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString((DATA / "vocab/sentencepiece" / name).read_bytes())
     pieces = [piece.piece.encode() for piece in proto.pieces]
-    made = list(random_texts(1, 60, pieces, bad=False)) + list(random_texts(2, 20, pieces, bad=True))
-    spaced = [text.replace("▁".encode(), b" ") for text in made]
-    check_sentencepiece(proto, [*corpus_lines(3, 4), *made, *spaced], seed=4)
+    random_strings = list(random_texts(1, 60, pieces, bad=False)) + list(random_texts(2, 20, pieces, bad=True))
+    spaced = [text.replace("▁".encode(), b" ") for text in random_strings]
+    check_sentencepiece(proto, [*corpus_lines(3, 4), *random_strings, *spaced], seed=4)
 
 
 def test_random_models_agree_with_sentencepiece() -> None:
@@ -169,8 +169,15 @@ def test_a_restricted_vocabulary() -> None:
     model |= {"byte_fallback": True, "unk_surface": None, **dict.fromkeys(flags, False)}
     spec = specs.sentencepiece_spec(specs.golden_model_proto(model, b""), "0.2.1")
     assert reference.encode(spec, "abcé") == [263, 198, 172]
-    kept = [s.Kind.UNKNOWN, s.Kind.CONTROL, s.Kind.CONTROL, *[s.Kind.UNUSED] * 256, *[s.Kind.NORMAL] * 4, s.Kind.UNUSED]
-    restricted = replace(spec, vocab=replace(spec.vocab, active_kinds=np.array(kept, np.uint8)))
+    kinds = [
+        s.Kind.UNKNOWN,
+        s.Kind.CONTROL,
+        s.Kind.CONTROL,
+        *[s.Kind.UNUSED] * 256,
+        *[s.Kind.NORMAL] * 4,
+        s.Kind.UNUSED,
+    ]
+    restricted = replace(spec, vocab=replace(spec.vocab, active_kinds=np.array(kinds, np.uint8)))
     assert reference.encode(restricted, "abcé") == [262, 261, 198, 172]
     assert reference.decode(restricted, [262, 261, 198, 172]) == "abc<0xC3><0xA9>"
 

@@ -70,8 +70,10 @@ def test_tokens_strip_white_space_as_in_the_reference(
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             continue
-        found = tokenizer.encoding(text, special="all")
-        assert (found.ids, found.tokens, found.offsets) == (expected.ids, expected.tokens, expected.offsets), text
+        encoding = tokenizer.encoding(text, special="all")
+        assert (encoding.ids, encoding.tokens, encoding.offsets) == (expected.ids, expected.tokens, expected.offsets), (
+            text
+        )
         assert tokenizer.encode(text, special="all") == expected.ids
 
 

@@ -26,18 +26,18 @@ def split_in_blocks(data: bytes, size: int, cut: Cut) -> tuple[list[bytes], list
     """Splits a file that is read in blocks, as polytok.reading does."""
     texts: list[bytes] = []
     places: list[int] = []
-    left: list[tuple[int, str]] = []
+    skipped_texts: list[tuple[int, str]] = []
     at, end = 0, 0
     while True:
         end = min(end + size, len(data))
         column, used, *others = cut(data[at:end], end == len(data))
         texts += column.to_list()
         places += (column.places + at).tolist()
-        left += [(at + place, reason) for place, reason in (others[0] if others else [])]
+        skipped_texts += [(at + place, reason) for place, reason in (others[0] if others else [])]
         at += used
         if end == len(data):
             assert at == end
-            return texts, places, left
+            return texts, places, skipped_texts
 
 
 def split(data: bytes, separator: bytes) -> list[bytes]:
@@ -121,12 +121,16 @@ def json_lines(draw: st.DrawFn) -> bytes:
 @example(rb'{"te\u0078t": "\ud83d\ude00\ud83d\ud83d\ude00\/\b\f"}', ["text"], 9)
 @example(b'{"a": 01}\n{"a": 1.}\n[1,]\n{"a" 1}\n"\x1f"\n"\\u12"\n"a" "b"\n-\ntrue1', ["a"], 90)
 def test_json_lines(data: bytes, path: list[str], size: int) -> None:
-    texts, places, left = split_in_blocks(data, size, lambda part, is_last: cut_json_lines(part, path, is_last))
-    found = dict(zip(places, texts, strict=True)) | {place: reason.partition(": ")[0] for place, reason in left}
+    texts, places, skipped_texts = split_in_blocks(
+        data, size, lambda part, is_last: cut_json_lines(part, path, is_last)
+    )
+    results_by_place = dict(zip(places, texts, strict=True)) | {
+        place: reason.partition(": ")[0] for place, reason in skipped_texts
+    }
     lines = data.split(b"\n")
     starts = np.cumsum([0] + [len(line) + 1 for line in lines[:-1]]).tolist()
     expected = {start: parse_by_python(line, path) for start, line in zip(starts, lines, strict=True)}
-    assert found == {start: value for start, value in expected.items() if value is not None}
+    assert results_by_place == {start: value for start, value in expected.items() if value is not None}
     assert places == sorted(places)
 
 
@@ -134,9 +138,9 @@ def test_deep_nesting_and_long_numbers_are_read() -> None:
     deep = b'{"x": ' + b"[" * 500_000 + b"]" * 500_000 + b', "text": "found"}\n'
     unclosed = b'{"x": ' + b'{"a":[' * 200_000 + b"\n"
     long = b'{"x": ' + b"9" * 100_000 + b', "text": "too"}\n'
-    texts, _, left = cut_json_lines(deep + unclosed + long, ["text"], True)
+    texts, _, skipped_texts = cut_json_lines(deep + unclosed + long, ["text"], True)
     assert texts.to_list() == [b"found", b"too"]
-    assert [reason.partition(":")[0] for _, reason in left] == ["not JSON"]
+    assert [reason.partition(":")[0] for _, reason in skipped_texts] == ["not JSON"]
 
 
 def test_reports_have_positions() -> None:
@@ -183,8 +187,8 @@ def test_a_column_is_a_sequence() -> None:
     column = Texts.of_list(["é", b"", b"ab"])
     assert len(column) == 3 and column[-1] == b"ab" and column.nbytes == 4 and column.valid is None
     assert (column.starts.tolist(), column.ends.tolist()) == ([0, 2, 2], [2, 2, 4])
-    taken = column.take(np.array([2, 0, 2]))
-    assert taken.to_list() == [b"ab", "é".encode(), b"ab"]
+    selected_texts = column.take(np.array([2, 0, 2]))
+    assert selected_texts.to_list() == [b"ab", "é".encode(), b"ab"]
     assert Texts.whole(b"a\nb").to_list() == [b"a\nb"]
     for row in (3, -4):
         with pytest.raises(IndexError, match=f"row {row} of 3 texts"):
@@ -203,8 +207,8 @@ def test_encoding_a_column(threads: int) -> None:
     column = Texts.of_list(list(texts))
     batch = tokenizer._encode_texts(column, threads=threads)
     assert batch.to_list() == tokenizer.encode_batch(texts).to_list()
-    around = tokenizer._encode_texts(column, begin=1, end=2, threads=threads)
-    assert around.to_list() == [[1, *row, 2] for row in batch.to_list()]
+    padded_ids = tokenizer._encode_texts(column, begin=1, end=2, threads=threads)
+    assert padded_ids.to_list() == [[1, *row, 2] for row in batch.to_list()]
     assert tokenizer._encode_texts(Texts.of_list([]), threads=threads).to_list() == []
 
 

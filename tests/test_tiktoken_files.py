@@ -70,9 +70,9 @@ def test_options_override_a_known_vocabulary() -> None:
 def test_an_unknown_rank_file_needs_pattern_and_special_tokens() -> None:
     data = small_file("tiktoken")
     incomplete_options: list[dict[str, Any]] = [{}, {"pattern": "x"}, {"special_tokens": {}}]
-    for given in incomplete_options:
+    for options in incomplete_options:
         with pytest.raises(FormatError, match=r"give both: pattern=r'...', special_tokens="):
-            formats.read(data, **given)
+            formats.read(data, **options)
     spec = formats.read(data, pattern=r"\S+", special_tokens={"<|endoftext|>": 301}, name="mine")
     assert (spec.origin.name, dict(spec.names)) == ("mine", {"eos": 301})
     plain = formats.read(data, pattern="", special_tokens={})

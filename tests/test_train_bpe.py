@@ -49,12 +49,12 @@ def test_merges_equal_those_of_minbpe(seed: int) -> None:
     try:
         expected = train_bpe.train(text, 256 + count, pattern)
     except ArgumentError as error:
-        possible = int(str(error).split("allows ")[1].split()[0])
-        with pytest.raises(ArgumentError, match=f"allow {possible} merges, not {count}: choose a vocab_size"):
+        max_size = int(str(error).split("allows ")[1].split()[0])
+        with pytest.raises(ArgumentError, match=f"allow {max_size} merges, not {count}: choose a vocab_size"):
             train_spec([text], vocab_size=256 + count, **options)
-        expected, count = train_bpe.train(text, 256 + possible, pattern), possible
-    found = train_spec([text], vocab_size=256 + count, **options)
-    assert (found.vocab, found.model, found.split) == (expected.vocab, expected.model, expected.split)
+        expected, count = train_bpe.train(text, 256 + max_size, pattern), max_size
+    spec = train_spec([text], vocab_size=256 + count, **options)
+    assert (spec.vocab, spec.model, spec.split) == (expected.vocab, expected.model, expected.split)
 
 
 def test_merges_of_the_tutorial() -> None:
@@ -94,9 +94,11 @@ def learn_from_counts(counted: list[tuple[bytes, int]], size: int, **rules: Any)
 
 @pytest.mark.parametrize("first_seen", [True, False])
 def test_counts_beyond_32_bits(first_seen: bool) -> None:
-    found = learn_from_counts([(b"ab", 2**40), (b"bc", 2**40 + 1), (b"cd", 2**32 - 1)], 300, first_seen=first_seen)
-    assert found.counts.tolist() == [2**40 + 1, 2**40, 2**32 - 1]
-    assert found.merges[:, 0].tolist() == [98, 97, 99]
+    learned_merges = learn_from_counts(
+        [(b"ab", 2**40), (b"bc", 2**40 + 1), (b"cd", 2**32 - 1)], 300, first_seen=first_seen
+    )
+    assert learned_merges.counts.tolist() == [2**40 + 1, 2**40, 2**32 - 1]
+    assert learned_merges.merges[:, 0].tolist() == [98, 97, 99]
 
 
 def test_counts_whose_sum_does_not_fit() -> None:
@@ -106,9 +108,11 @@ def test_counts_whose_sum_does_not_fit() -> None:
 
 def test_the_order_of_texts_matters_only_for_minbpe() -> None:
     texts = hf.TEXTS["generated"]
-    forward, backward = (train_spec(each, vocab_size=400) for each in (texts, texts[::-1]))
+    forward, backward = (train_spec(ordered_texts, vocab_size=400) for ordered_texts in (texts, texts[::-1]))
     assert forward == backward
-    forward, backward = (train_spec(each, vocab_size=400, ties="minbpe") for each in (texts, texts[::-1]))
+    forward, backward = (
+        train_spec(ordered_texts, vocab_size=400, ties="minbpe") for ordered_texts in (texts, texts[::-1])
+    )
     assert forward != backward
 
 
@@ -183,10 +187,10 @@ def test_tiktoken_and_others_load_written_files(tmp_path: Path, ties: str) -> No
     theirs = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 430})
     encoded = [ours.encode(text) for text in texts]
     assert encoded == [theirs.encode(text) for text in texts]
-    kept: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 430}}
+    load_options: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 430}}
     for name in ("a.tiktoken", "b.model", "tokenizer.json", "d.gguf", "e.ptok"):
         ours.save(tmp_path / name, format="minbpe" if name == "b.model" else None)
-        again = polytok.load(tmp_path / name, **(kept if name == "a.tiktoken" else {}))
+        again = polytok.load(tmp_path / name, **(load_options if name == "a.tiktoken" else {}))
         assert [again.encode(text) for text in texts] == encoded, name
 
 
@@ -204,5 +208,5 @@ def test_wordpiece_is_written_as_vocab_txt(tmp_path: Path) -> None:
 
 def test_one_long_word_does_not_take_quadratic_time() -> None:
     word = np.random.default_rng(1).integers(97, 107, 1_000_000).astype(np.uint8).tobytes()
-    found = learn_from_counts([(word, 1), (b"a" * 1_000_000, 1)], 1500)
-    assert len(found) == 1500
+    learned_merges = learn_from_counts([(word, 1), (b"a" * 1_000_000, 1)], 1500)
+    assert len(learned_merges) == 1500

@@ -113,8 +113,8 @@ def test_the_format_is_chosen_before_training(tmp_path: Path, run: Run) -> None:
         ("cannot be written as huggingface: Oniguruma", "a.json", "bpe", ("--pattern", r"\w+")),
         ("cannot be written as gguf", "a.gguf", "bpe", ("--pattern", "whitespace")),
     ]:
-        given = ("--kind", kind, *options, "--vocab-size", "300", "-o", tmp_path / out)
-        code, _, errors = run("train", tmp_path / "absent.txt", *given)
+        arguments = ("--kind", kind, *options, "--vocab-size", "300", "-o", tmp_path / out)
+        code, _, errors = run("train", tmp_path / "absent.txt", *arguments)
         assert code == 2 and expected in errors
     assert "'abc' is not a size" in run("train", "absent.txt", "--vocab-size", "abc", "-o", tmp_path / "a.ptok")[2]
 
@@ -129,8 +129,8 @@ def test_the_format_implied_by_a_name(tmp_path: Path, words: Path, run: Run) -> 
         ("vocab.txt", "longest-match", ("--min-count", "2"), "rwkv"),
     ]:
         size = "275" if kind.startswith("sentencepiece") else "262"
-        given = ("--kind", kind, *options, "--vocab-size", size, "-o", tmp_path / out)
-        assert run("train", words, *given)[0] == 0
+        arguments = ("--kind", kind, *options, "--vocab-size", size, "-o", tmp_path / out)
+        assert run("train", words, *arguments)[0] == 0
         assert detect((tmp_path / out).read_bytes()).name == format
 
 
@@ -159,9 +159,9 @@ def test_all_outputs_are_written_or_none(tmp_path: Path, words: Path, run: Run) 
 def test_skipped_texts_are_reported(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "to be"}\n{"txt": ""}\n')
-    given = ("train", path, "--vocab-size", "258", "-o", tmp_path / "a.ptok")
-    assert "texts.jsonl:2" in run(*given)[2]
-    code, _, errors = run(*given, "--skip-broken")
+    arguments = ("train", path, "--vocab-size", "258", "-o", tmp_path / "a.ptok")
+    assert "texts.jsonl:2" in run(*arguments)[2]
+    code, _, errors = run(*arguments, "--skip-broken")
     assert code == 0
     assert errors == f"polytok: 1 text was left out\n  no field 'text': 1, e.g. at {path}:2\n"
 
@@ -177,7 +177,7 @@ def test_counts_of_many_machines(tmp_path: Path, run: Run) -> None:
         ("b", ["0.counts", "1.counts", "2.counts"]),
         ("c", ["0.txt", "1.txt", "2.txt"]),
     ):
-        paths = [tmp_path / each for each in inputs]
+        paths = [tmp_path / input_name for input_name in inputs]
         assert run("train", *paths, "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / name)[0] == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
     mixed = ("train", tmp_path / "counts", tmp_path / "0.txt", "--vocab-size", "270", "-o", tmp_path / "d.ptok")
@@ -187,9 +187,9 @@ def test_counts_of_many_machines(tmp_path: Path, run: Run) -> None:
 def test_ctrl_c_leaves_no_files(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    given = ("count-words", "-", "--max-memory", "16M", "-o", tmp_path / "counts")
+    arguments = ("count-words", "-", "--max-memory", "16M", "-o", tmp_path / "counts")
     process = subprocess.Popen(
-        command(*given),
+        command(*arguments),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**ENVIRONMENT, "TMPDIR": str(temporary)},
@@ -212,12 +212,12 @@ class Terminal(io.StringIO):
 
 
 def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = ("train", words, "--vocab-size", "270", "-o", tmp_path / "a.ptok")
-    assert run(*given)[2] == ""
+    arguments = ("train", words, "--vocab-size", "270", "-o", tmp_path / "a.ptok")
+    assert run(*arguments)[2] == ""
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    assert run(*given, "--quiet")[0] == 0 and terminal.getvalue() == ""
-    assert run(*given)[0] == 0 and "reading [" in terminal.getvalue()
+    assert run(*arguments, "--quiet")[0] == 0 and terminal.getvalue() == ""
+    assert run(*arguments)[0] == 0 and "reading [" in terminal.getvalue()
 
 
 def test_options_that_cannot_be_combined_with_counts(tmp_path: Path, words: Path, run: Run) -> None:
@@ -240,8 +240,8 @@ def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> 
         (tmp_path / name).write_text(text)
     (tmp_path / "list").write_text(f"{tmp_path}/b.txt\n")
     counts = tmp_path / "counts"
-    given = ("count-words", tmp_path / "a.txt", "--files-from", tmp_path / "list", "-o", counts)
-    assert run(*given, "--separator", r"\n\n\n", "--pattern", r"(?s:.+)") == (0, "", "")
+    arguments = ("count-words", tmp_path / "a.txt", "--files-from", tmp_path / "list", "-o", counts)
+    assert run(*arguments, "--separator", r"\n\n\n", "--pattern", r"(?s:.+)") == (0, "", "")
     words = polytok.Counts.load(counts).words("most_frequent").to_list()
     assert words == [(b"to be", 2), (b"or not", 1)]
     wrongs = (
@@ -249,8 +249,8 @@ def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> 
         (("a", "--lines", "--separator", "x"), "not allowed"),
         (("a", "--separator", r"\x"), "escape"),
     )
-    for wrong, message in wrongs:
-        code, _, errors = run("count-words", *wrong, "-o", counts)
+    for invalid_arguments, message in wrongs:
+        code, _, errors = run("count-words", *invalid_arguments, "-o", counts)
         assert code != 0 and message in errors
 
 
@@ -266,7 +266,7 @@ def test_files_are_the_same_in_every_process(tmp_path: Path) -> None:
         "    made.save(sys.argv[1])\n"
         "    print(kind, hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())\n"
     )
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / f"{seed}.ptok")],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -276,4 +276,4 @@ def test_files_are_the_same_in_every_process(tmp_path: Path) -> None:
         ).stdout
         for seed in ("1", "2", "3")
     ]
-    assert len(told[0].splitlines()) == 5 and told[0] == told[1] == told[2]
+    assert len(outputs[0].splitlines()) == 5 and outputs[0] == outputs[1] == outputs[2]

@@ -58,9 +58,9 @@ def test_steps_of_a_spec() -> None:
     counts = Counts(split=[PatternSplit(r"\w+"), ByteLevel()], normalize=[Lowercase()])
     counts.push(["É a A".encode()])
     assert counts.words().to_list() == [("Ã©".encode(), 1), (b"a", 2)]
-    whole = Counts()
-    whole.push([b"a text", b"", b"a text", b"\xff"])
-    assert whole.words().to_list() == [(b"a text", 2), (b"\xff", 1)]
+    text_counts = Counts()
+    text_counts.push([b"a text", b"", b"a text", b"\xff"])
+    assert text_counts.words().to_list() == [(b"a text", 2), (b"\xff", 1)]
 
 
 def test_a_memory_limit_does_not_change_counts() -> None:

@@ -248,10 +248,10 @@ def test_parts_are_joined_for_trainers_of_whole_texts(tmp_path: Path, monkeypatc
     set_block_size(5, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(b"one\ntwo\nthree is longer\n\nfour")
-    whole, lines = Collecting(), Lines()
-    for trainer in (whole, lines):
+    collecting_trainer, lines = Collecting(), Lines()
+    for trainer in (collecting_trainer, lines):
         feed(trainer, [path, path], None, None, None)
-    assert whole.texts == [path.read_bytes()] * 2
+    assert collecting_trainer.texts == [path.read_bytes()] * 2
     assert b"".join(lines.texts) == path.read_bytes() * 2
     assert len(lines.texts) > 2 and all(text.endswith((b"\n", b"four")) for text in lines.texts)
 
@@ -261,31 +261,31 @@ def test_counting_accepts_parts_of_texts(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "texts.txt"
     path.write_text(LINES * 50)
     counts = Counts(split=r"\w+|\W+")
-    told: list[tuple[str, int, int]] = []
-    feed(counts, [path], None, None, lambda *args: told.append(args))
-    whole = Counts(split=r"\w+|\W+")
-    whole.push([path.read_bytes()])
-    assert counts.words().to_list() == whole.words().to_list()
-    assert told[-1] == ("reading", path.stat().st_size, path.stat().st_size)
+    progress_calls: list[tuple[str, int, int]] = []
+    feed(counts, [path], None, None, lambda *args: progress_calls.append(args))
+    text_counts = Counts(split=r"\w+|\W+")
+    text_counts.push([path.read_bytes()])
+    assert counts.words().to_list() == text_counts.words().to_list()
+    assert progress_calls[-1] == ("reading", path.stat().st_size, path.stat().st_size)
 
 
 def test_zstandard_that_is_damaged(tmp_path: Path) -> None:
     package = pytest.importorskip("zstandard")
     path = tmp_path / "texts.txt.zst"
     lines = "\n".join(map(str, range(20_000))).encode()
-    whole = package.compress(lines)
+    compressed = package.compress(lines)
     for data in (
-        whole[: len(whole) // 2],
-        whole + whole[:-1],
-        whole + whole[:3],
-        whole + b"garbage",
+        compressed[: len(compressed) // 2],
+        compressed + compressed[:-1],
+        compressed + compressed[:3],
+        compressed + b"garbage",
         b"\x28\xb5\x2f\xfd no",
     ):
         path.write_bytes(data)
         for unit in ("file", "line"):
             with pytest.raises(FormatError, match=r"texts\.txt\.zst cannot be decompressed"):
                 read_texts(path, unit=unit)
-    path.write_bytes(whole * 2)
+    path.write_bytes(compressed * 2)
     assert read_texts(path) == [lines * 2]
 
 
@@ -323,9 +323,9 @@ def test_counts_are_not_texts(tmp_path: Path) -> None:
                 polytok.train(inputs, vocab_size=257)
     with pytest.raises(ArgumentError, match="--merge"):
         polytok.count_words(paths)
-    for given in (paths, Counts.load(*paths)):
+    for count_source in (paths, Counts.load(*paths)):
         with pytest.raises(ArgumentError, match="reading"):
-            polytok.train(given, vocab_size=257, reading=Reading(unit="line"))
+            polytok.train(count_source, vocab_size=257, reading=Reading(unit="line"))
 
 
 @pytest.mark.parametrize(
@@ -361,11 +361,11 @@ def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
     lines = [os.urandom(9).hex().encode() for _ in range(5000)]
     path.write_bytes(gzip.compress(b"\n".join(lines), mtime=0)[:30_000])
     report = TrainingReport()
-    found = read_texts(path, unit="line", broken="skip", report=report)
-    assert len(found) > 1000 and found == lines[: len(found)]
+    texts_read = read_texts(path, unit="line", broken="skip", report=report)
+    assert len(texts_read) > 1000 and texts_read == lines[: len(texts_read)]
     assert report.left_out == {"damaged": 1}
-    assert report.examples == [(f"{path}:{len(found) + 1}", "damaged")]
-    (whole,) = read_texts(path, broken="skip")
-    assert whole.startswith(b"\n".join(found)) and b"\n".join(lines).startswith(whole)
+    assert report.examples == [(f"{path}:{len(texts_read) + 1}", "damaged")]
+    (text,) = read_texts(path, broken="skip")
+    assert text.startswith(b"\n".join(texts_read)) and b"\n".join(lines).startswith(text)
     path.write_bytes(path.read_bytes()[:12])
     assert read_texts(path, broken="skip") == []

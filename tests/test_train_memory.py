@@ -50,16 +50,16 @@ MANY = TRAINING.replace("Path(path)", "(text for _ in range(int(path) // 2) for 
 def train_within(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
     """Trains on a file, or on many short texts; returns the peak in megabytes, and the result or the error."""
     command = [sys.executable, "-c", MANY if isinstance(corpus, int) else TRAINING, str(corpus), kind, memory]
-    peak, found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
-    return int(peak), found.strip()
+    peak, output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(maxsplit=1)
+    return int(peak), output.strip()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece", "sentencepiece-bpe"])
 def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
-    free, wanted = train_within(corpus, kind, "")
-    peak, found = train_within(corpus, kind, f"{LIMIT}M")
-    assert found == wanted
+    free, expected_output = train_within(corpus, kind, "")
+    peak, output = train_within(corpus, kind, f"{LIMIT}M")
+    assert output == expected_output
     assert peak <= LIMIT < free
 
 
@@ -67,17 +67,17 @@ def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["sentencepiece-unigram", "longest-match"])
 def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None:
     """Tests that the error names a sufficient limit."""
-    peak, told = train_within(corpus, kind, f"{REFUSED}M")
-    enough = re.search(r"raise max_memory to (\d+)M", told)
-    assert enough is not None and REFUSED < int(enough[1]) < 4 * REFUSED, told
+    peak, message = train_within(corpus, kind, f"{REFUSED}M")
+    suggested_limit = re.search(r"raise max_memory to (\d+)M", message)
+    assert suggested_limit is not None and REFUSED < int(suggested_limit[1]) < 4 * REFUSED, message
     assert peak <= REFUSED
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
 def test_many_short_texts() -> None:
-    _, wanted = train_within(800_000, "sentencepiece-unigram", "")
-    peak, found = train_within(800_000, "sentencepiece-unigram", "72M")
-    assert found == wanted
+    _, expected_output = train_within(800_000, "sentencepiece-unigram", "")
+    peak, output = train_within(800_000, "sentencepiece-unigram", "72M")
+    assert output == expected_output
     assert peak <= 72
 
 
@@ -91,10 +91,10 @@ def test_sentences_that_do_not_fit_are_refused_for_any_threads() -> None:
             polytok.train(texts, "sentencepiece-unigram", vocab_size=300, max_memory=memory, threads=threads, **options)
         return str(error.value)
 
-    (told,) = {refusal_message(texts, "16M", threads, split_by_whitespace=False) for threads in (1, 2, 5)}
-    enough = re.search("^without split_by_whitespace all.*raise max_memory to (2[0-9]M)", told)
-    assert enough is not None, told
-    assert refusal_message(texts, enough[1], 2, split_by_whitespace=False).startswith(
+    (message,) = {refusal_message(texts, "16M", threads, split_by_whitespace=False) for threads in (1, 2, 5)}
+    suggested_limit = re.search("^without split_by_whitespace all.*raise max_memory to (2[0-9]M)", message)
+    assert suggested_limit is not None, message
+    assert refusal_message(texts, suggested_limit[1], 2, split_by_whitespace=False).startswith(
         "training on 12000 distinct words"
     )
     assert "some bytes of each sentence stay in memory" in refusal_message(["ab"] * 600_000, "16M", 2)

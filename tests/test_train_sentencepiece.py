@@ -34,8 +34,10 @@ def texts(script: str, count: int = 60) -> list[str]:
     rng = random.Random(script)
     words = _WORDS[script].split()
     spaces = [" ", " ", " ", "  ", "\t", "\u3000", " \u200b", "▁"]
-    found = ["".join(rng.choice(words) + rng.choice(spaces) for _ in range(rng.randrange(1, 14))) for _ in range(count)]
-    return [*found, "", "  ", "a<sep>b</s>c<0x41>", "rare ▅ char", "abababab " * 3, "x" * 300]
+    random_strings = [
+        "".join(rng.choice(words) + rng.choice(spaces) for _ in range(rng.randrange(1, 14))) for _ in range(count)
+    ]
+    return [*random_strings, "", "  ", "a<sep>b</s>c<0x41>", "rare ▅ char", "abababab " * 3, "x" * 300]
 
 
 def train_reference(items: list[str], **options: Any) -> bytes:
@@ -45,8 +47,8 @@ def train_reference(items: list[str], **options: Any) -> bytes:
 
 
 def train_ours(items: list[str], model: str, **options: Any) -> Spec:
-    given = {"profile": "sentencepiece", "sentences": "items", **options}
-    (spec,) = specs(items, f"sentencepiece-{model}", report=TrainingReport(), **given)
+    all_options = {"profile": "sentencepiece", "sentences": "items", **options}
+    (spec,) = specs(items, f"sentencepiece-{model}", report=TrainingReport(), **all_options)
     return spec
 
 
@@ -141,13 +143,13 @@ def test_counted_lines(tmp_path: Any, model: str) -> None:
 def test_neither_threads_nor_batches_nor_memory_matter(model: str) -> None:
     options = {"profile": "sentencepiece", "vocab_size": 200, "hard_vocab_limit": False}
     items = [text.encode() for script in SCRIPTS for text in texts(script)]
-    found = []
+    models = []
     for threads, size, memory in [(1, 1000, None), (3, 7, None), (2, 1, 2**20)]:
         trainer = kind_named(f"sentencepiece-{model}").load()(**options, threads=threads, max_memory=memory)
         for start in range(0, len(items), size):
             trainer.push(items[start : start + size])
-        found.append(trainer.finish())
-    assert found[0] == found[1] == found[2]
+        models.append(trainer.finish())
+    assert models[0] == models[1] == models[2]
 
 
 def test_the_first_sentences(tmp_path: Any) -> None:
@@ -219,7 +221,7 @@ def test_llama2c(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"vocab_size": 0}, "vocab_size"),
         ({"character_coverage": 0.5}, "character_coverage"),
@@ -238,8 +240,8 @@ def test_llama2c(tmp_path: Any) -> None:
         ({"bos_piece": ""}, "bos_piece"),
     ],
 )
-def test_options_are_checked_immediately(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ArgumentError, match=said):
+def test_options_are_checked_immediately(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
         kind_named("sentencepiece-bpe").load()(**{"vocab_size": 100, "profile": "sentencepiece", **options})
 
 

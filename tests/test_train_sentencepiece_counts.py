@@ -45,14 +45,14 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 def train_model(inputs: Any, model: str, options: dict[str, Any]) -> Spec:
     size = {"bpe": 160, "unigram": 90, "word": 40, "char": 90}[model] + 256 * options.get("byte_fallback", False)
-    given = {"profile": "sentencepiece", "vocab_size": size, "hard_vocab_limit": False, **options}
-    (spec,) = specs(inputs, f"sentencepiece-{model}", report=TrainingReport(), **given)
+    all_options = {"profile": "sentencepiece", "vocab_size": size, "hard_vocab_limit": False, **options}
+    (spec,) = specs(inputs, f"sentencepiece-{model}", report=TrainingReport(), **all_options)
     return spec
 
 
 def count_items(items: list[str], model: str, **options: Any) -> Counts:
-    given = {"profile": "sentencepiece", **options}
-    return polytok.count_words(items, f"sentencepiece-{model}", report=TrainingReport(), **given)
+    all_options = {"profile": "sentencepiece", **options}
+    return polytok.count_words(items, f"sentencepiece-{model}", report=TrainingReport(), **all_options)
 
 
 @pytest.mark.parametrize(("model", "counting", "learning"), CASES)
@@ -61,8 +61,8 @@ def test_counts_train_the_same_models_as_texts(
 ) -> None:
     options = {**counting, **learning}
     expected = train_model(ITEMS, model, options)
-    whole = count_items(ITEMS, model, **counting, threads=2)
-    assert train_model(whole, model, options) == train_model(whole, model, options) == expected
+    all_counts = count_items(ITEMS, model, **counting, threads=2)
+    assert train_model(all_counts, model, options) == train_model(all_counts, model, options) == expected
     names = [tmp_path / str(number) for number in range(3)]
     for name, part in zip(names, PARTS, strict=True):
         count_items(ITEMS[part], model, **counting, threads=1).save(name)
@@ -85,8 +85,8 @@ def test_sentences_with_counts(tmp_path: Path, line: str) -> None:
     for model in ("bpe", "unigram", "word", "char"):
         for number, row in enumerate(rows):
             count_items([row], model, **options).save(tmp_path / str(number))
-        found = train_model([tmp_path / str(number) for number in range(4)], model, options)
-        assert found == train_model(["".join(rows)], model, options)
+        trained_model = train_model([tmp_path / str(number) for number in range(4)], model, options)
+        assert trained_model == train_model(["".join(rows)], model, options)
 
 
 def test_several_sizes_are_trained_from_the_same_counts() -> None:

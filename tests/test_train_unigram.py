@@ -44,11 +44,13 @@ def test_models_are_the_same(script: str, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False}])
 def test_counted_lines(options: dict[str, Any]) -> None:
     """Tests sentences with counts: a repeated sentence follows itself, which changes the seeds."""
-    given = {"vocab_size": 150, "hard_vocab_limit": False, **options}
+    all_options = {"vocab_size": 150, "hard_vocab_limit": False, **options}
     words = sorted({word for text in texts("latin") for word in text.split()})
     items = [f"{word}\t{1 + index % 5}" for index, word in enumerate(words)]
-    expected = train_reference(items, model_type="unigram", input_format="tsv", **given)
-    assert train_ours(items, "unigram", tsv=True, **given).vocab == model_format.read(expected, ReadOptions()).vocab
+    expected = train_reference(items, model_type="unigram", input_format="tsv", **all_options)
+    assert (
+        train_ours(items, "unigram", tsv=True, **all_options).vocab == model_format.read(expected, ReadOptions()).vocab
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "num_threads": 2}])
@@ -57,29 +59,29 @@ def test_sentences_that_normalization_empties(letters: str, options: dict[str, A
     """Tests sentences that normalization empties: another sentence replaces them, which changes the last sentence."""
     words = {"E": " ", "a": "ab", "b": "bbbbbb", "c": "b c"}
     items = [words[letter] for letter in letters]
-    given = {"vocab_size": 60, "hard_vocab_limit": False, **options}
-    expected = train_reference(items, model_type="unigram", **given)
-    assert train_ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
+    all_options = {"vocab_size": 60, "hard_vocab_limit": False, **options}
+    expected = train_reference(items, model_type="unigram", **all_options)
+    assert train_ours(items, "unigram", **all_options).vocab == model_format.read(expected, ReadOptions()).vocab
 
 
 @pytest.mark.parametrize("items", [["\0a", "\0", "\0a", "\0a"], ["b \0b", "b \0b", "b"]])
 def test_sentences_with_nul(items: list[str]) -> None:
-    given = {"vocab_size": 7, "hard_vocab_limit": False, "treat_whitespace_as_suffix": True}
-    expected = train_reference(items, model_type="unigram", **given)
-    assert train_ours(items, "unigram", **given).vocab == model_format.read(expected, ReadOptions()).vocab
+    all_options = {"vocab_size": 7, "hard_vocab_limit": False, "treat_whitespace_as_suffix": True}
+    expected = train_reference(items, model_type="unigram", **all_options)
+    assert train_ours(items, "unigram", **all_options).vocab == model_format.read(expected, ReadOptions()).vocab
 
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False, "add_dummy_prefix": False}])
 def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
-    given = {"profile": "sentencepiece", "vocab_size": 600, "hard_vocab_limit": False, **options}
+    all_options = {"profile": "sentencepiece", "vocab_size": 600, "hard_vocab_limit": False, **options}
     items = [text.encode() for script in SCRIPTS for text in texts(script)]
-    found = []
+    models = []
     for threads, size in [(1, 1000), (3, 7), (2, 1)]:
-        trainer = kind_named("sentencepiece-unigram").load()(**given, threads=threads)
+        trainer = kind_named("sentencepiece-unigram").load()(**all_options, threads=threads)
         for start in range(0, len(items), size):
             trainer.push(items[start : start + size])
-        found.append(trainer.finish())
-    assert found[0] == found[1] == found[2]
+        models.append(trainer.finish())
+    assert models[0] == models[1] == models[2]
 
 
 def test_lossless_by_default() -> None:
@@ -114,25 +116,25 @@ def test_seeds_of_a_file(script: str, size: int, tmp_path: Path) -> None:
     file = tmp_path / "seeds.tsv"
     words = sorted({word[:4] for text in texts(script) for word in text.split()})
     file.write_text(SEEDS + "".join(f"{word}\t{1 + row * 7 % 23}\n" for row, word in enumerate(words)), "utf-8")
-    given = {"vocab_size": 70, "seed_sentencepiece_size": size, "seed_sentencepieces_file": str(file)}
-    given |= {"hard_vocab_limit": False, "self_test_sample_size": 3}
-    expected = train_reference(texts(script), model_type="unigram", **given)
-    spec = train_ours(texts(script), "unigram", **given)
+    all_options = {"vocab_size": 70, "seed_sentencepiece_size": size, "seed_sentencepieces_file": str(file)}
+    all_options |= {"hard_vocab_limit": False, "self_test_sample_size": 3}
+    expected = train_reference(texts(script), model_type="unigram", **all_options)
+    spec = train_ours(texts(script), "unigram", **all_options)
     assert spec.vocab == model_format.read(expected, ReadOptions()).vocab
     assert model_format.write(spec).data == expected
-    given["seed_sentencepieces_file"] = file  # a path works as well
-    assert model_format.write(train_ours(texts(script), "unigram", **given)).data == expected
+    all_options["seed_sentencepieces_file"] = file  # a path works as well
+    assert model_format.write(train_ours(texts(script), "unigram", **all_options)).data == expected
 
 
 @pytest.mark.parametrize("line", ["est", "", "est\tx", "est\t0", "est\t-3", "est\t1.5", "est\t99999999999999999999"])
 def test_a_file_without_seeds(line: str, tmp_path: Path) -> None:
     file = tmp_path / "seeds.tsv"
     file.write_text(f"low\t3\n{line}\nnew\t4\n")
-    given = {"vocab_size": 60, "hard_vocab_limit": False, "seed_sentencepieces_file": str(file)}
+    all_options = {"vocab_size": 60, "hard_vocab_limit": False, "seed_sentencepieces_file": str(file)}
     with pytest.raises(ArgumentError, match="line 2"):
-        train_ours(texts("latin"), "unigram", **given)
+        train_ours(texts("latin"), "unigram", **all_options)
     with pytest.raises(Exception, match="seed"):
-        train_reference(texts("latin"), model_type="unigram", **given)
+        train_reference(texts("latin"), model_type="unigram", **all_options)
 
 
 def test_samples_for_tests_are_not_drawn() -> None:

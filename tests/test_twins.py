@@ -43,24 +43,24 @@ def check(spec: Spec, seed: int) -> int:
         return 0
     pieces = [piece for piece in spec.vocab.pieces() if piece]
     words = texts.VocabularyPieces([*pieces, *(piece.replace("▁".encode(), b" ") for piece in pieces)], pieces[:4])
-    made = [
+    random_bytes = [
         *texts.generate_texts(seed, TEXTS, words),
         *texts.generate_texts(seed + 1, TEXTS // 3, words, has_invalid_utf8=True),
     ]
     outcome = Outcome(spec.model.kind, Twin.name, "random model")
     twin = Twin(spec, LENGTH_LIMIT)
-    made = [text for text in made if twin.accepts(text)]
-    checks.encoding(outcome, tokenizer, twin, made)
+    random_bytes = [text for text in random_bytes if twin.accepts(text)]
+    checks.encoding(outcome, tokenizer, twin, random_bytes)
     every = spec.vocab.ids.tolist() + [token.id for token in spec.special]
     odd = [int(id) for id, kind in zip(spec.vocab.ids, spec.vocab.kinds, strict=True) if kind != Kind.NORMAL]
     rows = list(texts.generate_ids(seed, ROWS, every, odd))
     checks.decoding(outcome, tokenizer, twin, rows)
     properties.streams(outcome, tokenizer, rows, seed)
-    properties.encodings(outcome, tokenizer, made, "no")
-    for text in made:
+    properties.encodings(outcome, tokenizer, random_bytes, "no")
+    for text in random_bytes:
         compare_special_tokens(outcome, tokenizer, spec, text, seed)
     assert not outcome.examples, spec
-    return len(made)
+    return len(random_bytes)
 
 
 def compare_special_tokens(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, text: bytes, seed: int) -> None:
@@ -91,8 +91,8 @@ def test_sentencepiece(line: Line) -> None:
 
 def random_pieces(rng: random.Random, count: int, alphabet: bytes) -> list[bytes]:
     """Returns distinct short texts over few bytes, so that many texts overlap."""
-    made = {bytes(rng.choices(alphabet, k=rng.choice([2, 2, 3, 3, 4, 6]))) for _ in range(count)}
-    return sorted(made)
+    pieces = {bytes(rng.choices(alphabet, k=rng.choice([2, 2, 3, 3, 4, 6]))) for _ in range(count)}
+    return sorted(pieces)
 
 
 PATTERNS = ["", r"\p{L}+|\s+|[^\s\p{L}]+", r" ?\w+|\s+(?!\S)|\s+", r"[ab]+"]

@@ -112,12 +112,12 @@ def rows(budgets: dict[str, Budget], before: dict[str, Budget]) -> Iterator[tupl
 def _comparison(budget: Budget, before: Budget | None, which: str) -> tuple[str, str]:
     if before is None:
         return "", ""
-    if (why := incomparable(budget, before)) is not None:
+    if (why := reason_not_comparable(budget, before)) is not None:
         return "", why
     return f"{before.instructions[which] / before.size:.2f}", f"{growth(budget, before, which):+.2f} %"
 
 
-def incomparable(budget: Budget, before: Budget) -> str | None:
+def reason_not_comparable(budget: Budget, before: Budget) -> str | None:
     """Returns the reason why two budgets cannot be compared, or None if they can."""
     if budget.build != before.build:
         return "a folder and a file"
@@ -143,7 +143,7 @@ def verdict(budgets: dict[str, Budget], before: dict[str, Budget], gate: float |
 def _failure(budget: Budget, before: Budget | None, gate: float) -> str | None:
     if before is None:
         return "no figure to compare with"
-    if (why := incomparable(budget, before)) is not None:
+    if (why := reason_not_comparable(budget, before)) is not None:
         return why
     max_growth = max(growth(budget, before, which) for which in budget.instructions)
     return f"{max_growth:+.2f} %" if max_growth > gate else None

@@ -92,7 +92,9 @@ def _cells() -> list[Cell]:
         ("bert", CJK, "numpy"),
         ("bert-gguf", ENGLISH, "numpy load"),
     )
-    documents = [Cell(rows[name], text, operation) for name, text, each in table for operation in each.split()]
+    documents = [
+        Cell(rows[name], text, operation) for name, text, operations in table for operation in operations.split()
+    ]
     return [*documents, *(Cell(rows[name], ENGLISH, "list", 100) for name in ("cl100k_base", "llama2", "bert"))]
 
 

@@ -36,15 +36,15 @@ def count_documents(cell: Cell, path: Path) -> str:
     adapter = builds.engine("counted", path).load(cell.vocabulary)
     call = operation.find(adapter)
     assert call is not None, "polytok supports every operation"
-    warm_up, test = ([operation.given(adapter, document) for document in each] for each in cell.documents)
-    for given in warm_up:
-        call(given)
+    warm_up, test = ([operation.to_input(adapter, document) for document in group] for group in cell.documents)
+    for test_input in warm_up:
+        call(test_input)
     gc.disable()
     for name in (FIRST, AGAIN):
         with requests.counted(name):
-            for given in test:
-                call(given)
-    digests = [operation.evidence(adapter, call(given)) for given in test]
+            for test_input in test:
+                call(test_input)
+    digests = [operation.evidence(adapter, call(test_input)) for test_input in test]
     return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()
 
 

@@ -183,13 +183,13 @@ def compare_loads(arguments: argparse.Namespace) -> int:
     if len(named) < 2:
         raise SystemExit("--load needs --builds with two or three builds")
     show(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
-    found = []
+    load_rows = []
     for vocabulary in select_vocabularies(arguments.vocabulary):
         for load in loads(vocabulary, named):
-            found.append(load)
+            load_rows.append(load)
             show(load.row())
-    write(arguments.json, {"loads": [asdict(load) | {"vocabulary": load.vocabulary.name} for load in found]})
-    return verdict([(load.vocabulary.name, min(load.ratios)) for load in found], arguments.gate)
+    write(arguments.json, {"loads": [asdict(load) | {"vocabulary": load.vocabulary.name} for load in load_rows]})
+    return verdict([(load.vocabulary.name, min(load.ratios)) for load in load_rows], arguments.gate)
 
 
 def verdict(cells: list[tuple[str, float]], gate: float | None) -> int:

@@ -56,10 +56,13 @@ def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterato
     for turn in range(ROUNDS):
         for name, folder in rotate(list(builds), turn):
             figures[name].append(_in_a_process(folder, vocabulary))
-    medians = [(median(time for time, _ in each), median(peak for _, peak in each)) for each in figures.values()]
-    ours = medians[-1]
-    for (name, _), theirs in zip(builds[:-1], medians[:-1], strict=True):
-        yield Load(vocabulary, name, (ours[0], theirs[0]), (ours[1], theirs[1]))
+    medians = [
+        (median(time for time, _ in build_figures), median(peak for _, peak in build_figures))
+        for build_figures in figures.values()
+    ]
+    last_median = medians[-1]
+    for (name, _), build_median in zip(builds[:-1], medians[:-1], strict=True):
+        yield Load(vocabulary, name, (last_median[0], build_median[0]), (last_median[1], build_median[1]))
 
 
 def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
@@ -68,8 +71,8 @@ def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
         raise SystemExit(f"{folder} is not the folder of a polytok package, which --load needs")
     command = [sys.executable, "-m", "bench.contest.loads", vocabulary.name]
     paths = os.pathsep.join(map(str, (folder.parent, ROOT)))
-    done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=True)
-    time, peak = json.loads(done.stdout)
+    process = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=True)
+    time, peak = json.loads(process.stdout)
     return time, peak
 
 

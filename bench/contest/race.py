@@ -14,7 +14,7 @@ from ..checker import MISSING, Checker
 from ..clock import Session, Task, Timing, serve
 from ..engines import Engine
 from ..measure import PATIENCE, fault, rotate
-from ..remote import Failed, Remote, attempt
+from ..remote import Failure, Remote, attempt
 from ..texts import Document
 from .entrants import Entrant, Match
 
@@ -22,7 +22,7 @@ PASSES = ("first", "again")
 
 
 @dataclass(slots=True)
-class Entry:
+class EntrantResult:
     """The result of an entrant: MB/s of each round for both passes, or the reason ``void`` if it has no result."""
 
     entrant: Entrant
@@ -44,18 +44,18 @@ class Cell:
     vocabulary: Vocabulary
     text: Text
     operation: str
-    entries: Sequence[Entry]
+    entries: Sequence[EntrantResult]
 
     @property
     def title(self) -> str:
         return f"{self.vocabulary.name}, {self.text.name}, {self.operation}"
 
-    def ratios(self, other: Entry, which: str) -> list[float]:
+    def ratios(self, other: EntrantResult, which: str) -> list[float]:
         """Returns the ratio of the last entry's speed to the other entry's speed for each round."""
         ours = self.entries[-1].speeds(which)
         return [mine / theirs for mine, theirs in zip(ours, other.speeds(which), strict=True)]
 
-    def compared(self) -> Iterator[tuple[str, Entry, float]]:
+    def compared(self) -> Iterator[tuple[str, EntrantResult, float]]:
         """Yields each pass and other entry with the median of the ratios."""
         for which in PASSES:
             for other in self.entries[:-1]:
@@ -83,18 +83,18 @@ class Judge:
     def __init__(self) -> None:
         self._checkers: dict[tuple[Engine, Vocabulary], Checker] = {}
 
-    def entries(self, match: Match, operation: str, documents: Sequence[Document]) -> list[Entry]:
+    def entries(self, match: Match, operation: str, documents: Sequence[Document]) -> list[EntrantResult]:
         """Returns an entry for each entrant that supports the operation; the entry is void if the output is wrong."""
         verdicts = [(entrant, self._verdict(entrant, operation, documents)) for entrant in match]
-        return [Entry(entrant, void) for entrant, void in verdicts if void != MISSING.why]
+        return [EntrantResult(entrant, void) for entrant, void in verdicts if void != MISSING.why]
 
     def _verdict(self, entrant: Entrant, operation: str, documents: Sequence[Document]) -> str | None:
-        given = self._checker(entrant.engine, entrant.vocabulary).digests(operation, documents)
-        if given == MISSING:
+        actual = self._checker(entrant.engine, entrant.vocabulary).digests(operation, documents)
+        if actual == MISSING:
             return MISSING.why
         oracle = self._checker(entrant.oracle, entrant.vocabulary)
         expected = oracle.digests(operation, documents, is_reference=True)
-        return f"ids not checked: {expected.why}" if isinstance(expected, Failed) else fault(expected, given)
+        return f"ids not checked: {expected.why}" if isinstance(expected, Failure) else fault(expected, actual)
 
     def _checker(self, engine: Engine, vocabulary: Vocabulary) -> Checker:
         key = engine, vocabulary
@@ -124,7 +124,7 @@ class LocalSession:
 
 
 def race(
-    entries: Sequence[Entry], operation: str, warm_up: Sequence[str], turns: Sequence[Sequence[str]], start: int
+    entries: Sequence[EntrantResult], operation: str, warm_up: Sequence[str], turns: Sequence[Sequence[str]], start: int
 ) -> None:
     """Loads and warms up all entrants, in an order that depends on ``start``, then times them.
 
@@ -143,15 +143,15 @@ def race(
 
 @contextmanager
 def players(
-    runners: Sequence[Entry],
+    runners: Sequence[EntrantResult],
     operation: str,
     warm_up: Sequence[str],
     turns: Sequence[Sequence[str]],
     start: int,
     is_apart: bool,
-) -> Iterator[list[tuple[Entry, LocalSession | Remote]]]:
+) -> Iterator[list[tuple[EntrantResult, LocalSession | Remote]]]:
     """Yields pairs of an entry and its loaded engine, which runs in a new process if ``is_apart``, else in this one."""
-    pairs: list[tuple[Entry, LocalSession | Remote]] = []
+    pairs: list[tuple[EntrantResult, LocalSession | Remote]] = []
     for entry in rotate(list(runners), start):
         entrant = entry.entrant
         own = [[document.encode().decode() for document in turn] for turn in turns]
@@ -166,14 +166,16 @@ def players(
         gc.collect()
 
 
-def _round(pairs: Sequence[tuple[Entry, LocalSession | Remote]], turns: Sequence[int], which: str) -> None:
-    took: dict[int, list[Timing | Failed]] = {place: [] for place in range(len(pairs))}
+def _round(pairs: Sequence[tuple[EntrantResult, LocalSession | Remote]], turns: Sequence[int], passes: str) -> None:
+    answers: dict[int, list[Timing | Failure]] = {place: [] for place in range(len(pairs))}
     for turn in turns:
-        for place in rotate(list(took), turn):
-            took[place].append(pairs[place][1].ask(turn))
-    for (entry, _), each in zip(pairs, took.values(), strict=True):
-        done = [one for one in each if isinstance(one, Timing)]
-        if len(done) < len(each):
-            entry.void = entry.void or next(one.why for one in each if isinstance(one, Failed))
+        for place in rotate(list(answers), turn):
+            answers[place].append(pairs[place][1].ask(turn))
+    for (entry, _), entry_answers in zip(pairs, answers.values(), strict=True):
+        timings = [timing for timing in entry_answers if isinstance(timing, Timing)]
+        if len(timings) < len(entry_answers):
+            entry.void = entry.void or next(timing.why for timing in entry_answers if isinstance(timing, Failure))
         else:
-            entry.speeds(which).append(sum(one.size for one in done) / 1e6 / sum(one.wall for one in done))
+            entry.speeds(passes).append(
+                sum(timing.size for timing in timings) / 1e6 / sum(timing.wall for timing in timings)
+            )

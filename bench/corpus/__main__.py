@@ -55,7 +55,7 @@ def main() -> None:
     report = table(runs, arguments.workers, Path(arguments.model or MODEL).name)
     print(report)
     if arguments.write:
-        markdown.put(DOCS / "benchmarks.md", "corpora", report)
+        markdown.replace_section(DOCS / "benchmarks.md", "corpora", report)
     if arguments.plot:
         memory = {f"{run.engine}, {run.format}": run.samples for run in runs if run.engine != RAW}
         plot.draw(memory, DOCS / "corpora-memory.svg")
@@ -92,12 +92,12 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
             *paths,
         ]
         try:
-            found = run_watched(command)
+            usage = run_watched(command)
         except subprocess.CalledProcessError as error:
             print(f"  failed: {error.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return []
-    seconds, aside, digest = json.loads(found.output.splitlines()[-1])
-    return [Run(format, engine, megabytes, seconds, found.processors - aside, found.samples, digest)]
+    seconds, aside, digest = json.loads(usage.output.splitlines()[-1])
+    return [Run(format, engine, megabytes, seconds, usage.processors - aside, usage.samples, digest)]
 
 
 def table(runs: list[Run], workers: int, vocabulary: str) -> str:
@@ -106,17 +106,17 @@ def table(runs: list[Run], workers: int, vocabulary: str) -> str:
     The shares are the time of encoding alone divided by the time of the job, by wall-clock and processor time.
     """
     rows = []
-    for each in runs:
-        raw = _of(runs, each.format, RAW)
-        ours = _of(runs, each.format, OURS)
-        same = "" if each.engine in (RAW, OURS) or not ours else "yes" if each.digest == ours.digest else "no"
+    for run in runs:
+        raw = _of(runs, run.format, RAW)
+        ours = _of(runs, run.format, OURS)
+        same = "" if run.engine in (RAW, OURS) or not ours else "yes" if run.digest == ours.digest else "no"
         shares = (
-            [f"{100 * raw.seconds / each.seconds:.0f} %", f"{100 * raw.processors / each.processors:.0f} %"]
+            [f"{100 * raw.seconds / run.seconds:.0f} %", f"{100 * raw.processors / run.processors:.0f} %"]
             if raw
             else ["", ""]
         )
-        speeds = [f"{each.megabytes / seconds:,.1f}" for seconds in (each.seconds, each.processors)]
-        rows.append([each.format, str(each.megabytes), each.engine, *speeds, *shares, f"{each.peak / 1e6:,.0f}", same])
+        speeds = [f"{run.megabytes / seconds:,.1f}" for seconds in (run.seconds, run.processors)]
+        rows.append([run.format, str(run.megabytes), run.engine, *speeds, *shares, f"{run.peak / 1e6:,.0f}", same])
     head = ["format", "MB of text", "engine", "MB/s", "MB per processor's second", "share of encoding by the clock"]
     head += ["by processors' time", "peak MB", "same ids"]
     return f"{workers} workers, {vocabulary}.\n\n" + markdown.table(head, rows)

@@ -23,43 +23,43 @@ RUN_BLOCKS = 32
 
 def main() -> None:
     engine, format, workers, out, model, *paths = sys.argv[1:]
-    given = Input(tuple(paths), format, Path(out), int(workers), model)
-    job = encoding(given) if engine == RAW else lambda: JOBS[engine](given)
-    aside, started = time.process_time(), time.perf_counter()
+    job_input = Input(tuple(paths), format, Path(out), int(workers), model)
+    job = encoding(job_input) if engine == RAW else lambda: JOBS[engine](job_input)
+    earlier_cpu_time, start_time = time.process_time(), time.perf_counter()
     ids = job()
-    seconds, ended = time.perf_counter() - started, time.process_time()
-    hashed, _ = digest(ids)
-    print(json.dumps([seconds, aside + time.process_time() - ended, hashed]))
+    seconds, end_time = time.perf_counter() - start_time, time.process_time()
+    ids_hash, _ = digest(ids)
+    print(json.dumps([seconds, earlier_cpu_time + time.process_time() - end_time, ids_hash]))
 
 
 def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
     """Returns a hash of the ids without the end-of-text ids, and their number."""
-    hashed, count = hashlib.sha256(), 0
+    ids_hash, count = hashlib.sha256(), 0
     for part in ids:
         text = part[part != END_ID].astype("<u2")
-        hashed.update(text.tobytes())
+        ids_hash.update(text.tobytes())
         count += len(text)
-    return hashed.hexdigest(), count
+    return ids_hash.hexdigest(), count
 
 
-def encoding(given: Input) -> Callable[[], Ids]:
+def encoding(job_input: Input) -> Callable[[], Ids]:
     """Returns a job that only encodes: the texts are in memory, and the ids are discarded."""
     import polytok
     from polytok._core import Texts
 
     from .stages import read
 
-    tokenizer = polytok.load(given.model)
-    found = [documents.texts for documents in read([Path(path) for path in given.paths], given.format)]
+    tokenizer = polytok.load(job_input.model)
+    text_blocks = [documents.texts for documents in read([Path(path) for path in job_input.paths], job_input.format)]
     # Blocks are joined to long runs, so that threads seldom wait for each other.
     runs = [
-        Texts.of_list([text or b"" for texts in found[first : first + RUN_BLOCKS] for text in texts.to_list()])
-        for first in range(0, len(found), RUN_BLOCKS)
+        Texts.of_list([text or b"" for texts in text_blocks[first : first + RUN_BLOCKS] for text in texts.to_list()])
+        for first in range(0, len(text_blocks), RUN_BLOCKS)
     ]
 
     def job() -> Ids:
         for texts in runs:
-            tokenizer._encode_texts(texts, threads=given.workers)
+            tokenizer._encode_texts(texts, threads=job_input.workers)
         return iter(())
 
     return job

@@ -36,13 +36,13 @@ def documents() -> Iterator[str]:
                 document, size = [], 0
 
 
-def enough(megabytes: int) -> Iterator[str]:
+def documents_of_size(megabytes: int) -> Iterator[str]:
     """Yields documents of this number of megabytes of UTF-8 in total."""
-    left = megabytes * texts.MEGABYTE
+    remaining_bytes = megabytes * texts.MEGABYTE
     for document in documents():
         yield document
-        left -= len(document.encode())
-        if left <= 0:
+        remaining_bytes -= len(document.encode())
+        if remaining_bytes <= 0:
             return
 
 
@@ -52,20 +52,20 @@ def files(folder: Path, format: str, megabytes: int) -> list[Path]:
     The documents are the same on every call. Existing files are reused.
     """
     suffix = {"text": "txt"}.get(format, format)
-    made = [folder / f"polytok-corpus-{megabytes}-{number}.{suffix}" for number in range(FILES)]
-    if not all(path.exists() for path in made):
+    paths = [folder / f"polytok-corpus-{megabytes}-{number}.{suffix}" for number in range(FILES)]
+    if not all(path.exists() for path in paths):
         folder.mkdir(parents=True, exist_ok=True)
-        rest = enough(megabytes)
+        remaining_documents = documents_of_size(megabytes)
         share = -(-megabytes * texts.MEGABYTE // FILES)
-        for path in made:
+        for path in paths:
             temporary = path.with_suffix(".part")
-            WRITERS[format](temporary, _share(rest, share))
+            WRITERS[format](temporary, _share(remaining_documents, share))
             os.replace(temporary, path)
-    return made
+    return paths
 
 
-def _share(rest: Iterator[str], size: int) -> Iterator[str]:
-    for document in rest:
+def _share(remaining_documents: Iterator[str], size: int) -> Iterator[str]:
+    for document in remaining_documents:
         yield document
         size -= len(document.encode())
         if size <= 0:

@@ -39,20 +39,20 @@ class Input:
     """The vocabulary of polytok; other engines always use `MODEL`."""
 
 
-def polytok(given: Input) -> Ids:
+def polytok(job_input: Input) -> Ids:
     """Writes the shards of a dataset."""
     import polytok.corpus
 
     polytok.corpus.tokenize(
-        list(given.paths),
-        given.model,
-        given.out,
-        workers=given.workers,
+        list(job_input.paths),
+        job_input.model,
+        job_input.out,
+        workers=job_input.workers,
         output="flat",
-        eos=END if given.model == str(MODEL) else None,
-        reading=_reading(given.format),
+        eos=END if job_input.model == str(MODEL) else None,
+        reading=_reading(job_input.format),
     )
-    return _stored(sorted(given.out.glob("*.bin")))
+    return _stored(sorted(job_input.out.glob("*.bin")))
 
 
 def _stored(paths: Iterable[Path]) -> Ids:
@@ -69,44 +69,46 @@ def _reading(format: str) -> Any:
     return polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
 
 
-def gigatoken(given: Input) -> Ids:
+def gigatoken(job_input: Input) -> Ids:
     """Returns one array in memory and writes no files."""
     import awkward
     import gigatoken
 
     sources: dict[str, Callable[[], Any]] = {
-        "text": lambda: gigatoken.TextFileSource(list(given.paths), separator=SEPARATOR),
-        "jsonl": lambda: gigatoken.JsonlFileSource(list(given.paths), "text"),
-        "jsonl.zst": lambda: gigatoken.JsonlFileSource(list(given.paths), "text"),
-        "parquet": lambda: gigatoken.ParquetFileSource(list(given.paths), "text"),
+        "text": lambda: gigatoken.TextFileSource(list(job_input.paths), separator=SEPARATOR),
+        "jsonl": lambda: gigatoken.JsonlFileSource(list(job_input.paths), "text"),
+        "jsonl.zst": lambda: gigatoken.JsonlFileSource(list(job_input.paths), "text"),
+        "parquet": lambda: gigatoken.ParquetFileSource(list(job_input.paths), "text"),
     }
     tokenizer = gigatoken.Tokenizer.from_json(MODEL.read_text(encoding="utf-8"))
-    encoded = tokenizer.encode_files(sources[given.format](), parallel=given.workers > 1)
-    return iter([awkward.to_numpy(awkward.flatten(encoded))])
+    id_arrays = tokenizer.encode_files(sources[job_input.format](), parallel=job_input.workers > 1)
+    return iter([awkward.to_numpy(awkward.flatten(id_arrays))])
 
 
-def datatrove(given: Input) -> Ids:
+def datatrove(job_input: Input) -> Ids:
     """Runs datatrove's reader and tokenizer step, with a task for each file."""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.readers import JsonlReader, ParquetReader
     from datatrove.pipeline.tokens import DocumentTokenizer
 
-    folder, names = os.path.dirname(given.paths[0]), [os.path.basename(path) for path in given.paths]
-    listing = given.out / "paths.txt"
-    given.out.mkdir(parents=True, exist_ok=True)
+    folder, names = os.path.dirname(job_input.paths[0]), [os.path.basename(path) for path in job_input.paths]
+    listing = job_input.out / "paths.txt"
+    job_input.out.mkdir(parents=True, exist_ok=True)
     listing.write_text("\n".join(names))
-    reader = ParquetReader if given.format == "parquet" else JsonlReader
-    step = DocumentTokenizer(str(given.out), tokenizer_name_or_path=str(MODEL), eos_token=END, shuffle_documents=False)
+    reader = ParquetReader if job_input.format == "parquet" else JsonlReader
+    step = DocumentTokenizer(
+        str(job_input.out), tokenizer_name_or_path=str(MODEL), eos_token=END, shuffle_documents=False
+    )
     LocalPipelineExecutor(
         pipeline=[reader(folder, paths_file=str(listing)), step],
         tasks=len(names),
-        workers=given.workers,
-        logging_dir=str(given.out / "logs"),
+        workers=job_input.workers,
+        logging_dir=str(job_input.out / "logs"),
     ).run()
-    return _stored(sorted(given.out.glob("*.ds")))
+    return _stored(sorted(job_input.out.glob("*.ds")))
 
 
-def datasets_map(given: Input) -> Ids:
+def datasets_map(job_input: Input) -> Ids:
     """Converts rows to lists of ids in several processes and writes them in one process, as Megatron does."""
     import datasets
     from tokenizers import Tokenizer
@@ -116,12 +118,14 @@ def datasets_map(given: Input) -> Ids:
     tokenizer = Tokenizer.from_file(str(MODEL))
 
     def encode(batch: dict[str, list[str]]) -> dict[str, Any]:
-        return {"ids": [[*found.ids, END_ID] for found in tokenizer.encode_batch_fast(batch["text"])]}
+        return {"ids": [[*encoding.ids, END_ID] for encoding in tokenizer.encode_batch_fast(batch["text"])]}
 
-    kind = "parquet" if given.format == "parquet" else "json"
-    read = datasets.load_dataset(kind, data_files=list(given.paths), split="train", cache_dir=str(given.out / "cache"))
-    mapped = read.map(encode, batched=True, num_proc=given.workers, remove_columns=read.column_names)
-    flat = given.out / "flat.bin"
+    kind = "parquet" if job_input.format == "parquet" else "json"
+    dataset = datasets.load_dataset(
+        kind, data_files=list(job_input.paths), split="train", cache_dir=str(job_input.out / "cache")
+    )
+    mapped = dataset.map(encode, batched=True, num_proc=job_input.workers, remove_columns=dataset.column_names)
+    flat = job_input.out / "flat.bin"
     with flat.open("wb") as file:
         for batch in mapped.with_format("arrow").iter(1000):
             file.write(batch["ids"].combine_chunks().flatten().to_numpy().astype(np.uint16).tobytes())

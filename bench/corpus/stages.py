@@ -41,7 +41,7 @@ class Clock:
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - started
 
-    def each(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
+    def time_items(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
         """Yields the items and times how long the iterator needs for each of them."""
         while True:
             with self.stage(name):
@@ -57,10 +57,10 @@ def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, 
     clock, size = Clock(), 0
     with tempfile.TemporaryDirectory() as folder:
         writer = WRITERS["flat"](Path(folder), "00000", np.dtype(np.uint16))
-        for found in clock.each("read, cut, check", read(paths, format)):
-            size += found.texts.nbytes
+        for documents in clock.time_items("read, cut, check", read(paths, format)):
+            size += documents.texts.nbytes
             with clock.stage("encode"):
-                batch = tokenizer._encode_texts(found.texts, threads=1)
+                batch = tokenizer._encode_texts(documents.texts, threads=1)
             with clock.stage("write"):
                 writer.write(batch.ids, batch.offsets, None)
         with clock.stage("write"):
@@ -86,9 +86,11 @@ def main() -> None:
     for format in FORMATS:
         paths = files(Path(arguments.folder), format, arguments.size)
         size, seconds = measure(arguments.model, paths, format)
-        whole = sum(seconds.values())
-        speeds = [f"{size / 1e6 / max(took, 1e-9):,.0f}" for took in (*seconds.values(), whole)]
-        rows.append([format, f"{size / 1e6:,.0f}", *speeds, f"{100 * seconds['encode'] / whole:.0f} %"])
+        total_seconds = sum(seconds.values())
+        speeds = [
+            f"{size / 1e6 / max(stage_seconds, 1e-9):,.0f}" for stage_seconds in (*seconds.values(), total_seconds)
+        ]
+        rows.append([format, f"{size / 1e6:,.0f}", *speeds, f"{100 * seconds['encode'] / total_seconds:.0f} %"])
     head = ["format", "MB of text", "read, cut, check", "encode", "write", "all", "share of encode"]
     print(markdown.table(head, rows))
 

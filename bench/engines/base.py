@@ -20,9 +20,9 @@ def identity(value: Any) -> Any:
 class Adapter:
     """The functions of a package for a loaded vocabulary. They are timed directly, so they do no additional work.
 
-    A function that the package does not have is None. Three functions are not timed: ``given_ids`` converts a list of
-    ids to the type that the package decodes fastest, and ``rows`` and ``token_ids`` return the ids in the results of
-    ``encode_batch`` and ``offsets``.
+    A function that the package does not have is None. Three functions are not timed: ``to_native_ids`` converts a list
+    of ids to the type that the package decodes fastest, and ``rows`` and ``token_ids`` return the ids in the results
+    of ``encode_batch`` and ``offsets``.
     """
 
     encode: Callable[[str], Sequence[int]] | None = None
@@ -32,7 +32,7 @@ class Adapter:
     count: Callable[[str], int] | None = None
     offsets: Callable[[str], Any] | None = None
     token_ids: Callable[[Any], Any] = identity
-    given_ids: Callable[[Sequence[int]], Any] = identity
+    to_native_ids: Callable[[Sequence[int]], Any] = identity
     decode: Callable[[Any], str] | None = None
     decode_bytes: Callable[[Any], bytes] | None = None
     decode_batch: Callable[[list[Any]], Sequence[str]] | None = None

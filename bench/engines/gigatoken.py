@@ -28,7 +28,7 @@ def load(vocabulary: Vocabulary) -> Adapter:
         encode=lambda text: encode(text).tolist(),
         encode_array=encode,
         encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, parallel=threads > 1),
-        given_ids=lambda ids: np.array(ids, dtype=np.uint32),
+        to_native_ids=lambda ids: np.array(ids, dtype=np.uint32),
         decode=lambda ids: decode(ids).decode("utf-8", "replace"),
         decode_bytes=decode,
     )

@@ -38,7 +38,7 @@ def adapter_of(tokenizer: Tokenizer) -> Adapter:
         count=tokenizer.count,
         offsets=tokenizer.spans,
         token_ids=lambda spans: spans.ids,
-        given_ids=lambda ids: np.array(ids, dtype),
+        to_native_ids=lambda ids: np.array(ids, dtype),
         decode=tokenizer.decode,
         decode_bytes=tokenizer.decode_bytes,
         decode_batch=tokenizer.decode_batch,

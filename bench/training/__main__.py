@@ -40,17 +40,17 @@ def main() -> None:
     sizes = arguments.size or [100]
     kinds = [kind for kind in KINDS if not arguments.kind or kind in arguments.kind]
     runs = [
-        found
+        run_result
         for megabytes in sizes
         for kind in kinds
         for engine in KINDS[kind]
         if engine == OURS or not arguments.ours
-        if (found := run(kind, engine, megabytes, folder, arguments.threads))
+        if (run_result := run(kind, engine, megabytes, folder, arguments.threads))
     ]
     report = table(runs)
     print(report)
     if arguments.write:
-        markdown.put(DOCS / "benchmarks.md", arguments.write, report)
+        markdown.replace_section(DOCS / "benchmarks.md", arguments.write, report)
     if arguments.plot:
         plot.draw(
             [(run.kind, run.engine, run.megabytes, run.processor, run.peak) for run in runs], DOCS / "training.svg"
@@ -80,28 +80,26 @@ def run(kind: str, engine: str, megabytes: int, folder: Path, threads: int) -> R
     print(f"{kind}, {engine}, {megabytes} MB", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "bench.training.child", kind, engine, str(path), str(threads)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         print(f"  more than {PATIENCE} s", file=sys.stderr)
         return None
-    if done.returncode:
-        print(f"  failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+    if process.returncode:
+        print(f"  failed: {process.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return None
-    seconds, processor, peak, entries, digest = json.loads(done.stdout.splitlines()[-1])
+    seconds, processor, peak, entries, digest = json.loads(process.stdout.splitlines()[-1])
     return Run(kind, engine, megabytes, seconds, processor, peak, entries, digest)
 
 
 def table(runs: list[Run]) -> str:
     """Returns a table with a row for each training, with the ratio of its time to polytok's time."""
     rows = []
-    for each in runs:
-        ours = next((o for o in runs if (o.kind, o.megabytes, o.engine) == (each.kind, each.megabytes, OURS)), None)
-        times = f"{each.seconds / ours.seconds:.1f}" if ours and each is not ours else ""
-        same = "" if not ours or each is ours else "yes" if each.digest == ours.digest else "no"
-        rows.append(
-            [each.kind, f"{each.megabytes:,}", each.engine, f"{each.seconds:.1f}", f"{each.processor:.1f}",
-             f"{each.peak / 1e6:,.0f}", times, same]
-        )  # fmt: skip
+    for run in runs:
+        ours = next((o for o in runs if (o.kind, o.megabytes, o.engine) == (run.kind, run.megabytes, OURS)), None)
+        times = f"{run.seconds / ours.seconds:.1f}" if ours and run is not ours else ""
+        is_same = "" if not ours or run is ours else "yes" if run.digest == ours.digest else "no"
+        name = [run.kind, f"{run.megabytes:,}", run.engine]
+        rows.append([*name, f"{run.seconds:.1f}", f"{run.processor:.1f}", f"{run.peak / 1e6:,.0f}", times, is_same])
     head = ["kind", "MB of text", "engine", "seconds", "processor's", "peak MB", "polytok is × as fast", "same entries"]
     return f"{ENTRIES:,} entries.\n\n" + markdown.table(head, rows)
 

@@ -20,8 +20,8 @@ def draw(points: Iterable[Point], path: Path) -> None:
     for kind, engine, megabytes, seconds, peak in points:
         lines.setdefault(f"{kind}, {engine}", []).append((megabytes, seconds, peak / 1e6))
     figure, panels = plt.subplots(1, 2, figsize=(9, 4))
-    for name, found in lines.items():
-        sizes, seconds_of, peaks = zip(*sorted(found), strict=True)
+    for name, curve in lines.items():
+        sizes, seconds_of, peaks = zip(*sorted(curve), strict=True)
         for axes, values in zip(panels, (seconds_of, peaks), strict=True):
             axes.plot(sizes, values, marker="o", linewidth=2 if "polytok" in name else 1, label=name)
     for axes, title in zip(panels, ("processor's seconds", "peak memory, MB"), strict=True):

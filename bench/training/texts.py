@@ -34,13 +34,15 @@ Array = npt.NDArray[np.int64]
 def real() -> bytes:
     """Returns the corpus and source code on this machine, mixed in small shares so that all parts are similar."""
     names = sorted(path.name for path in (DATA / "corpus").iterdir())
-    whole = [(DATA / "corpus" / name).read_bytes() for name in names] + [
+    sources = [(DATA / "corpus" / name).read_bytes() for name in names] + [
         source("python library"),
         source("cargo registry"),
     ]
     shares = 64
     parts = [
-        data[len(data) * turn // shares : len(data) * (turn + 1) // shares] for turn in range(shares) for data in whole
+        data[len(data) * turn // shares : len(data) * (turn + 1) // shares]
+        for turn in range(shares)
+        for data in sources
     ]
     return without_broken_characters(b"".join(part + b"\n" for part in parts))
 
@@ -58,9 +60,9 @@ def write(path: Path, megabytes: int) -> Path:
     temporary = path.with_suffix(".part")
     with temporary.open("wb") as file:
         for chunk in chunks():
-            left = size - file.tell()
-            if len(chunk) >= left:
-                file.write(pad_with_line_feeds(chunk[:left]))
+            remaining_bytes = size - file.tell()
+            if len(chunk) >= remaining_bytes:
+                file.write(pad_with_line_feeds(chunk[:remaining_bytes]))
                 break
             file.write(chunk)
     os.replace(temporary, path)
@@ -79,8 +81,8 @@ def chunks() -> Iterator[bytes]:
 
 def pad_with_line_feeds(chunk: bytes) -> bytes:
     """Replaces an incomplete character at the end with line feeds."""
-    whole = without_broken_characters(chunk)
-    return whole + b"\n" * (len(chunk) - len(whole))
+    complete_text = without_broken_characters(chunk)
+    return complete_text + b"\n" * (len(chunk) - len(complete_text))
 
 
 class Model:

@@ -44,13 +44,13 @@ class ProgressBar:
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Shows the progress of the stage, at most ten times per second. ``detail`` is appended to the line."""
-        now = time.monotonic()
+        current_time = time.monotonic()
         if stage != self._stage:
-            self._stage, self._stage_start = stage, now
-        elif now - self._last_update < _SECONDS_BETWEEN_UPDATES and done != total:
+            self._stage, self._stage_start = stage, current_time
+        elif current_time - self._last_update < _SECONDS_BETWEEN_UPDATES and done != total:
             return
-        self._last_update = now
-        self._show(line(stage, done, total, now - self._stage_start, detail))
+        self._last_update = current_time
+        self._show(line(stage, done, total, current_time - self._stage_start, detail))
 
     def clear(self) -> None:
         """Removes the line."""

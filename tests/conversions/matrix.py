@@ -160,9 +160,9 @@ def documented_verdicts(page: Path) -> dict[tuple[str, str], str]:
     rows = [line.strip("|").split("|") for line in page.read_text().splitlines() if line.startswith("|")]
     if not rows:
         return {}
-    heading, found = [name.strip() for name in rows[0]], {}
+    heading, verdicts = [name.strip() for name in rows[0]], {}
     for row in rows[2:]:
         source = row[0].strip().strip("`")
         for target, cell in zip(heading[1:], row[1:], strict=True):
-            found[source, target] = cell.split()[0]
-    return found
+            verdicts[source, target] = cell.split()[0]
+    return verdicts

@@ -26,8 +26,8 @@ def cases() -> Iterator[Case]:
     texts = {**hf.TEXTS, **{name: _lines(name) for name in CORPORA if DATA.exists()}}
     for training in hf.TRAININGS:
         what = "wordpiece: whole result" if training.kind == "wordpiece" else "bpe, ties=huggingface: whole result"
-        for name, each in texts.items():
-            yield Case(TOKENIZERS, what, f"{training.name}, {name}", partial(hf.difference, training, each))
+        for name, case_texts in texts.items():
+            yield Case(TOKENIZERS, what, f"{training.name}, {name}", partial(hf.difference, training, case_texts))
 
 
 def _lines(name: str) -> list[str]:

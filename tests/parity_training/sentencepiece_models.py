@@ -87,18 +87,18 @@ def cases() -> Iterator[Case]:
                 for options in OPTIONS:
                     if line == "0.2.1" and (model == "bpe" or "required_chars" in options):
                         continue  # it aborts if a required character does not occur
-                    found = functools.partial(difference, model, name, options, line, other)
+                    find_difference = functools.partial(difference, model, name, options, line, other)
                     what = f"{model}: the model file"
-                    yield Case(f"sentencepiece {line}", what, f"{language}, {options}", found)
+                    yield Case(f"sentencepiece {line}", what, f"{language}, {options}", find_difference)
 
 
 def difference(model: str, name: str, options: dict[str, Any], line: str, other: str | None) -> str | None:
     """Returns the first difference between the model files, or None."""
-    given = {"vocab_size": SIZES[model], "hard_vocab_limit": False, **options}
-    expected = _reference(lines(name), {**given, "model_type": model}, other if line == "0.2.1" else None)
+    all_options = {"vocab_size": SIZES[model], "hard_vocab_limit": False, **options}
+    expected = _reference(lines(name), {**all_options, "model_type": model}, other if line == "0.2.1" else None)
     kind = f"sentencepiece-{model}"
     (spec,) = specs(
-        lines(name), kind, report=TrainingReport(), profile="sentencepiece", sentences="items", line=line, **given
+        lines(name), kind, report=TrainingReport(), profile="sentencepiece", sentences="items", line=line, **all_options
     )
     if model_format.write(spec).data == expected:
         return None
@@ -109,8 +109,8 @@ def difference(model: str, name: str, options: dict[str, Any], line: str, other:
 
 def _reference(items: list[str], options: dict[str, Any], python: str | None) -> bytes:
     if python is not None:
-        given = pickle.dumps((items, options))
-        return subprocess.run([python, "-c", _OTHER], input=given, stdout=subprocess.PIPE, check=True).stdout
+        request = pickle.dumps((items, options))
+        return subprocess.run([python, "-c", _OTHER], input=request, stdout=subprocess.PIPE, check=True).stdout
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(items), model_writer=out, minloglevel=4, **options)
     return out.getvalue()

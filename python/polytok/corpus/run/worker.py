@@ -60,8 +60,8 @@ def _progress_function(out: IO[str]) -> ProgressFunction:
 
     def report_progress(documents: int, tokens: int, size: int) -> None:
         nonlocal last_report
-        if (now := time.monotonic()) - last_report >= _REPORT_SECONDS:
-            last_report = now
+        if (current_time := time.monotonic()) - last_report >= _REPORT_SECONDS:
+            last_report = current_time
             _send(out, progress=[documents, tokens, size])
 
     return report_progress

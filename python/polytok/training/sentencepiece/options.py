@@ -117,7 +117,7 @@ class SentencePieceOptions:
 NAMES = tuple(field.name for field in fields(SentencePieceOptions))
 
 
-def resolve_options(given: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
+def resolve_options(options_by_name: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
     """Returns the checked options, and the names of the options that the profile or the caller sets.
 
     Raises `ArgumentError` for invalid options.
@@ -126,10 +126,10 @@ def resolve_options(given: Mapping[str, Any], model: str) -> tuple[SentencePiece
     >>> options.byte_fallback, "byte_fallback" in explicit, "bos_id" in explicit
     (True, True, False)
     """
-    defaults = dict(_PROFILES[one_of("profile", given.get("profile", "lossless"), tuple(_PROFILES))])
-    if given.keys() & {"normalization_rule_tsv", "precompiled_charsmap"}:
+    defaults = dict(_PROFILES[one_of("profile", options_by_name.get("profile", "lossless"), tuple(_PROFILES))])
+    if options_by_name.keys() & {"normalization_rule_tsv", "precompiled_charsmap"}:
         defaults.pop("normalization_rule_name", None)
-    values = {**defaults, **given}
+    values = {**defaults, **options_by_name}
     for name in ("control_symbols", "user_defined_symbols"):
         if name in values:
             values[name] = _symbols(name, values[name])
