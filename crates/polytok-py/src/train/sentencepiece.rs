@@ -223,9 +223,9 @@ fn unknown(model: &str) -> Error {
 
 fn gathered(sinks: Sinks) -> Result<WordCounter> {
     let (gathered, next) = match sinks {
-        Sinks::Units(corpus) => corpus.finish().map(|(sinks, next)| (units::gathered(sinks), next))?,
-        Sinks::Words(corpus) => corpus.finish().map(|(sinks, next)| (whole::gathered_words(sinks), next))?,
-        Sinks::Chars(corpus) => corpus.finish().map(|(sinks, next)| (whole::gathered_chars(sinks), next))?,
+        Sinks::Units(corpus) => corpus.finish().map(|(sinks, next)| (units::merge_units(sinks), next))?,
+        Sinks::Words(corpus) => corpus.finish().map(|(sinks, next)| (whole::merge_words(sinks), next))?,
+        Sinks::Chars(corpus) => corpus.finish().map(|(sinks, next)| (whole::merge_chars(sinks), next))?,
         Sinks::Sentences(corpus) => corpus.finish().map(|(sinks, next)| (sentences::gather(sinks), next))?,
     };
     let mut counted = gathered?;

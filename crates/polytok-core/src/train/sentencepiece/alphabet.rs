@@ -1,164 +1,164 @@
-//! The characters of a vocabulary: as many of the frequent ones as cover the text.
+//! Chooses the alphabet of a vocabulary: the most frequent characters, until they cover the requested part of the text.
 //!
-//! Reference: `LoadSentences`. Characters that the user requires come first, then by count, then by code point; they
-//! are taken until their part of all characters reaches the coverage, both numbers as float32. The boundary counts but
-//! is no character; U+0000 does not count.
+//! Reference: `LoadSentences`. Required characters come first. The other characters follow by falling count, then by
+//! code point. Characters are added until their share of all characters reaches the coverage; the share and the coverage
+//! are compared as float32. The boundary character counts as covered but is never in the alphabet. U+0000 is ignored.
 
-use super::options::{RARE, SentencePieceOptions};
+use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::{Error, Result};
 
-const CODES: usize = 0x11_0000;
+const CODE_POINTS: usize = 0x11_0000;
 
-/// How often each character occurs.
+/// The number of occurrences of each character.
 pub struct CharCounts {
     counts: Vec<u64>,
 }
 
 impl Default for CharCounts {
     fn default() -> CharCounts {
-        CharCounts { counts: vec![0; CODES] }
+        CharCounts { counts: vec![0; CODE_POINTS] }
     }
 }
 
 impl CharCounts {
-    /// Counts the characters of a text that occurs so many times.
+    /// Counts the characters of a text that occurs `times` times.
     pub fn add(&mut self, text: &str, times: u64) -> Result<()> {
         for c in text.chars() {
             let count = &mut self.counts[c as usize];
-            *count = count.checked_add(times).ok_or_else(too_many)?;
+            *count = count.checked_add(times).ok_or_else(count_overflow)?;
         }
         Ok(())
     }
 
-    /// How often a character occurs.
-    pub fn of(&self, c: char) -> u64 {
+    /// Returns the number of occurrences of a character.
+    pub fn count(&self, c: char) -> u64 {
         self.counts[c as usize]
     }
 
-    /// Adds another's counts.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &CharCounts) -> Result<()> {
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count = count.checked_add(*more).ok_or_else(too_many)?;
+        for (count, other_count) in self.counts.iter_mut().zip(&other.counts) {
+            *count = count.checked_add(*other_count).ok_or_else(count_overflow)?;
         }
         Ok(())
     }
 }
 
-fn too_many() -> Error {
+fn count_overflow() -> Error {
     Error::Argument("the count of a character exceeds 64 bits; scale the counts down".into())
 }
 
-/// The characters, each of which is a piece, with their counts.
+/// The characters that are pieces, with their counts.
 pub struct Alphabet {
-    /// The most frequent first, then by code point. A required one may have the count 0.
+    /// The characters and their counts: the most frequent first, then by code point. A required character can have count 0.
     pub chars: Vec<(char, u64)>,
-    /// The place of each in `chars`.
-    places: Vec<u32>,
+    /// The index in `chars` of each code point, or `NONE`.
+    indices: Vec<u32>,
 }
 
-/// Not in the alphabet.
+/// The index of a code point that is not in the alphabet.
 const NONE: u32 = u32::MAX;
 
 impl Alphabet {
-    /// Chooses them.
+    /// Chooses the alphabet for counted characters.
     pub fn choose(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
-        let mut found = candidates(counts, options);
-        let total = found.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.1)).ok_or_else(too_many)?;
+        let mut by_priority = candidates(counts, options);
+        let total =
+            by_priority.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.1)).ok_or_else(count_overflow)?;
         if total == 0 {
             return Err(Error::Argument(
-                "there is nothing to train on: the input is empty, or all sentences were skipped; give more text"
+                "there is nothing to train on: the input is empty, or all sentences were skipped; pass more text"
                     .into(),
             ));
         }
-        found.sort_unstable_by_key(|&(is_required, count, c)| (!is_required, !count, c));
+        by_priority.sort_unstable_by_key(|&(is_required, count, c)| (!is_required, !count, c));
         let mut chars = Vec::new();
         let mut covered = 0;
-        for (_, count, c) in found {
+        for (_, count, c) in by_priority {
             if !options.use_all_vocab && (covered as f64 / total as f64) as f32 >= options.character_coverage {
                 break;
             }
             covered += count;
-            if c != options.boundary() && !(c == RARE && options.keeps_reserved) {
+            if c != options.boundary() && !(c == RARE_CHAR && options.keeps_reserved) {
                 chars.push((c, count));
             }
         }
-        if chars.iter().any(|&(c, _)| c == RARE) {
+        if chars.iter().any(|&(c, _)| c == RARE_CHAR) {
             return Err(Error::Argument(format!(
                 "U+{:04X} is reserved and cannot be a character of a vocabulary; remove it from required_chars",
-                RARE as u32
+                RARE_CHAR as u32
             )));
         }
-        Ok(Alphabet::of(chars))
+        Ok(Alphabet::from_chars(chars))
     }
 
-    /// All characters that occur, but U+0000 and the boundary.
+    /// Returns an alphabet of all characters that occur, except U+0000 and the boundary.
     pub fn all(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
-        let all = Alphabet::choose(counts, &SentencePieceOptions { use_all_vocab: true, ..options.clone() })?;
-        Ok(all)
+        Alphabet::choose(counts, &SentencePieceOptions { use_all_vocab: true, ..options.clone() })
     }
 
-    /// An error if the pieces that are not reserved are fewer than the characters.
-    pub fn check_fits(&self, most: usize, options: &SentencePieceOptions) -> Result<()> {
-        if self.chars.len() <= most {
+    /// Returns an error if the alphabet has more than `max_pieces` characters; `max_pieces` excludes the reserved pieces.
+    pub fn check_fits(&self, max_pieces: usize, options: &SentencePieceOptions) -> Result<()> {
+        if self.chars.len() <= max_pieces {
             return Ok(());
         }
         Err(Error::Argument(format!(
             "vocab_size={} is too small for {} characters and {} reserved pieces; raise it, or lower character_coverage",
             options.vocab_size,
             self.chars.len(),
-            options.vocab_size.saturating_sub(most),
+            options.vocab_size.saturating_sub(max_pieces),
         )))
     }
 
-    fn of(mut chars: Vec<(char, u64)>) -> Alphabet {
+    fn from_chars(mut chars: Vec<(char, u64)>) -> Alphabet {
         chars.sort_unstable_by_key(|&(c, count)| (!count, c));
-        let mut places = vec![NONE; CODES];
-        for (place, &(c, _)) in chars.iter().enumerate() {
-            places[c as usize] = place as u32;
+        let mut indices = vec![NONE; CODE_POINTS];
+        for (index, &(c, _)) in chars.iter().enumerate() {
+            indices[c as usize] = index as u32;
         }
-        Alphabet { chars, places }
+        Alphabet { chars, indices }
     }
 
-    /// The place of a character in `chars`.
+    /// Returns the index of a character in `chars`.
     #[inline]
-    pub fn place(&self, c: char) -> Option<usize> {
-        Some(self.places[c as usize]).filter(|&place| place != NONE).map(|place| place as usize)
+    pub fn index_of(&self, c: char) -> Option<usize> {
+        Some(self.indices[c as usize]).filter(|&index| index != NONE).map(|index| index as usize)
     }
 
-    /// Whether it is one of them.
+    /// Reports whether a character is in the alphabet.
     #[inline]
     pub fn contains(&self, c: char) -> bool {
-        self.places[c as usize] != NONE
+        self.indices[c as usize] != NONE
     }
 
-    /// Appends the text, with U+2585 for what is not one of them.
+    /// Appends `text` to `out`, with U+2585 in index of each character that is not in the alphabet.
     pub fn mask(&self, text: &str, out: &mut String) {
-        out.extend(text.chars().map(|c| if self.contains(c) { c } else { RARE }));
+        out.extend(text.chars().map(|c| if self.contains(c) { c } else { RARE_CHAR }));
     }
 }
 
-/// What occurs or is required: whether it is required, the count, the character.
+/// Returns each character that occurs or is required, as (is required, count, character).
 fn candidates(counts: &CharCounts, options: &SentencePieceOptions) -> Vec<(bool, u64, char)> {
-    let mut is_required = vec![false; CODES];
+    let mut is_required = vec![false; CODE_POINTS];
     options.required_chars.chars().for_each(|c| is_required[c as usize] = true);
-    let all = ('\u{1}'..=char::MAX).filter(|&c| counts.counts[c as usize] > 0 || is_required[c as usize]);
-    all.map(|c| (is_required[c as usize], counts.counts[c as usize], c)).collect()
+    let chars = ('\u{1}'..=char::MAX).filter(|&c| counts.counts[c as usize] > 0 || is_required[c as usize]);
+    chars.map(|c| (is_required[c as usize], counts.counts[c as usize], c)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn chosen(text: &str, options: &SentencePieceOptions) -> String {
+    fn choose_chars(text: &str, options: &SentencePieceOptions) -> String {
         let mut counts = CharCounts::default();
         counts.add(text, 1).unwrap();
         Alphabet::choose(&counts, options).unwrap().chars.iter().map(|&(c, _)| c).collect()
     }
 
     #[test]
-    fn frequent_ones_come_first() {
+    fn frequent_characters_come_first() {
         assert_eq!(
-            chosen(
+            choose_chars(
                 "cabbacb\0\u{1F}",
                 &SentencePieceOptions { character_coverage: 1.0, ..SentencePieceOptions::default() }
             ),
@@ -169,12 +169,12 @@ mod tests {
             character_coverage: 0.3,
             ..SentencePieceOptions::default()
         };
-        assert_eq!(chosen("cabbbb", &required), "bcz");
+        assert_eq!(choose_chars("cabbbb", &required), "bcz");
         assert!(Alphabet::choose(&CharCounts::default(), &required).is_err());
     }
 
     #[test]
-    fn rare_ones_are_masked() {
+    fn rare_characters_are_masked() {
         let mut counts = CharCounts::default();
         counts.add("aab", 1).unwrap();
         let alphabet = Alphabet::choose(

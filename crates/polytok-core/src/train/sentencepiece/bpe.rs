@@ -1,23 +1,25 @@
-//! SentencePiece's BPE: the most frequent pair of neighbours becomes a symbol, and a piece, again and again.
+//! SentencePiece's BPE trainer: merges the most frequent pair of adjacent symbols into a new symbol, which is a piece, and
+//! repeats.
 //!
-//! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. A pair is two symbols; of equally frequent pairs the one of fewer
-//! characters goes first, then the lower text. Overlapping pairs count each. A pair whose text is a piece already is
-//! dropped: it stays unmerged where it stands. A pair that came to be, if only for a moment between two merges of one symbol
-//! (in `abab`, when the second `ab` is not merged yet, `ab a`), is a candidate for good, even when nothing is left of it: at
-//! the very end, such pairs are pieces.
+//! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. A pair is two symbols. Of two equally frequent pairs, the
+//! pair with fewer characters is merged first; of equally long pairs, the pair with the lower text. Overlapping occurrences
+//! of a pair are all counted. A pair whose text is already a piece is dropped and never merged. A pair stays a candidate
+//! after its last occurrence disappears, even if the pair existed only while another pair was being merged (`ab a` in
+//! `abab`, before the second `ab` is merged). After all pairs that occur, pairs without occurrences also get pieces.
 //!
-//! The cells are those of [`crate::train::bpe`]; lists, counts and queue are not. There a pair without occurrences is forgotten, ties go
-//! by ids or places, and changes are added up for each neighbour; here it stays a candidate, ties go by texts, and counts change in
-//! the order of the occurrences, which decides what was there for a moment.
+//! The cells are shared with [`crate::train::bpe`]; position lists, counts and queue differ. That trainer forgets a pair
+//! without occurrences, breaks ties by ids or positions, and sums the changes of counts per neighbour. This trainer keeps
+//! the pair, breaks ties by text, and changes counts in the order of the occurrences, because the order decides which
+//! short-lived pairs exist.
 //!
-//! Invariant: all pairs beside a new symbol come to be while it is merged, so the count of a pair only falls once that is
-//! over, and the queue may be lazy. Cost: a few lookups for each merged occurrence; each distinct pair is judged
-//! once. Worst input: one long unit without equal pairs.
+//! Invariant: every pair with a new symbol is created while that symbol's pair is merged. Afterwards the count of the pair
+//! can only fall, so the queue can be lazy. Cost: a few lookups for each merged occurrence, and one validity check for each
+//! distinct pair. Worst input: one long unit without repeated pairs.
 
 pub mod coverage;
 mod limited;
 mod pairs;
-mod places;
+mod positions;
 mod queue;
 mod symbols;
 
@@ -32,130 +34,136 @@ use crate::train::bpe::StopReason;
 use crate::train::bpe::cells::Cells;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
-use limited::{Seen, learn};
+use limited::{SeenPairTexts, learn};
 use pairs::{SymbolPairs, before};
-use queue::{PairEntry, Queue};
+use queue::{PairEntry, SymbolPairQueue};
 use symbols::NumberedSymbols;
 
-/// Merges between two reports.
-const EACH: usize = 64;
+/// The number of merges between two progress reports.
+const REPORT_INTERVAL: usize = 64;
 
-/// What merging makes, and the alphabet behind it: at most that many pieces, scores falling by one from 0. Within `room`, in bytes,
-/// where the units were counted within a limit.
+/// Returns at most `max_pieces` pieces: the merged texts, then the characters of the alphabet. Scores fall by 1 from 0.
+/// Training uses at most `room` bytes if the units were counted within a memory limit.
 pub fn pieces(
     units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
-    most: usize,
+    max_pieces: usize,
     room: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
-    let merges = merges(units, alphabet, validity, most.saturating_sub(alphabet.chars.len()), room, progress)?;
+    let merges = merges(units, alphabet, validity, max_pieces.saturating_sub(alphabet.chars.len()), room, progress)?;
     let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
-    Ok(ranked(merges.into_iter().map(|(text, _)| text).chain(chars)))
+    Ok(with_falling_scores(merges.into_iter().map(|(text, _)| text).chain(chars)))
 }
 
-/// Pieces in order, with scores that fall by one from 0.
-fn ranked(texts: impl Iterator<Item = String>) -> Vec<ScoredPiece> {
-    texts.enumerate().map(|(place, text)| (text.into_bytes(), -(place as f32))).collect()
+/// Converts texts to pieces whose scores fall by 1 from 0.
+fn with_falling_scores(texts: impl Iterator<Item = String>) -> Vec<ScoredPiece> {
+    texts.enumerate().map(|(index, text)| (text.into_bytes(), -(index as f32))).collect()
 }
 
-/// The texts that merging makes, in order, and how often each pair occurred when it was merged.
+/// Returns the merged texts in merge order, each with the count of its pair at the time of the merge.
 fn merges(
     mut units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
-    most: usize,
+    max_merges: usize,
     room: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<(String, u64)>> {
-    let mut trainer = Trainer::new(alphabet, validity, most, progress);
+    let mut trainer = PieceMerger::new(alphabet, validity, max_merges, progress);
     if let Some((room, spill)) = room.zip(units.borrow().limit().map(|limit| limit.spill.clone())) {
         return learn(units, alphabet, trainer, room, &*spill);
     }
     let (mut cells, mut counts) = (Cells::default(), Vec::new());
-    each_stretch(units.borrow_mut(), alphabet, trainer.progress, |symbols, count| {
+    each_segment(units.borrow_mut(), alphabet, trainer.progress, |symbols, count| {
         counts.push(count);
         cells.push(symbols.iter().copied())
     })?;
     drop(units);
     trainer.count(cells, counts, |_, _| true);
     trainer.run(0, usize::MAX)?;
-    Ok(trainer.found)
+    Ok(trainer.merged)
 }
 
-/// Calls `each` with the symbols and the count of every stretch of the alphabet's characters that has several of them.
-fn each_stretch(
+/// Calls `each` with the symbols and the count of every segment: a longest run of two or more characters of the alphabet
+/// within a unit.
+fn each_segment(
     units: &mut WordCounter,
     alphabet: &Alphabet,
     progress: &mut dyn Progress,
     mut each: impl FnMut(&[u32], u64) -> Result<()>,
 ) -> Result<()> {
-    let (mut stretch, mut total) = (Vec::new(), 0u64);
+    let (mut segment, mut total) = (Vec::new(), 0u64);
     units.each(Order::Bytes, progress, &mut |unit, count| {
         let text = String::from_utf8_lossy(unit);
         for c in text.chars().map(Some).chain([None]) {
-            if let Some(place) = c.and_then(|c| alphabet.place(c)) {
-                stretch.push(place as u32);
+            if let Some(symbol) = c.and_then(|c| alphabet.index_of(c)) {
+                segment.push(symbol as u32);
                 continue;
             }
-            if stretch.len() > 1 {
-                // No pair occurs more often than there are symbols.
-                let symbols = count.checked_mul(stretch.len() as u64);
-                total = symbols.and_then(|symbols| total.checked_add(symbols)).ok_or_else(too_many)?;
-                each(&stretch, count)?;
+            if segment.len() > 1 {
+                // The count of a pair is at most the number of symbols, so this sum bounds every count.
+                let symbols = count.checked_mul(segment.len() as u64);
+                total = symbols.and_then(|symbols| total.checked_add(symbols)).ok_or_else(count_overflow)?;
+                each(&segment, count)?;
             }
-            stretch.clear();
+            segment.clear();
         }
         Ok(())
     })
 }
 
-struct Trainer<'v> {
+struct PieceMerger<'v> {
     validity: &'v Validity,
     progress: &'v mut dyn Progress,
-    /// How many merges are wanted.
-    most: usize,
+    /// The largest number of merges.
+    max_merges: usize,
     symbols: NumberedSymbols,
     cells: Cells,
-    /// The unit that each cell is of.
+    /// The index of the unit of each cell.
     unit_of: Vec<u32>,
-    /// How often each unit occurs.
+    /// The number of occurrences of each unit.
     counts: Vec<u64>,
     pairs: SymbolPairs,
-    queue: Queue,
-    /// Texts that are pieces.
-    taken: HashSet<String>,
-    /// The pieces in order, with their counts.
-    found: Vec<(String, u64)>,
-    /// The pairs that came to be, where those without occurrences are forgotten.
-    seen: Option<Seen>,
+    queue: SymbolPairQueue,
+    /// The texts that are already pieces.
+    known_texts: HashSet<String>,
+    /// The merged texts in merge order, with the counts of their pairs.
+    merged: Vec<(String, u64)>,
+    /// The texts of created pairs, if rounds within a memory limit forget pairs without occurrences.
+    seen: Option<SeenPairTexts>,
 }
 
-impl<'v> Trainer<'v> {
-    fn new(alphabet: &Alphabet, validity: &'v Validity, most: usize, progress: &'v mut dyn Progress) -> Trainer<'v> {
-        Trainer {
+impl<'v> PieceMerger<'v> {
+    fn new(
+        alphabet: &Alphabet,
+        validity: &'v Validity,
+        max_merges: usize,
+        progress: &'v mut dyn Progress,
+    ) -> PieceMerger<'v> {
+        PieceMerger {
             validity,
             progress,
-            most,
+            max_merges,
             symbols: NumberedSymbols::new(alphabet.chars.iter().map(|&(c, _)| c)),
             cells: Cells::default(),
             unit_of: Vec::new(),
             counts: Vec::new(),
             pairs: SymbolPairs::default(),
-            queue: Queue::default(),
-            taken: HashSet::new(),
-            found: Vec::new(),
+            queue: SymbolPairQueue::default(),
+            known_texts: HashSet::new(),
+            merged: Vec::new(),
             seen: None,
         }
     }
 
-    /// Takes units, and counts those of their pairs that are wanted.
+    /// Loads units and counts the pairs for which `is_wanted` is true.
     fn count(&mut self, cells: Cells, counts: Vec<u64>, is_wanted: impl Fn(u32, u32) -> bool) {
         let (pairs, symbols, validity) = (&mut self.pairs, &self.symbols, self.validity);
         cells.pairs(|left, right, at, unit| {
             if is_wanted(left, right)
-                && let Some(pair) = pairs.of(left, right, symbols, validity)
+                && let Some(pair) = pairs.find_or_add(left, right, symbols, validity)
             {
                 pairs.add(pair, at, counts[unit]);
             }
@@ -165,7 +173,7 @@ impl<'v> Trainer<'v> {
         self.enqueue(0);
     }
 
-    /// Pairs from this number on are new.
+    /// Adds the pairs with the numbers from `first` to the queue.
     fn enqueue(&mut self, first: u32) {
         let (pairs, symbols) = (&self.pairs, &self.symbols);
         for pair in first..pairs.len() as u32 {
@@ -174,60 +182,61 @@ impl<'v> Trainer<'v> {
         }
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes of the trainer's tables.
     fn memory(&self) -> usize {
         self.cells.memory() + 4 * self.unit_of.len() + 8 * self.counts.len() + self.pairs.memory() + self.queue.memory()
     }
 
-    /// Merges the pairs that occur so often or more, and at least one before so many bytes are too few.
-    fn run(&mut self, least: u64, room: usize) -> Result<StopReason> {
-        let before = self.found.len();
-        while self.found.len() < self.most {
-            if self.found.len() > before && self.memory() > room {
+    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `room` bytes, but never before the
+    /// first merge.
+    fn run(&mut self, min_count: u64, room: usize) -> Result<StopReason> {
+        let merges_before = self.merged.len();
+        while self.merged.len() < self.max_merges {
+            if self.merged.len() > merges_before && self.memory() > room {
                 return Ok(StopReason::Full);
             }
-            let Some(pair) = self.next().filter(|&pair| self.pairs.count(pair) >= least) else {
+            let Some(pair) = self.pop_best().filter(|&pair| self.pairs.count(pair) >= min_count) else {
                 return Ok(StopReason::Exhausted);
             };
             let (left, right) = self.pairs.symbols(pair);
             let text = [self.symbols.text(left), self.symbols.text(right)].concat();
-            if !self.taken.insert(text.clone()) {
+            if !self.known_texts.insert(text.clone()) {
                 self.pairs.drop(pair);
                 continue;
             }
             let cells = self.symbols.cells();
             let id = self.symbols.push(&text, cells[left as usize] + cells[right as usize])?;
-            self.found.push((text, self.pairs.count(pair)));
+            self.merged.push((text, self.pairs.count(pair)));
             self.merge(pair, id);
-            if self.found.len().is_multiple_of(EACH) {
-                self.progress.report("merging", self.found.len() as u64, self.most as u64)?;
+            if self.merged.len().is_multiple_of(REPORT_INTERVAL) {
+                self.progress.report("merging", self.merged.len() as u64, self.max_merges as u64)?;
             }
         }
         Ok(StopReason::Reached)
     }
 
-    /// The best pair; it leaves the queue.
-    fn next(&mut self) -> Option<u32> {
+    /// Removes the best pair from the queue and returns its number.
+    fn pop_best(&mut self) -> Option<u32> {
         let (pairs, symbols) = (&self.pairs, &self.symbols);
         let order = |one: &PairEntry, other: &PairEntry| before(one, other, pairs, symbols);
         self.queue.pop(&order, |pair| pairs.count(pair)).map(|entry| entry.pair)
     }
 
-    /// Makes one symbol of a pair wherever it stands.
+    /// Merges a pair at all its positions into the symbol `id`.
     fn merge(&mut self, pair: u32, id: u32) {
         let first_new = self.pairs.len() as u32;
-        let mut taken = self.pairs.take_places(pair);
-        while let Some(places) = self.pairs.next_places(&mut taken) {
-            places.for_each(|at| self.merge_at(at, pair, id));
+        let mut positions = self.pairs.take_positions(pair);
+        while let Some(block) = self.pairs.next_positions(&mut positions) {
+            block.for_each(|at| self.merge_at(at, pair, id));
         }
         self.enqueue(first_new);
     }
 
-    /// Makes one symbol of a pair where it stood once, if it stands there.
+    /// Merges a pair at a position into the symbol `id`, if the pair is still at that position.
     fn merge_at(&mut self, at: u32, pair: u32, id: u32) {
         let ((left, right), cells) = (self.pairs.symbols(pair), self.symbols.cells());
-        let (behind_left, end) = (at + cells[left as usize], at + cells[id as usize]);
-        if self.cells.at(at) != left || self.cells.at(behind_left) != right {
+        let (right_at, end) = (at + cells[left as usize], at + cells[id as usize]);
+        if self.cells.at(at) != left || self.cells.at(right_at) != right {
             return;
         }
         let count = self.counts[self.unit_of[at as usize] as usize];
@@ -239,7 +248,7 @@ impl<'v> Trainer<'v> {
         if let Some(after) = after {
             self.lose(right, after.id, pair, count);
         }
-        self.cells.merge(at, behind_left, end, id);
+        self.cells.merge(at, right_at, end, id);
         if let Some(before) = before {
             self.gain(before.id, id, before.at, count);
         }
@@ -248,25 +257,26 @@ impl<'v> Trainer<'v> {
         }
     }
 
-    /// A pair beside the merged one is no more.
+    /// Subtracts from the count of a pair that a merge of its neighbour `merged` removes.
     fn lose(&mut self, left: u32, right: u32, merged: u32, count: u64) {
-        if let Some(pair) = self.pairs.known(left, right).filter(|&pair| pair != merged) {
+        if let Some(pair) = self.pairs.find(left, right).filter(|&pair| pair != merged) {
             self.pairs.lose(pair, count);
         }
     }
 
+    /// Counts a pair that a merge creates at the position `at`.
     fn gain(&mut self, left: u32, right: u32, at: u32, count: u64) {
-        let known = self.pairs.len();
-        let Some(pair) = self.pairs.of(left, right, &self.symbols, self.validity) else { return };
+        let pairs_before = self.pairs.len();
+        let Some(pair) = self.pairs.find_or_add(left, right, &self.symbols, self.validity) else { return };
         self.pairs.add(pair, at, count);
-        if let Some(seen) = self.seen.as_mut().filter(|_| self.pairs.len() > known) {
+        if let Some(seen) = self.seen.as_mut().filter(|_| self.pairs.len() > pairs_before) {
             seen.add(self.symbols.text(left), self.symbols.text(right));
         }
     }
 }
 
-fn too_many() -> Error {
-    Error::Argument("the counts of pairs can exceed 64 bits; scale the counts down, or give less text".into())
+fn count_overflow() -> Error {
+    Error::Argument("the counts of pairs can exceed 64 bits; scale the counts down, or pass less text".into())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Rules of rewriting, compiled to the character map of a model.
+//! Compiles normalization rules to the character map of a SentencePiece model.
 //!
-//! Reference: `Builder` of SentencePiece, whose layout is kept to the byte: the replacements in order, each ended by a zero, behind a
-//! double array of the keys with their offsets. [`named`] derives the rule sets that have names.
+//! Reference: `Builder` of SentencePiece, whose output is reproduced byte for byte: a double array that maps keys to offsets, then
+//! the sorted replacements, each ended by a zero byte. [`named`] derives the rule sets that have names.
 
 mod dawg;
 mod double_array;
@@ -13,24 +13,24 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 
-/// What becomes what, in the order of code points; each key once.
+/// Rules as (key, replacement), ordered by the code points of the keys; each key occurs once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CharsmapRules(Vec<(String, String)>);
 
 impl CharsmapRules {
-    /// Of rules in any order; a later one takes the place of an earlier one for the same key.
+    /// Creates a rule set from rules in any order. Of several rules with the same key, the last rule counts.
     pub fn new(mut rules: Vec<(String, String)>) -> CharsmapRules {
         rules.reverse();
-        rules.sort_by(|one, other| one.0.cmp(&other.0)); // stable: the last of equal keys comes first
+        rules.sort_by(|a, b| a.0.cmp(&b.0)); // stable: the last of equal keys comes first
         rules.dedup_by(|later, first| later.0 == first.0);
         CharsmapRules(rules)
     }
 }
 
-/// So many keys may be prefixes of one key, itself with them.
-const MOST_NESTED: usize = 31;
+/// The largest number of keys that are prefixes of one key, including the key itself.
+const MAX_NESTED_KEYS: usize = 31;
 
-/// The character map of a model.
+/// Compiles rules to the character map of a model.
 pub fn compile(rules: &CharsmapRules) -> Result<Vec<u8>> {
     check(rules)?;
     let mut offsets: BTreeMap<&str, u32> = rules.0.iter().map(|(_, text)| (text.as_str(), 0)).collect();
@@ -51,33 +51,35 @@ pub fn compile(rules: &CharsmapRules) -> Result<Vec<u8>> {
 fn check(rules: &CharsmapRules) -> Result<()> {
     let wrong = |what: String| Err(Error::Argument(format!("normalization rules: {what}")));
     if rules.0.is_empty() {
-        return wrong("there are no rules; give at least one".into());
+        return wrong("there are no rules; pass at least one".into());
     }
-    // Keys that are prefixes of the one at hand.
+    // The keys that are prefixes of the current key.
     let mut open: Vec<&str> = Vec::new();
     for (key, text) in &rules.0 {
         if key.is_empty() {
-            return wrong("one has nothing to replace".into());
+            return wrong("a rule has an empty key; write the characters that it replaces".into());
         }
         if key == text {
-            return wrong(format!("a rule replaces {key:?} by itself; remove it"));
+            return wrong(format!("a rule replaces {key:?} with itself; remove the rule"));
         }
         if key.contains('\0') || text.contains('\0') {
-            return wrong(format!("the rule for {key:?} contains U+0000, which is not allowed; remove it"));
+            return wrong(format!("the rule for {key:?} contains U+0000, which is not allowed; remove the rule"));
         }
         while open.last().is_some_and(|prefix| !key.starts_with(prefix)) {
             open.pop();
         }
         open.push(key);
-        if open.len() > MOST_NESTED {
-            return wrong(format!("more than {MOST_NESTED} rules begin like {key:?}; use fewer"));
+        if open.len() > MAX_NESTED_KEYS {
+            return wrong(format!(
+                "more than {MAX_NESTED_KEYS} keys are prefixes of {key:?}; remove some of these rules"
+            ));
         }
     }
     Ok(())
 }
 
-/// Rules of a file: in each line hexadecimal code points, a tab, and those that they become; what is behind another tab does
-/// not count. A later rule takes the place of an earlier one for the same characters.
+/// Parses a file of rules. Each line has hexadecimal code points, a tab, and the code points that replace them; text after a
+/// second tab is ignored. Of several rules for the same characters, the last rule counts.
 pub fn parse(file: &str) -> Result<CharsmapRules> {
     let mut rules = Vec::new();
     for (number, line) in file.lines().enumerate() {
@@ -85,7 +87,10 @@ pub fn parse(file: &str) -> Result<CharsmapRules> {
         let mut column = || characters(columns.next().unwrap_or_default(), number + 1);
         let (key, text) = (column()?, column()?);
         if key.is_empty() {
-            return Err(Error::Argument(format!("normalization rules: line {} has nothing to replace", number + 1)));
+            return Err(Error::Argument(format!(
+                "normalization rules: line {} has no code points before the tab",
+                number + 1
+            )));
         }
         rules.push((key, text));
     }
@@ -105,39 +110,44 @@ fn characters(column: &str, line: usize) -> Result<String> {
         .collect()
 }
 
-/// Leaves out what the rules for fewer characters do as well.
-fn without_redundant(rules: CharsmapRules) -> CharsmapRules {
+/// Removes the rules whose effect follows from the rules for fewer characters.
+fn remove_redundant(rules: CharsmapRules) -> CharsmapRules {
     let lengths: Vec<usize> = rules.0.iter().map(|(key, _)| key.chars().count()).collect();
     let mut is_needed = vec![false; rules.0.len()];
-    let mut kept: HashMap<&str, &str> = HashMap::new();
+    let mut needed_rules: HashMap<&str, &str> = HashMap::new();
     let mut rewritten = String::new();
     for len in 1..=lengths.iter().copied().max().unwrap_or(0) {
         let of_len = || (0..lengths.len()).filter(|&at| lengths[at] == len);
         for at in of_len() {
             let (key, text) = &rules.0[at];
             rewritten.clear();
-            rewrite(&kept, key, len - 1, &mut rewritten);
+            rewrite(&needed_rules, key, len - 1, &mut rewritten);
             is_needed[at] = len == 1 || rewritten != *text;
         }
-        kept.extend(of_len().filter(|&at| is_needed[at]).map(|at| (rules.0[at].0.as_str(), rules.0[at].1.as_str())));
+        needed_rules
+            .extend(of_len().filter(|&at| is_needed[at]).map(|at| (rules.0[at].0.as_str(), rules.0[at].1.as_str())));
     }
-    drop(kept);
+    drop(needed_rules);
     let all = rules.0.into_iter().zip(is_needed);
     CharsmapRules(all.filter_map(|(rule, is_needed)| is_needed.then_some(rule)).collect())
 }
 
-/// A text by rules for at most so many characters, the longest first.
-fn rewrite(rules: &HashMap<&str, &str>, text: &str, most: usize, out: &mut String) {
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let mut end = rest.char_indices().nth(most).map_or(rest.len(), |(at, _)| at).max(first.len_utf8());
-        let mut found = rules.get(&rest[..end]);
-        while found.is_none() && end > first.len_utf8() {
-            end = rest[..end].char_indices().next_back().map_or(0, |(at, _)| at);
-            found = rules.get(&rest[..end]);
+/// Rewrites a text with the rules for at most `max_chars` characters, the longest matching rule first.
+fn rewrite(rules: &HashMap<&str, &str>, text: &str, max_chars: usize, out: &mut String) {
+    let mut remaining_text = text;
+    while let Some(first) = remaining_text.chars().next() {
+        let mut end = remaining_text
+            .char_indices()
+            .nth(max_chars)
+            .map_or(remaining_text.len(), |(at, _)| at)
+            .max(first.len_utf8());
+        let mut replacement = rules.get(&remaining_text[..end]);
+        while replacement.is_none() && end > first.len_utf8() {
+            end = remaining_text[..end].char_indices().next_back().map_or(0, |(at, _)| at);
+            replacement = rules.get(&remaining_text[..end]);
         }
-        out.push_str(found.copied().unwrap_or(&rest[..end]));
-        rest = &rest[end..];
+        out.push_str(replacement.copied().unwrap_or(&remaining_text[..end]));
+        remaining_text = &remaining_text[end..];
     }
 }
 
@@ -150,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_rule_is_found(rules in proptest::collection::vec(("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}"), 1..60)) {
+        fn compiled_maps_have_every_rule(rules in proptest::collection::vec(("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}"), 1..60)) {
             let rules = CharsmapRules::new(rules);
             let blob = compile(&rules).unwrap();
             let map = Charsmap::parse(blob, Line::V0_2_3).unwrap();

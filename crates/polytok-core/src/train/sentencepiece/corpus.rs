@@ -1,7 +1,7 @@
-//! Texts in, over threads: each thread takes parts of texts and gives their sentences to a sink of its own.
+//! Reads texts in several threads: each thread reads parts of texts and passes the sentences to its own sink.
 //!
-//! A sentence comes with an ordinal, which tells its place among all of them whoever reads it, so that nothing depends on
-//! the number of threads. Memory is what the sinks keep; of sampled sentences, the sample.
+//! Every sentence has an ordinal that depends only on the position of the sentence in the corpus, so results do not depend
+//! on the number of threads. Memory: the memory of the sinks, plus the sampled sentences if a sample is drawn.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,50 +11,51 @@ use super::options::{SentencePieceOptions, SentenceUnit};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 
-/// Bytes that one thread takes at once: a stretch of a long text, or many short texts.
-const PART: usize = 1 << 17;
+/// The number of bytes that a thread reads as one part: a segment of a long text, or many short texts.
+const PART_BYTES: usize = 1 << 17;
 
-/// A text counts for so many bytes besides its own, for the work that it is.
-const TEXT: usize = 64;
+/// The bytes added to the length of every text when parts are sized: the fixed work of a text.
+const TEXT_OVERHEAD: usize = 64;
 
-/// Gets the sentences of one thread.
+/// Receives the sentences that one thread reads.
 pub trait SentenceSink: Send {
-    /// The sentences that follow stand one after the other, from this place on.
+    /// Starts a run of consecutive sentences whose ordinals are at least `ordinal`.
     fn begin(&mut self, _ordinal: u64) {}
 
-    /// A sentence of which normalization leaves nothing.
+    /// Receives a sentence that normalization reduces to nothing.
     fn empty(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// A normalized sentence in which reserved pieces are the boundary, how often it counts, and its place: sentences of
-    /// higher ordinals come later, and the next one's is higher by the bytes of this one at least.
+    /// Receives a normalized sentence, in which boundary characters replace reserved pieces, the number of times that the
+    /// sentence counts, and its ordinal. Later sentences have higher ordinals; the next ordinal is higher by at least the
+    /// length of the sentence in bytes.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
 }
 
-/// What is read, and what of it was left out.
+/// Reads a training corpus into sinks and counts the skipped sentences.
 pub struct Corpus<S> {
     loader: Loader,
     sinks: Vec<S>,
     sample: Option<Sample>,
     skipped: Skipped,
-    next: u64,
+    next_ordinal: u64,
 }
 
-/// Texts, or a stretch of one, and the ordinal of its first byte.
+/// Texts, or a segment of a text, and the ordinal of the first byte.
 struct CorpusPart<'t> {
     texts: &'t [&'t [u8]],
     ordinal: u64,
 }
 
-/// The ordinal behind a text. A sentence may be longer than what it was made of, but no word of it starts behind thrice its bytes
-/// and a space.
-fn behind(ordinal: u64, text: &[u8]) -> u64 {
+/// Returns the first ordinal after a text. A normalized sentence can be longer than its text, but none of its words starts after
+/// three times the bytes of the text plus a space.
+fn ordinal_after(ordinal: u64, text: &[u8]) -> u64 {
     ordinal + 4 * text.len() as u64 + 4
 }
 
 impl<S: SentenceSink> Corpus<S> {
-    /// Reads with as many threads as there are sinks.
+    /// Creates a corpus that reads with one thread for each sink.
     pub fn new(options: &SentencePieceOptions, sinks: Vec<S>) -> Result<Corpus<S>> {
         let (size, is_drawn) = (options.input_sentence_size, options.shuffle_input_sentence);
         Ok(Corpus {
@@ -62,16 +63,16 @@ impl<S: SentenceSink> Corpus<S> {
             sinks,
             sample: (size > 0).then(|| Sample::new(size, is_drawn)),
             skipped: Skipped::default(),
-            next: 0,
+            next_ordinal: 0,
         })
     }
 
-    /// What was left out until now.
+    /// Returns the number of sentences skipped so far.
     pub fn skipped(&self) -> Skipped {
         self.skipped
     }
 
-    /// Reads some more texts.
+    /// Reads further texts.
     pub fn push(&mut self, texts: &[&[u8]]) -> Result<()> {
         if let Some(sample) = &mut self.sample {
             return texts.iter().try_for_each(|text| {
@@ -81,57 +82,61 @@ impl<S: SentenceSink> Corpus<S> {
                 })
             });
         }
-        let texts = self.cut(texts);
+        let texts = self.split_long(texts);
         let parts = self.parts(&texts);
-        let taken = AtomicUsize::new(0);
+        let next_part = AtomicUsize::new(0);
         let loader = &self.loader;
         let work = |sink: &mut S| -> Result<Skipped> {
             let mut skipped = Skipped::default();
             let mut reader = CorpusReader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
-            while let Some(part) = parts.get(taken.fetch_add(1, Ordering::Relaxed)) {
+            while let Some(part) = parts.get(next_part.fetch_add(1, Ordering::Relaxed)) {
                 reader.part(part, &mut skipped)?;
             }
             Ok(skipped)
         };
         let threads = self.sinks.len().min(parts.len());
-        for skipped in in_threads(&mut self.sinks[..threads], work) {
+        for skipped in run_in_threads(&mut self.sinks[..threads], work) {
             self.skipped += skipped?;
         }
         Ok(())
     }
 
-    /// Texts that are not empty; a long one of lines as several.
-    fn cut<'t>(&self, texts: &[&'t [u8]]) -> Vec<&'t [u8]> {
-        let mut cut = Vec::with_capacity(texts.len());
+    /// Returns the texts that are not empty; long texts of lines are split into segments of whole lines.
+    fn split_long<'t>(&self, texts: &[&'t [u8]]) -> Vec<&'t [u8]> {
+        let mut segments = Vec::with_capacity(texts.len());
         for text in texts {
-            let mut rest = *text;
-            while !rest.is_empty() {
-                let is_long = self.loader.sentences() == SentenceUnit::Lines && rest.len() > PART;
-                let end = if is_long { memchr::memchr(b'\n', &rest[PART..]).map(|at| PART + at + 1) } else { None };
-                let (text, others) = rest.split_at(end.unwrap_or(rest.len()));
-                cut.push(text);
-                rest = others;
+            let mut remaining_text = *text;
+            while !remaining_text.is_empty() {
+                let is_long = self.loader.sentences() == SentenceUnit::Lines && remaining_text.len() > PART_BYTES;
+                let end = if is_long {
+                    memchr::memchr(b'\n', &remaining_text[PART_BYTES..]).map(|at| PART_BYTES + at + 1)
+                } else {
+                    None
+                };
+                let (segment, after) = remaining_text.split_at(end.unwrap_or(remaining_text.len()));
+                segments.push(segment);
+                remaining_text = after;
             }
         }
-        cut
+        segments
     }
 
-    /// What threads take at once.
+    /// Groups texts to the parts that threads read.
     fn parts<'t>(&mut self, texts: &'t [&'t [u8]]) -> Vec<CorpusPart<'t>> {
         let (mut parts, mut from, mut bytes) = (Vec::new(), 0, 0);
-        let mut ordinal = self.next;
+        let mut ordinal = self.next_ordinal;
         for (at, text) in texts.iter().enumerate() {
-            bytes += text.len() + TEXT;
-            self.next = behind(self.next, text);
-            if bytes >= PART || at + 1 == texts.len() {
+            bytes += text.len() + TEXT_OVERHEAD;
+            self.next_ordinal = ordinal_after(self.next_ordinal, text);
+            if bytes >= PART_BYTES || at + 1 == texts.len() {
                 parts.push(CorpusPart { texts: &texts[from..=at], ordinal });
-                (from, bytes, ordinal) = (at + 1, 0, self.next);
+                (from, bytes, ordinal) = (at + 1, 0, self.next_ordinal);
             }
         }
         parts
     }
 
-    /// Everything was read: the sinks, and the first ordinal behind all sentences.
+    /// Ends reading. Returns the sinks and the first ordinal after all sentences.
     pub fn finish(mut self) -> Result<(Vec<S>, u64)> {
         if let (Some(sample), Some(sink)) = (self.sample.take(), self.sinks.first_mut()) {
             let mut reader = CorpusReader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
@@ -139,12 +144,13 @@ impl<S: SentenceSink> Corpus<S> {
             for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
                 reader.sentence(raw, *times, (ordinal as u64) << 32)?;
             }
-            self.next = (sample.sentences.len() as u64) << 32;
+            self.next_ordinal = (sample.sentences.len() as u64) << 32;
         }
-        Ok((self.sinks, self.next))
+        Ok((self.sinks, self.next_ordinal))
     }
 }
 
+/// Reads parts for one sink.
 struct CorpusReader<'c, S> {
     loader: &'c Loader,
     sink: &'c mut S,
@@ -158,10 +164,10 @@ impl<S: SentenceSink> CorpusReader<'_, S> {
         let (loader, mut next) = (self.loader, part.ordinal);
         part.texts.iter().try_for_each(|text| {
             let mut ordinal = next;
-            next = behind(next, text);
+            next = ordinal_after(next, text);
             loader.read(text, skipped, |raw, times| {
                 self.sentence(raw, times, ordinal)?;
-                ordinal = behind(ordinal, raw);
+                ordinal = ordinal_after(ordinal, raw);
                 Ok(())
             })
         })
@@ -170,7 +176,7 @@ impl<S: SentenceSink> CorpusReader<'_, S> {
     fn sentence(&mut self, raw: &[u8], times: u64, ordinal: u64) -> Result<()> {
         self.loader.prepare(raw, &mut self.spare, &mut self.sentence)?;
         let sentence = std::str::from_utf8(&self.sentence).map_err(|_| {
-            Error::Argument("a normalization rule gives text that is not UTF-8; correct the rule".into())
+            Error::Argument("a normalization rule produces text that is not UTF-8; correct the rule".into())
         })?;
         if sentence.is_empty() {
             return self.sink.empty();
@@ -179,10 +185,10 @@ impl<S: SentenceSink> CorpusReader<'_, S> {
     }
 }
 
-/// What each thread makes of its item.
-fn in_threads<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
-    if let [one] = items {
-        return vec![work(one)];
+/// Runs `work` for each item in a thread of its own and returns the results.
+fn run_in_threads<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+    if let [item] = items {
+        return vec![work(item)];
     }
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {

@@ -1,25 +1,25 @@
-//! From texts to normalized sentences in which no piece crosses what is reserved.
+//! Reads texts as normalized sentences, with boundary characters where no piece may cross.
 //!
-//! Reference: `LoadSentences`. A sentence that is empty, too long or has U+2585 is left out, which is counted. The
-//! others are normalized without heed of reserved pieces; then each longest match of a reserved piece becomes the
-//! boundary character. In 0.2.3 the delimiter becomes the boundary too.
+//! Reference: `LoadSentences`. A sentence that is empty, too long or contains U+2585 is skipped; skipped sentences are counted,
+//! except empty ones. The other sentences are normalized as if no piece were reserved; then the boundary character
+//! replaces each longest match of a reserved piece. In 0.2.3 the boundary character replaces the delimiter too.
 
-use super::options::{RARE, SentencePieceOptions, SentenceUnit};
+use super::options::{RARE_CHAR, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
 use crate::normalize::growth::{limit, too_much_growth};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::Line;
 use crate::trie::Trie;
 
-/// Bytes of a sentence at the most, so that places in what it becomes have 32 bits.
-const LONGEST: usize = 1 << 30;
+/// The largest number of bytes of a sentence, so that offsets in the normalized sentence fit in 32 bits.
+const MAX_SENTENCE_BYTES: usize = 1 << 30;
 
-/// What was left out.
+/// The numbers of skipped sentences, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Longer than `max_sentence_length`.
+    /// The number of sentences longer than `max_sentence_length`.
     pub long: u64,
-    /// With U+2585 in them.
+    /// The number of sentences that contain U+2585.
     pub reserved: u64,
 }
 
@@ -30,11 +30,11 @@ impl std::ops::AddAssign for Skipped {
     }
 }
 
-/// Reads sentences.
+/// Splits texts into sentences and normalizes sentences.
 pub struct Loader {
     normalizer: SentencePieceNormalizer,
     meta: Trie,
-    /// The bytes that reserved pieces begin with.
+    /// True for each byte that starts a reserved piece.
     meta_starts: [bool; 256],
     boundary: String,
     rare: memchr::memmem::Finder<'static>,
@@ -42,7 +42,7 @@ pub struct Loader {
     sentences: SentenceUnit,
     is_tsv: bool,
     keeps_reserved: bool,
-    longest: usize,
+    max_sentence_bytes: usize,
 }
 
 impl Loader {
@@ -57,21 +57,21 @@ impl Loader {
                 options.meta.iter().any(|text| text.first() == Some(&(byte as u8)))
             }),
             boundary: options.boundary().to_string(),
-            rare: memchr::memmem::Finder::new(RARE.encode_utf8(&mut [0; 4])).into_owned(),
+            rare: memchr::memmem::Finder::new(RARE_CHAR.encode_utf8(&mut [0; 4])).into_owned(),
             delimiter: delimiter.map(|text| memchr::memmem::Finder::new(text).into_owned()),
             sentences: options.sentences,
             is_tsv: options.is_tsv,
             keeps_reserved: options.keeps_reserved,
-            longest: options.max_sentence_length,
+            max_sentence_bytes: options.max_sentence_length,
         })
     }
 
-    /// What one sentence is.
+    /// Returns the part of a text that is one sentence.
     pub fn sentences(&self) -> SentenceUnit {
         self.sentences
     }
 
-    /// Calls `sentence(raw, times)` for each sentence of a text that is not left out.
+    /// Calls `sentence(raw, times)` for each sentence of a text that is not skipped.
     pub fn read(
         &self,
         text: &[u8],
@@ -79,10 +79,10 @@ impl Loader {
         mut sentence: impl FnMut(&[u8], u64) -> Result<()>,
     ) -> Result<()> {
         let mut each = |raw: &[u8]| {
-            let (raw, times) = if self.is_tsv { with_frequency(raw)? } else { (raw, 1) };
+            let (raw, times) = if self.is_tsv { split_frequency(raw)? } else { (raw, 1) };
             if raw.is_empty() {
                 Ok(())
-            } else if raw.len() > self.longest {
+            } else if raw.len() > self.max_sentence_bytes {
                 skipped.long += 1;
                 Ok(())
             } else if !self.keeps_reserved && self.rare.find(raw).is_some() {
@@ -94,14 +94,14 @@ impl Loader {
         };
         match self.sentences {
             SentenceUnit::Texts => each(text),
-            SentenceUnit::Items => each(without_line_ends(text)),
-            SentenceUnit::Lines => Lines { rest: Some(text) }.try_for_each(each),
+            SentenceUnit::Items => each(trim_line_ends(text)),
+            SentenceUnit::Lines => TextLines { remaining_text: Some(text) }.try_for_each(each),
         }
     }
 
-    /// The sentence to train on, in `out`; `spare` is memory.
+    /// Writes the sentence to train on to `out`; `spare` is a reused buffer.
     pub fn prepare(&self, raw: &[u8], spare: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
-        if raw.len() > LONGEST {
+        if raw.len() > MAX_SENTENCE_BYTES {
             return Err(Error::Argument("a sentence is longer than 1 GiB; split it, or train on lines".into()));
         }
         spare.clear();
@@ -113,7 +113,7 @@ impl Loader {
         if memchr::memchr(b' ', spare).is_some() {
             return Err(Error::Argument("a normalized sentence contains a space; set escape_whitespaces".into()));
         }
-        self.cut_meta(spare, out);
+        self.replace_meta(spare, out);
         if let Some(delimiter) = &self.delimiter {
             std::mem::swap(spare, out);
             out.clear();
@@ -128,8 +128,9 @@ impl Loader {
         Ok(())
     }
 
-    /// Where a piece may begin a character begins, for both are UTF-8.
-    fn cut_meta(&self, text: &[u8], out: &mut Vec<u8>) {
+    /// Appends `text` to `out`, with boundary characters in place of reserved pieces. Every match starts at a character, because
+    /// the pieces and the text are UTF-8.
+    fn replace_meta(&self, text: &[u8], out: &mut Vec<u8>) {
         let (mut from, mut at) = (0, 0);
         while let Some(skipped) = text[at..].iter().position(|&byte| self.meta_starts[byte as usize]) {
             at += skipped;
@@ -147,35 +148,37 @@ impl Loader {
     }
 }
 
-struct Lines<'t> {
-    rest: Option<&'t [u8]>,
+/// Iterates over the lines of a text, without line feeds.
+struct TextLines<'t> {
+    remaining_text: Option<&'t [u8]>,
 }
 
-impl<'t> Iterator for Lines<'t> {
+impl<'t> Iterator for TextLines<'t> {
     type Item = &'t [u8];
 
     fn next(&mut self) -> Option<&'t [u8]> {
-        let rest = self.rest.filter(|rest| !rest.is_empty())?;
-        let end = memchr::memchr(b'\n', rest);
-        self.rest = end.map(|end| &rest[end + 1..]);
-        Some(&rest[..end.unwrap_or(rest.len())])
+        let text = self.remaining_text.filter(|text| !text.is_empty())?;
+        let end = memchr::memchr(b'\n', text);
+        self.remaining_text = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
     }
 }
 
-fn without_line_ends(text: &[u8]) -> &[u8] {
+/// Removes trailing line ends.
+fn trim_line_ends(text: &[u8]) -> &[u8] {
     let len = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
     &text[..len]
 }
 
-/// A line of a tab-separated file: a text and how often it counts.
-fn with_frequency(line: &[u8]) -> Result<(&[u8], u64)> {
+/// Splits a line of a tab-separated file into a text and the number of times that the text counts.
+fn split_frequency(line: &[u8]) -> Result<(&[u8], u64)> {
     let wrong = |what: &str| {
         let shown = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-        Error::Argument(format!("a line of tab-separated text {what}: {shown:?}; it is a text, a tab, and a count"))
+        Error::Argument(format!("a line of tab-separated text {what}: {shown:?}; write a text, a tab, and a count"))
     };
     let mut parts = line.split(|&byte| byte == b'\t');
     let (Some(text), Some(count), None) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(wrong("has not one tab"));
+        return Err(wrong("does not have exactly one tab"));
     };
     let count = std::str::from_utf8(count).ok().and_then(|count| count.trim().parse().ok());
     match count {
@@ -190,23 +193,23 @@ mod tests {
 
     fn sentences(options: &SentencePieceOptions, text: &str) -> (Vec<(String, u64)>, Skipped) {
         let loader = Loader::compile(options).unwrap();
-        let (mut found, mut skipped) = (Vec::new(), Skipped::default());
+        let (mut read_sentences, mut skipped) = (Vec::new(), Skipped::default());
         let (mut spare, mut out) = (Vec::new(), Vec::new());
         let read = loader.read(text.as_bytes(), &mut skipped, |raw, times| {
             loader.prepare(raw, &mut spare, &mut out)?;
-            found.push((String::from_utf8(out.clone()).unwrap(), times));
+            read_sentences.push((String::from_utf8(out.clone()).unwrap(), times));
             Ok(())
         });
         read.unwrap();
-        (found, skipped)
+        (read_sentences, skipped)
     }
 
     #[test]
-    fn sentences_are_normalized_and_cut() {
+    fn sentences_are_normalized_and_marked() {
         let options =
             SentencePieceOptions { meta: vec![b"<s>".to_vec(), b"<sep>".to_vec()], ..SentencePieceOptions::default() };
-        let (found, skipped) = sentences(&options, "a  b<sep>c\n\nx▅y\r\n<s<s>");
-        assert_eq!(found, [("▁a▁b\u{1F}c".into(), 1), ("▁<s\u{1F}".into(), 1)]);
+        let (read_sentences, skipped) = sentences(&options, "a  b<sep>c\n\nx▅y\r\n<s<s>");
+        assert_eq!(read_sentences, [("▁a▁b\u{1F}c".into(), 1), ("▁<s\u{1F}".into(), 1)]);
         assert_eq!(skipped, Skipped { long: 0, reserved: 1 });
         let items = SentencePieceOptions { sentences: SentenceUnit::Items, max_sentence_length: 3, ..options.clone() };
         assert_eq!(sentences(&items, "a\nb\r\n\n").0, [("▁a\nb".into(), 1)]);

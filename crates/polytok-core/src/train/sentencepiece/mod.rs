@@ -1,11 +1,11 @@
-//! SentencePiece's trainers and what they share.
+//! SentencePiece's trainers, and the steps that these trainers share.
 //!
 //! ```text
-//! texts ─▶ corpus (loader: read, normalize, cut) ─▶ sinks (units, words, …) ─▶ counts ─▶ alphabet ─▶ trainer ─▶ pieces with scores
+//! texts ─▶ corpus (loader: read, normalize, mark boundaries) ─▶ sinks (units, words, …) ─▶ counts ─▶ alphabet ─▶ trainer ─▶ pieces with scores
 //! ```
 //!
-//! [`options`] says what shapes the result, [`validity`] which strings may be pieces. Reserved pieces and the assembly of
-//! ids are Python's, as they are about names.
+//! [`options`] has the training options; [`validity`] decides which strings can be pieces. Python adds the reserved pieces and
+//! assigns the ids.
 
 pub mod alphabet;
 pub mod bpe;
@@ -25,8 +25,8 @@ use crate::train::counter::WordCounter;
 /// A piece and its score.
 pub type ScoredPiece = (Vec<u8>, f32);
 
-/// What several threads counted.
-pub(crate) fn together(counters: impl Iterator<Item = WordCounter>) -> Result<WordCounter> {
+/// Merges the counters of several threads.
+pub(crate) fn merge_counters(counters: impl Iterator<Item = WordCounter>) -> Result<WordCounter> {
     let mut all = WordCounter::default();
     for counter in counters {
         if all.is_empty() { all = counter } else { all.merge(counter)? }

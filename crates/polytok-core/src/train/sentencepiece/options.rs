@@ -1,67 +1,67 @@
-//! What shapes a SentencePiece vocabulary; the names are those of its TrainerSpec.
+//! The options of SentencePiece training; field names follow SentencePiece's TrainerSpec.
 
 use crate::spec::{Line, SentencePieceNormalize};
 
-/// What one sentence of the training text is.
+/// The part of the training text that is one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SentenceUnit {
     /// Each line of each text, without its line feed (SentencePiece's files).
     #[default]
     Lines,
-    /// Each text, without the line ends behind it (SentencePiece's iterator).
+    /// Each text, without its trailing line ends (SentencePiece's iterator).
     Items,
     /// Each text as it is.
     Texts,
 }
 
-/// All options that the trainers share. Numbers are checked where they come from.
+/// The options that all trainers share. The caller checks the numbers.
 #[derive(Clone, Debug)]
 pub struct SentencePieceOptions {
-    /// Whose rules are followed.
+    /// The SentencePiece version whose rules are applied.
     pub line: Line,
-    /// Of the whole vocabulary, with what is reserved.
+    /// The number of pieces of the vocabulary, including reserved pieces.
     pub vocab_size: usize,
-    /// The texts of all reserved pieces; none of them is trained on.
+    /// The texts of all reserved pieces; training treats each of them as a boundary.
     pub meta: Vec<Vec<u8>>,
-    /// How sentences are rewritten.
+    /// The normalization of sentences.
     pub normalize: SentencePieceNormalize,
-    /// What one sentence is.
+    /// The part of the training text that is one sentence.
     pub sentences: SentenceUnit,
-    /// Lines are texts, a tab, and how often the text counts.
+    /// True if each line is a text, a tab, and the number of times that the text counts.
     pub is_tsv: bool,
-    /// Bytes; longer sentences are left out.
+    /// The largest number of bytes of a sentence; longer sentences are skipped.
     pub max_sentence_length: usize,
-    /// Sentences with U+2585 are taken too; no piece will have it.
+    /// True if sentences that contain U+2585 are read too; no piece contains U+2585.
     pub keeps_reserved: bool,
-    /// Sentences that are taken; 0 for all.
+    /// The number of sentences that are read; 0 for all sentences.
     pub input_sentence_size: usize,
-    /// They are drawn, not the first ones.
+    /// True if the sentences are a random sample, false if they are the first sentences.
     pub shuffle_input_sentence: bool,
-    /// The part of all characters that the alphabet covers.
+    /// The fraction of all characters in the text that the alphabet covers.
     pub character_coverage: f32,
-    /// The characters are chosen with the merges, by what saves the most.
+    /// True if the characters are chosen together with the merges, to save the most tokens.
     pub auto_character_coverage: bool,
-    /// They are in the alphabet, however rare.
+    /// Characters that are always in the alphabet, however rare.
     pub required_chars: String,
-    /// All words or characters become pieces.
+    /// True if all words or characters are pieces.
     pub use_all_vocab: bool,
-    /// In characters.
+    /// The largest number of characters of a piece.
     pub max_sentencepiece_length: usize,
-    /// No piece mixes scripts.
+    /// True if no piece mixes scripts.
     pub split_by_unicode_script: bool,
-    /// No piece has a space inside.
+    /// True if no piece has a space inside.
     pub split_by_whitespace: bool,
-    /// Digits are of a script of their own (Common).
+    /// True if digits are a script of their own (Common).
     pub split_by_number: bool,
-    /// Every digit is a piece of its own.
+    /// True if every digit is a piece of its own.
     pub split_digits: bool,
-    /// A space belongs to the word before it.
+    /// True if a space belongs to the word before the space.
     pub treat_whitespace_as_suffix: bool,
-    /// Runs of spaces may be pieces.
+    /// True if runs of spaces can be pieces.
     pub allow_whitespace_only_pieces: bool,
-    /// No piece contains it or crosses it; empty for none.
+    /// A text that no piece contains or crosses; empty for none.
     pub pretokenization_delimiter: String,
-    /// How many read and count.
+    /// The number of threads that read and count.
     pub threads: usize,
 }
 
@@ -101,11 +101,12 @@ impl Default for SentencePieceOptions {
     }
 }
 
-/// Stands for what is not in the alphabet; no piece contains it.
-pub const RARE: char = '\u{2585}';
+/// U+2585, which replaces characters that are not in the alphabet; no piece contains U+2585.
+pub const RARE_CHAR: char = '\u{2585}';
 
 impl SentencePieceOptions {
-    /// Stands where a reserved piece or a delimiter was; no piece contains it. The lines differ.
+    /// Returns the character that replaces a reserved piece or a delimiter; no piece contains that character. It depends on
+    /// the SentencePiece version.
     pub fn boundary(&self) -> char {
         match self.line {
             Line::V0_2_1 => '\t',

@@ -1,48 +1,51 @@
-//! Some of many sentences: the first ones, or a sample of fixed size, drawn while they pass.
+//! Selects a fixed number of sentences: the first sentences, or a random sample drawn in one pass.
 //!
-//! 0.2.1 draws with a Mersenne twister of a fixed seed and libstdc++'s uniform distribution; the same sentences are drawn
-//! here. 0.2.3 draws other ones in every process, so nothing can be compared, and its line draws as 0.2.1 does.
+//! SentencePiece 0.2.1 draws with a Mersenne twister of a fixed seed and libstdc++'s uniform distribution; this module draws the
+//! same sentences. SentencePiece 0.2.3 draws different sentences in every process, so there is no result to match; options
+//! with its version draw like 0.2.1.
 
 /// The seed of SentencePiece's sampler.
 const SEED: u32 = 12_345_678;
 
-/// Sentences, each with how often it counts.
+/// The selected sentences.
 pub struct Sample {
     size: usize,
     is_drawn: bool,
-    seen: u64,
+    offered: u64,
     twister: Twister,
-    /// What was taken until now.
+    /// The sentences selected so far, each with the number of times that the sentence counts.
     pub sentences: Vec<(Vec<u8>, u64)>,
 }
 
 impl Sample {
-    /// Of that many sentences; drawn, or the first ones.
+    /// Creates an empty sample of up to `size` sentences: drawn at random, or the first sentences.
     pub fn new(size: usize, is_drawn: bool) -> Sample {
-        Sample { size, is_drawn, seen: 0, twister: Twister::new(SEED), sentences: Vec::new() }
+        Sample { size, is_drawn, offered: 0, twister: Twister::new(SEED), sentences: Vec::new() }
     }
 
-    /// Offers a sentence.
+    /// Offers a sentence, which may be selected.
     pub fn offer(&mut self, sentence: &[u8], times: u64) {
-        self.seen += 1;
+        self.offered += 1;
         if self.sentences.len() < self.size {
             self.sentences.push((sentence.to_vec(), times));
         } else if self.is_drawn {
-            let place = self.twister.below(self.seen) as usize;
-            if let Some(slot) = self.sentences.get_mut(place) {
+            let index = self.twister.below(self.offered) as usize;
+            if let Some(slot) = self.sentences.get_mut(index) {
                 *slot = (sentence.to_vec(), times);
             }
         }
     }
 
-    /// How many were offered.
-    pub fn seen(&self) -> u64 {
-        self.seen
+    /// Returns the number of sentences offered so far.
+    pub fn offered(&self) -> u64 {
+        self.offered
     }
 }
 
-const SIZE: usize = 624;
-const MIDDLE: usize = 397;
+/// The number of words of the twister's state.
+const STATE_LEN: usize = 624;
+/// The distance of the word that each refilled word is mixed with.
+const MIX_DISTANCE: usize = 397;
 
 /// MT19937, by Matsumoto and Nishimura.
 struct Twister {
@@ -53,25 +56,25 @@ struct Twister {
 impl Twister {
     fn new(seed: u32) -> Twister {
         let mut state = vec![seed];
-        for i in 1..SIZE as u32 {
+        for i in 1..STATE_LEN as u32 {
             let last = state[i as usize - 1];
             state.push((last ^ last >> 30).wrapping_mul(1_812_433_253).wrapping_add(i));
         }
-        Twister { state, next: SIZE }
+        Twister { state, next: STATE_LEN }
     }
 
-    fn turn(&mut self) {
-        for i in 0..SIZE {
-            let joined = self.state[i] & 0x8000_0000 | self.state[(i + 1) % SIZE] & 0x7FFF_FFFF;
+    fn refill(&mut self) {
+        for i in 0..STATE_LEN {
+            let joined = self.state[i] & 0x8000_0000 | self.state[(i + 1) % STATE_LEN] & 0x7FFF_FFFF;
             let odd = if joined & 1 == 1 { 0x9908_B0DF } else { 0 };
-            self.state[i] = self.state[(i + MIDDLE) % SIZE] ^ joined >> 1 ^ odd;
+            self.state[i] = self.state[(i + MIX_DISTANCE) % STATE_LEN] ^ joined >> 1 ^ odd;
         }
         self.next = 0;
     }
 
     fn draw(&mut self) -> u32 {
-        if self.next == SIZE {
-            self.turn();
+        if self.next == STATE_LEN {
+            self.refill();
         }
         let mut y = self.state[self.next];
         self.next += 1;
@@ -81,17 +84,17 @@ impl Twister {
         y ^ y >> 18
     }
 
-    /// A number below `of`, which is below 2^32, as libstdc++ has it: the high half of a product, drawn again where that would
-    /// not be fair (Lemire). Above that, which libstdc++ does otherwise, two numbers are joined.
-    fn below(&mut self, of: u64) -> u64 {
-        let Ok(of) = u32::try_from(of) else {
-            return ((u64::from(self.draw()) << 32) | u64::from(self.draw())) % of;
+    /// Returns a random number below `bound`. For bounds below 2^32 the result is that of libstdc++: the high half of a product,
+    /// drawn again if the product would bias the result (Lemire's method). Larger bounds join two draws, unlike libstdc++.
+    fn below(&mut self, bound: u64) -> u64 {
+        let Ok(bound) = u32::try_from(bound) else {
+            return ((u64::from(self.draw()) << 32) | u64::from(self.draw())) % bound;
         };
-        let mut product = u64::from(self.draw()) * u64::from(of);
-        if (product as u32) < of {
-            let least = of.wrapping_neg() % of;
-            while (product as u32) < least {
-                product = u64::from(self.draw()) * u64::from(of);
+        let mut product = u64::from(self.draw()) * u64::from(bound);
+        if (product as u32) < bound {
+            let min_low_half = bound.wrapping_neg() % bound;
+            while (product as u32) < min_low_half {
+                product = u64::from(self.draw()) * u64::from(bound);
             }
         }
         product >> 32
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_or_some() {
+    fn samples_are_the_first_or_drawn() {
         let offer = |mut sample: Sample| {
             (0..1000u32).for_each(|i| sample.offer(&i.to_le_bytes(), 1));
             sample
@@ -118,6 +121,6 @@ mod tests {
         let first = offer(Sample::new(3, false));
         assert_eq!(first.sentences.iter().map(|(text, _)| text[0]).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(offer(Sample::new(3, true)).sentences.len(), 3);
-        assert_eq!(first.seen(), 1000);
+        assert_eq!(first.offered(), 1000);
     }
 }

@@ -1,36 +1,36 @@
-//! Which strings may be pieces: their length, where spaces may stand, and that digits and scripts are not mixed.
+//! Decides which strings can be pieces: by their length, the positions of spaces, and mixed digits and scripts.
 //!
-//! Reference: `IsValidSentencePiece`, the same in 0.2.1 and 0.2.3. Scripts are those of Unicode 9.0, a character without one is
-//! Common, kana and U+30FC are Han. Every character has a class, looked up in one table; a character that inherits its
-//! script takes that of the character before it, and a digit that may stand anywhere allows any script behind it.
+//! Reference: `IsValidSentencePiece`, the same in 0.2.1 and 0.2.3. Scripts are those of Unicode 9.0. A character without a script is
+//! Common; kana and U+30FC are Han. Every character has a class, read from one table. A character with an inherited script has
+//! the script of the character before it; a digit of the class `ANY` can follow and precede any script.
 
-use super::options::{RARE, SentencePieceOptions};
+use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::Result;
 use crate::space_mark;
 use crate::split::script;
 
-/// No piece has it.
+/// The class of characters that no piece contains.
 const NEVER: u8 = 0;
-/// The visible space.
-const WHITE: u8 = 1;
-/// Any script may stand on both sides.
+/// The class of the visible space.
+const SPACE: u8 = 1;
+/// The class of characters that can stand next to any script.
 const ANY: u8 = 2;
-/// The script of what stands before it.
+/// The class of characters that have the script of the character before them.
 const INHERITED: u8 = 3;
-/// A piece of its own.
+/// The class of characters that are always a piece of their own.
 const ALONE: u8 = 4;
-/// Scripts have the numbers from here on.
+/// The class of the first script.
 const SCRIPTS: u8 = 5;
 
-const CODES: usize = 0x11_0000;
+const CODE_POINTS: usize = 0x11_0000;
 
-/// The rules of one set of options.
+/// The rules for pieces, compiled from the training options.
 pub struct Validity {
     classes: Vec<u8>,
     longest: usize,
-    white_only: bool,
-    as_suffix: bool,
-    by_space: bool,
+    allows_only_spaces: bool,
+    spaces_are_suffixes: bool,
+    splits_by_space: bool,
 }
 
 impl Validity {
@@ -39,36 +39,36 @@ impl Validity {
         Ok(Validity {
             classes: classes(options)?,
             longest: options.max_sentencepiece_length,
-            white_only: options.allow_whitespace_only_pieces,
-            as_suffix: options.treat_whitespace_as_suffix,
-            by_space: options.split_by_whitespace,
+            allows_only_spaces: options.allow_whitespace_only_pieces,
+            spaces_are_suffixes: options.treat_whitespace_as_suffix,
+            splits_by_space: options.split_by_whitespace,
         })
     }
 
-    /// The most characters of a piece.
+    /// Returns the largest number of characters of a piece.
     #[inline]
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// What a character counts as where pieces are judged: characters of one class are of one script.
+    /// Returns the class of a character: `NEVER` to `ALONE`, or a script.
     #[inline]
     pub fn class(&self, c: char) -> u8 {
         self.classes[c as usize]
     }
 
-    /// Whether the characters may be a piece.
+    /// Reports whether the characters can be a piece.
     pub fn is_valid(&self, piece: &[char]) -> bool {
         if piece.is_empty() || piece.len() > self.longest {
             return false;
         }
-        let may_be_white = self.white_only && piece.iter().all(|&c| c == space_mark::CHAR);
+        let is_all_spaces = self.allows_only_spaces && piece.iter().all(|&c| c == space_mark::CHAR);
         let mut before = ANY;
         for (at, &c) in piece.iter().enumerate() {
             match self.class(c) {
                 NEVER => return false,
-                WHITE if may_be_white || self.may_be_space(at, piece.len()) => {}
-                WHITE => return false,
+                SPACE if is_all_spaces || self.can_be_space(at, piece.len()) => {}
+                SPACE => return false,
                 ALONE if piece.len() > 1 => return false,
                 ALONE | INHERITED => {}
                 class if class != ANY && before != ANY && class != before => return false,
@@ -78,23 +78,23 @@ impl Validity {
         true
     }
 
-    /// Whether a space may stand there in a piece of that many characters, not all of them spaces.
-    fn may_be_space(&self, at: usize, len: usize) -> bool {
-        let is_inner = if self.as_suffix { at + 1 < len } else { at > 0 };
-        let is_wrong_end = if self.as_suffix { at == 0 } else { at + 1 == len };
-        !is_inner || (!self.by_space && !is_wrong_end)
+    /// Reports whether the character `at` can be a space in a piece of `len` characters that are not all spaces.
+    fn can_be_space(&self, at: usize, len: usize) -> bool {
+        let is_inner = if self.spaces_are_suffixes { at + 1 < len } else { at > 0 };
+        let is_wrong_end = if self.spaces_are_suffixes { at == 0 } else { at + 1 == len };
+        !is_inner || (!self.splits_by_space && !is_wrong_end)
     }
 
-    /// False if no valid piece has the two characters side by side, so that a text may be cut there.
+    /// Reports whether a valid piece can contain the two characters next to each other. If not, a text can be split between them.
     #[inline]
-    pub fn may_join(&self, left: char, right: char) -> bool {
+    pub fn can_join(&self, left: char, right: char) -> bool {
         match (self.class(left), self.class(right)) {
             (NEVER | ALONE, _) | (_, NEVER | ALONE) => false,
-            (WHITE, WHITE) if self.white_only => true,
-            (WHITE, _) if self.as_suffix => !self.by_space,
-            (_, WHITE) if !self.as_suffix => !self.by_space,
-            (WHITE | ANY | INHERITED, _) | (_, WHITE | ANY | INHERITED) => true,
-            (one, other) => one == other,
+            (SPACE, SPACE) if self.allows_only_spaces => true,
+            (SPACE, _) if self.spaces_are_suffixes => !self.splits_by_space,
+            (_, SPACE) if !self.spaces_are_suffixes => !self.splits_by_space,
+            (SPACE | ANY | INHERITED, _) | (_, SPACE | ANY | INHERITED) => true,
+            (left, right) => left == right,
         }
     }
 }
@@ -102,7 +102,7 @@ impl Validity {
 fn classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
     let common = SCRIPTS + script::script("Common");
     let inherited = script::script("Inherited");
-    let mut classes = vec![common; CODES];
+    let mut classes = vec![common; CODE_POINTS];
     for (first, last, number) in script::ranges()? {
         let class = if number == inherited { INHERITED } else { SCRIPTS + number };
         classes[first as usize..=last as usize].fill(class);
@@ -115,9 +115,9 @@ fn classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
         classes['0' as usize..='9' as usize].fill(class);
         classes['０' as usize..='９' as usize].fill(class);
     }
-    classes[space_mark::CHAR as usize] = WHITE;
-    for never in ['\0', ' ', RARE, options.boundary()] {
-        classes[never as usize] = NEVER;
+    classes[space_mark::CHAR as usize] = SPACE;
+    for char in ['\0', ' ', RARE_CHAR, options.boundary()] {
+        classes[char as usize] = NEVER;
     }
     Ok(classes)
 }
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn valid(options: &SentencePieceOptions, piece: &str) -> bool {
+    fn is_valid(options: &SentencePieceOptions, piece: &str) -> bool {
         Validity::new(options).unwrap().is_valid(&piece.chars().collect::<Vec<_>>())
     }
 
@@ -137,28 +137,30 @@ mod tests {
         for (piece, expected) in
             [("▁abc", true), ("a1", false), ("りンー漢", true), ("aー", false), ("é\u{301}", true), ("a▁", false)]
         {
-            assert_eq!(valid(&plain, piece), expected, "{piece}");
+            assert_eq!(is_valid(&plain, piece), expected, "{piece}");
         }
         let numbers = SentencePieceOptions { split_by_number: false, ..plain.clone() };
-        assert!(valid(&numbers, "a1я") && !valid(&numbers, "aя"));
+        assert!(is_valid(&numbers, "a1я") && !is_valid(&numbers, "aя"));
         let mixed = SentencePieceOptions { split_by_unicode_script: false, ..plain };
-        assert!(valid(&mixed, "aя1."));
+        assert!(is_valid(&mixed, "aя1."));
     }
 
     #[test]
-    fn spaces_have_their_place() {
+    fn spaces_are_valid_at_one_end() {
         let suffix = SentencePieceOptions { treat_whitespace_as_suffix: true, ..SentencePieceOptions::default() };
-        assert!(valid(&suffix, "a▁") && !valid(&suffix, "▁a") && !valid(&suffix, "▁▁") && valid(&suffix, "▁"));
+        assert!(
+            is_valid(&suffix, "a▁") && !is_valid(&suffix, "▁a") && !is_valid(&suffix, "▁▁") && is_valid(&suffix, "▁")
+        );
         let long = SentencePieceOptions { split_by_whitespace: false, ..SentencePieceOptions::default() };
-        assert!(valid(&long, "▁a▁b") && !valid(&long, "a▁") && valid(&long, "▁▁a"));
+        assert!(is_valid(&long, "▁a▁b") && !is_valid(&long, "a▁") && is_valid(&long, "▁▁a"));
         let white = SentencePieceOptions { allow_whitespace_only_pieces: true, ..SentencePieceOptions::default() };
-        assert!(valid(&white, "▁▁▁") && !valid(&white, "▁▁a"));
+        assert!(is_valid(&white, "▁▁▁") && !is_valid(&white, "▁▁a"));
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn what_may_not_join_is_in_no_piece(text in "[▁▁ab1２яりー漢\u{301}.]{2,6}", flags in 0u8..64) {
+        fn no_piece_has_characters_that_cannot_join(text in "[▁▁ab1２яりー漢\u{301}.]{2,6}", flags in 0u8..64) {
             let flag = |bit: u8| flags >> bit & 1 == 1;
             let options = SentencePieceOptions {
                 split_by_unicode_script: flag(0),
@@ -172,7 +174,7 @@ mod tests {
             let validity = Validity::new(&options).unwrap();
             let chars: Vec<char> = text.chars().collect();
             if validity.is_valid(&chars) {
-                prop_assert!(chars.windows(2).all(|two| validity.may_join(two[0], two[1])));
+                prop_assert!(chars.windows(2).all(|two| validity.can_join(two[0], two[1])));
             }
         }
     }

@@ -1,14 +1,15 @@
 //! SentencePiece's WORD and CHAR vocabularies: the most frequent words, and the alphabet, with their log probabilities.
 //!
-//! Reference: `word::Trainer` and `character::Trainer`; 0.2.1 and 0.2.3 agree. Words are cut before each visible space. A
-//! word with a character beyond the alphabet is no piece, but counts where probabilities are made. If the space itself is
-//! beyond the alphabet, sentences are not cut at all: then a sentence is a word, and one with a space in it is none.
+//! Reference: `word::Trainer` and `character::Trainer`; 0.2.1 and 0.2.3 agree. Sentences are split into words before each
+//! visible space. A word with a character outside the alphabet is not a piece, but its count is part of the total for
+//! probabilities. If the space itself is outside the alphabet, sentences are not split: a sentence without a space is a
+//! word, and a sentence with a space is ignored.
 
 use super::ScoredPiece;
 use super::alphabet::{Alphabet, CharCounts};
 use super::corpus::SentenceSink;
 use super::options::SentencePieceOptions;
-use super::words::WordCut;
+use super::words::WordSplitRule;
 use crate::error::{Error, Result};
 use crate::space_mark;
 use crate::train::counter::{Order, WordCounter};
@@ -20,22 +21,22 @@ impl SentenceSink for CharCounts {
     }
 }
 
-/// The characters as counted words.
-pub fn gathered_chars(sinks: Vec<CharCounts>) -> Result<WordCounter> {
+/// Merges the characters that several threads counted, as words of one character.
+pub fn merge_chars(sinks: Vec<CharCounts>) -> Result<WordCounter> {
     let (mut all, mut counted) = (CharCounts::default(), WordCounter::default());
     sinks.iter().try_for_each(|sink| all.merge(sink))?;
     for c in '\0'..=char::MAX {
-        counted.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.of(c), 0)?;
+        counted.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.count(c), 0)?;
     }
     Ok(counted)
 }
 
-/// What stands before a word that is counted.
-const WORD: u8 = b'w';
-/// Before a sentence without a space.
-const UNSPACED: u8 = b'u';
-/// For all sentences together.
-const SENTENCES: u8 = b's';
+/// The tag before a counted word.
+const WORD_TAG: u8 = b'w';
+/// The tag before a counted sentence without a space.
+const UNSPACED_TAG: u8 = b'u';
+/// The tag of the number of all sentences.
+const SENTENCES_TAG: u8 = b's';
 
 /// Counts the words of sentences, sentences without a space, and sentences.
 #[derive(Default)]
@@ -45,7 +46,7 @@ pub struct WordSink {
 }
 
 impl WordSink {
-    /// Counts with this counter.
+    /// Creates a sink that adds words to `counted`.
     pub fn new(counted: WordCounter) -> WordSink {
         WordSink { counted, key: Vec::new() }
     }
@@ -60,40 +61,40 @@ impl WordSink {
 
 impl SentenceSink for WordSink {
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
-        self.add(SENTENCES, b"", times, ordinal)?;
+        self.add(SENTENCES_TAG, b"", times, ordinal)?;
         if !sentence.contains(space_mark::CHAR) {
-            self.add(UNSPACED, sentence.as_bytes(), times, ordinal)?;
+            self.add(UNSPACED_TAG, sentence.as_bytes(), times, ordinal)?;
         }
         let mut result = Ok(());
-        WordCut::default().words(sentence.as_bytes(), |start, end| {
+        WordSplitRule::default().words(sentence.as_bytes(), |start, end| {
             if result.is_ok() {
-                result = self.add(WORD, &sentence.as_bytes()[start..end], times, ordinal + start as u64);
+                result = self.add(WORD_TAG, &sentence.as_bytes()[start..end], times, ordinal + start as u64);
             }
         });
         result
     }
 }
 
-fn too_many() -> Error {
+fn count_overflow() -> Error {
     Error::Argument("the counts of the words of all sentences exceed 64 bits; scale the counts down".into())
 }
 
-/// What the threads counted of words.
-pub fn gathered_words(sinks: Vec<WordSink>) -> Result<WordCounter> {
-    super::together(sinks.into_iter().map(|sink| sink.counted))
+/// Merges the words that several threads counted.
+pub fn merge_words(sinks: Vec<WordSink>) -> Result<WordCounter> {
+    super::merge_counters(sinks.into_iter().map(|sink| sink.counted))
 }
 
-/// The pieces of a WORD vocabulary, at most that many.
+/// Returns at most `max_pieces` pieces of a WORD vocabulary.
 pub fn words(
     counted: &mut WordCounter,
-    most: usize,
+    max_pieces: usize,
     options: &SentencePieceOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
     let (mut counts, mut sentences) = (CharCounts::default(), 0);
     counted.each_unordered(&mut |key, times| match key.split_first() {
-        Some((&WORD, word)) => counts.add(&String::from_utf8_lossy(word), times),
-        Some((&SENTENCES, _)) => {
+        Some((&WORD_TAG, word)) => counts.add(&String::from_utf8_lossy(word), times),
+        Some((&SENTENCES_TAG, _)) => {
             sentences = times;
             Ok(())
         }
@@ -101,35 +102,35 @@ pub fn words(
     })?;
     let alphabet = Alphabet::choose(&counts, options)?;
     drop(counts);
-    let is_cut = alphabet.contains(space_mark::CHAR);
-    let wanted = if is_cut { WORD } else { UNSPACED };
+    let splits_at_spaces = alphabet.contains(space_mark::CHAR);
+    let wanted_tag = if splits_at_spaces { WORD_TAG } else { UNSPACED_TAG };
     let is_piece = |word: &[u8]| String::from_utf8_lossy(word).chars().all(|c| alphabet.contains(c));
-    let (most, mut pieces, mut sum) = (limit(most, options), Vec::new(), 0u64);
+    let (max_pieces, mut pieces, mut sum) = (piece_limit(max_pieces, options), Vec::new(), 0u64);
     counted.each(Order::MostFrequent, progress, &mut |key, count| {
-        let Some(word) = key.strip_prefix(&[wanted]) else { return Ok(()) };
-        sum = sum.checked_add(count).ok_or_else(too_many)?;
-        if pieces.len() < most && is_piece(word) {
+        let Some(word) = key.strip_prefix(&[wanted_tag]) else { return Ok(()) };
+        sum = sum.checked_add(count).ok_or_else(count_overflow)?;
+        if pieces.len() < max_pieces && is_piece(word) {
             pieces.push((word.to_vec(), count));
         }
         Ok(())
     })?;
-    Ok(scored(pieces.into_iter(), if is_cut { sum } else { sentences }))
+    Ok(with_log_probabilities(pieces.into_iter(), if splits_at_spaces { sum } else { sentences }))
 }
 
-/// The pieces of a CHAR vocabulary, at most that many.
-pub fn chars(counted: &mut WordCounter, most: usize, options: &SentencePieceOptions) -> Result<Vec<ScoredPiece>> {
+/// Returns at most `max_pieces` pieces of a CHAR vocabulary.
+pub fn chars(counted: &mut WordCounter, max_pieces: usize, options: &SentencePieceOptions) -> Result<Vec<ScoredPiece>> {
     let alphabet = Alphabet::choose(&super::units::characters(counted)?, options)?;
     let total = alphabet.chars.iter().map(|&(_, count)| count).sum();
     let pieces = alphabet.chars.iter().map(|&(c, count)| (c.to_string().into_bytes(), count));
-    Ok(scored(pieces.take(limit(most, options)), total))
+    Ok(with_log_probabilities(pieces.take(piece_limit(max_pieces, options)), total))
 }
 
-fn limit(most: usize, options: &SentencePieceOptions) -> usize {
-    if options.use_all_vocab { usize::MAX } else { most }
+fn piece_limit(max_pieces: usize, options: &SentencePieceOptions) -> usize {
+    if options.use_all_vocab { usize::MAX } else { max_pieces }
 }
 
-/// Logarithms of float32 numbers, as C's `logf` has them.
-fn scored(pieces: impl Iterator<Item = (Vec<u8>, u64)>, total: u64) -> Vec<ScoredPiece> {
+/// Converts counts to log probabilities, computed in float32 like C's `logf`.
+fn with_log_probabilities(pieces: impl Iterator<Item = (Vec<u8>, u64)>, total: u64) -> Vec<ScoredPiece> {
     let log_total = (total as f32).ln();
     pieces.map(|(piece, count)| (piece, (count as f32).ln() - log_total)).collect()
 }

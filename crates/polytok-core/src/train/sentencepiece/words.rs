@@ -1,17 +1,17 @@
-//! Sentences cut into words: before each visible space, or after it.
+//! Splits sentences into words: before or after each visible space.
 
 use crate::space_mark;
 
-/// How sentences are cut.
+/// The rule for splitting sentences into words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WordCut {
-    /// Spaces end words, instead of starting them.
+pub struct WordSplitRule {
+    /// True if spaces end words, false if spaces start words.
     pub as_suffix: bool,
-    /// Several spaces stay together.
+    /// True if a run of spaces is not split.
     pub keeps_runs: bool,
 }
 
-impl WordCut {
+impl WordSplitRule {
     /// Calls `word(start, end)` for each word of a sentence.
     pub fn words(self, sentence: &[u8], mut word: impl FnMut(usize, usize)) {
         let mut start = 0;
@@ -22,7 +22,7 @@ impl WordCut {
                 word(start, at + space_mark::BYTES.len());
                 start = at + space_mark::BYTES.len();
             } else if self.as_suffix {
-                // What stood before the last run and that run are a word if something follows.
+                // The text before the previous run, and that run, are a word.
                 if let Some(end) = run_end.filter(|&end| end != at) {
                     word(start, end);
                     start = end;
@@ -47,22 +47,22 @@ impl WordCut {
 mod tests {
     use super::*;
 
-    fn words(cut: WordCut, sentence: &str) -> Vec<&str> {
-        let mut found = Vec::new();
-        cut.words(sentence.as_bytes(), |start, end| found.push(&sentence[start..end]));
-        found
+    fn words(rule: WordSplitRule, sentence: &str) -> Vec<&str> {
+        let mut words = Vec::new();
+        rule.words(sentence.as_bytes(), |start, end| words.push(&sentence[start..end]));
+        words
     }
 
     #[test]
     fn words_start_or_end_with_a_space() {
-        let cut = |as_suffix, keeps_runs| WordCut { as_suffix, keeps_runs };
+        let rule = |as_suffix, keeps_runs| WordSplitRule { as_suffix, keeps_runs };
         let text = "a▁▁b▁c▁▁";
-        assert_eq!(words(cut(false, false), text), ["a", "▁", "▁b", "▁c", "▁", "▁"]);
-        assert_eq!(words(cut(false, true), text), ["a", "▁▁b", "▁c", "▁▁"]);
-        assert_eq!(words(cut(true, false), text), ["a▁", "▁", "b▁", "c▁", "▁"]);
-        assert_eq!(words(cut(true, true), text), ["a▁▁", "b▁", "c▁▁"]);
-        assert_eq!(words(cut(true, true), "▁▁a"), ["▁▁", "a"]);
-        assert_eq!(words(cut(false, true), "▁▁a"), ["▁▁a"]);
-        assert!(words(cut(false, false), "").is_empty());
+        assert_eq!(words(rule(false, false), text), ["a", "▁", "▁b", "▁c", "▁", "▁"]);
+        assert_eq!(words(rule(false, true), text), ["a", "▁▁b", "▁c", "▁▁"]);
+        assert_eq!(words(rule(true, false), text), ["a▁", "▁", "b▁", "c▁", "▁"]);
+        assert_eq!(words(rule(true, true), text), ["a▁▁", "b▁", "c▁▁"]);
+        assert_eq!(words(rule(true, true), "▁▁a"), ["▁▁", "a"]);
+        assert_eq!(words(rule(false, true), "▁▁a"), ["▁▁a"]);
+        assert!(words(rule(false, false), "").is_empty());
     }
 }

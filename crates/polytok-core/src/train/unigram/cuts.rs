@@ -11,7 +11,7 @@ use crate::spec::Line;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
-use crate::train::sentencepiece::options::{RARE, SentencePieceOptions};
+use crate::train::sentencepiece::options::{RARE_CHAR, SentencePieceOptions};
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::sentences::{CountedSentences, Follower, half, is_doubled, parse, text, write_key};
 use crate::train::unigram::suffixes::Fragments;
@@ -168,7 +168,7 @@ impl FragmentCutter<'_> {
 
     fn whole_sentences(&mut self, sentences: &WordCounts) -> Result<WordCounts> {
         let mut words = WordCounts::default();
-        let sentence_at = |index| Follower::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE));
+        let sentence_at = |index| Follower::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE_CHAR));
         for (index, (sentence, times)) in sentences.iter().enumerate() {
             let sentence = text(sentence);
             let next = if index + 1 < sentences.len() { sentence_at(index + 1) } else { Follower::End };
@@ -194,7 +194,7 @@ impl FragmentCutter<'_> {
             Some(delimiter) => {
                 let parts: Vec<&str> = masked.split(|char| delimiter.contains(char)).collect();
                 let inner = &parts[..parts.len() - 1];
-                inner.iter().try_for_each(|part| self.count_fragments(part, Follower::Sentence(RARE), times))?;
+                inner.iter().try_for_each(|part| self.count_fragments(part, Follower::Sentence(RARE_CHAR), times))?;
                 self.count_fragments(parts[parts.len() - 1], next, times)?;
                 masked.replace(delimiter, "")
             }
@@ -208,7 +208,7 @@ impl FragmentCutter<'_> {
     }
 
     fn known_or_rare(&self, char: char) -> char {
-        if self.alphabet.contains(char) { char } else { RARE }
+        if self.alphabet.contains(char) { char } else { RARE_CHAR }
     }
 
     /// Counts the fragments of a word that have at least two characters, each with its follower.
@@ -216,7 +216,7 @@ impl FragmentCutter<'_> {
         let mut start = 0;
         let mut before = None;
         for (at, char) in word.char_indices() {
-            if before.is_some_and(|before| !self.validity.may_join(before, char)) {
+            if before.is_some_and(|before| !self.validity.can_join(before, char)) {
                 self.count_fragment(&word[start..at], Follower::Word(char), times)?;
                 start = at;
             }

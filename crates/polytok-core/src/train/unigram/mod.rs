@@ -107,7 +107,7 @@ fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOp
     let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
-    let mut in_words: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.of(char))).collect();
+    let mut in_words: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).collect();
     in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
     in_words.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
     Ok(in_words)

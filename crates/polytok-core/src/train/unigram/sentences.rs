@@ -24,15 +24,15 @@ use crate::spec::Line;
 use crate::train::counter::{Limit, Sequence, WordCounter};
 use crate::train::sentencepiece::alphabet::CharCounts;
 use crate::train::sentencepiece::corpus::SentenceSink;
-use crate::train::sentencepiece::options::{RARE, SentencePieceOptions};
-use crate::train::sentencepiece::together;
-use crate::train::sentencepiece::words::WordCut;
+use crate::train::sentencepiece::merge_counters;
+use crate::train::sentencepiece::options::{RARE_CHAR, SentencePieceOptions};
+use crate::train::sentencepiece::words::WordSplitRule;
 use crate::train::unigram::sentence_memory::SentenceMemory;
 use crate::train::words::WordCounts;
 
 /// Counts the words of sentences with their followers.
 pub struct SentenceCounter {
-    split_rule: Option<WordCut>,
+    split_rule: Option<WordSplitRule>,
     /// Whether every sentence is also counted doubled: 0.2.1 takes substrings from doubled sentences if the sentences
     /// have counts.
     has_doubled_sentences: bool,
@@ -109,7 +109,7 @@ impl SentenceCounter {
             Some(split_rule) => each_word(split_rule, sentence, |word, _, next| add(word, next))?,
             None => (0, sentence),
         };
-        add(last.1, Follower::Sentence(RARE))
+        add(last.1, Follower::Sentence(RARE_CHAR))
     }
 
     /// Returns the ordinal of each part and the indexes of its sentences.
@@ -120,9 +120,11 @@ impl SentenceCounter {
 }
 
 /// Returns the way to split sentences into words, or `None` if they are not split.
-fn split_rule(options: &SentencePieceOptions) -> Option<WordCut> {
-    let split_rule =
-        WordCut { as_suffix: options.treat_whitespace_as_suffix, keeps_runs: options.allow_whitespace_only_pieces };
+fn split_rule(options: &SentencePieceOptions) -> Option<WordSplitRule> {
+    let split_rule = WordSplitRule {
+        as_suffix: options.treat_whitespace_as_suffix,
+        keeps_runs: options.allow_whitespace_only_pieces,
+    };
     options.split_by_whitespace.then_some(split_rule)
 }
 
@@ -133,7 +135,7 @@ fn has_doubled_sentences(options: &SentencePieceOptions) -> bool {
 /// Calls `each(word, start, follower)` for each word of a sentence except the last. Returns the start of the last word,
 /// and the last word.
 fn each_word(
-    split_rule: WordCut,
+    split_rule: WordSplitRule,
     sentence: &str,
     mut each: impl FnMut(&str, usize, Follower) -> Result<()>,
 ) -> Result<(usize, &str)> {
@@ -162,7 +164,7 @@ impl SentenceSink for SentenceCounter {
     /// Counts a sentence. A sentence that occurs several times follows itself.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         self.add_doubled(sentence, ordinal)?;
-        let first = sentence.chars().next().unwrap_or(RARE);
+        let first = sentence.chars().next().unwrap_or(RARE_CHAR);
         let mut buffer = [0; 4];
         let first_bytes = first.encode_utf8(&mut buffer).as_bytes();
         let Some(split_rule) = self.split_rule else {
@@ -186,7 +188,7 @@ pub fn gather(mut sinks: Vec<SentenceCounter>) -> Result<WordCounter> {
         sequences.push(std::mem::take(&mut sink.pairs.sequence));
     }
     part_ranges.sort_by_key(|part| part.0);
-    let mut all = together(sinks.into_iter().map(|sink| sink.pairs))?;
+    let mut all = merge_counters(sinks.into_iter().map(|sink| sink.pairs))?;
     all.sequence = match sequences.len() {
         1 => sequences.remove(0),
         _ => Sequence::concat(&sequences, part_ranges.into_iter().map(|(_, number, range)| (number, range)))?,
@@ -218,7 +220,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
                 let (sentence, times) = last.split_last_chunk().unwrap_or((last, &[0; 8]));
                 whole_sentences.push(sentence, u64::from_le_bytes(*times));
             } else if !last.is_empty() {
-                let first = |[first, _]: &[&[u8]; 2]| text(first).chars().next().unwrap_or(RARE);
+                let first = |[first, _]: &[&[u8]; 2]| text(first).chars().next().unwrap_or(RARE_CHAR);
                 let next = order.peek().map_or(Follower::End, |next| Follower::Sentence(first(next)));
                 write_key(last, next, &mut key);
                 last_words.add(&key, 1)?;
@@ -297,7 +299,7 @@ pub(super) fn write_key(word: &[u8], next: Follower, key: &mut Vec<u8>) {
 pub(super) fn parse(key: &[u8]) -> (&str, Follower) {
     let (tag, rest) = key.split_last().map_or((0x20, key), |(tag, rest)| (*tag, rest));
     let (word, char) = rest.split_at(rest.len() - (tag & 0xF) as usize);
-    let first = text(char).chars().next().unwrap_or(RARE);
+    let first = text(char).chars().next().unwrap_or(RARE_CHAR);
     let next = match tag & !DOUBLED & 0xF0 {
         0x00 => Follower::Word(first),
         0x10 => Follower::Sentence(first),

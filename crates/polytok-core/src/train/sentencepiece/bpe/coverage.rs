@@ -1,14 +1,15 @@
-//! Which characters are pieces, where bytes stand for the others: what saves the most.
+//! Chooses the characters of a BPE vocabulary with byte fallback, so that encoded texts have the fewest tokens.
 //!
-//! Reference: `PrunePiecesWithGlobalSearch` of 0.2.3 (auto_character_coverage). All characters take part in merging. Of the merges
-//! the first so many are kept, with all of their characters, and the characters of several bytes that save the most fill
-//! up the rest; a merge saves its count, a character its count for each byte but one. How many merges are kept is what
-//! saves the most in all; of equals the most merges. Cost: two sums over a tree for each merge and each character.
+//! Reference: `PrunePiecesWithGlobalSearch` of 0.2.3 (auto_character_coverage). Training merges all characters. The
+//! vocabulary keeps the first k merges and all characters of these merges; the multi-byte characters that save the most
+//! tokens fill the remaining pieces. A merge saves its count; a character saves its count times (its bytes - 1). The
+//! search picks the k that saves the most tokens in total; on a tie, the largest k. Cost: two sums over a tree for each
+//! merge and each character.
 
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashMap};
 
-use super::{merges, ranked};
+use super::{merges, with_falling_scores};
 use crate::error::{Error, Result};
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
@@ -16,80 +17,85 @@ use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::validity::Validity;
 
-/// At most that many pieces; `alphabet` has all characters. `room` as for [`super::pieces`].
+/// Returns at most `max_pieces` pieces. `alphabet` must have all characters; `room` has the meaning of [`super::pieces`].
 pub fn pieces(
     units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
-    most: usize,
+    max_pieces: usize,
     room: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
-    let merges = merges(units, alphabet, validity, most, room, progress)?;
-    let singles = singles(alphabet)?;
-    let (kept, filled) = best(&merges, &singles, most);
-    let merges = &merges[..kept];
-    let within: BTreeSet<char> = merges.iter().flat_map(|(text, _)| text.chars()).collect();
-    let others = singles.iter().map(|single| single.0).filter(|c| !within.contains(c)).take(filled);
-    let chars = within.iter().copied().chain(others).map(|c| c.to_string());
-    Ok(ranked(merges.iter().map(|(text, _)| text.clone()).chain(chars)))
+    let merges = merges(units, alphabet, validity, max_pieces, room, progress)?;
+    let savings_of_chars = savings_of_chars(alphabet)?;
+    let (merge_count, char_count) = choose_merges_and_chars(&merges, &savings_of_chars, max_pieces);
+    let merges = &merges[..merge_count];
+    let merge_chars: BTreeSet<char> = merges.iter().flat_map(|(text, _)| text.chars()).collect();
+    let others = savings_of_chars.iter().map(|single| single.0).filter(|c| !merge_chars.contains(c)).take(char_count);
+    let chars = merge_chars.iter().copied().chain(others).map(|c| c.to_string());
+    Ok(with_falling_scores(merges.iter().map(|(text, _)| text.clone()).chain(chars)))
 }
 
-/// The characters of several bytes and what each saves, the most first.
-fn singles(alphabet: &Alphabet) -> Result<Vec<(char, i128)>> {
+/// Returns the multi-byte characters and the tokens that each character saves, the largest saving first.
+fn savings_of_chars(alphabet: &Alphabet) -> Result<Vec<(char, i128)>> {
     let several = alphabet.chars.iter().filter(|(c, count)| c.len_utf8() > 1 && *count > 0);
-    let mut singles: Vec<(char, u64, i128)> =
+    let mut savings_of_chars: Vec<(char, u64, i128)> =
         several.map(|&(c, count)| (c, count, i128::from(count) * (c.len_utf8() as i128 - 1))).collect();
-    singles.sort_unstable_by_key(|&(c, count, gain)| (-gain, !count, c));
-    if u32::try_from(singles.len()).is_err() {
+    savings_of_chars.sort_unstable_by_key(|&(c, count, gain)| (-gain, !count, c));
+    if u32::try_from(savings_of_chars.len()).is_err() {
         return Err(Error::Argument("the alphabet has too many characters; lower character_coverage".into()));
     }
-    Ok(singles.into_iter().map(|(c, _, gain)| (c, gain)).collect())
+    Ok(savings_of_chars.into_iter().map(|(c, _, gain)| (c, gain)).collect())
 }
 
-/// How many merges to keep, and how many characters beside theirs.
-fn best(merges: &[(String, u64)], singles: &[(char, i128)], budget: usize) -> (usize, usize) {
-    let places: HashMap<char, usize> = singles.iter().enumerate().map(|(place, single)| (single.0, place)).collect();
-    let mut free = Free::new(singles);
-    let mut within = BTreeSet::new();
+/// Returns the number of merges to keep, and the number of further characters that fill the vocabulary.
+fn choose_merges_and_chars(
+    merges: &[(String, u64)],
+    savings_of_chars: &[(char, i128)],
+    budget: usize,
+) -> (usize, usize) {
+    let index_of_char: HashMap<char, usize> =
+        savings_of_chars.iter().enumerate().map(|(index, single)| (single.0, index)).collect();
+    let mut free = FreeChars::new(savings_of_chars);
+    let mut merge_chars = BTreeSet::new();
     let mut saved = 0;
-    let mut found = (i128::MIN, 0, 0);
-    for kept in 0..=merges.len() {
-        if let Some(rest) = budget.checked_sub(kept + within.len()) {
-            let filled = rest.min(free.len);
-            let total = saved + free.first(filled);
-            if total >= found.0 {
-                found = (total, kept, filled);
+    let mut best = (i128::MIN, 0, 0);
+    for merge_count in 0..=merges.len() {
+        if let Some(remaining) = budget.checked_sub(merge_count + merge_chars.len()) {
+            let char_count = remaining.min(free.len);
+            let total = saved + free.first_savings(char_count);
+            if total >= best.0 {
+                best = (total, merge_count, char_count);
             }
         }
-        let Some((text, count)) = merges.get(kept) else { break };
+        let Some((text, count)) = merges.get(merge_count) else { break };
         saved += i128::from(*count);
-        for c in text.chars().filter(|&c| within.insert(c)) {
-            if let Some(&place) = places.get(&c) {
-                free.take(place);
-                saved += singles[place].1;
+        for c in text.chars().filter(|&c| merge_chars.insert(c)) {
+            if let Some(&index) = index_of_char.get(&c) {
+                free.remove(index);
+                saved += savings_of_chars[index].1;
             }
         }
     }
-    (found.1, found.2)
+    (best.1, best.2)
 }
 
-/// The characters that no merge has yet: how many and what they save, as sums over a tree (Fenwick's).
-struct Free {
+/// The characters that no kept merge contains: their number and their savings, as sums over a Fenwick tree.
+struct FreeChars {
     sums: Vec<(usize, i128)>,
     gains: Vec<i128>,
     len: usize,
 }
 
-impl Free {
-    fn new(singles: &[(char, i128)]) -> Free {
-        let gains: Vec<i128> = singles.iter().map(|single| single.1).collect();
-        let mut free = Free { sums: vec![(0, 0); gains.len() + 1], gains, len: singles.len() };
-        for place in 1..free.sums.len() {
-            let (own, above) = (free.gains[place - 1], place + (place & place.wrapping_neg()));
-            free.sums[place].0 += 1;
-            free.sums[place].1 += own;
-            let (count, gain) = free.sums[place];
+impl FreeChars {
+    fn new(savings_of_chars: &[(char, i128)]) -> FreeChars {
+        let gains: Vec<i128> = savings_of_chars.iter().map(|single| single.1).collect();
+        let mut free = FreeChars { sums: vec![(0, 0); gains.len() + 1], gains, len: savings_of_chars.len() };
+        for index in 1..free.sums.len() {
+            let (own, above) = (free.gains[index - 1], index + (index & index.wrapping_neg()));
+            free.sums[index].0 += 1;
+            free.sums[index].1 += own;
+            let (count, gain) = free.sums[index];
             if let Some(sum) = free.sums.get_mut(above) {
                 sum.0 += count;
                 sum.1 += gain;
@@ -98,18 +104,19 @@ impl Free {
         free
     }
 
-    fn take(&mut self, place: usize) {
+    /// Removes a character, because a kept merge contains it.
+    fn remove(&mut self, index: usize) {
         self.len -= 1;
-        let mut at = place + 1;
+        let mut at = index + 1;
         while at < self.sums.len() {
             self.sums[at].0 -= 1;
-            self.sums[at].1 -= self.gains[place];
+            self.sums[at].1 -= self.gains[index];
             at += at & at.wrapping_neg();
         }
     }
 
-    /// What the first so many of them save.
-    fn first(&self, count: usize) -> i128 {
+    /// Returns the number of tokens that the first `count` free characters save.
+    fn first_savings(&self, count: usize) -> i128 {
         let (mut at, mut left, mut gain) = (0, count, 0);
         let mut step = self.sums.len().next_power_of_two();
         while step > 0 {
@@ -129,18 +136,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_of_what_is_free() {
-        let singles = [('é', 9), ('è', 7), ('漢', 4), ('字', 2)];
-        let mut free = Free::new(&singles);
-        assert_eq!((0..=4).map(|count| free.first(count)).collect::<Vec<_>>(), [0, 9, 16, 20, 22]);
-        free.take(1);
-        assert_eq!((0..=3).map(|count| free.first(count)).collect::<Vec<_>>(), [0, 9, 13, 15]);
+    fn savings_of_free_characters() {
+        let savings_of_chars = [('é', 9), ('è', 7), ('漢', 4), ('字', 2)];
+        let mut free = FreeChars::new(&savings_of_chars);
+        assert_eq!((0..=4).map(|count| free.first_savings(count)).collect::<Vec<_>>(), [0, 9, 16, 20, 22]);
+        free.remove(1);
+        assert_eq!((0..=3).map(|count| free.first_savings(count)).collect::<Vec<_>>(), [0, 9, 13, 15]);
     }
 
     #[test]
-    fn merges_bring_their_characters() {
+    fn kept_merges_need_their_characters() {
         let merges = [("éa".to_string(), 5), ("aa".to_string(), 1)];
-        assert_eq!(best(&merges, &[('é', 3), ('漢', 2)], 3), (1, 0));
-        assert_eq!(best(&merges, &[('é', 3), ('漢', 20)], 3), (0, 2));
+        assert_eq!(choose_merges_and_chars(&merges, &[('é', 3), ('漢', 2)], 3), (1, 0));
+        assert_eq!(choose_merges_and_chars(&merges, &[('é', 3), ('漢', 20)], 3), (0, 2));
     }
 }

@@ -1,13 +1,14 @@
 //! SentencePiece's merges within a memory limit, in the rounds of [`crate::train::bpe::rounds`].
 //!
-//! A pair that makes no valid piece, or one that is there already, is never merged: units with no other pairs are left behind. At the
-//! very end pairs that came to be only for a moment are pieces, by characters and text; a round forgets them, so the first
-//! of these texts are kept aside, as many as there may be pieces: that is enough, whichever of them are merged before.
+//! A pair whose text is not a valid piece, or is already a piece, is never merged; a round drops units that have no other
+//! pairs. After the last merge, pairs without occurrences get pieces, ordered by length in characters and then by text. A
+//! round forgets these pairs, so [`SeenPairTexts`] keeps the first texts in that order, up to the largest number of pieces.
+//! That number suffices, whichever of these pairs are merged earlier.
 
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Trainer, each_stretch};
+use super::{PieceMerger, each_segment};
 use crate::error::Result;
 use crate::train::bpe::cells::Cells;
 use crate::train::bpe::rounds::{Intake, RoundLearner};
@@ -15,19 +16,19 @@ use crate::train::bpe::{ItemSizes, StopReason};
 use crate::train::counter::{Spill, WordCounter};
 use crate::train::sentencepiece::alphabet::Alphabet;
 
-/// Learns in rounds: the texts that merging makes, in order, and how often each pair occurred when it was merged.
+/// Merges in rounds. Returns the merged texts in order, each with the count of its pair at the time of the merge.
 pub fn learn(
     mut units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
-    mut trainer: Trainer,
+    mut trainer: PieceMerger,
     room: usize,
     spill: &dyn Spill,
 ) -> Result<Vec<(String, u64)>> {
-    let (mut intake, mut seen) = (Intake::new(room, spill)?, Seen::new(trainer.most));
+    let (mut intake, mut seen) = (Intake::new(room, spill)?, SeenPairTexts::new(trainer.max_merges));
     let (symbols, validity) = (&trainer.symbols, trainer.validity);
     let char = |symbol: u32| alphabet.chars[symbol as usize].0;
     let is_open = |left, right| validity.is_valid(&[char(left), char(right)]);
-    each_stretch(units.borrow_mut(), alphabet, trainer.progress, |segment, count| {
+    each_segment(units.borrow_mut(), alphabet, trainer.progress, |segment, count| {
         for pair in segment.windows(2).filter(|pair| is_open(pair[0], pair[1])) {
             seen.add(symbols.text(pair[0]), symbols.text(pair[1]));
         }
@@ -35,38 +36,41 @@ pub fn learn(
     })?;
     drop(units);
     trainer.seen = Some(seen);
-    let mut limited = Limited { trainer, dead: HashSet::new() };
+    let mut limited = LimitedPieceMerger { trainer, dead_pairs: HashSet::new() };
     let stop = intake.learn(&mut limited, room, spill)?;
-    let Trainer { mut found, taken, seen, most, .. } = limited.trainer;
+    let PieceMerger { mut merged, known_texts, seen, max_merges, .. } = limited.trainer;
     if let Some(seen) = seen.filter(|_| stop == StopReason::Exhausted) {
-        found.extend(
-            seen.into_texts().filter(|text| !taken.contains(text)).map(|text| (text, 0)).take(most - found.len()),
+        merged.extend(
+            seen.into_texts()
+                .filter(|text| !known_texts.contains(text))
+                .map(|text| (text, 0))
+                .take(max_merges - merged.len()),
         );
     }
-    Ok(found)
+    Ok(merged)
 }
 
-/// The trainer, which has the units of one round.
-struct Limited<'v> {
-    trainer: Trainer<'v>,
-    /// Pairs that are never merged, but for those that are too long.
-    dead: HashSet<(u32, u32)>,
+/// The trainer with the units of one round.
+struct LimitedPieceMerger<'v> {
+    trainer: PieceMerger<'v>,
+    /// The pairs that are never merged, except pairs that are too long.
+    dead_pairs: HashSet<(u32, u32)>,
 }
 
-impl Limited<'_> {
-    fn is_long(&self, left: u32, right: u32) -> bool {
+impl LimitedPieceMerger<'_> {
+    fn is_too_long(&self, left: u32, right: u32) -> bool {
         let symbols = &self.trainer.symbols;
         (symbols.chars(left) + symbols.chars(right)) as usize > self.trainer.validity.longest()
     }
 }
 
-/// Bytes for each pair that is never merged; the table is there twice while it grows.
-const DEAD: usize = 18;
+/// The bytes of memory for each pair that is never merged. While the table grows, the old and the new table exist together.
+const DEAD_PAIR_BYTES: usize = 18;
 
-/// Vectors that grow leave holes in the memory of the process: of so many bytes (the first) so many (the second) may be in use.
-const HOLES: (usize, usize) = (7, 4);
+/// The fraction of the room that tables can use, as (denominator, numerator): growing vectors leave unused gaps in the heap.
+const USABLE_ROOM: (usize, usize) = (7, 4);
 
-impl RoundLearner for Limited<'_> {
+impl RoundLearner for LimitedPieceMerger<'_> {
     const SIZES: ItemSizes = ItemSizes { cell: 8, segment: 8, place: 8, pair: 160 };
     const KEEPS_WHOLE_WORDS: bool = true;
 
@@ -75,11 +79,11 @@ impl RoundLearner for Limited<'_> {
     }
 
     fn is_open(&self, left: u32, right: u32) -> bool {
-        !self.is_long(left, right) && !self.dead.contains(&(left, right))
+        !self.is_too_long(left, right) && !self.dead_pairs.contains(&(left, right))
     }
 
     fn fixed_memory(&self) -> usize {
-        self.dead.capacity() * DEAD
+        self.dead_pairs.capacity() * DEAD_PAIR_BYTES
     }
 
     fn load(&mut self, cells: Cells, counts: Vec<u64>, _: u64, is_frequent: impl Fn(u32, u32) -> bool) {
@@ -88,11 +92,11 @@ impl RoundLearner for Limited<'_> {
     }
 
     fn run(&mut self, from: u64, room: usize) -> Result<StopReason> {
-        self.trainer.run(from, room / HOLES.0 * HOLES.1)
+        self.trainer.run(from, room / USABLE_ROOM.0 * USABLE_ROOM.1)
     }
 
     fn last_count(&self) -> u64 {
-        self.trainer.found.last().map_or(u64::MAX, |(_, count)| *count)
+        self.trainer.merged.last().map_or(u64::MAX, |(_, count)| *count)
     }
 
     fn unload(&mut self) -> (Cells, Vec<u32>) {
@@ -100,37 +104,37 @@ impl RoundLearner for Limited<'_> {
         (trainer.unit_of, trainer.counts, trainer.queue) = Default::default();
         let pairs = std::mem::take(&mut trainer.pairs);
         let cells = std::mem::take(&mut trainer.cells);
-        for (left, right) in pairs.dead() {
-            if !self.is_long(left, right) {
-                self.dead.insert((left, right));
+        for (left, right) in pairs.dead_pairs() {
+            if !self.is_too_long(left, right) {
+                self.dead_pairs.insert((left, right));
             }
         }
         (cells, self.trainer.symbols.cells().to_vec())
     }
 }
 
-/// The first so many texts of pairs that came to be, by characters and bytes.
-pub struct Seen {
+/// The first `max_texts` texts of all created pairs, ordered by length in characters and then by bytes.
+pub struct SeenPairTexts {
     texts: BTreeSet<(usize, String)>,
-    most: usize,
+    max_texts: usize,
 }
 
-impl Seen {
-    fn new(most: usize) -> Seen {
-        Seen { texts: BTreeSet::new(), most }
+impl SeenPairTexts {
+    fn new(max_texts: usize) -> SeenPairTexts {
+        SeenPairTexts { texts: BTreeSet::new(), max_texts }
     }
 
-    /// A pair came to be.
+    /// Adds the text of a created pair.
     pub fn add(&mut self, left: &str, right: &str) {
         let chars = left.chars().count() + right.chars().count();
-        let is_full = self.texts.len() >= self.most;
+        let is_full = self.texts.len() >= self.max_texts;
         let text = || left.bytes().chain(right.bytes());
-        let goes_before = |last: &(usize, String)| chars.cmp(&last.0).then_with(|| text().cmp(last.1.bytes())).is_lt();
-        if is_full && !self.texts.last().is_some_and(goes_before) {
+        let is_before = |last: &(usize, String)| chars.cmp(&last.0).then_with(|| text().cmp(last.1.bytes())).is_lt();
+        if is_full && !self.texts.last().is_some_and(is_before) {
             return;
         }
         self.texts.insert((chars, [left, right].concat()));
-        if self.texts.len() > self.most {
+        if self.texts.len() > self.max_texts {
             self.texts.pop_last();
         }
     }

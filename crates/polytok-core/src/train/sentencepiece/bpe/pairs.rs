@@ -1,35 +1,35 @@
-//! Pairs of symbols: how often each stands side by side, and where.
+//! The pairs of adjacent symbols: their counts and their positions.
 
 use hashbrown::HashMap;
 
-use super::places::{PlaceList, PlaceLists};
+use super::positions::{PositionList, PositionLists};
 use super::queue::PairEntry;
 use super::symbols::NumberedSymbols;
 use crate::train::sentencepiece::validity::Validity;
 
-/// No piece has the two side by side, or it is there already.
+/// The number of a pair whose text is not a valid piece, or is already a piece.
 const INVALID: u32 = u32::MAX;
 
-/// Bytes for each pair in the table of numbers, which is there twice while it grows.
-const NUMBER: usize = 32;
+/// The bytes of memory for each pair in `numbers`. While the table grows, the old and the new table exist together.
+const NUMBER_BYTES: usize = 32;
 
 #[derive(Default)]
 struct SymbolPair {
     left: u32,
     right: u32,
     count: u64,
-    /// Where it came to be; it may be gone from there.
-    places: PlaceList,
+    /// The positions where the pair was created; a later merge can have removed the pair from a position.
+    positions: PositionList,
 }
 
-/// All pairs that came to be, by number.
+/// All pairs that were created, by number.
 #[derive(Default)]
 pub struct SymbolPairs {
     pairs: Vec<SymbolPair>,
     numbers: HashMap<u64, u32>,
-    /// Memory for a piece that is judged.
+    /// A reused buffer for the characters of the piece that is being checked.
     chars: Vec<char>,
-    places: PlaceLists,
+    positions: PositionLists,
 }
 
 impl SymbolPairs {
@@ -46,13 +46,19 @@ impl SymbolPairs {
         (pair.left, pair.right)
     }
 
-    /// The number of a pair that came to be before.
-    pub fn known(&self, left: u32, right: u32) -> Option<u32> {
+    /// Returns the number of a pair, if the pair exists and is valid.
+    pub fn find(&self, left: u32, right: u32) -> Option<u32> {
         self.numbers.get(&key(left, right)).copied().filter(|&number| number != INVALID)
     }
 
-    /// The number of a pair, unless it makes no valid piece.
-    pub fn of(&mut self, left: u32, right: u32, symbols: &NumberedSymbols, validity: &Validity) -> Option<u32> {
+    /// Returns the number of a pair, and creates the pair if it is new. Returns `None` if its text is not a valid piece.
+    pub fn find_or_add(
+        &mut self,
+        left: u32,
+        right: u32,
+        symbols: &NumberedSymbols,
+        validity: &Validity,
+    ) -> Option<u32> {
         let (pairs, chars) = (&mut self.pairs, &mut self.chars);
         let number = *self.numbers.entry(key(left, right)).or_insert_with(|| {
             chars.clear();
@@ -66,47 +72,51 @@ impl SymbolPairs {
         (number != INVALID).then_some(number)
     }
 
+    /// Counts `count` occurrences of a pair at the position `at`.
     pub fn add(&mut self, pair: u32, at: u32, count: u64) {
         let pair = &mut self.pairs[pair as usize];
         pair.count += count;
-        self.places.push(&mut pair.places, at);
+        self.positions.push(&mut pair.positions, at);
     }
 
+    /// Subtracts from the count of a pair.
     pub fn lose(&mut self, pair: u32, count: u64) {
         self.pairs[pair as usize].count -= count;
     }
 
-    /// Where a pair may stand; it forgets them.
-    pub fn take_places(&mut self, pair: u32) -> PlaceList {
-        std::mem::take(&mut self.pairs[pair as usize].places)
+    /// Removes the positions of a pair and returns them.
+    pub fn take_positions(&mut self, pair: u32) -> PositionList {
+        std::mem::take(&mut self.pairs[pair as usize].positions)
     }
 
-    /// Some of the places that were taken, in order; none at the end.
-    pub fn next_places(&mut self, taken: &mut PlaceList) -> Option<impl Iterator<Item = u32> + use<>> {
-        self.places.take(taken)
+    /// Returns the next positions of a removed list, in order, or `None` at the end.
+    pub fn next_positions(&mut self, list: &mut PositionList) -> Option<impl Iterator<Item = u32> + use<>> {
+        self.positions.take(list)
     }
 
-    /// A pair's text is a piece already: it stays where it stands.
+    /// Marks a pair as invalid, because its text is already a piece.
     pub fn drop(&mut self, pair: u32) {
-        let places = self.take_places(pair);
-        self.places.clear(places);
+        let positions = self.take_positions(pair);
+        self.positions.clear(positions);
         let (left, right) = self.symbols(pair);
         self.numbers.insert(key(left, right), INVALID);
     }
 
-    /// The pairs that are never merged, as far as they were met.
-    pub fn dead(&self) -> impl Iterator<Item = (u32, u32)> {
+    /// Returns the pairs seen so far that are never merged.
+    pub fn dead_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
         let dead = self.numbers.iter().filter(|(_, number)| **number == INVALID);
         dead.map(|(key, _)| ((key >> 32) as u32, *key as u32))
     }
 
-    /// Bytes taken.
+    /// Returns the number of bytes of the tables.
     pub fn memory(&self) -> usize {
-        self.pairs.capacity() * size_of::<SymbolPair>() + self.numbers.capacity() * NUMBER + self.places.memory()
+        self.pairs.capacity() * size_of::<SymbolPair>()
+            + self.numbers.capacity() * NUMBER_BYTES
+            + self.positions.memory()
     }
 }
 
-/// Whether an entry goes before another: by count, characters, text, and symbols.
+/// Reports whether an entry comes before another entry: by falling count, then by length in characters, text, and symbols.
 pub fn before(one: &PairEntry, other: &PairEntry, pairs: &SymbolPairs, symbols: &NumberedSymbols) -> bool {
     if one.count != other.count {
         return one.count > other.count;

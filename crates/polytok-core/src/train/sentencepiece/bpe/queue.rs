@@ -1,24 +1,25 @@
-//! Pairs, the best first: a binary heap whose order is told from outside, where the texts are.
+//! A priority queue of pairs: a binary heap whose callers pass the order, because they hold the texts.
 
-/// A pair that waits, and how often it occurred when it was put there.
+/// A queued pair, with its count when it was last compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairEntry {
     pub count: u64,
     pub pair: u32,
 }
 
-/// The heap: no entry goes before the one at half of its index.
+/// A binary heap in which no entry comes before its parent.
 #[derive(Default)]
-pub struct Queue {
+pub struct SymbolPairQueue {
     heap: Vec<PairEntry>,
 }
 
-impl Queue {
-    /// Bytes taken.
+impl SymbolPairQueue {
+    /// Returns the number of bytes of the heap.
     pub fn memory(&self) -> usize {
         self.heap.capacity() * size_of::<PairEntry>()
     }
 
+    /// Adds an entry; `before` is the order of entries.
     pub fn push(&mut self, entry: PairEntry, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
         self.heap.push(entry);
         let mut at = self.heap.len() - 1;
@@ -28,7 +29,7 @@ impl Queue {
         }
     }
 
-    /// The first entry by the counts as they are now, which are never more than they were.
+    /// Removes the first entry by the current counts and returns it. A count never rises while its pair is queued.
     pub fn pop(
         &mut self,
         before: &impl Fn(&PairEntry, &PairEntry) -> bool,
@@ -36,18 +37,18 @@ impl Queue {
     ) -> Option<PairEntry> {
         loop {
             let top = self.heap.first_mut()?;
-            let now = count(top.pair);
-            if top.count == now {
+            let current_count = count(top.pair);
+            if top.count == current_count {
                 let top = self.heap.swap_remove(0);
                 self.sink(before);
                 return Some(top);
             }
-            top.count = now;
+            top.count = current_count;
             self.sink(before);
         }
     }
 
-    /// Brings the first entry to its place.
+    /// Moves the first entry down until no child comes before it.
     fn sink(&mut self, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
         let mut at = 0;
         loop {

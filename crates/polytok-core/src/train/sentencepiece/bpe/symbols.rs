@@ -2,13 +2,13 @@
 
 use crate::error::{Error, Result};
 
-/// Symbols by number: the alphabet, then what merging made.
+/// The symbols by number: the characters of the alphabet, then the merged symbols.
 pub struct NumberedSymbols {
     text: String,
     ends: Vec<usize>,
-    /// In characters.
+    /// The length of each symbol in characters.
     lengths: Vec<u32>,
-    /// In cells, which are fewer for what was merged before the words were laid out.
+    /// The number of cells of each symbol. Symbols from before the last call of `lay_out` have one cell.
     cells: Vec<u32>,
 }
 
@@ -25,7 +25,7 @@ impl NumberedSymbols {
         symbols
     }
 
-    /// A new one, of so many cells.
+    /// Adds a symbol of `cells` cells and returns its number.
     pub fn push(&mut self, text: &str, cells: u32) -> Result<u32> {
         let id = u32::try_from(self.ends.len())
             .ok()
@@ -38,25 +38,26 @@ impl NumberedSymbols {
         Ok(id)
     }
 
+    /// Returns the text of a symbol.
     #[inline]
     pub fn text(&self, id: u32) -> &str {
         let start = (id as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[id as usize]]
     }
 
-    /// The characters of one.
+    /// Returns the number of characters of a symbol.
     #[inline]
     pub fn chars(&self, id: u32) -> u32 {
         self.lengths[id as usize]
     }
 
-    /// The cells of each.
+    /// Returns the number of cells of every symbol.
     #[inline]
     pub fn cells(&self) -> &[u32] {
         &self.cells
     }
 
-    /// The words are laid out anew: every symbol has one cell.
+    /// Sets every symbol to one cell, for words that are laid out again.
     pub fn lay_out(&mut self) {
         self.cells.fill(1);
     }

@@ -1,11 +1,12 @@
-//! The automaton as a double array of 32-bit units, laid out as Darts-clone lays it out.
+//! Converts the automaton to a double array of 32-bit units, with the layout of Darts-clone.
 //!
-//! A unit has a label in its low byte, bit 8 if a key ends there, and the distance (xor) to its children from bit 10 on; bit 9
-//! shifts the distance by 8 more. A value has bit 31. Free units of the last 16 blocks of 256 form a ring, in which the first place
-//! that takes all children is looked for; blocks before that are closed, their free units get labels that no walk
-//! finds. Subtrees that several parents share are placed once, where the distance can be said.
+//! A unit has a label in its low byte, bit 8 if a key ends there, and the xor distance to its children from bit 10 on; bit 9
+//! shifts the distance left by 8 more bits. A unit with a value has bit 31. The last 16 blocks of 256 units are open: their
+//! free units form a ring, which is searched for the first offset with room for all children of a unit. Earlier blocks are
+//! closed: their free units get labels that no lookup matches. Subtrees with several parents are stored once, if a unit can
+//! encode the distance.
 //!
-//! Cost: for each state the free places that are tried; at most 16 blocks of them.
+//! Cost: for each state, the free units that are tried; at most 16 blocks of them.
 
 use super::dawg::Dawg;
 
@@ -16,26 +17,27 @@ const HIGH: u32 = 0xFF << 21;
 const LEAF: u32 = 1 << 8;
 const VALUE: u32 = 1 << 31;
 
-/// What is known of a unit of the open blocks.
+/// The state of a unit in an open block.
 #[derive(Clone, Copy, Default)]
-struct Extra {
+struct UnitState {
+    /// The free units before and after the unit in the ring.
     before: u32,
     next: u32,
-    /// It is taken.
+    /// True if the unit is in use.
     is_fixed: bool,
-    /// Children of some unit start here.
+    /// True if the children of a unit start at this offset.
     is_used: bool,
 }
 
-/// The units of an automaton.
+/// Returns the double array of an automaton.
 pub fn units(dawg: &Dawg) -> Vec<u32> {
     let mut builder = DoubleArrayBuilder {
         units: Vec::new(),
-        extras: vec![Extra::default(); (BLOCK * OPEN_BLOCKS) as usize],
+        states: vec![UnitState::default(); (BLOCK * OPEN_BLOCKS) as usize],
         head: 0,
     };
     builder.reserve(0);
-    builder.extra(0).is_used = true;
+    builder.state_mut(0).is_used = true;
     builder.set_offset(0, 1);
     if dawg.root != 0 && !dawg.group(dawg.root).is_empty() {
         builder.place(dawg);
@@ -47,17 +49,17 @@ pub fn units(dawg: &Dawg) -> Vec<u32> {
 
 struct DoubleArrayBuilder {
     units: Vec<u32>,
-    extras: Vec<Extra>,
-    /// The first free unit, or one behind all if there is none.
+    states: Vec<UnitState>,
+    /// The first free unit, or the number of units if no unit is free.
     head: u32,
 }
 
 impl DoubleArrayBuilder {
-    /// Places all states, depth first.
+    /// Writes the units of all states, depth first.
     fn place(&mut self, dawg: &Dawg) {
         let mut offsets = vec![0; dawg.nodes.len()];
-        let mut todo = vec![(dawg.root, 0)];
-        while let Some((group, at)) = todo.pop() {
+        let mut pending = vec![(dawg.root, 0)];
+        while let Some((group, at)) = pending.pop() {
             let nodes = dawg.group(group);
             if let Some(offset) = Some(offsets[group as usize]).filter(|&offset| offset != 0)
                 && fits(offset ^ at)
@@ -72,13 +74,13 @@ impl DoubleArrayBuilder {
             if dawg.is_shared[group as usize] {
                 offsets[group as usize] = offset;
             }
-            // The first child is to be on top.
+            // The first child must be on top of the stack.
             let inner = nodes.iter().rev().filter(|node| node.label != 0);
-            todo.extend(inner.map(|node| (node.child, offset ^ u32::from(node.label))));
+            pending.extend(inner.map(|node| (node.child, offset ^ u32::from(node.label))));
         }
     }
 
-    /// Finds a place for the children of a unit and takes it.
+    /// Finds an offset for the children of a unit and writes the children there.
     fn arrange(&mut self, nodes: &[super::dawg::DawgNode], at: u32) -> u32 {
         let offset = self.valid_offset(nodes, at);
         self.set_offset(at, at ^ offset);
@@ -92,14 +94,15 @@ impl DoubleArrayBuilder {
                 self.set_label(child, node.label);
             }
         }
-        self.extra(offset).is_used = true;
+        self.state_mut(offset).is_used = true;
         offset
     }
 
+    /// Returns the first valid offset for children, in the ring or after all units.
     fn valid_offset(&self, nodes: &[super::dawg::DawgNode], at: u32) -> u32 {
-        let behind = self.units.len() as u32 | (at & LOW);
+        let offset_after_all = self.units.len() as u32 | (at & LOW);
         if self.head as usize >= self.units.len() {
-            return behind;
+            return offset_after_all;
         }
         let mut free = self.head;
         loop {
@@ -107,30 +110,30 @@ impl DoubleArrayBuilder {
             if self.is_valid(nodes, at, offset) {
                 return offset;
             }
-            free = self.known(free).next;
+            free = self.state(free).next;
             if free == self.head {
-                return behind;
+                return offset_after_all;
             }
         }
     }
 
     fn is_valid(&self, nodes: &[super::dawg::DawgNode], at: u32, offset: u32) -> bool {
-        let is_taken = |node: &super::dawg::DawgNode| self.known(offset ^ u32::from(node.label)).is_fixed;
-        !self.known(offset).is_used && fits(at ^ offset) && !nodes[1..].iter().any(is_taken)
+        let is_taken = |node: &super::dawg::DawgNode| self.state(offset ^ u32::from(node.label)).is_fixed;
+        !self.state(offset).is_used && fits(at ^ offset) && !nodes[1..].iter().any(is_taken)
     }
 
-    /// Takes a unit out of the ring of free ones.
+    /// Removes a unit from the ring of free units.
     fn reserve(&mut self, at: u32) {
         if at as usize >= self.units.len() {
             self.expand();
         }
-        let Extra { before, next, .. } = *self.known(at);
+        let UnitState { before, next, .. } = *self.state(at);
         if at == self.head {
             self.head = if next == at { self.units.len() as u32 } else { next };
         }
-        self.extra(before).next = next;
-        self.extra(next).before = before;
-        self.extra(at).is_fixed = true;
+        self.state_mut(before).next = next;
+        self.state_mut(next).before = before;
+        self.state_mut(at).is_fixed = true;
     }
 
     /// Adds a block to the ring, and closes the oldest open one if there are too many.
@@ -142,23 +145,24 @@ impl DoubleArrayBuilder {
         }
         self.units.resize(end as usize, 0);
         for at in start..end {
-            *self.extra(at) = Extra { before: at.wrapping_sub(1), next: at + 1, is_fixed: false, is_used: false };
+            *self.state_mut(at) =
+                UnitState { before: at.wrapping_sub(1), next: at + 1, is_fixed: false, is_used: false };
         }
         let head = self.head;
-        // With no free unit before, the head is the first of the new ones.
-        let last = if head == start { end - 1 } else { self.known(head).before };
-        self.extra(start).before = last;
-        self.extra(end - 1).next = head;
-        self.extra(last).next = start;
-        self.extra(head).before = end - 1;
+        // If there was no free unit, the head is the first new unit.
+        let last = if head == start { end - 1 } else { self.state(head).before };
+        self.state_mut(start).before = last;
+        self.state_mut(end - 1).next = head;
+        self.state_mut(last).next = start;
+        self.state_mut(head).before = end - 1;
     }
 
-    /// The free units of a block get labels under which no walk comes to them.
+    /// Closes a block: its free units get labels that no lookup matches.
     fn close(&mut self, block: u32) {
         let (start, end) = (block * BLOCK, (block + 1) * BLOCK);
-        let unused = (start..end).find(|&at| !self.known(at).is_used).unwrap_or(0);
+        let unused = (start..end).find(|&at| !self.state(at).is_used).unwrap_or(0);
         for at in start..end {
-            if !self.known(at).is_fixed {
+            if !self.state(at).is_fixed {
                 self.reserve(at);
                 self.set_label(at, (at ^ unused) as u8);
             }
@@ -179,16 +183,16 @@ impl DoubleArrayBuilder {
         self.units.len() as u32 / BLOCK
     }
 
-    fn known(&self, at: u32) -> &Extra {
-        &self.extras[(at % (BLOCK * OPEN_BLOCKS)) as usize]
+    fn state(&self, at: u32) -> &UnitState {
+        &self.states[(at % (BLOCK * OPEN_BLOCKS)) as usize]
     }
 
-    fn extra(&mut self, at: u32) -> &mut Extra {
-        &mut self.extras[(at % (BLOCK * OPEN_BLOCKS)) as usize]
+    fn state_mut(&mut self, at: u32) -> &mut UnitState {
+        &mut self.states[(at % (BLOCK * OPEN_BLOCKS)) as usize]
     }
 }
 
-/// Whether a unit can say this distance.
+/// Reports whether a unit can encode a distance.
 fn fits(distance: u32) -> bool {
     distance & LOW == 0 || distance & HIGH == 0
 }

@@ -1,12 +1,12 @@
-//! The rule sets that have names: nfkc, nmt_nfkc, and both with case folding.
+//! Derives the named rule sets: nfkc, nmt_nfkc, and nfkc_cf and nmt_nfkc_cf with case folding.
 //!
-//! Reference: SentencePiece makes them with ICU and ships the result: Unicode 16.0 in 0.2.1, 17.0 in 0.2.3. They are derived here in the
-//! same way. nfkc has a rule for every character that NFKC changes, and for every sequence of characters that decompose to one
-//! each and compose together; rules that others make superfluous are left out. nmt_nfkc maps controls and odd
-//! spaces besides. The folding is the simple one, of what rules give and of characters without a rule.
+//! Reference: SentencePiece generates these rule sets with ICU and ships the result: Unicode 16.0 in 0.2.1, 17.0 in 0.2.3. This
+//! module derives the same rules. nfkc has a rule for every character that NFKC changes, and for every sequence whose
+//! characters each decompose to one character and compose together; redundant rules are removed. nmt_nfkc also maps
+//! control characters and unusual spaces. Simple case folding applies to replacements and to characters without a rule.
 //!
-//! The tables at hand are newer than Unicode 17.0 and 16.0, so characters that came later are left alone; what a version
-//! says of its characters never changes.
+//! The Unicode tables of this module can be newer than 16.0 and 17.0, so later characters are left unchanged. Unicode never
+//! changes the normalization of a character after the version that adds it.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use polytok_pattern::CharRanges;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_compatible;
 
-use super::{CharsmapRules, without_redundant};
+use super::{CharsmapRules, remove_redundant};
 use crate::error::{Error, Result};
 use crate::spec::Line;
 
-/// The one character of 17.0 that decomposes.
+/// The only new character of Unicode 17.0 that decomposes.
 const NEW_DECOMPOSED: char = '\u{A7F1}';
 
-/// The upper-case letters of 17.0, and how far below their lower-case ones they are.
+/// The new upper-case letters of Unicode 17.0, as (first, last, distance to the lower-case letter).
 const NEW_UPPER: [(char, char, u32); 4] = [
     ('\u{A7CE}', '\u{A7CE}', 1),
     ('\u{A7D2}', '\u{A7D2}', 1),
@@ -30,74 +30,75 @@ const NEW_UPPER: [(char, char, u32); 4] = [
     ('\u{16EA0}', '\u{16EB8}', 0x1B),
 ];
 
-/// The rules of a name.
+/// Returns the rule set with a name.
 pub fn rules(name: &str, line: Line) -> Result<CharsmapRules> {
-    let known = Known::new(line)?;
+    let known = KnownChars::new(line)?;
     let (base, folds) = match name.strip_suffix("_cf") {
         Some(base) => (base, true),
         None => (name, false),
     };
     let mut rules = match base {
         "nfkc" => nfkc(&known),
-        "nmt_nfkc" => without_redundant(with_nmt(nfkc(&known), line)),
+        "nmt_nfkc" => remove_redundant(add_nmt_rules(nfkc(&known), line)),
         _ => {
             return Err(Error::Argument(format!(
-                "normalization_rule_name={name:?} is none of identity, nfkc, nmt_nfkc, nfkc_cf, nmt_nfkc_cf"
+                "normalization_rule_name={name:?} does not exist; use identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf"
             )));
         }
     };
     if folds {
-        rules = with_folding(rules, &known);
+        rules = add_folding(rules, &known);
     }
     Ok(rules)
 }
 
-/// The characters of a version.
-struct Known {
+/// The characters that exist in the Unicode version of a SentencePiece version.
+struct KnownChars {
     is_known: Vec<bool>,
     line: Line,
 }
 
-impl Known {
-    fn new(line: Line) -> Result<Known> {
+impl KnownChars {
+    fn new(line: Line) -> Result<KnownChars> {
         let mut is_known = vec![false; 0x11_0000];
         for (first, last) in CharRanges::parse(r"\p{age=16.0}")?.iter() {
             is_known[first as usize..=last as usize].fill(true);
         }
         is_known[NEW_DECOMPOSED as usize] = line == Line::V0_2_3;
-        Ok(Known { is_known, line })
+        Ok(KnownChars { is_known, line })
     }
 
     fn has(&self, c: char) -> bool {
         self.is_known[c as usize]
     }
 
-    /// Whether the character is another or several ones in NFKD; if not, NFKC leaves it alone too.
+    /// Reports whether NFKD changes a character; if not, NFKC does not change it either.
     fn decomposes(&self, c: char) -> bool {
         let mut differs = false;
         decompose_compatible(c, |part| differs |= part != c);
         differs && self.has(c)
     }
 
-    /// Simple case folding.
+    /// Applies simple case folding to a character.
     fn fold(&self, c: char) -> char {
         let new = NEW_UPPER.iter().find(|(first, last, _)| (*first..=*last).contains(&c));
         match (new, self.line) {
             (Some((_, _, below)), Line::V0_2_3) => char::from_u32(c as u32 + below).unwrap_or(c),
-            _ if self.has(c) => folded(c),
+            _ if self.has(c) => fold_char(c),
             _ => c,
         }
     }
 }
 
-/// Simple case folding: to the lower-case letter of the upper-case one, but for a few.
-fn folded(c: char) -> char {
+/// Applies simple case folding with the standard library's tables: the lower-case letter of the upper-case letter, with a few
+/// exceptions.
+fn fold_char(c: char) -> char {
     match c {
         // Cherokee folds to upper case.
         '\u{13A0}'..='\u{13F5}' => return c,
         '\u{13F8}'..='\u{13FD}' => return char::from_u32(c as u32 - 8).unwrap_or(c),
         '\u{AB70}'..='\u{ABBF}' => return char::from_u32(c as u32 - 0xAB70 + 0x13A0).unwrap_or(c),
-        // The dotless i has no other case than that of i; two Greek letters and a ligature have no upper case of their own.
+        // The upper case of the dotless i belongs to i. Two Greek letters and a ligature have no upper case of their own.
         'ı' => return c,
         '\u{1FD3}' => return '\u{390}',
         '\u{1FE3}' => return '\u{3B0}',
@@ -108,6 +109,7 @@ fn folded(c: char) -> char {
     single(upper.to_lowercase()).unwrap_or(c)
 }
 
+/// Returns the only character of a sequence, or `None` if there are more.
 fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
     let first = chars.next();
     if chars.next().is_none() { first } else { None }
@@ -118,9 +120,10 @@ fn characters() -> impl Iterator<Item = char> {
     ('\u{1}'..=char::MAX).filter(is_character)
 }
 
-fn nfkc(known: &Known) -> CharsmapRules {
+/// Derives the rules of NFKC.
+fn nfkc(known: &KnownChars) -> CharsmapRules {
     let mut rules = Vec::new();
-    // The other characters that decompose to a character, and what characters decompose to.
+    // `others` has the characters that decompose to a character; `decomposed` has the decompositions of several characters.
     let mut others: HashMap<char, Vec<char>> = HashMap::new();
     let mut decomposed = BTreeSet::new();
     for c in characters().filter(|&c| known.decomposes(c)) {
@@ -143,43 +146,44 @@ fn nfkc(known: &Known) -> CharsmapRules {
             rules.extend(all.map(|sequence| (sequence, composed.clone())));
         }
     }
-    without_redundant(CharsmapRules::new(rules))
+    remove_redundant(CharsmapRules::new(rules))
 }
 
-/// All sequences of characters that decompose to these.
+/// Returns all sequences of characters that decompose to `parts`.
 fn sequences(parts: &str, others: &HashMap<char, Vec<char>>) -> Vec<String> {
-    let mut found = vec![String::new()];
+    let mut sequences = vec![String::new()];
     for part in parts.chars() {
         let others = others.get(&part).map_or(&[][..], Vec::as_slice);
         let choices = || std::iter::once(part).chain(others.iter().copied());
-        let longer = found.iter().flat_map(|text| choices().map(move |c| with(text, c)));
-        found = longer.collect();
+        let longer = sequences.iter().flat_map(|text| choices().map(move |c| append_char(text, c)));
+        sequences = longer.collect();
     }
-    found
+    sequences
 }
 
-fn with(text: &str, c: char) -> String {
+/// Returns `text` followed by `c`.
+fn append_char(text: &str, c: char) -> String {
     let mut longer = String::with_capacity(text.len() + c.len_utf8());
     longer.push_str(text);
     longer.push(c);
     longer
 }
 
-fn with_nmt(rules: CharsmapRules, line: Line) -> CharsmapRules {
+fn add_nmt_rules(rules: CharsmapRules, line: Line) -> CharsmapRules {
     let spaces = "\t\n\u{C}\r\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
     let new = if line == Line::V0_2_3 { "\u{61C}" } else { "" };
     let mut rules = rules.0;
     rules.extend(spaces.chars().chain(new.chars()).map(|c| (c.to_string(), " ".to_string())));
-    let gone = ('\u{1}'..='\u{8}').chain(['\u{B}']).chain('\u{E}'..='\u{1F}').chain(['\u{7F}', '\u{8F}', '\u{9F}']);
-    rules.extend(gone.map(|c| (c.to_string(), String::new())));
-    // Both kinds of tilde are used in Japanese, each in its way.
+    let removed = ('\u{1}'..='\u{8}').chain(['\u{B}']).chain('\u{E}'..='\u{1F}').chain(['\u{7F}', '\u{8F}', '\u{9F}']);
+    rules.extend(removed.map(|c| (c.to_string(), String::new())));
+    // Japanese uses the full-width tilde and the wave dash differently, so the full-width tilde is kept.
     rules.retain(|(key, _)| key != "\u{FF5E}");
     CharsmapRules::new(rules)
 }
 
-fn with_folding(rules: CharsmapRules, known: &Known) -> CharsmapRules {
+fn add_folding(rules: CharsmapRules, known: &KnownChars) -> CharsmapRules {
     let folded = characters().map(|c| (c, known.fold(c))).filter(|(c, folded)| c != folded);
     let mut all: Vec<(String, String)> = folded.map(|(c, folded)| (c.to_string(), folded.to_string())).collect();
     all.extend(rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known.fold(c)).collect())));
-    without_redundant(CharsmapRules::new(all))
+    remove_redundant(CharsmapRules::new(all))
 }
