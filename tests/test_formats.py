@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from format_samples import A_PIECE, REAL, SMALL, UNKNOWN_PIECE, real, sentencepiece_file, small_file
-from polytok import conversion, formats
+from polytok import conversion, file_names, formats
 from polytok.errors import ArgumentError, FormatError
 from polytok.spec import Template
 
@@ -20,6 +22,23 @@ def test_the_table_names_every_module() -> None:
     modules = [importlib.import_module(f"polytok.formats.{row.name}") for row in pkgutil.iter_modules(formats.__path__)]
     known = {row.name for row in formats.all_formats()}
     assert {module.name for module in modules if hasattr(module, "refusal")} == known
+
+
+def test_every_format_has_a_small_file() -> None:
+    """Tests that no format is missing in SMALL, except formats whose samples are in other test files."""
+    assert {*SMALL, "bpe_files", "wordpiece", "ptok"} == {row.name for row in formats.all_formats()}
+
+
+def test_every_format_that_is_written_has_a_file_name() -> None:
+    """Tests that saving under the usual name of a format's files chooses the format."""
+    named = {name for names in (file_names._NAMES, file_names._SUFFIXES) for row in names.values() for name in row}
+    assert {*named, "bpe_files"} == {row.name for row in formats.all_formats()}
+
+
+def test_every_format_has_a_row_in_the_docs() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "formats.md").read_text("utf-8")
+    rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert {row.name for row in formats.all_formats()} - rows == set()
 
 
 def test_an_unknown_format_name_lists_the_known_ones() -> None:
