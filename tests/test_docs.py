@@ -92,6 +92,25 @@ def test_named_files_exist() -> None:
             assert any((room / name).exists() for room in rooms), f"{page.name}: {name}"
 
 
+def test_files_in_the_recipes_exist() -> None:
+    """Tests the paths in CONTRIBUTING.md, except those of files named ``yours``, which a contributor adds."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").replace("\\_", "_")
+    rooms = [ROOT, *(ROOT / "crates/polytok-core" / room for room in (".", "src", "src/normalize"))]
+    rooms += [ROOT / "python/polytok", ROOT / "python/polytok/training"]
+    paths = {path for path in re.findall(r"[\w/.-]+(?:\.(?:py|rs|md)\b|/(?=[`.,; ]))", text) if "yours" not in path}
+    assert {path for path in paths if not any((room / path).exists() for room in rooms)} == set()
+
+
+def test_types_and_tables_in_the_recipes_exist() -> None:
+    """Tests that the capitalized names in CONTRIBUTING.md are defined in the code."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    files = [file for folder in ("crates", "python", "tests") for file in (ROOT / folder).rglob("*.[pr][ys]")]
+    code = "\n".join(file.read_text("utf-8") for file in files)
+    for name in re.findall(r"`(_?[A-Z][A-Z_a-z]+)`", text):
+        definition = rf"\b(?:enum|struct|trait|class|type|const) {name}\b|^{name}\b.* =|environ.*\"{name}\""
+        assert re.search(definition, code, re.MULTILINE), name
+
+
 # Examples
 
 
