@@ -261,51 +261,41 @@ impl NormalizeStep {
         }
     }
 
-    /// Runs any step except SentencePiece's, which writes its own offsets.
+    /// Runs any step except SentencePiece's, which writes its own offsets. Most steps need text that is UTF-8.
     fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
+        let utf8 = || valid(text).map_err(not_utf8);
         match self {
             NormalizeStep::SentencePiece(_) => {}
-            NormalizeStep::PrefixSpace if text.is_empty() => {}
             NormalizeStep::PrefixSpace => {
-                out.insert(b" ", 0);
-                out.keep(text, 0, text.len());
+                if !text.is_empty() {
+                    out.insert(b" ", 0);
+                    out.keep(text, 0, text.len());
+                }
             }
             NormalizeStep::ReplaceInvalid(step) => step.apply(text, out),
             NormalizeStep::Ugm(step) => step.apply(text, out),
             NormalizeStep::Wpm(step) => step.apply(text, out),
-            NormalizeStep::Replace(step) if step.is_literal() => step.apply(text, out)?,
             NormalizeStep::ByteLevel => byte_level::ByteLevel.apply(text, (0, text.len()), out),
-            _ => self.apply_to_text(valid(text).map_err(not_utf8)?, out)?,
+            NormalizeStep::Replace(step) if step.is_literal() => step.apply(text, out)?,
+            NormalizeStep::Replace(step) => step.apply(utf8()?.as_bytes(), out)?,
+            NormalizeStep::Bert(step) => step.apply(utf8()?, out),
+            NormalizeStep::Strip(step) => step.apply(utf8()?, out),
+            NormalizeStep::StripAccents(step) => step.apply(utf8()?, out),
+            NormalizeStep::Unicode(step) => step.apply(utf8()?, out),
+            NormalizeStep::Lowercase(step) => step.apply(utf8()?, out),
+            NormalizeStep::Nmt(step) => step.apply(utf8()?, out),
+            NormalizeStep::Precompiled(step) => step.apply(utf8()?, out),
+            NormalizeStep::Prepend(prefix) => prepend(prefix, utf8()?, out),
         }
         Ok(())
     }
+}
 
-    /// Runs a step that needs text that is UTF-8.
-    fn apply_to_text<O: Output>(&self, text: &str, out: &mut O) -> Result<()> {
-        match self {
-            NormalizeStep::Bert(step) => step.apply(text, out),
-            NormalizeStep::Strip(step) => step.apply(text, out),
-            NormalizeStep::StripAccents(step) => step.apply(text, out),
-            NormalizeStep::Unicode(step) => step.apply(text, out),
-            NormalizeStep::Lowercase(step) => step.apply(text, out),
-            NormalizeStep::Nmt(step) => step.apply(text, out),
-            NormalizeStep::Precompiled(step) => step.apply(text, out),
-            NormalizeStep::Replace(step) => step.apply(text.as_bytes(), out)?,
-            NormalizeStep::Prepend(prefix) if !text.is_empty() => {
-                // The prefix has the span of the first character.
-                out.change(prefix.as_bytes(), 0);
-                out.keep(text.as_bytes(), 0, text.len());
-            }
-            NormalizeStep::Prepend(_) => {}
-            // `apply` runs these.
-            NormalizeStep::SentencePiece(_)
-            | NormalizeStep::PrefixSpace
-            | NormalizeStep::ReplaceInvalid(_)
-            | NormalizeStep::Ugm(_)
-            | NormalizeStep::Wpm(_) => {}
-            NormalizeStep::ByteLevel => {}
-        }
-        Ok(())
+/// Writes `text` after `prefix`, which has the span of the first character. An empty text stays empty.
+fn prepend<O: Output>(prefix: &str, text: &str, out: &mut O) {
+    if !text.is_empty() {
+        out.change(prefix.as_bytes(), 0);
+        out.keep(text.as_bytes(), 0, text.len());
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Reference: `decode` of tokenizers 0.23. The text of an id is the text of its added token, or else of its row. An
 //! unknown id is skipped. Without a chain, tokens are joined with spaces. Each step is a state machine that accepts its
-//! input in parts ([`step::Step`]), so decoding in parts cannot differ from decoding a whole sequence. A step holds
+//! input in parts ([`ChainStep`]), so decoding in parts cannot differ from decoding a whole sequence. A step holds
 //! back text that can still change. The whole text is held back only if a regular expression, a WordPiece cleanup or a
 //! CTC comes after a Fuse.
 //!
