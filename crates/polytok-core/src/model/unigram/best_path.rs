@@ -34,67 +34,71 @@ pub(super) struct PathState<Sum> {
     entry: u32,
 }
 
-/// An arithmetic of scores.
+/// A score, and how a reference adds and compares scores.
 pub(super) trait Score: Copy {
     /// The type of sums.
     type Sum: Copy + Default + PartialOrd + Add<Output = Self::Sum>;
+    /// Adds the score to the sum `here`, before the result is rounded.
     fn plus(self, here: Self::Sum) -> Self;
+    /// Reports whether a new sum replaces the best sum.
     fn beats(sum: Self, best: Self::Sum) -> bool;
+    /// Rounds a new sum to the precision in which sums are stored.
     fn round(sum: Self) -> Self::Sum;
-    /// Makes sums smaller where they need it: all of these, which start at the place with the sum `here`. That sum
-    /// afterwards.
-    fn rebased(_states: &mut [PathState<Self::Sum>], here: Self::Sum) -> Self::Sum {
+    /// Subtracts `here`, the sum of the first state, from all states if `here` is too large. Returns the new sum of the
+    /// first state.
+    fn rebase_if_large(_states: &mut [PathState<Self::Sum>], here: Self::Sum) -> Self::Sum {
         here
     }
 
-    /// Bits of a sum's significand.
-    const MANTISSA: i32;
-    /// Sums within this stay as they are.
-    const FARTHEST: f64;
-    /// Adding it changes nothing.
-    const NOTHING: Self;
-    /// The score in double precision, which holds it exactly.
-    fn exact(self) -> f64;
-    /// A sum in single precision.
+    /// The number of bits of a sum's significand.
+    const MANTISSA_BITS: i32;
+    /// The largest absolute value of a sum that needs no rebasing.
+    const LARGEST_SUM: f64;
+    /// The score that changes no sum.
+    const ZERO: Self;
+    /// Returns the score in double precision, which is exact.
+    fn to_double(self) -> f64;
+    /// Returns a sum in single precision.
     fn magnitude(sum: Self::Sum) -> f32;
-    /// The sum behind a piece that only one way leads over.
+    /// Returns the sum after a piece that every path contains; `here` is the sum before the piece.
     #[inline]
-    fn behind(self, here: Self::Sum) -> Self::Sum {
-        let here = Self::rebased(&mut [], here);
+    fn add_to(self, here: Self::Sum) -> Self::Sum {
+        let here = Self::rebase_if_large(&mut [], here);
         Self::round(self.plus(here))
     }
 }
 
-/// Finds the best way to each place; the pieces' scores are in `scores`, by their values in the trie, and `from` is the
-/// sum before the text. The sum behind it, and whether an unknown character was ever the best way to a place.
+/// Finds the best path to each offset. `scores` has the score of each value of the trie, and `start_sum` is the sum
+/// before the text. Returns the sum after the text, and whether the best path to any offset ever ended with an unknown
+/// character.
 pub(super) fn search<S: Score>(
     trie: &Trie,
     scores: &[S],
     unknown_score: S::Sum,
     text: &[u8],
-    from: S::Sum,
+    start_sum: S::Sum,
     states: &mut Vec<PathState<S::Sum>>,
 ) -> (S::Sum, bool) {
     states.clear();
     states.resize(text.len() + 1, PathState { score: S::Sum::default(), link: NONE, entry: UNKNOWN_ENTRY });
-    states[0].score = from;
+    states[0].score = start_sum;
     let (mut frontier, mut start, mut has_unknown) = (0, 0, false);
     while start < text.len() {
         let here = states[start].score;
-        let here = S::rebased(&mut states[start..=frontier], here);
+        let here = S::rebase_if_large(&mut states[start..=frontier], here);
         let char_end = start + char_len(&text[start..]);
-        let mut single = false;
+        let mut has_single_char = false;
         trie.prefixes(&text[start..], |len, entry| {
             let end = start + len;
             frontier = frontier.max(end);
-            single |= end == char_end;
+            has_single_char |= end == char_end;
             let sum = scores[entry as usize].plus(here);
             let state = &mut states[end];
             if state.link == NONE || S::beats(sum, state.score) {
                 *state = PathState { score: S::round(sum), link: start as u32, entry };
             }
         });
-        if !single {
+        if !has_single_char {
             frontier = frontier.max(char_end);
             let sum = unknown_score + here;
             let state = &mut states[char_end];
@@ -131,12 +135,12 @@ fn reverse_links<Sum>(states: &mut [PathState<Sum>]) {
     }
 }
 
-/// SentencePiece 0.2.1's.
+/// The arithmetic of SentencePiece 0.2.1.
 impl Score for f64 {
     type Sum = f32;
-    const MANTISSA: i32 = f32::MANTISSA_DIGITS as i32;
-    const FARTHEST: f64 = f32::MAX as f64;
-    const NOTHING: f64 = -0.0;
+    const MANTISSA_BITS: i32 = f32::MANTISSA_DIGITS as i32;
+    const LARGEST_SUM: f64 = f32::MAX as f64;
+    const ZERO: f64 = -0.0;
 
     #[inline]
     fn plus(self, here: f32) -> f64 {
@@ -154,7 +158,7 @@ impl Score for f64 {
     }
 
     #[inline]
-    fn exact(self) -> f64 {
+    fn to_double(self) -> f64 {
         self
     }
 
@@ -164,12 +168,12 @@ impl Score for f64 {
     }
 }
 
-/// SentencePiece 0.2.3's.
+/// The arithmetic of SentencePiece 0.2.3.
 impl Score for f32 {
     type Sum = f32;
-    const MANTISSA: i32 = f32::MANTISSA_DIGITS as i32;
-    const FARTHEST: f64 = REBASE_BEYOND as f64;
-    const NOTHING: f32 = -0.0;
+    const MANTISSA_BITS: i32 = f32::MANTISSA_DIGITS as i32;
+    const LARGEST_SUM: f64 = REBASE_BEYOND as f64;
+    const ZERO: f32 = -0.0;
 
     #[inline]
     fn plus(self, here: f32) -> f32 {
@@ -187,7 +191,7 @@ impl Score for f32 {
     }
 
     #[inline]
-    fn exact(self) -> f64 {
+    fn to_double(self) -> f64 {
         self as f64
     }
 
@@ -197,7 +201,7 @@ impl Score for f32 {
     }
 
     #[inline]
-    fn rebased(states: &mut [PathState<f32>], here: f32) -> f32 {
+    fn rebase_if_large(states: &mut [PathState<f32>], here: f32) -> f32 {
         if here.abs() <= REBASE_BEYOND || here.is_nan() {
             return here;
         }
@@ -206,7 +210,7 @@ impl Score for f32 {
     }
 }
 
-/// Subtracts `here` from the first state and from all others that are reached.
+/// Subtracts `here` from the first state and from all other states that have a path.
 #[cold]
 fn rebase(states: &mut [PathState<f32>], here: f32) {
     for (i, state) in states.iter_mut().enumerate() {
@@ -218,31 +222,31 @@ fn rebase(states: &mut [PathState<f32>], here: f32) {
 
 /// A score whose sums keep double precision.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wide(pub f64);
+pub(super) struct WideScore(pub f64);
 
-impl Score for Wide {
+impl Score for WideScore {
     type Sum = f64;
-    const MANTISSA: i32 = f64::MANTISSA_DIGITS as i32;
-    const FARTHEST: f64 = f64::MAX;
-    const NOTHING: Wide = Wide(-0.0);
+    const MANTISSA_BITS: i32 = f64::MANTISSA_DIGITS as i32;
+    const LARGEST_SUM: f64 = f64::MAX;
+    const ZERO: WideScore = WideScore(-0.0);
 
     #[inline]
-    fn plus(self, here: f64) -> Wide {
-        Wide(self.0 + here)
+    fn plus(self, here: f64) -> WideScore {
+        WideScore(self.0 + here)
     }
 
     #[inline]
-    fn beats(sum: Wide, best: f64) -> bool {
+    fn beats(sum: WideScore, best: f64) -> bool {
         sum.0 > best
     }
 
     #[inline]
-    fn round(sum: Wide) -> f64 {
+    fn round(sum: WideScore) -> f64 {
         sum.0
     }
 
     #[inline]
-    fn exact(self) -> f64 {
+    fn to_double(self) -> f64 {
         self.0
     }
 

@@ -1,6 +1,7 @@
 //! Encodes texts word by word, with tables that are built once they pay.
 //!
-//! Until then, and if words cannot be proven, `Unigram::segment` searches each text as a whole, with the same ids.
+//! Before the tables pay, or if the paths of words cannot be proven, `Unigram::segment` searches each text as a whole,
+//! with the same ids.
 
 use super::letters::Letters;
 use super::send::Sender;
@@ -27,7 +28,7 @@ impl WordTables {
     /// Builds the tables for normalized texts; None if words cannot be proven.
     fn new(unigram: &Unigram, vocab: &Vocab) -> Option<WordTables> {
         let pieces = unigram.pieces(vocab);
-        let letters = if is_tame(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
+        let letters = if has_provable_scores(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
         Some(WordTables { letters, lens: pieces.map(|piece| piece.len() as u32).collect() })
     }
 
@@ -35,22 +36,22 @@ impl WordTables {
     pub fn raw(unigram: &Unigram, normalizer: &SentencePieceNormalizer, vocab: &Vocab) -> Option<WordTables> {
         let mut tables = WordTables::new(unigram, vocab)?;
         let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
-        tables.letters.learn(normalizer, user_defined, unigram.pieces(vocab)).then_some(tables)
+        tables.letters.add_normalizer(normalizer, user_defined, unigram.pieces(vocab)).then_some(tables)
     }
 }
 
 /// Reports whether words can be proven.
-fn is_tame(unigram: &Unigram) -> bool {
-    certain::is_tame(unigram.unknown_score as f64)
+fn has_provable_scores(unigram: &Unigram) -> bool {
+    certain::is_provable(unigram.unknown_score as f64)
         && match &unigram.best_path {
-            BestPathScores::Double(scores) => scores.table.iter().all(|&score| certain::is_tame(score)),
-            BestPathScores::Single(scores) => scores.table.iter().all(|&score| certain::is_tame(score as f64)),
+            BestPathScores::Double(scores) => scores.table.iter().all(|&score| certain::is_provable(score)),
+            BestPathScores::Single(scores) => scores.table.iter().all(|&score| certain::is_provable(score as f64)),
         }
 }
 
 /// Reports whether `encode_raw` accepts this text.
 pub fn takes_raw(text: &[u8]) -> bool {
-    text.len() <= raw::LONGEST && memchr::memchr(0, text).is_none()
+    text.len() <= raw::MOST_TEXT_BYTES && memchr::memchr(0, text).is_none()
 }
 
 impl Unigram {
@@ -111,7 +112,7 @@ impl Unigram {
         normalizer: Option<&SentencePieceNormalizer>,
         text: &[u8],
         scratch: &mut UnigramScratch,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<()> {
         let (Unigram { trie, ids, unknown_score, .. }, letters) = (self, &tables.letters);
         let words = &mut scratch.words;
@@ -119,12 +120,12 @@ impl Unigram {
             BestPathScores::Double(scores) => {
                 let (rows, unknown_score) = (scores.rows(ids), *unknown_score as f64);
                 WordDictionary { trie, scores: &scores.table, rows, unknown_score, letters }
-                    .run(normalizer, text, words, to)
+                    .run(normalizer, text, words, receiver)
             }
             BestPathScores::Single(scores) => {
                 let (rows, unknown_score) = (scores.rows(ids), *unknown_score);
                 WordDictionary { trie, scores: &scores.table, rows, unknown_score, letters }
-                    .run(normalizer, text, words, to)
+                    .run(normalizer, text, words, receiver)
             }
         }
     }

@@ -1,70 +1,73 @@
-//! The best path of a word, and up to which sum before it no rounding can change that path.
+//! The best path of a word, and the largest sum before the word at which rounding cannot change that path.
 //!
-//! The references add floats from the start of the text, so how a decision is rounded depends on the sum P before the word. Here the
-//! word is searched without P, in double precision, and each place v on its best path gets the margin m(v) by which the best way
-//! there beats the next one. Let every sum that the reference makes inside the word be below 2^e in magnitude. Then each of its
-//! additions errs by at most h = 2^(e-1-MANTISSA), half a unit in the last place. By induction over the places:
-//! - every candidate for v is at most P + (its true sum) + c(v)·h, where c(v) is the number of characters up to v, for no path to v has
-//!   more pieces, and the maximum of sums that err by so much errs by no more;
-//! - the candidate on the best path is at least P + (its true sum) - b(v)·h, where b(v) is the number of its pieces, for the best float
-//!   sum at each earlier place is at least the one that the best path gives.
+//! The references add floats from the start of the text, so the rounding of a comparison depends on the sum P before
+//! the word. This module searches the word without P, in double precision. Each position v on the best path gets a
+//! margin m(v): the difference between the sums of the best and the second best path to v. Assume that every sum of the
+//! reference inside the word is below 2^e in magnitude. Then each of its additions has an error of at most
+//! h = 2^(e-1-MANTISSA_BITS), half a unit in the last place. By induction over the positions:
+//! - The reference's sum of every path to v is at most P + (its true sum) + c(v)·h, if c(v) is the number of characters
+//!   before v. No path to v has more pieces, and the maximum of sums with a bounded error has the same bound.
+//! - The reference's sum of the best path is at least P + (its true sum) - b(v)·h, if b(v) is the number of its pieces.
+//!   The best float sum at each earlier position is at least the float sum of the best path there.
 //!
-//! So with m(v) > (b(v) + c(v))·h for all v on the path, the reference finds the same path, in whatever order it compares, and its sum
-//! behind the word is that of the path's pieces added one by one. From the smallest m/(b + c) follows e, and from that how big |P| may
-//! be: 2^e less the largest sum in the word. Nor may any sum get so big that it is rebased. Equal sums have margin 0: never certain.
+//! So if m(v) > (b(v) + c(v))·h for all v on the path, the reference finds the same path, in whatever order it compares
+//! sums. Its sum after the word is P plus the scores of the path's pieces, added in order. The smallest m/(b + c)
+//! determines e, and e limits |P|: P can be at most 2^e minus the largest sum in the word. P must also be so small that
+//! no sum is rebased. Equal sums have margin 0, so the path is never certain.
 //!
-//! Slack covers the rounding of this computation itself, which is relative to 2^-53. Scores are finite and far from the largest floats
-//! (`is_tame`). Cost: that of the search; worst input: the same.
+//! A slack covers the rounding of this computation itself, which is relative to 2^-53. Scores are finite and much
+//! smaller than the largest floats (`is_provable`). Cost and worst input: those of the search.
 
 use super::best_path::Score;
 use super::best_path::UNKNOWN_ENTRY;
 use crate::trie::Trie;
 use crate::utf8::char_len;
 
-/// Longer words are not proven.
-pub(super) const LONGEST: usize = 63;
+/// The largest number of bytes of a word whose path is proven.
+pub(super) const MOST_WORD_BYTES: usize = 63;
 
-/// Larger scores are left to the plain search.
+/// The largest score of models whose words are proven; other models use the plain search.
 const LARGEST_SCORE: f64 = 1e9;
 
-/// Codes count eighths of a power of two from 1 on: the bits of a float from here on.
+/// The number of low bits of a float that a code omits: a code counts eighths of powers of two, from 1 on.
 const CODE_SHIFT: u32 = 20;
 const CODE_OF_ONE: u32 = 1f32.to_bits() >> CODE_SHIFT;
 
-/// The magnitude of a sum, rounded down to one of 256 steps up to 2^31. Values that are no numbers are beyond all.
+/// Returns the code of the magnitude of a sum: the magnitude rounded down to one of 256 steps up to 2^31. The code of NaN
+/// is above all steps.
 #[inline]
-pub(super) fn code(sum: f32) -> u32 {
+pub(super) fn sum_code(sum: f32) -> u32 {
     (sum.abs().to_bits() >> CODE_SHIFT).saturating_sub(CODE_OF_ONE)
 }
 
-/// Sums whose `code` is below this are below `limit`.
+/// Returns a code; all sums with lower codes are below `limit`.
 fn code_below(limit: f64) -> u8 {
-    if limit < 1.0 { 0 } else { code(limit as f32).min(255) as u8 }
+    if limit < 1.0 { 0 } else { sum_code(limit as f32).min(255) as u8 }
 }
 
-/// Whether the proof holds for a score.
-pub(super) fn is_tame(score: f64) -> bool {
+/// Reports whether the proof is valid for a score.
+pub(super) fn is_provable(score: f64) -> bool {
     score.abs() <= LARGEST_SCORE
 }
 
-/// The best way to a place.
+/// The best path to a position in a word.
 #[derive(Clone, Copy)]
 struct WordPosition {
     sum: f64,
-    /// Of the next best.
-    second: f64,
+    /// The sum of the second best path.
+    second_sum: f64,
     entry: u32,
-    /// Where its last piece starts.
+    /// The start of the last piece.
     link: u8,
-    /// Its pieces.
+    /// The number of pieces.
     pieces: u8,
-    /// The characters before the place.
+    /// The number of characters before the position.
     chars: u8,
 }
 
 const UNREACHED: WordPosition = WordPosition {
     sum: f64::NEG_INFINITY,
-    second: f64::NEG_INFINITY,
+    second_sum: f64::NEG_INFINITY,
     entry: UNKNOWN_ENTRY,
     link: 0,
     pieces: 0,
@@ -74,94 +77,98 @@ const UNREACHED: WordPosition = WordPosition {
 const START: WordPosition = WordPosition { sum: 0.0, ..UNREACHED };
 
 impl WordPosition {
-    /// Which way is the better one cannot be foreseen, so it is no branch.
+    /// Replaces the path if the new sum is larger. There is no branch, because it would be mispredicted.
     #[inline]
     fn offer(&mut self, sum: f64, link: usize, entry: u32, pieces: u8) {
         let is_better = sum > self.sum;
-        let other = if is_better { self.sum } else { sum };
-        self.second = if other > self.second { other } else { self.second };
+        let loser = if is_better { self.sum } else { sum };
+        self.second_sum = if loser > self.second_sum { loser } else { self.second_sum };
         self.sum = if is_better { sum } else { self.sum };
         self.entry = if is_better { entry } else { self.entry };
         self.link = if is_better { link as u8 } else { self.link };
         self.pieces = if is_better { pieces } else { self.pieces };
     }
 
-    /// By how much it beats the next best.
+    /// Returns the difference between the sums of the best and the second best path.
     fn margin(&self) -> f64 {
-        self.sum - self.second
+        self.sum - self.second_sum
     }
 }
 
-/// A word that is searched.
+/// The memory of the search for a word's best path.
 pub(super) struct SearchedWord {
-    places: [WordPosition; LONGEST + 1],
-    /// The last search's path.
-    path: [(u32, u32); LONGEST],
+    positions: [WordPosition; MOST_WORD_BYTES + 1],
+    /// The entries and ends of the pieces of the last path.
+    path: [(u32, u32); MOST_WORD_BYTES],
     len: usize,
 }
 
 impl Default for SearchedWord {
     fn default() -> SearchedWord {
-        SearchedWord { places: [UNREACHED; LONGEST + 1], path: [(0, 0); LONGEST], len: 0 }
+        SearchedWord { positions: [UNREACHED; MOST_WORD_BYTES + 1], path: [(0, 0); MOST_WORD_BYTES], len: 0 }
     }
 }
 
 impl SearchedWord {
-    /// Searches a word of at most `LONGEST` bytes. The code of sums below which the path is certain; 0 if it never is.
+    /// Searches a word of at most `MOST_WORD_BYTES` bytes. Returns the code of the sum below which the path is certain; 0
+    /// if the path is never certain.
     pub fn search<S: Score>(&mut self, trie: &Trie, scores: &[S], unknown_score: f64, word: &[u8]) -> u8 {
-        let places = &mut self.places[..=word.len()];
-        places.fill(UNREACHED);
-        places[0] = START;
-        let (mut start, mut chars, mut reach) = (0, 0, 0f64);
+        let positions = &mut self.positions[..=word.len()];
+        positions.fill(UNREACHED);
+        positions[0] = START;
+        let (mut start, mut chars, mut largest) = (0, 0, 0f64);
         while start < word.len() {
-            places[start].chars = chars;
-            let WordPosition { sum: here, pieces, .. } = places[start];
+            positions[start].chars = chars;
+            let WordPosition { sum: here, pieces, .. } = positions[start];
             let char_end = start + char_len(&word[start..]);
-            let mut single = false;
+            let mut has_single_char = false;
             trie.prefixes(&word[start..], |len, entry| {
-                single |= start + len == char_end;
-                let sum = here + scores[entry as usize].exact();
-                reach = reach.max(sum.abs());
-                places[start + len].offer(sum, start, entry, pieces + 1);
+                has_single_char |= start + len == char_end;
+                let sum = here + scores[entry as usize].to_double();
+                largest = largest.max(sum.abs());
+                positions[start + len].offer(sum, start, entry, pieces + 1);
             });
-            if !single {
+            if !has_single_char {
                 let sum = here + unknown_score;
-                reach = reach.max(sum.abs());
-                places[char_end].offer(sum, start, UNKNOWN_ENTRY, pieces + 1);
+                largest = largest.max(sum.abs());
+                positions[char_end].offer(sum, start, UNKNOWN_ENTRY, pieces + 1);
             }
             (start, chars) = (char_end, chars + 1);
         }
-        places[start].chars = chars;
-        let slack = reach * chars as f64 * 2f64.powi(-44);
-        code_below(largest_sum::<S>(self.trace(word.len(), slack), reach))
+        positions[start].chars = chars;
+        let slack = largest * chars as f64 * 2f64.powi(-44);
+        code_below(largest_sum::<S>(self.trace(word.len(), slack), largest))
     }
 
-    /// Notes the path; the smallest margin on it for each addition that may err.
+    /// Writes the path to `self.path`. Returns the smallest margin of the path per rounded addition.
     fn trace(&mut self, end: usize, slack: f64) -> f64 {
-        let (mut at, mut error) = (end, f64::INFINITY);
-        self.len = self.places[end].pieces as usize;
+        let (mut at, mut smallest) = (end, f64::INFINITY);
+        self.len = self.positions[end].pieces as usize;
         for slot in self.path[..self.len].iter_mut().rev() {
-            let place = self.places[at];
-            error = error.min((place.margin() - slack) / (place.pieces as u32 + place.chars as u32) as f64);
-            *slot = (place.entry, at as u32);
-            at = place.link as usize;
+            let position = self.positions[at];
+            smallest =
+                smallest.min((position.margin() - slack) / (position.pieces as u32 + position.chars as u32) as f64);
+            *slot = (position.entry, at as u32);
+            at = position.link as usize;
         }
-        error
+        smallest
     }
 
-    /// The entries of the path, [`UNKNOWN_ENTRY`] for unknown characters, and where in the word they end.
+    /// Returns the entries of the path, [`UNKNOWN_ENTRY`] for unknown characters, with the offsets in the word at which they
+    /// end.
     pub fn path(&self) -> &[(u32, u32)] {
         &self.path[..self.len]
     }
 }
 
-/// The largest sum before a word at which additions err by less than `error`, if no sum in the word is larger than `reach`.
-fn largest_sum<S: Score>(error: f64, reach: f64) -> f64 {
+/// Returns the largest sum before a word at which additions have errors below `error`, if no sum in the word is larger
+/// than `largest`.
+fn largest_sum<S: Score>(error: f64, largest: f64) -> f64 {
     if error <= 0.0 {
         return 0.0;
     }
-    // The power of two at or below: additions of sums below 2^e err by 2^(e - 1 - MANTISSA).
+    // The exponent of the power of two at or below `error`. Sums below 2^e have errors of 2^(e - 1 - MANTISSA_BITS).
     let exponent = ((error * 0.99).to_bits() >> 52) as i32 - 1023;
-    let bound = 2f64.powi((exponent + 1 + S::MANTISSA).min(64));
-    (bound * 0.9999).min(S::FARTHEST) - reach * 1.0001 - 1.0
+    let bound = 2f64.powi((exponent + 1 + S::MANTISSA_BITS).min(64));
+    (bound * 0.9999).min(S::LARGEST_SUM) - largest * 1.0001 - 1.0
 }

@@ -26,6 +26,7 @@ pub(super) struct LatticeNode {
     pub score: f32,
 }
 
+/// All segmentations of a text.
 pub(super) struct Lattice {
     pub nodes: Vec<LatticeNode>,
     /// The offset of the first byte of each character, and the length of the text.
@@ -51,20 +52,21 @@ impl Lattice {
         for (start, &byte) in char_starts[..chars].iter().enumerate() {
             add_nodes(unigram, &norm[byte as usize..], (start as u32, chars as u32), &mut nodes);
         }
-        Lattice::between(nodes, char_starts, chars, unigram.line)
+        Lattice::from_nodes(nodes, char_starts, chars, unigram.line)
     }
 
-    /// Builds the lattice of nodes that are given as id, start, end and score, over `places` characters.
-    pub fn of(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Lattice {
+    /// Builds the lattice of nodes with these ids, starts, ends and scores, over `chars` characters.
+    pub fn of(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Lattice {
         let begin = LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
-        let given = nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
-        Lattice::between(std::iter::once(begin).chain(given).collect(), Vec::new(), places, line)
+        let inner_nodes =
+            nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
+        Lattice::from_nodes(std::iter::once(begin).chain(inner_nodes).collect(), Vec::new(), chars, line)
     }
 
-    /// Builds a lattice from nodes of which the first is the start of the text; adds the node at the end.
-    fn between(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, places: usize, line: Line) -> Lattice {
-        let (ending, ending_at) = by_end(&nodes, places);
-        nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: places as u32, end: NONE, score: 0.0 });
+    /// Builds a lattice from nodes, and adds the node at the end of the text. The first node is the start of the text.
+    fn from_nodes(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, chars: usize, line: Line) -> Lattice {
+        let (ending, ending_at) = by_end(&nodes, chars);
+        nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
         Lattice { nodes, char_starts, ending, ending_at, line }
     }
 
@@ -76,8 +78,8 @@ impl Lattice {
     /// Returns the nodes that end where `node` starts.
     #[inline]
     pub fn before(&self, node: u32) -> &[u32] {
-        let place = self.nodes[node as usize].start as usize;
-        &self.ending[self.ending_at[place] as usize..self.ending_at[place + 1] as usize]
+        let position = self.nodes[node as usize].start as usize;
+        &self.ending[self.ending_at[position] as usize..self.ending_at[position + 1] as usize]
     }
 
     pub fn segment(&self, node: u32) -> Segment {
@@ -110,8 +112,8 @@ impl Lattice {
         for node in 1..=self.end() {
             let mut sum = None;
             for &left in self.before(node) {
-                let way = alpha * self.nodes[left as usize].score + sums[left as usize];
-                sum = Some(sum.map_or(way, |sum| log_sum_exp(sum, way, self.line)));
+                let path_sum = alpha * self.nodes[left as usize].score + sums[left as usize];
+                sum = Some(sum.map_or(path_sum, |sum| log_sum_exp(sum, path_sum, self.line)));
             }
             sums[node as usize] = sum.unwrap_or(0.0);
         }
@@ -161,15 +163,15 @@ fn char_starts(norm: &[u8]) -> Vec<u32> {
 
 /// Adds the nodes that start at the character `start` of `chars`, which is the first of `rest`.
 fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<LatticeNode>) {
-    let mut single = false;
+    let mut has_single_char = false;
     unigram.trie.prefixes(rest, |_, entry| {
         let entry = entry as usize;
         // The lengths of a damaged file can be wrong.
         let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
-        single |= end == start + 1;
+        has_single_char |= end == start + 1;
         nodes.push(LatticeNode { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });
     });
-    if !single {
+    if !has_single_char {
         nodes.push(LatticeNode { id: TokenId::UNKNOWN, start, end: start + 1, score: unigram.unknown_score });
     }
 }
@@ -180,15 +182,15 @@ fn by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
     for node in nodes {
         ending_at[node.end as usize + 1] += 1;
     }
-    for place in 1..ending_at.len() {
-        ending_at[place] += ending_at[place - 1];
+    for position in 1..ending_at.len() {
+        ending_at[position] += ending_at[position - 1];
     }
     let mut next = ending_at.clone();
     let mut ending = vec![0; nodes.len()];
     for (i, node) in nodes.iter().enumerate() {
-        let place = &mut next[node.end as usize];
-        ending[*place as usize] = i as u32;
-        *place += 1;
+        let position = &mut next[node.end as usize];
+        ending[*position as usize] = i as u32;
+        *position += 1;
     }
     (ending, ending_at)
 }

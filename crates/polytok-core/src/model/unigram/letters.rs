@@ -1,13 +1,13 @@
-//! Splits a text into parts that no piece crosses, and encodes single characters without a search.
+//! Splits a text into runs of letters that no piece crosses, and encodes single characters without a search.
 //!
-//! Between two characters that are adjacent in no piece is a certain cut (see `boundary::neighbours`): every
-//! segmentation of the text has a border there. A character that is in no piece of two or more characters is a part by
-//! itself. A run of characters that are in no piece at all is one part. A table has the properties of each character by
-//! its code point, and what the normalizer does with the character (`raw`).
+//! There is a boundary between two characters that are adjacent in no piece (see `boundary::neighbours`): no piece of
+//! any segmentation crosses that offset. The text between two boundaries is a run of letters. A character that is in no
+//! piece of two or more characters is a run by itself. Consecutive characters that are in no piece at all are one run. A
+//! table has the properties of each code point, and records whether the normalizer copies the character (`raw`).
 //!
 //! Invariant: all pieces are UTF-8 (otherwise there are no `Letters`), so bytes of the text that are not UTF-8 are in
-//! no piece, and are processed as the search processes them. No piece contains a NUL, because its code marks the end of
-//! the text and bytes that are not a character. Cost: one or two table lookups for each character.
+//! no piece, and have the result of the search. No piece contains a NUL, because the code
+//! of NUL marks the end of the text and bytes that are not a character. Cost: one or two table lookups for each character.
 
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
@@ -15,15 +15,17 @@ use crate::boundary::pair_set::{PairSet, pair};
 use crate::space_mark;
 use crate::utf8::{char_len, decode_four, decode_strict, only_char};
 
-/// Stretches that are found at a time.
-pub(super) const STRETCHES: usize = 64;
+/// The number of runs that are processed together.
+pub(super) const RUN_BATCH: usize = 64;
 
-/// What a character is: the piece that it is alone, whether it stands in longer ones, and what becomes of it before.
+/// The properties of a character: the entry of the character as a piece, and flags for longer pieces and for the
+/// normalizer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Letter(u32);
 
 impl Letter {
-    const JOINS: u32 = 1 << 31;
+    /// The character is in a piece of two or more characters.
+    const IN_LONGER_PIECES: u32 = 1 << 31;
     /// The normalizer replaces the character by one space.
     pub const SPACE: u32 = 1 << 30;
     /// The normalizer replaces the character by other text, or its output depends on later characters.
@@ -34,36 +36,40 @@ impl Letter {
     pub const NOT_COPIED: u32 = Letter::SPACE | Letter::REWRITTEN | Letter::FOLLOWS;
     /// A piece has U+2581 before the character.
     pub const AFTER_SPACE: u32 = 1 << 27;
+    /// The bits of the entry of the piece that is only this character; all bits are set if that piece is missing.
     const ENTRY: u32 = Letter::AFTER_SPACE - 1;
     /// A character that is in no piece.
     const UNKNOWN: Letter = Letter(Letter::ENTRY);
 
+    /// Reports whether the character is in a piece of two or more characters.
     #[inline]
-    pub fn joins(self) -> bool {
-        self.0 & Letter::JOINS != 0
+    pub fn can_join(self) -> bool {
+        self.0 & Letter::IN_LONGER_PIECES != 0
     }
 
+    /// Returns the entry of the piece that is only this character.
     #[inline]
     pub fn entry(self) -> Option<u32> {
         let entry = self.0 & Letter::ENTRY;
         (entry != Letter::ENTRY).then_some(entry)
     }
 
+    /// Reports whether the character has one of these flags.
     #[inline]
-    pub fn is(self, flags: u32) -> bool {
+    pub fn has_any(self, flags: u32) -> bool {
         self.0 & flags != 0
     }
 
-    /// The stretch that the character is without others.
+    /// Returns the kind of a run that is only this character.
     #[inline]
-    pub fn alone(self) -> What {
-        self.entry().map_or(What::Unknown(1), What::Piece)
+    pub fn single_kind(self) -> RunKind {
+        self.entry().map_or(RunKind::Unknown(1), RunKind::Piece)
     }
 
     /// Reports whether the character is in no piece, whatever the normalizer does with it.
     #[inline]
     fn is_unknown(self) -> bool {
-        self.0 & (Letter::JOINS | Letter::ENTRY) == Letter::ENTRY
+        self.0 & (Letter::IN_LONGER_PIECES | Letter::ENTRY) == Letter::ENTRY
     }
 }
 
@@ -85,9 +91,9 @@ impl LetterChar {
     }
 }
 
-/// What a stretch is.
+/// The kind of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum RunKind {
     /// Characters that pieces can join.
     Word,
     /// A character that only this piece covers.
@@ -96,18 +102,18 @@ pub(super) enum What {
     Unknown(u32),
 }
 
-/// A part of the text that every way through it starts and ends with.
+/// A part of the text between two boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct LetterRun {
     pub start: u32,
     pub end: u32,
-    pub what: What,
+    pub kind: RunKind,
     /// True if a U+2581 is before the part after normalization, but not in the text.
     pub has_space: bool,
 }
 
-impl Stretch {
-    pub const NONE: Stretch = Stretch { start: 0, end: 0, what: What::Word, has_space: false };
+impl LetterRun {
+    pub const NONE: LetterRun = LetterRun { start: 0, end: 0, kind: RunKind::Word, has_space: false };
 }
 
 /// The characters of all pieces.
@@ -116,11 +122,12 @@ pub(super) struct Letters {
     pairs: PairSet<3>,
     /// For each ASCII character, a bit for each ASCII character that follows it in a piece.
     ascii_pairs: Box<[u128; 128]>,
-    /// The first characters once more.
+    /// The properties of the ASCII characters, a copy from `letters`.
     ascii: Box<[Letter; 128]>,
-    /// For two bytes, of which the first is the lower half of the index, 1 if a word ends between them or if one of
-    /// them is not ASCII. The second table is for text before normalization whose words are copied.
-    ends: [Box<[u8; 1 << 16]>; 2],
+    /// For each pair of bytes, 1 if a word ends between the two bytes or if one byte is not ASCII. The first byte is the
+    /// low half of the index. The second table is for text before normalization: there a word also ends before a
+    /// character that the normalizer does not copy.
+    word_ends: [Box<[u8; 1 << 16]>; 2],
     letters: CharTable,
 }
 
@@ -128,14 +135,14 @@ impl Letters {
     /// Builds the tables from pieces and their entries; None if a piece is not UTF-8 or contains a NUL, or if there are
     /// too many pieces.
     pub fn new<'a>(pieces: impl Iterator<Item = (&'a [u8], u32)> + Clone) -> Option<Letters> {
-        let is_taken = |(piece, entry): (&[u8], u32)| {
+        let is_supported = |(piece, entry): (&[u8], u32)| {
             entry < Letter::ENTRY && !piece.contains(&0) && std::str::from_utf8(piece).is_ok()
         };
-        if !pieces.clone().all(is_taken) {
+        if !pieces.clone().all(is_supported) {
             return None;
         }
         let joined = CharPairs::of(pieces.clone().map(|(piece, _)| piece), EntryUnits::Chars);
-        let mut letters = table(&joined);
+        let mut letters = joining_letters(&joined);
         for (char, entry) in pieces.filter_map(|(piece, entry)| Some((only_char(piece)?, entry))) {
             let letter = letters.at(char);
             *letter = *letter & !Letter::ENTRY | entry;
@@ -145,7 +152,7 @@ impl Letters {
             pairs: PairSet::new(&pairs),
             ascii_pairs: joined.ascii,
             ascii: Box::new([Letter::UNKNOWN; 128]),
-            ends: [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])],
+            word_ends: [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])],
             letters,
         };
         letters.copy_ascii();
@@ -153,28 +160,29 @@ impl Letters {
     }
 
     /// Records the flags of characters that the normalizer changes.
-    pub fn mark(&mut self, marks: impl IntoIterator<Item = (char, u32)>) {
+    pub fn add_flags(&mut self, marks: impl IntoIterator<Item = (char, u32)>) {
         for (char, flag) in marks {
             *self.letters.at(char) |= flag;
         }
         self.copy_ascii();
     }
 
+    /// Updates the tables of ASCII characters from `letters`.
     fn copy_ascii(&mut self) {
         for code in 0..128 {
-            self.ascii[code as usize] = self.of(code);
+            self.ascii[code as usize] = self.letter(code);
         }
-        for (ends, stop) in self.ends.iter_mut().zip([0, Letter::NOT_COPIED]) {
+        for (word_ends, stop_flags) in self.word_ends.iter_mut().zip([0, Letter::NOT_COPIED]) {
             for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
-                let goes_on = self.ascii_pairs[left] >> right & 1 == 1 && !self.ascii[right].is(stop);
-                ends[left | right << 8] = !goes_on as u8;
+                let is_joined = self.ascii_pairs[left] >> right & 1 == 1 && !self.ascii[right].has_any(stop_flags);
+                word_ends[left | right << 8] = !is_joined as u8;
             }
         }
     }
 
     /// Returns the properties of the character with this code point.
     #[inline]
-    pub fn of(&self, code: u32) -> Letter {
+    pub fn letter(&self, code: u32) -> Letter {
         Letter(self.letters.get(code))
     }
 
@@ -184,78 +192,80 @@ impl Letters {
         match text[at..] {
             [] => LetterChar::END,
             [byte @ 0..128, ..] => LetterChar { letter: self.ascii[byte as usize], code: byte as u32, len: 1 },
-            [a, b, c, d, ..] => self.char_beyond(decode_four([a, b, c, d]), &text[at..]),
-            _ => self.char_beyond(decode_strict(&text[at..]).map(|(char, len)| (char as u32, len)), &text[at..]),
+            [a, b, c, d, ..] => self.char_from(decode_four([a, b, c, d]), &text[at..]),
+            _ => self.char_from(decode_strict(&text[at..]).map(|(char, len)| (char as u32, len)), &text[at..]),
         }
     }
 
     #[inline]
-    fn char_beyond(&self, decoded: Option<(u32, usize)>, text: &[u8]) -> LetterChar {
+    fn char_from(&self, decoded: Option<(u32, usize)>, text: &[u8]) -> LetterChar {
         match decoded {
-            Some((code, len)) => LetterChar { letter: self.of(code), code, len },
+            Some((code, len)) => LetterChar { letter: self.letter(code), code, len },
             None => LetterChar { letter: Letter(Letter::ENTRY | Letter::REWRITTEN), code: 0, len: char_len(text) },
         }
     }
 
-    /// The stretches from `at` on; how many, and where the last one ends.
-    pub fn fill(&self, text: &[u8], mut at: usize, stretches: &mut [Stretch; STRETCHES]) -> (usize, usize) {
+    /// Finds the runs from `at` on. Returns the number of runs, and the end of the last run.
+    pub fn fill_runs(&self, text: &[u8], mut at: usize, runs: &mut [LetterRun; RUN_BATCH]) -> (usize, usize) {
         let mut char = self.char_at(text, at);
-        for (i, stretch) in stretches.iter_mut().enumerate() {
+        for (i, run) in runs.iter_mut().enumerate() {
             if char.is_end() {
                 return (i, at);
             }
-            (*stretch, char) = self.stretch(text, at, char, false, 0);
-            at = stretch.end as usize;
+            (*run, char) = self.next_run(text, at, char, false, 0);
+            at = run.end as usize;
         }
-        (STRETCHES, at)
+        (RUN_BATCH, at)
     }
 
-    /// The stretch at `at`, where this character stands, and the character behind it. No other has one of the flags
-    /// `stop`: none, or `NOT_COPIED`.
+    /// Returns the run that starts with the character `char` at `at`, and the character after the run. Later characters of
+    /// the run have none of the flags `stop_flags`, which are 0 or `NOT_COPIED`.
     #[inline(always)]
-    pub fn stretch(
+    pub fn next_run(
         &self,
         text: &[u8],
         at: usize,
         char: LetterChar,
         has_space: bool,
-        stop: u32,
-    ) -> (Stretch, LetterChar) {
+        stop_flags: u32,
+    ) -> (LetterRun, LetterChar) {
         let char_end = at + char.len;
-        let (end, next, what) = if char.letter.joins() {
-            let (end, next) = self.word_end(text, char_end, char, stop);
+        let (end, next, kind) = if char.letter.can_join() {
+            let (end, next) = self.word_end(text, char_end, char, stop_flags);
             let is_word = has_space || end > char_end;
-            (end, next, if is_word { What::Word } else { char.letter.alone() })
+            (end, next, if is_word { RunKind::Word } else { char.letter.single_kind() })
         } else if char.letter.is_unknown() {
-            let (end, next, more) = self.unknown_end(text, char_end, stop);
-            (end, next, What::Unknown(1 + more))
+            let (end, next, more) = self.unknown_end(text, char_end, stop_flags);
+            (end, next, RunKind::Unknown(1 + more))
         } else {
-            (char_end, self.char_at(text, char_end), char.letter.alone())
+            (char_end, self.char_at(text, char_end), char.letter.single_kind())
         };
-        (Stretch { start: at as u32, end: end as u32, what, has_space }, next)
+        (LetterRun { start: at as u32, end: end as u32, kind, has_space }, next)
     }
 
-    /// The end of the characters that are joined to the one that ends at `end`, and have none of the flags `stop`; and
-    /// the character behind them.
+    /// Returns the end of the word whose first character ends at `end`, and the character after the word. Later characters
+    /// of the word have none of the flags `stop_flags`.
     #[inline(always)]
     fn word_end(
         &self,
         text: &[u8],
         mut end: usize,
         LetterChar { mut code, .. }: LetterChar,
-        stop: u32,
+        stop_flags: u32,
     ) -> (usize, LetterChar) {
         loop {
             if code < 128 {
-                end = self.ascii_end(text, end, stop);
+                end = self.ascii_end(text, end, stop_flags);
                 code = text[end - 1] as u32;
             }
             let next = self.char_at(text, end);
-            let goes_on = match code | next.code {
-                0..128 => self.ends[(stop != 0) as usize][(code | next.code << 8) as usize] == 0,
-                _ => next.letter.joins() && !next.letter.is(stop) && self.pairs.has(pair(code, next.code)),
+            let is_joined = match code | next.code {
+                0..128 => self.word_ends[(stop_flags != 0) as usize][(code | next.code << 8) as usize] == 0,
+                _ => {
+                    next.letter.can_join() && !next.letter.has_any(stop_flags) && self.pairs.has(pair(code, next.code))
+                }
             };
-            if !goes_on {
+            if !is_joined {
                 return (end, next);
             }
             (code, end) = (next.code, end + next.len);
@@ -266,15 +276,15 @@ impl Letters {
     /// that is not ASCII, or an offset near the end of the text. Eight offsets are tested at a time, because a branch
     /// for each would be mispredicted.
     #[inline]
-    fn ascii_end(&self, text: &[u8], mut end: usize, stop: u32) -> usize {
-        let ends = &self.ends[(stop != 0) as usize];
+    fn ascii_end(&self, text: &[u8], mut end: usize, stop_flags: u32) -> usize {
+        let word_ends = &self.word_ends[(stop_flags != 0) as usize];
         while let Some(window) = text[end - 1..].first_chunk::<9>() {
-            let mut found = 0;
+            let mut end_bits = 0;
             for i in 0..8 {
-                found |= (ends[u16::from_le_bytes([window[i], window[i + 1]]) as usize] as u32) << i;
+                end_bits |= (word_ends[u16::from_le_bytes([window[i], window[i + 1]]) as usize] as u32) << i;
             }
-            if found != 0 {
-                return end + found.trailing_zeros() as usize;
+            if end_bits != 0 {
+                return end + end_bits.trailing_zeros() as usize;
             }
             end += 8;
         }
@@ -289,14 +299,14 @@ impl Letters {
         }
     }
 
-    /// The end of the characters from `end` on that are in no piece and have none of the flags `stop`, the character
-    /// behind them, and how many they are.
+    /// Counts the characters from `end` on that are in no piece and have none of the flags `stop_flags`. Returns their end, the
+    /// character after them, and their number.
     #[inline]
-    fn unknown_end(&self, text: &[u8], mut end: usize, stop: u32) -> (usize, LetterChar, u32) {
+    fn unknown_end(&self, text: &[u8], mut end: usize, stop_flags: u32) -> (usize, LetterChar, u32) {
         let mut count = 0;
         loop {
             let next = self.char_at(text, end);
-            if next.is_end() || !next.letter.is_unknown() || next.letter.is(stop) {
+            if next.is_end() || !next.letter.is_unknown() || next.letter.has_any(stop_flags) {
                 return (end, next, count);
             }
             end += next.len;
@@ -305,12 +315,12 @@ impl Letters {
     }
 }
 
-/// The characters that these pairs join to others.
-fn table(joined: &CharPairs) -> CharTable {
+/// Returns a table with the flags of all characters in these pairs.
+fn joining_letters(joined: &CharPairs) -> CharTable {
     let mut letters = CharTable::new(Letter::UNKNOWN.0);
     for (left, right) in joined.ascii_chars().chain(joined.other_chars()) {
-        *letters.at(left) |= Letter::JOINS;
-        *letters.at(right) |= Letter::JOINS | if left == space_mark::CHAR { Letter::AFTER_SPACE } else { 0 };
+        *letters.at(left) |= Letter::IN_LONGER_PIECES;
+        *letters.at(right) |= Letter::IN_LONGER_PIECES | if left == space_mark::CHAR { Letter::AFTER_SPACE } else { 0 };
     }
     letters
 }
@@ -321,7 +331,7 @@ mod tests {
 
     /// A piece with a NUL, whose code marks the end of the text, would let words continue after the end.
     #[test]
-    fn pieces_with_a_nul_have_no_letters() {
+    fn pieces_with_a_nul_are_refused() {
         assert!(Letters::new([(&b"ab"[..], 1)].into_iter()).is_some());
         assert!(Letters::new([(&b"a\0"[..], 1)].into_iter()).is_none());
     }

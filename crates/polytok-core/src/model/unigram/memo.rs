@@ -9,14 +9,14 @@ use crate::cache::{CacheEntry, PieceKey, Sets};
 use crate::space_mark;
 
 /// The largest number of entries in a path.
-pub(super) const PATH: usize = 5;
+pub(super) const PATH_ENTRIES: usize = 5;
 /// The mark after the last entry of a path.
 pub(super) const END: u32 = (1 << 24) - 1;
 /// The largest number of bytes of this cache, whatever the limit of all caches is.
 const MOST_BYTES: usize = 8 << 20;
 
-/// A path of up to five entries, and the code of the sum below which the path is certain (`certain::code`); 0 if it
-/// never is.
+/// A path of up to five entries, and the code of the sum below which the path is certain (`certain::sum_code`); 0 if the
+/// path is never certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PackedPath(u128);
 
@@ -26,7 +26,7 @@ impl PackedPath {
 
     /// Packs a path; None if the path is too long or its entries are too large.
     pub fn new(entries: impl ExactSizeIterator<Item = u32>, limit: u8) -> Option<PackedPath> {
-        if entries.len() > PATH {
+        if entries.len() > PATH_ENTRIES {
             return None;
         }
         let mut packed = u128::MAX >> 8;
@@ -42,13 +42,15 @@ impl PackedPath {
     /// The value for a word whose path is never certain.
     pub const UNCERTAIN: PackedPath = PackedPath(u128::MAX >> 8);
 
+    /// Returns the code of the sum below which the path is certain.
     #[inline]
     pub fn limit(self) -> u32 {
         (self.0 >> 120) as u32
     }
 
+    /// Reports whether the word is cached.
     #[inline]
-    pub fn is_known(self) -> bool {
+    pub fn is_cached(self) -> bool {
         self != PackedPath::NONE
     }
 
@@ -80,7 +82,7 @@ impl CacheEntry for WordPath {
     const EMPTY: WordPath = WordPath { key: PieceKey::NONE, path: PackedPath::NONE };
 
     fn is_empty(&self) -> bool {
-        !self.path.is_known()
+        !self.path.is_cached()
     }
 
     #[inline]
@@ -143,19 +145,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_comes_back_from_its_bits() {
+    fn a_packed_path_has_the_same_entries() {
         for path in [&[][..], &[7], &[END - 1, 0], &[1, 2, 3, 4, 5], &[0; 5], &[END - 1; 5]] {
             let packed = PackedPath::new(path.iter().copied(), 200).unwrap();
-            assert!(packed.is_known() && packed.limit() == 200);
-            let entries: Vec<u32> = (0..PATH).map(|i| packed.entry(i)).take_while(|&entry| entry != END).collect();
+            assert!(packed.is_cached() && packed.limit() == 200);
+            let entries: Vec<u32> =
+                (0..PATH_ENTRIES).map(|i| packed.entry(i)).take_while(|&entry| entry != END).collect();
             assert_eq!(entries, path);
         }
         assert!(PackedPath::new([0; 6].into_iter(), 1).is_none() && PackedPath::new([END].into_iter(), 1).is_none());
-        assert!(PackedPath::UNCERTAIN.is_known() && PackedPath::UNCERTAIN.limit() == 0);
+        assert!(PackedPath::UNCERTAIN.is_cached() && PackedPath::UNCERTAIN.limit() == 0);
     }
 
     #[test]
-    fn keys_tell_words_apart() {
+    fn different_words_have_different_keys() {
         let text = "▁ab▁abcdefghijklmno▁abcdefghijklmnop▁".as_bytes();
         let at = |word: &str| text.windows(word.len()).position(|window| window == word.as_bytes()).unwrap();
         let key = |word: &str| word_key(text, at(word), at(word) + word.len());
@@ -163,8 +166,8 @@ mod tests {
         for (i, word) in words.iter().enumerate() {
             assert!(key(word).is_short());
             assert_eq!(key(word), word_key(word.as_bytes(), 0, word.len()));
-            let rest = word.trim_start_matches('▁');
-            assert_eq!(key(word), PieceKey::new(rest.as_bytes(), 0, rest.len(), rest != *word));
+            let unmarked = word.trim_start_matches('▁');
+            assert_eq!(key(word), PieceKey::new(unmarked.as_bytes(), 0, unmarked.len(), unmarked != *word));
             assert!(words[..i].iter().all(|other| key(other) != key(word)));
         }
         // A U+2581 alone is one character, and so never a word.
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_comes_out_or_is_gone() {
+    fn an_inserted_path_is_found_or_was_replaced() {
         let mut memo = Memo::default();
         let words: Vec<String> = (0..200_000u32).map(|i| format!("▁{i:x}")).collect();
         let key = |word: &String| word_key(word.as_bytes(), 0, word.len());
@@ -180,18 +183,18 @@ mod tests {
         for (word, id) in words.iter().zip(0..) {
             memo.insert(key(word), path(id));
         }
-        let found = words.iter().zip(0..).filter(|(word, id)| {
-            let found = memo.get(key(word));
-            assert!(!found.is_known() || found == path(*id));
-            found.is_known()
+        let cached_words = words.iter().zip(0..).filter(|(word, id)| {
+            let cached_path = memo.get(key(word));
+            assert!(!cached_path.is_cached() || cached_path == path(*id));
+            cached_path.is_cached()
         });
-        let kept = found.count();
+        let cached_count = cached_words.count();
         let most = MOST_BYTES / size_of::<WordPath>();
-        assert!(kept > most / 2 && kept <= most && memo.bytes() == MOST_BYTES);
+        assert!(cached_count > most / 2 && cached_count <= most && memo.bytes() == MOST_BYTES);
     }
 
     #[test]
-    fn it_stays_within_its_limit() {
+    fn the_cache_stays_within_its_limit() {
         let set = 2 * size_of::<WordPath>();
         for (limit, most) in [(0, 0), (set - 1, 0), (set, set), (3000 * set, 2048 * set)] {
             let mut memo = Memo::new(limit);
@@ -199,7 +202,7 @@ mod tests {
             let keys = words.iter().map(|word| word_key(word.as_bytes(), 0, word.len()));
             keys.clone().for_each(|key| memo.insert(key, PackedPath::UNCERTAIN));
             assert_eq!(memo.bytes(), most);
-            assert_eq!(keys.filter(|&key| memo.get(key).is_known()).count() > 0, most > 0);
+            assert_eq!(keys.filter(|&key| memo.get(key).is_cached()).count() > 0, most > 0);
         }
     }
 }

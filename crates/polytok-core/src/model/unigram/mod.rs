@@ -59,7 +59,7 @@ enum BestPathScores {
 /// Scores by entry.
 struct EntryScores<S: 'static> {
     table: Table<S>,
-    /// See `rows`.
+    /// The table that [`EntryScores::rows`] returns.
     rows: Lazy<Vec<ScoredId<S>>>,
 }
 
@@ -68,30 +68,30 @@ impl<S: Score> EntryScores<S> {
         EntryScores { table, rows: Lazy::default() }
     }
 
-    /// Returns the scores with ids, and a row that adds nothing; built when words are first needed.
+    /// Returns the scores with ids, followed by a row that changes no sum. The first call builds the table.
     fn rows(&self, ids: &[TokenId]) -> &[ScoredId<S>] {
         self.rows.get(|| {
             let rows = self.table.iter().zip(ids).map(|(&score, &id)| ScoredId { score, id });
-            rows.chain([ScoredId { score: S::NOTHING, id: TokenId(0) }]).collect()
+            rows.chain([ScoredId { score: S::ZERO, id: TokenId(0) }]).collect()
         })
     }
 }
 
-/// The memory of a thread, which its calls use again.
+/// The memory that calls reuse; each thread has its own.
 #[derive(Default)]
 pub struct UnigramScratch {
     words: WordsScratch<f32>,
 }
 
 impl UnigramScratch {
-    /// Removes the remembered words; the memory for words is limited to `limit` bytes from now on.
+    /// Empties the cache of words, and limits the cache to `limit` bytes.
     pub fn renew(&mut self, limit: usize) {
         self.words.renew(limit);
     }
 
-    /// Returns the number of bytes of the remembered words.
+    /// Returns the number of bytes of the cache of words.
     pub fn bytes(&self) -> usize {
-        self.words.remembered_bytes()
+        self.words.cached_bytes()
     }
 }
 
@@ -101,7 +101,7 @@ impl Unigram {
         let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
         unigram.trie = unigram.trie.with_longest(vocab.longest());
         if let Some(id) = unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
-            return Err(Error::Format(format!("the Unigram table has id {id}, which the vocabulary has not")));
+            return Err(Error::Format(format!("the Unigram table has id {id}, which is not in the vocabulary")));
         }
         Ok(unigram)
     }
@@ -180,8 +180,8 @@ impl Stored for Unigram {
             BestPathScores::Single(scores) => scores.table.len(),
         };
         let lengths = [unigram.ids.len(), unigram.lattice_scores.len(), unigram.char_lens.len()];
-        let are_inside = unigram.trie.values().all(|entry| (entry as usize) < entries);
-        if lengths.iter().any(|&length| length != entries) || !are_inside {
+        let are_in_range = unigram.trie.values().all(|entry| (entry as usize) < entries);
+        if lengths.iter().any(|&length| length != entries) || !are_in_range {
             return Err(part.wrong("ids", "do not fit the other tables"));
         }
         Ok(unigram)
@@ -190,7 +190,7 @@ impl Stored for Unigram {
 
 /// Returns the rows to which text can be encoded, after checks; reference: `InitializePieces` and `BuildTrie`.
 fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
-    let bad = |row: Row, what: &str| {
+    let refuse = |row: Row, what: &str| {
         let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
         Err(Error::Spec(format!("vocab: the piece {piece:?} with id {} {what}", vocab.id(row))))
     };
@@ -198,15 +198,15 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = vocab.rows().filter(in_dictionary).collect();
     if line == Line::V0_2_3 {
         if let Some(row) = vocab.rows().find(|&row| !vocab.score(row).is_finite()) {
-            return bad(row, "has a score that is not finite");
+            return refuse(row, "has a score that is not finite");
         }
         // 0.2.3 ignores this piece, which old models with byte fallback have.
         rows.retain(|&row| !(vocab.bytes(row) == b"\0" && vocab.kind(row) == Kind::Unused));
     }
     for &row in &rows {
         match vocab.bytes(row) {
-            [] => return bad(row, "is empty"),
-            piece if piece.contains(&0) => return bad(row, "contains NUL"),
+            [] => return refuse(row, "is empty"),
+            piece if piece.contains(&0) => return refuse(row, "contains NUL"),
             _ => {}
         }
     }
@@ -215,7 +215,7 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
     }
     sort_by_bytes(vocab, &mut rows);
     if let Some(pair) = rows.windows(2).find(|pair| vocab.bytes(pair[0]) == vocab.bytes(pair[1])) {
-        return bad(pair[1], &format!("is already defined as id {}", vocab.id(pair[0])));
+        return refuse(pair[1], &format!("is already defined as id {}", vocab.id(pair[0])));
     }
     Ok(rows)
 }
@@ -230,9 +230,9 @@ fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
         u64::from_be_bytes(begin)
     };
     let mut keys: Vec<(u64, Row)> = rows.iter().map(|&row| (begin(row), row)).collect();
-    keys.sort_unstable_by(|one, other| {
-        let rest = || vocab.bytes(one.1).cmp(vocab.bytes(other.1));
-        one.0.cmp(&other.0).then_with(rest).then(one.1.cmp(&other.1))
+    keys.sort_unstable_by(|left, right| {
+        let all_bytes = || vocab.bytes(left.1).cmp(vocab.bytes(right.1));
+        left.0.cmp(&right.0).then_with(all_bytes).then(left.1.cmp(&right.1))
     });
     rows.iter_mut().zip(keys).for_each(|(row, (_, sorted))| *row = sorted);
 }

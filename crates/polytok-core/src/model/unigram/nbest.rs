@@ -1,16 +1,17 @@
 //! The n best segmentations under a Unigram model, by A* from the text's end to its beginning.
 //!
-//! Reference: SentencePiece's `Lattice::NBest`. A hypothesis is a node and the path from it to the end; its priority is
-//! the best score with which a whole path can end that way, which Viterbi has computed, so paths come out best first.
+//! Reference: SentencePiece's `Lattice::NBest`. A hypothesis is a node and a path from that node to the end. The priority
+//! of a hypothesis is the score of the best whole path that contains it, from the Viterbi scores. So the best paths are
+//! found first.
 //! The agenda is a binary heap with the moves of libstdc++'s `push_heap` and `pop_heap`: they decide the order of ties.
 //! The same search draws samples without replacement when priorities are perturbed (see `sample`).
 //!
-//! Limits: an agenda of 10,000 is cut to its best 512 (or 10 n, if fewer), as the references do. 0.2.3 also cuts when
-//! 100,000 hypotheses are held, and takes the single best path after 10 cuts, 500,000 hypotheses or 30 seconds; here
-//! the clock is left out, for the count comes first. 0.2.1 has no such bound; here its search ends with an error at
-//! `MAX_HYPOTHESES`.
+//! Limits: as in the references, an agenda of 10,000 is truncated to its best 512 (or 10 n, if fewer). 0.2.3 also
+//! truncates the agenda at 100,000 stored hypotheses, and returns only the best path after 10 truncations, 500,000
+//! hypotheses or 30 seconds. The time limit is omitted here, because the search reaches the count first. 0.2.1 has no
+//! limit; here its search fails at `MAX_HYPOTHESES`.
 //!
-//! Cost: for each path, its pieces times the nodes that end at one place, times the logarithm of the agenda. Worst
+//! Cost: for each path, its pieces times the nodes that end at one offset, times the logarithm of the agenda. Worst
 //! input: many paths with almost the same score, as in a long run of one character.
 
 use crate::error::{Error, Result};
@@ -20,22 +21,24 @@ use crate::segment::Segment;
 use crate::spec::Line;
 use crate::trie::NONE;
 
+/// The size at which the agenda is truncated.
 const MAX_AGENDA: usize = 10_000;
-const KEPT_AGENDA: usize = 512;
-/// 0.2.3's limits.
-const MAX_HELD: usize = 100_000;
+/// The largest size of a truncated agenda.
+const TRUNCATED_AGENDA: usize = 512;
+/// The limits of 0.2.3: stored hypotheses, created hypotheses, and truncations of the agenda.
+const MAX_STORED: usize = 100_000;
 const MAX_CREATED: usize = 500_000;
-const MAX_CUTS: usize = 10;
-/// The bound of 0.2.1's search; memory stays below half a gigabyte.
+const MAX_TRUNCATIONS: usize = 10;
+/// The largest number of hypotheses of 0.2.1's search. Memory stays below half a gigabyte.
 const MAX_HYPOTHESES: usize = 1 << 25;
 
 /// A segmentation and its score.
 pub type ScoredSegmentation = (Vec<Segment>, f32);
 
-/// The nodes of a path, left to right, and its score or priority.
+/// The nodes of a path from left to right, and the score or priority of the path.
 pub(super) type NodePath = (Vec<u32>, f32);
 
-/// How many segmentations may be asked for.
+/// Returns the largest number of segmentations that a search can return.
 pub fn max_nbest(line: Line) -> usize {
     match line {
         Line::V0_2_1 => 1024,
@@ -44,8 +47,8 @@ pub fn max_nbest(line: Line) -> usize {
 }
 
 impl Unigram {
-    /// The `n` best segmentations, best first; fewer if there are fewer. With `n` of 0 or 1 it is the segmentation of
-    /// [`Unigram::segment`], and its score is 0. 0.2.1 takes more than 1024 for 1024; 0.2.3 allows no more than 512.
+    /// Returns up to `n` segmentations, best first. If `n` is 0 or 1, returns the segmentation of [`Unigram::segment`] with
+    /// score 0. In 0.2.1 an `n` above 1024 counts as 1024; in 0.2.3 an `n` above 512 is an error.
     pub fn nbest(&self, norm: &[u8], n: usize) -> Result<Vec<ScoredSegmentation>> {
         let max = max_nbest(self.line);
         if n > max && self.line == Line::V0_2_3 {
@@ -67,10 +70,10 @@ impl Unigram {
     }
 }
 
-/// The ids of the best two segmentations of a lattice whose nodes are given as in [`Lattice::of`]; `None` if there is but one, or where
-/// 0.2.3 gives up the search. A trainer asks this of its pieces.
-pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], places: usize, line: Line) -> Option<[Vec<u32>; 2]> {
-    let lattice = Lattice::of(nodes, places, line);
+/// Returns the ids of the best two segmentations of a lattice; [`Lattice::of`] describes `nodes`. Returns `None` if there
+/// is only one segmentation, or if 0.2.3 gives up the search. A trainer calls this function for each piece.
+pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Option<[Vec<u32>; 2]> {
+    let lattice = Lattice::of(nodes, chars, line);
     let viterbi = lattice.viterbi();
     let paths = search(&lattice, line, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
     let ids = |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
@@ -89,18 +92,18 @@ impl Lattice {
 pub(super) struct Hypothesis {
     pub node: u32,
     next: u32,
-    /// What comes out of the agenda first.
+    /// The priority in the agenda, highest first.
     pub priority: f32,
     /// The score of the path so far.
     pub score: f32,
 }
 
-/// How a search values hypotheses.
+/// The priorities and scores of hypotheses in a search.
 pub(super) trait Strategy {
-    /// Priority and score of the hypothesis that is only the text's end.
+    /// Returns the priority and the score of the hypothesis at the end of the text.
     fn root(&mut self) -> (f32, f32);
-    /// Calls `found(node, priority, score)` for each node that ends where `from` starts, in their order.
-    fn expand(&mut self, from: &Hypothesis, found: impl FnMut(u32, f32, f32));
+    /// Calls `visit(node, priority, score)` for each node that ends at the start of `from`, in the order of nodes.
+    fn expand(&mut self, from: &Hypothesis, visit: impl FnMut(u32, f32, f32));
 }
 
 struct BestFirst<'a>(&'a Lattice, &'a Viterbi);
@@ -110,15 +113,15 @@ impl Strategy for BestFirst<'_> {
         (self.1.scores[self.0.end() as usize], 0.0)
     }
 
-    fn expand(&mut self, from: &Hypothesis, mut found: impl FnMut(u32, f32, f32)) {
+    fn expand(&mut self, from: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
         for &left in self.0.before(from.node) {
-            let (best, own) = (self.1.scores[left as usize], self.0.nodes[left as usize].score);
-            found(left, best + from.score, own + from.score);
+            let (best_score, own_score) = (self.1.scores[left as usize], self.0.nodes[left as usize].score);
+            visit(left, best_score + from.score, own_score + from.score);
         }
     }
 }
 
-/// The first `n` paths to come out, with their priorities; `None` where 0.2.3 gives up.
+/// Returns the first `n` paths of the search, with their priorities; `None` if 0.2.3 gives up.
 pub(super) fn search(
     lattice: &Lattice,
     line: Line,
@@ -127,11 +130,17 @@ pub(super) fn search(
 ) -> Result<Option<Vec<NodePath>>> {
     let (priority, score) = strategy.root();
     let root = Hypothesis { node: lattice.end(), next: NONE, priority, score };
-    let mut beam = Beam { held: vec![root], agenda: Agenda::default(), created: 1, cuts: 0, max_held: MAX_HELD };
+    let mut beam = Beam {
+        hypotheses: vec![root],
+        agenda: Agenda::default(),
+        created_count: 1,
+        truncations: 0,
+        max_hypotheses: MAX_STORED,
+    };
     beam.agenda.push(priority, 0);
     let mut paths = Vec::new();
     while let Some((priority, top)) = beam.agenda.pop() {
-        if beam.held[top as usize].node == BEGIN {
+        if beam.hypotheses[top as usize].node == BEGIN {
             paths.push((beam.path(top), priority));
             if paths.len() == n {
                 break;
@@ -140,92 +149,93 @@ pub(super) fn search(
         }
         beam.expand(top, strategy);
         match line {
-            Line::V0_2_1 if beam.created > MAX_HYPOTHESES => return Err(too_hard(n)),
-            Line::V0_2_3 if beam.created >= MAX_CREATED => return Ok(None),
+            Line::V0_2_1 if beam.created_count > MAX_HYPOTHESES => return Err(limit_error(n)),
+            Line::V0_2_3 if beam.created_count >= MAX_CREATED => return Ok(None),
             _ => {}
         }
-        let kept = KEPT_AGENDA.min(n.saturating_mul(10));
-        if beam.is_full(kept, line) {
-            if line == Line::V0_2_3 && beam.cuts == MAX_CUTS {
+        let kept_count = TRUNCATED_AGENDA.min(n.saturating_mul(10));
+        if beam.is_full(kept_count, line) {
+            if line == Line::V0_2_3 && beam.truncations == MAX_TRUNCATIONS {
                 return Ok(None);
             }
-            beam.cut(kept);
+            beam.truncate(kept_count);
         }
     }
     Ok(Some(paths))
 }
 
-fn too_hard(n: usize) -> Error {
+fn limit_error(n: usize) -> Error {
     Error::Argument(format!(
         "the search for {n} segmentations passed {MAX_HYPOTHESES} hypotheses; ask for fewer, or split the text"
     ))
 }
 
-/// The hypotheses that are held, and those of them that wait to be expanded.
+/// The stored hypotheses, and the agenda of hypotheses to expand.
 struct Beam {
-    held: Vec<Hypothesis>,
+    hypotheses: Vec<Hypothesis>,
     agenda: Agenda,
-    created: usize,
-    cuts: usize,
-    max_held: usize,
+    created_count: usize,
+    truncations: usize,
+    max_hypotheses: usize,
 }
 
 impl Beam {
     fn expand(&mut self, top: u32, strategy: &mut impl Strategy) {
-        let from = self.held[top as usize];
+        let from = self.hypotheses[top as usize];
         strategy.expand(&from, |node, priority, score| {
-            self.agenda.push(priority, self.held.len() as u32);
-            self.held.push(Hypothesis { node, next: top, priority, score });
-            self.created += 1;
+            self.agenda.push(priority, self.hypotheses.len() as u32);
+            self.hypotheses.push(Hypothesis { node, next: top, priority, score });
+            self.created_count += 1;
         });
     }
 
-    /// The nodes from `top`, which is the beginning, to the end, both left out.
+    /// Returns the nodes of the path from `top`, which is the start of the text, without the start and the end.
     fn path(&self, top: u32) -> Vec<u32> {
         let mut path = Vec::new();
-        let mut at = self.held[top as usize].next;
-        while self.held[at as usize].next != NONE {
-            path.push(self.held[at as usize].node);
-            at = self.held[at as usize].next;
+        let mut at = self.hypotheses[top as usize].next;
+        while self.hypotheses[at as usize].next != NONE {
+            path.push(self.hypotheses[at as usize].node);
+            at = self.hypotheses[at as usize].next;
         }
         path
     }
 
-    fn is_full(&self, kept: usize, line: Line) -> bool {
+    fn is_full(&self, kept_count: usize, line: Line) -> bool {
         let len = self.agenda.len();
-        len >= MAX_AGENDA || (line == Line::V0_2_3 && len > kept && self.held.len() >= self.max_held)
+        len >= MAX_AGENDA || (line == Line::V0_2_3 && len > kept_count && self.hypotheses.len() >= self.max_hypotheses)
     }
 
-    /// Keeps the best `kept` of the agenda and lets go of what no path needs any more.
-    fn cut(&mut self, kept: usize) {
+    /// Truncates the agenda to the best `kept_count` hypotheses, and removes hypotheses that are on no path of the agenda.
+    fn truncate(&mut self, kept_count: usize) {
         let mut agenda = Agenda::default();
-        let mut held = Vec::new();
-        let mut moved = vec![NONE; self.held.len()];
-        for _ in 0..kept {
+        let mut hypotheses = Vec::new();
+        let mut new_indexes = vec![NONE; self.hypotheses.len()];
+        for _ in 0..kept_count {
             let Some((priority, top)) = self.agenda.pop() else { break };
-            agenda.push(priority, self.keep(top, &mut held, &mut moved));
+            agenda.push(priority, self.keep(top, &mut hypotheses, &mut new_indexes));
         }
-        self.max_held = held.len() + MAX_HELD;
+        self.max_hypotheses = hypotheses.len() + MAX_STORED;
         self.agenda = agenda;
-        self.held = held;
-        self.cuts += 1;
+        self.hypotheses = hypotheses;
+        self.truncations += 1;
     }
 
-    /// Moves `top` and all to its right into `held`, unless they are there; where `top` is now.
-    fn keep(&self, top: u32, held: &mut Vec<Hypothesis>, moved: &mut [u32]) -> u32 {
+    /// Copies `top` and the hypotheses to its right into `hypotheses`, unless they are already copied. Returns the new index
+    /// of `top`.
+    fn keep(&self, top: u32, hypotheses: &mut Vec<Hypothesis>, new_indexes: &mut [u32]) -> u32 {
         let mut chain = Vec::new();
         let mut at = top;
-        while at != NONE && moved[at as usize] == NONE {
+        while at != NONE && new_indexes[at as usize] == NONE {
             chain.push(at);
-            at = self.held[at as usize].next;
+            at = self.hypotheses[at as usize].next;
         }
         for &old in chain.iter().rev() {
-            let hypothesis = self.held[old as usize];
-            let next = if hypothesis.next == NONE { NONE } else { moved[hypothesis.next as usize] };
-            moved[old as usize] = held.len() as u32;
-            held.push(Hypothesis { next, ..hypothesis });
+            let hypothesis = self.hypotheses[old as usize];
+            let next = if hypothesis.next == NONE { NONE } else { new_indexes[hypothesis.next as usize] };
+            new_indexes[old as usize] = hypotheses.len() as u32;
+            hypotheses.push(Hypothesis { next, ..hypothesis });
         }
-        moved[top as usize]
+        new_indexes[top as usize]
     }
 }
 
@@ -242,11 +252,11 @@ impl Agenda {
 
     fn push(&mut self, priority: f32, hypothesis: u32) {
         self.heap.push((priority, hypothesis));
-        self.rise(self.heap.len() - 1, (priority, hypothesis));
+        self.sift_up(self.heap.len() - 1, (priority, hypothesis));
     }
 
-    /// Takes the root. The hole it leaves sinks to the bottom along the larger children (the right one of equals), and
-    /// what was last rises from there.
+    /// Removes and returns the root. The hole at the root moves to the bottom along the larger children (the right child if
+    /// they are equal); then the last entry moves up from there.
     fn pop(&mut self) -> Option<(f32, u32)> {
         let last = self.heap.pop()?;
         let Some(&top) = self.heap.first() else { return Some(last) };
@@ -262,12 +272,12 @@ impl Agenda {
             self.heap[hole] = self.heap[2 * hole + 1];
             hole = 2 * hole + 1;
         }
-        self.rise(hole, last);
+        self.sift_up(hole, last);
         Some(top)
     }
 
-    /// Puts `entry` into the hole after moving smaller parents down into it.
-    fn rise(&mut self, mut hole: usize, entry: (f32, u32)) {
+    /// Moves smaller parents of the hole down, and writes `entry` to the final hole.
+    fn sift_up(&mut self, mut hole: usize, entry: (f32, u32)) {
         while hole > 0 && self.heap[(hole - 1) / 2].0 < entry.0 {
             self.heap[hole] = self.heap[(hole - 1) / 2];
             hole = (hole - 1) / 2;
@@ -282,7 +292,7 @@ mod tests {
     use crate::model::unigram::tests::{model, segments, show};
     use proptest::prelude::*;
 
-    fn shown(text: &str, nbest: &[ScoredSegmentation]) -> Vec<(String, f32)> {
+    fn shown_paths(text: &str, nbest: &[ScoredSegmentation]) -> Vec<(String, f32)> {
         nbest.iter().map(|(path, score)| (show(text, path), *score)).collect()
     }
 
@@ -290,15 +300,15 @@ mod tests {
     fn best_first_and_ties_in_heap_order() {
         for line in [Line::V0_2_1, Line::V0_2_3] {
             let model = model("a:-1 aa:-2 aaa:-3", line);
-            let found = shown("aaa", &model.nbest(b"aaa", 10).unwrap());
+            let found = shown_paths("aaa", &model.nbest(b"aaa", 10).unwrap());
             assert_eq!(found, ["aaa", "aa a", "a aa", "a a a"].map(|path| (path.to_string(), -3.0)));
-            assert_eq!(shown("aaa", &model.nbest(b"aaa", 1).unwrap()), [("aaa".into(), 0.0)]);
+            assert_eq!(shown_paths("aaa", &model.nbest(b"aaa", 1).unwrap()), [("aaa".into(), 0.0)]);
             assert_eq!(model.nbest(b"", 5).unwrap(), [(vec![], 0.0)]);
         }
     }
 
     #[test]
-    fn too_many_are_clamped_or_refused() {
+    fn a_too_large_n_is_clamped_or_refused() {
         assert!(model("a:-1", Line::V0_2_1).nbest(b"aa", 5000).is_ok());
         assert!(matches!(model("a:-1", Line::V0_2_3).nbest(b"aa", 513), Err(Error::Argument(_))));
     }
@@ -306,7 +316,7 @@ mod tests {
     #[test]
     fn the_lattice_measures_user_defined_pieces_in_characters() {
         let found = model("日:-1 本:-1 日本:ud", Line::V0_2_3).nbest("日本".as_bytes(), 2).unwrap();
-        assert_eq!(shown("日本", &found)[0], ("日本".to_string(), 0.1));
+        assert_eq!(shown_paths("日本", &found)[0], ("日本".to_string(), 0.1));
     }
 
     #[test]
@@ -320,10 +330,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn paths_are_distinct_and_fall(text in "[abc]{1,9}", n in 2usize..40) {
+        fn paths_are_distinct_and_scores_fall(text in "[abc]{1,9}", n in 2usize..40) {
             let model = model("a:-1.5 b:-2.25 ab:-3 ba:-3.5 aba:-6 bb:-4", Line::V0_2_3);
             let found = model.nbest(text.as_bytes(), n).unwrap();
-            let mut paths: Vec<_> = shown(&text, &found).into_iter().map(|(path, _)| path).collect();
+            let mut paths: Vec<_> = shown_paths(&text, &found).into_iter().map(|(path, _)| path).collect();
             prop_assert!(found.windows(2).all(|pair| pair[0].1 >= pair[1].1));
             paths.sort();
             paths.dedup();

@@ -1,117 +1,118 @@
-//! Stretches of a text that is not normalized yet: most of it the normalizer only copies.
+//! Splits a text into runs of letters before normalization, because the normalizer only copies most of the text.
 //!
-//! SentencePiece's normalizer goes step by step: it takes the longest key of its rules, or copies one character. A
-//! character that is no key by itself, and that none follows which stands inside of a key, is copied, whatever is
-//! around it. One that a rule turns into a single space is a space like any other: of several in a row one stays, as
-//! U+2581, and none at the end. So the text is cut as `letters` cuts the normalized one, with the U+2581 before a
-//! stretch as a mark, as long as characters are copied.
+//! SentencePiece's normalizer processes a text in steps: a step replaces the longest key of the rules, or copies one
+//! character. A character is certainly copied if the character alone is not a key and the next character is not a later
+//! character of any key. A character that a rule replaces by a single space is a space. The normalizer replaces
+//! consecutive spaces by one U+2581, and removes spaces at the end of the text. So copied characters are split here at
+//! the same boundaries as in the normalized text (`letters`), and a flag records the U+2581 before a run.
 //!
-//! Where something else comes, the steps are really taken, from the last cut that is certain whatever comes (`ScanStop`) up
-//! to the next certain cut before a character that is copied (`rewrite`). A cut needs both its neighbours as they will
-//! be: the left one must not be followed by a character that stands inside of a key, nor the right one, and neither may
-//! be rewritten. A character that no piece joins to another is cut off on both sides, whatever its neighbours.
+//! At any other character the scan stops (`ScanStop`), at a boundary that later text cannot change. From there the
+//! normalizer's steps run until the next boundary before a copied character (`rewrite`). A boundary depends on the
+//! normalized characters before and after: neither character can be rewritten, and neither can be followed by a later
+//! character of a key. A character that is in no longer piece has a boundary on both sides, whatever its neighbours are.
 //!
-//! Cost: linear. Worst input: characters that are all rewritten, which costs what normalizing costs. Twin: the
+//! Cost: linear. Worst input: a text whose characters are all rewritten, which costs as much as normalization. Twin: the
 //! normalized text.
 
-use super::letters::{Letter, LetterChar, Letters, STRETCHES, Stretch};
+use super::letters::{Letter, LetterChar, LetterRun, Letters, RUN_BATCH};
 use crate::normalize::charsmap::KeyChar;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
 use crate::utf8::decode_strict;
 
-/// Characters that end a run of copied ones.
+/// The flags of characters at which the scan of copied characters stops.
 const STOP: u32 = Letter::REWRITTEN | Letter::FOLLOWS;
 
-/// Longer texts are normalized first, so that no sum of lengths overflows.
-pub(super) const LONGEST: usize = 1 << 26;
+/// The largest number of bytes of a text that is split before normalization, so that no sum of lengths overflows.
+pub(super) const MOST_TEXT_BYTES: usize = 1 << 26;
 
-/// The most bytes that a rule may make of one, so that no text becomes more than the normalizer lets pass.
+/// The largest growth of text by a rule, in bytes per byte. So no text exceeds the normalizer's limit.
 const MOST_GROWTH: usize = 30;
 
-/// How far a text is cut.
+/// The position of the scan in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RawCursor {
     pub at: usize,
-    /// A space before it waits for a stretch.
+    /// True if a space before the position belongs to the next run.
     pub has_space: bool,
 }
 
-/// Why no more stretches come.
+/// The reason why a scan stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScanStop {
-    /// There is no more room.
+    /// The batch of runs is full.
     Full,
-    /// From the cursor on, steps must be taken.
+    /// The normalizer must process the text from the cursor on.
     Rewrite,
+    /// The text ends.
     End,
 }
 
 impl Letters {
-    /// Notes what the normalizer does with each character; false if its texts must be normalized first.
-    pub fn learn<'a>(
+    /// Records the normalizer's rules in the flags of each character. Returns false if texts must be normalized first.
+    pub fn add_normalizer<'a>(
         &mut self,
         normalizer: &SentencePieceNormalizer,
         user_defined: impl Iterator<Item = &'a [u8]> + Clone,
         mut pieces: impl Iterator<Item = &'a [u8]>,
     ) -> bool {
         let mut rules = LetterRules {
-            marks: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)],
-            is_fine: normalizer.is_usual(),
+            flags: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)],
+            is_supported: normalizer.is_usual(),
         };
         let is_listed = normalizer.charsmap().is_none_or(|map| map.for_each_char(&mut |char| rules.add(&char)));
         if !is_listed
-            || !rules.is_fine
+            || !rules.is_supported
             || pieces.any(|piece| piece.windows(3).skip(1).any(|part| part == space_mark::BYTES))
         {
             return false;
         }
-        if !rules.marks.iter().any(|&(char, _)| char == '\u{2581}') {
-            rules.marks.push(('\u{2581}', Letter::REWRITTEN));
+        if !rules.flags.iter().any(|&(char, _)| char == '\u{2581}') {
+            rules.flags.push(('\u{2581}', Letter::REWRITTEN));
         }
-        // A piece that is one character is copied, unless it starts a longer one.
+        // A user-defined piece of one character is copied, unless a longer user-defined piece starts with the character.
         for piece in user_defined.clone() {
             let Some((first, len)) = decode_strict(piece) else { return false };
-            let others = user_defined.clone().filter(|other| other.starts_with(&piece[..len]));
-            let is_copied = piece.len() == len && others.count() == 1;
-            let is_key = rules.marks.iter().any(|&(char, flag)| char == first && flag != Letter::FOLLOWS);
+            let with_same_start = user_defined.clone().filter(|other| other.starts_with(&piece[..len]));
+            let is_copied = piece.len() == len && with_same_start.count() == 1;
+            let is_key = rules.flags.iter().any(|&(char, flag)| char == first && flag != Letter::FOLLOWS);
             if !is_copied || is_key {
-                rules.marks.push((first, Letter::REWRITTEN));
+                rules.flags.push((first, Letter::REWRITTEN));
             }
         }
-        self.mark(rules.marks);
-        (0..128u8).all(|byte| !self.of(byte as u32).is(Letter::FOLLOWS))
+        self.add_flags(rules.flags);
+        (0..128u8).all(|byte| !self.letter(byte as u32).has_any(Letter::FOLLOWS))
     }
 
-    /// The stretches from the cursor on; how many.
-    pub fn fill_raw(
+    /// Finds the runs from the cursor on. Returns the number of runs, and why the scan stopped.
+    pub fn fill_raw_runs(
         &self,
         text: &[u8],
         cursor: &mut RawCursor,
-        stretches: &mut [Stretch; STRETCHES],
+        runs: &mut [LetterRun; RUN_BATCH],
     ) -> (usize, ScanStop) {
         let mut count = 0;
         let mut char = self.char_at(text, cursor.at);
-        while count < STRETCHES {
+        while count < RUN_BATCH {
             let before = *cursor;
-            while char.letter.is(Letter::SPACE) && !char.letter.is(STOP) {
+            while char.letter.has_any(Letter::SPACE) && !char.letter.has_any(STOP) {
                 *cursor = RawCursor { at: cursor.at + char.len, has_space: true };
                 char = self.char_at(text, cursor.at);
             }
             if cursor.at == text.len() {
-                // Spaces at the end are nothing.
+                // The normalizer removes spaces at the end of the text.
                 return (count, ScanStop::End);
             }
-            if char.letter.is(STOP) {
-                // What follows a space may be one with it.
-                *cursor = if char.letter.is(Letter::FOLLOWS) { before } else { *cursor };
+            if char.letter.has_any(STOP) {
+                // A rule can replace the space together with this character.
+                *cursor = if char.letter.has_any(Letter::FOLLOWS) { before } else { *cursor };
                 return (count, ScanStop::Rewrite);
             }
-            let Some((stretch, next, is_last)) = self.raw_stretch(text, *cursor, char) else {
+            let Some((run, next, is_last)) = self.next_raw_run(text, *cursor, char) else {
                 return (count, ScanStop::Rewrite);
             };
-            stretches[count] = stretch;
-            *cursor = RawCursor { at: stretch.end as usize, has_space: false };
+            runs[count] = run;
+            *cursor = RawCursor { at: run.end as usize, has_space: false };
             char = next;
             count += 1;
             if is_last {
@@ -121,36 +122,36 @@ impl Letters {
         (count, ScanStop::Full)
     }
 
-    /// The stretch at the cursor, where this copied character stands, the character behind it, and whether that is
-    /// rewritten; None if the stretch does not end with a certain cut.
+    /// Returns the run at the cursor, which starts with the copied character `char`; the character after the run; and
+    /// whether the normalizer must continue there. Returns None if the end of the run is not certainly a boundary.
     #[inline(always)]
-    fn raw_stretch(&self, text: &[u8], cursor: RawCursor, char: LetterChar) -> Option<(Stretch, LetterChar, bool)> {
+    fn next_raw_run(&self, text: &[u8], cursor: RawCursor, char: LetterChar) -> Option<(LetterRun, LetterChar, bool)> {
         let RawCursor { at, has_space } = cursor;
-        if has_space && !char.letter.is(Letter::AFTER_SPACE) {
-            // The space alone, if the next character stays what it is.
-            let what = self.of('\u{2581}' as u32).alone();
-            let stretch = Stretch { start: at as u32, end: at as u32, what, has_space };
-            return (!self.follows(text, at + char.len)).then_some((stretch, char, false));
+        if has_space && !char.letter.has_any(Letter::AFTER_SPACE) {
+            // The space is a run of its own, if the next character is certainly copied.
+            let kind = self.letter('\u{2581}' as u32).single_kind();
+            let run = LetterRun { start: at as u32, end: at as u32, kind, has_space };
+            return (!self.follows(text, at + char.len)).then_some((run, char, false));
         }
-        let (stretch, next) = self.stretch(text, at, char, has_space, Letter::NOT_COPIED);
-        let end = stretch.end as usize;
+        let (run, next) = self.next_run(text, at, char, has_space, Letter::NOT_COPIED);
+        let end = run.end as usize;
         if end == text.len() {
-            return Some((stretch, next, false));
+            return Some((run, next, false));
         }
-        if next.letter.is(Letter::FOLLOWS) {
+        if next.letter.has_any(Letter::FOLLOWS) {
             return None;
         }
-        let is_certain = !next.letter.is(Letter::REWRITTEN) && !self.follows(text, end + next.len);
-        (is_certain || !char.letter.joins()).then_some((stretch, next, !is_certain))
+        let is_certain = !next.letter.has_any(Letter::REWRITTEN) && !self.follows(text, end + next.len);
+        (is_certain || !char.letter.can_join()).then_some((run, next, !is_certain))
     }
 
-    /// Whether the character at `at` may be one with what is before it.
+    /// Reports whether a rule can replace the character at `at` together with the character before.
     #[inline]
     fn follows(&self, text: &[u8], at: usize) -> bool {
-        text.get(at).is_some_and(|&byte| byte >= 128) && self.char_at(text, at).letter.is(Letter::FOLLOWS)
+        text.get(at).is_some_and(|&byte| byte >= 128) && self.char_at(text, at).letter.has_any(Letter::FOLLOWS)
     }
 
-    /// Normalizes from the cursor up to the next certain cut, into `out`.
+    /// Normalizes the text from the cursor to the next boundary, into `out`.
     pub fn rewrite(
         &self,
         normalizer: &SentencePieceNormalizer,
@@ -164,13 +165,13 @@ impl Letters {
         while cursor.at < text.len() {
             let (output, consumed) = normalizer.step(&text[cursor.at..]);
             let spaces = if after_space { output.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
-            let kept = &output[spaces..];
-            for &byte in kept {
+            let appended = &output[spaces..];
+            for &byte in appended {
                 out.extend_from_slice(if byte == b' ' { space_mark::BYTES } else { std::slice::from_ref(&byte) });
             }
-            after_space = kept.last().map_or(after_space, |&last| last == b' ');
+            after_space = appended.last().map_or(after_space, |&last| last == b' ');
             cursor.at += consumed;
-            if cursor.at < text.len() && !out.ends_with(space_mark::BYTES) && self.is_cut(out, text, cursor.at) {
+            if cursor.at < text.len() && !out.ends_with(space_mark::BYTES) && self.is_boundary(out, text, cursor.at) {
                 *cursor = RawCursor { at: cursor.at, has_space: false };
                 return;
             }
@@ -180,37 +181,37 @@ impl Letters {
         }
     }
 
-    /// Whether there is a certain cut between normalized text and what is still to be normalized.
-    fn is_cut(&self, normalized: &[u8], text: &[u8], at: usize) -> bool {
+    /// Reports whether there is a boundary between the normalized text and the text from `at` on, which is not normalized.
+    fn is_boundary(&self, normalized: &[u8], text: &[u8], at: usize) -> bool {
         let next = self.char_at(text, at);
-        if next.letter.is(STOP) || self.follows(text, at + next.len) {
+        if next.letter.has_any(STOP) || self.follows(text, at + next.len) {
             return false;
         }
-        let is_start = |&place: &usize| normalized[place] & 0xC0 != 0x80;
+        let is_start = |&offset: &usize| normalized[offset] & 0xC0 != 0x80;
         let tail = normalized.len().saturating_sub(4)..normalized.len();
-        let Some(last) = tail.rev().find(is_start).map(|place| &normalized[place..]) else { return false };
-        // A character that is cut off would be walked on into what follows.
-        let whole = decode_strict(last).filter(|&(_, len)| len == last.len());
-        whole.is_some_and(|(left, _)| next.letter.is(Letter::SPACE) || !self.joins(left as u32, next.code))
+        let Some(last) = tail.rev().find(is_start).map(|offset| &normalized[offset..]) else { return false };
+        // The last character can be incomplete, and then later bytes continue the character.
+        let complete = decode_strict(last).filter(|&(_, len)| len == last.len());
+        complete.is_some_and(|(left, _)| next.letter.has_any(Letter::SPACE) || !self.joins(left as u32, next.code))
     }
 }
 
-/// What rules do with characters.
+/// The flags of characters that the normalizer's rules replace.
 struct LetterRules {
-    marks: Vec<(char, u32)>,
-    is_fine: bool,
+    flags: Vec<(char, u32)>,
+    is_supported: bool,
 }
 
 impl LetterRules {
     fn add(&mut self, key: &KeyChar) {
         if let Some(text) = key.replacement {
-            let written = text.len() + 2 * text.iter().filter(|&&byte| byte == b' ').count();
-            self.is_fine &= written <= MOST_GROWTH * key.len;
+            let output_len = text.len() + 2 * text.iter().filter(|&&byte| byte == b' ').count();
+            self.is_supported &= output_len <= MOST_GROWTH * key.len;
         }
         match key.replacement {
-            _ if !key.is_first => self.marks.push((key.char, Letter::FOLLOWS)),
-            Some(b" ") => self.marks.push((key.char, Letter::SPACE)),
-            Some(_) => self.marks.push((key.char, Letter::REWRITTEN)),
+            _ if !key.is_first => self.flags.push((key.char, Letter::FOLLOWS)),
+            Some(b" ") => self.flags.push((key.char, Letter::SPACE)),
+            Some(_) => self.flags.push((key.char, Letter::REWRITTEN)),
             None => {}
         }
     }

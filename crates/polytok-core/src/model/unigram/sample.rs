@@ -1,13 +1,13 @@
 //! Random segmentations under a Unigram model: subword regularization.
 //!
-//! Reference: SentencePiece's `SampleEncode`, and of 0.2.1 `SampleEncodeAndScore` and `CalculateEntropy` (0.2.3 has
-//! dropped these two; here they work for both lines). A segmentation has probability proportional to exp(alpha ×
-//! score). With replacement it is drawn piece by piece from the end, each in proportion to the forward sums
-//! (forward filtering, backward sampling). Without replacement the A* search of `nbest` runs on scores to which Gumbel
-//! noise was added, top down, so that its first k paths are k draws without replacement (Kool, van Hoof and Welling,
+//! Reference: SentencePiece's `SampleEncode`, and of 0.2.1 `SampleEncodeAndScore` and `CalculateEntropy` (0.2.3
+//! removed these two functions; polytok has them for both releases). A segmentation has probability proportional to exp(alpha ×
+//! score). With replacement, a segmentation is drawn piece by piece from the end, each piece in proportion to the
+//! forward sums (forward filtering, backward sampling). Without replacement, the A* search of `nbest` runs on scores with added
+//! Gumbel noise, so that its first k paths are k draws without replacement (Kool, van Hoof and Welling,
 //! "Stochastic Beams and Where to Find Them", 2019).
 //!
-//! Cost: that of the lattice for one draw; that of the search for draws without replacement.
+//! Cost: one pass over the lattice for each draw; one search for all draws without replacement.
 
 use crate::error::{Error, Result};
 use crate::model::unigram::lattice::{BEGIN, Lattice};
@@ -17,28 +17,28 @@ use crate::rng::Rng;
 use crate::segment::Segment;
 use crate::spec::Line;
 
-/// The most segmentations of one call: a bound on its memory.
+/// The largest number of segmentations of one call, which limits its memory.
 const MAX_SAMPLES: usize = 1 << 16;
 
-/// The most segmentations that [`Unigram::sample`] draws from.
+/// The largest number of best segmentations from which [`Unigram::sample`] draws.
 const MAX_SAMPLED_NBEST: i32 = 512;
 
-/// What [`Unigram::sample_with_score`] is to draw.
+/// The options of [`Unigram::sample_with_score`].
 #[derive(Clone, Copy, Debug)]
 pub struct SampleOptions {
-    /// How many segmentations.
+    /// The number of segmentations.
     pub num_samples: usize,
-    /// 0 makes all equally likely; the larger, the more the best is preferred.
+    /// The factor of scores: with 0 all segmentations are equally likely; a larger factor favours high scores.
     pub alpha: f32,
-    /// No segmentation twice.
+    /// True if no segmentation is drawn twice.
     pub without_replacement: bool,
-    /// The best segmentation comes first, with score 0; only without replacement.
+    /// True if the first result is the best segmentation, with score 0; needs `without_replacement`.
     pub include_best: bool,
 }
 
 impl Unigram {
-    /// One random segmentation: from all of them if `nbest_size` is negative, from the `nbest_size` best if it is 2 to
-    /// 512, and the best one if it is 0 or 1.
+    /// Returns one random segmentation. A negative `nbest_size` draws from all segmentations, 2 to 512 draws from the
+    /// `nbest_size` best, and 0 or 1 returns the best segmentation.
     pub fn sample(&self, norm: &[u8], nbest_size: i32, alpha: f32, rng: &mut Rng) -> Result<Vec<Segment>> {
         self.check_alpha(alpha)?;
         if nbest_size > MAX_SAMPLED_NBEST {
@@ -62,9 +62,10 @@ impl Unigram {
         Ok(lattice.segments(&path))
     }
 
-    /// Random segmentations with scores: the logarithm of a segmentation's probability if draws are replaced, else that
-    /// of the probability that it is among the drawn. Nothing for an empty text. Without replacement one fewer comes
-    /// out than there are segmentations, even if more were asked for: the last is used up as the threshold.
+    /// Returns random segmentations with scores; none for an empty text. With replacement, a score is the logarithm of the
+    /// probability of the segmentation. Without replacement, a score is the logarithm of the probability that the
+    /// segmentation is among the draws. The last draw is only the threshold of the scores, so at least one of all
+    /// segmentations is never returned.
     pub fn sample_with_score(
         &self,
         norm: &[u8],
@@ -90,7 +91,7 @@ impl Unigram {
         Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).collect())
     }
 
-    /// The entropy in nats of the segmentations of `norm`; -0 for an empty text, as the reference has it.
+    /// Returns the entropy in nats of the segmentations of `norm`; -0 for an empty text, like the reference.
     pub fn entropy(&self, norm: &[u8], alpha: f32) -> Result<f32> {
         self.check_alpha(alpha)?;
         Ok(Lattice::new(self, norm).entropy(alpha))
@@ -104,7 +105,8 @@ impl Unigram {
     }
 }
 
-/// A random path, left to right: from the end, each piece in proportion to the sum of all ways through it.
+/// Draws a path from the end, each piece in proportion to the sum of all paths through the piece. Returns the nodes from
+/// left to right.
 fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> Vec<u32> {
     let mut path = Vec::new();
     let mut log_weights = Vec::new();
@@ -113,8 +115,8 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
         let before = lattice.before(node);
         log_weights.clear();
         log_weights.extend(before.iter().map(|&left| {
-            let way = forward[left as usize] + alpha * lattice.nodes[left as usize].score;
-            way as f64
+            let log_weight = forward[left as usize] + alpha * lattice.nodes[left as usize].score;
+            log_weight as f64
         }));
         node = before[rng.draw(&log_weights)];
         if node == BEGIN {
@@ -126,7 +128,7 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
     path
 }
 
-/// What draws from one lattice have in common.
+/// A lattice, and the weights for drawing paths.
 struct Draws<'a> {
     lattice: &'a Lattice,
     forward: Vec<f32>,
@@ -150,32 +152,32 @@ impl Draws<'_> {
 
     fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
         let strategy = &mut Perturbed { draws: self, rng };
-        // 0.2.1's limits: 0.2.3 has no such function, and its single best path instead would be no sample.
-        let found = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
-        let mut drawn = found.unwrap_or_default();
-        let mut kept = Vec::new();
+        // The search has 0.2.1's limits: 0.2.3 has no sampling without replacement, and its best path is not a sample.
+        let paths = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
+        let mut drawn_paths = paths.unwrap_or_default();
+        let mut samples = Vec::new();
         if options.include_best {
             let best = self.lattice.viterbi().path();
-            match drawn.iter().position(|(path, _)| *path == best) {
-                Some(i) => Some(drawn.remove(i)),
-                None => drawn.pop(),
+            match drawn_paths.iter().position(|(path, _)| *path == best) {
+                Some(i) => Some(drawn_paths.remove(i)),
+                None => drawn_paths.pop(),
             };
-            kept.push((best, 0.0));
+            samples.push((best, 0.0));
         }
-        if let Some((_, threshold)) = drawn.pop() {
-            kept.extend(drawn.into_iter().map(|(path, _)| {
+        if let Some((_, threshold)) = drawn_paths.pop() {
+            samples.extend(drawn_paths.into_iter().map(|(path, _)| {
                 let log_probability = self.log_probability(&path);
                 (path, log_inclusion(log_probability, threshold))
             }));
         }
-        Ok(kept)
+        Ok(samples)
     }
 }
 
 /// The logarithm of the probability that a path with `log_probability` gets a perturbed score above `threshold`.
 fn log_inclusion(log_probability: f32, threshold: f32) -> f32 {
     if log_probability == 0.0 {
-        return 0.0; // certain; the reference passes over it too
+        return 0.0; // the path is certain; the reference skips such a path too
     }
     let x = log_probability as f64 - threshold as f64;
     let y = x.exp();
@@ -205,7 +207,7 @@ impl Strategy for Perturbed<'_> {
         (self.gumbel(), 0.0)
     }
 
-    fn expand(&mut self, from: &Hypothesis, mut found: impl FnMut(u32, f32, f32)) {
+    fn expand(&mut self, from: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
         let Draws { lattice, forward, alpha } = self.draws;
         let before = lattice.before(from.node);
         let total = forward[from.node as usize];
@@ -215,9 +217,9 @@ impl Strategy for Perturbed<'_> {
             before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
         for (&left, &(log, perturbed)) in before.iter().zip(&children) {
-            // Conditions the noise on its maximum being the parent's, in the numerically stable form of the paper.
+            // Conditions the noise of the children so that its maximum is the parent's, with the paper's stable formula.
             let v = from.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
-            found(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
+            visit(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
         }
     }
 }
@@ -232,11 +234,11 @@ mod tests {
     const TEXT: &str = "ababa";
     const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
 
-    const PLAIN: SampleOptions =
+    const NO_SAMPLES: SampleOptions =
         SampleOptions { num_samples: 0, alpha: 0.0, without_replacement: false, include_best: false };
 
-    /// Every segmentation and its probability.
-    fn enumerated(model: &Unigram, alpha: f32) -> HashMap<String, f64> {
+    /// Returns every segmentation with its probability.
+    fn segmentation_probabilities(model: &Unigram, alpha: f32) -> HashMap<String, f64> {
         let all = model.nbest(TEXT.as_bytes(), 100).unwrap();
         let weights = all.iter().map(|(path, score)| (show(TEXT, path), (alpha * score).exp() as f64));
         let weights: HashMap<_, _> = weights.collect();
@@ -254,7 +256,7 @@ mod tests {
                 let path = model.sample(TEXT.as_bytes(), nbest_size, alpha, &mut rng).unwrap();
                 *counts.entry(show(TEXT, &path)).or_insert(0) += 1;
             }
-            for (path, probability) in enumerated(&model, alpha) {
+            for (path, probability) in segmentation_probabilities(&model, alpha) {
                 let expected = DRAWS as f64 * probability;
                 let deviation = (*counts.get(&path).unwrap_or(&0) as f64 - expected).abs();
                 assert!(deviation < 5.0 * expected.sqrt() + 1.0, "{path} {alpha} {nbest_size}: {deviation}");
@@ -263,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn entropy_and_scores_are_those_of_the_enumeration() {
+    fn entropy_and_scores_agree_with_the_enumeration() {
         for line in LINES {
             let (model, mut rng) = (model(PIECES, line), Rng::new(2));
-            let exact = enumerated(&model, 0.5);
+            let exact = segmentation_probabilities(&model, 0.5);
             let entropy: f64 = exact.values().map(|p| -p * p.ln()).sum();
             assert!((model.entropy(TEXT.as_bytes(), 0.5).unwrap() as f64 - entropy).abs() < 1e-5);
-            let options = SampleOptions { num_samples: 50, alpha: 0.5, ..PLAIN };
+            let options = SampleOptions { num_samples: 50, alpha: 0.5, ..NO_SAMPLES };
             for (path, score) in model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap() {
                 assert!((score as f64 - exact[&show(TEXT, &path)].ln()).abs() < 1e-5);
             }
@@ -278,16 +280,17 @@ mod tests {
     }
 
     #[test]
-    fn without_replacement_nothing_comes_twice_and_totals_are_unbiased() {
+    fn draws_without_replacement_are_distinct_and_unbiased() {
         let (model, mut rng) = (model(PIECES, Line::V0_2_1), Rng::new(3));
-        let exact = enumerated(&model, 1.0);
+        let exact = segmentation_probabilities(&model, 1.0);
         for include_best in [false, true] {
             let options = SampleOptions { num_samples: 3, alpha: 1.0, without_replacement: true, include_best };
             let mut total = 0.0;
             for _ in 0..4_000 {
-                let drawn = model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap();
-                let mut paths: Vec<_> = drawn.iter().map(|(path, _)| show(TEXT, path)).collect();
-                total += paths.iter().zip(&drawn).map(|(p, (_, score))| exact[p] / (*score as f64).exp()).sum::<f64>();
+                let drawn_paths = model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap();
+                let mut paths: Vec<_> = drawn_paths.iter().map(|(path, _)| show(TEXT, path)).collect();
+                total +=
+                    paths.iter().zip(&drawn_paths).map(|(p, (_, score))| exact[p] / (*score as f64).exp()).sum::<f64>();
                 paths.sort();
                 paths.dedup();
                 assert_eq!(paths.len(), 3);
@@ -295,12 +298,12 @@ mod tests {
             assert!((total / 4_000.0 - 1.0).abs() < 0.05, "{total}");
         }
         let all = SampleOptions { num_samples: 1000, alpha: 1.0, without_replacement: true, include_best: false };
-        let drawn = model.sample_with_score(TEXT.as_bytes(), all, &mut rng).unwrap();
-        assert_eq!(drawn.len(), exact.len() - 1);
+        let drawn_paths = model.sample_with_score(TEXT.as_bytes(), all, &mut rng).unwrap();
+        assert_eq!(drawn_paths.len(), exact.len() - 1);
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_sample() {
+    fn equal_seeds_draw_equal_samples() {
         let model = model(PIECES, Line::V0_2_3);
         let draw = |seed| model.sample("ab".repeat(50).as_bytes(), -1, 0.1, &mut Rng::new(seed)).unwrap();
         assert_eq!(draw(5), draw(5));
@@ -320,7 +323,7 @@ mod tests {
         assert!(classic.sample_with_score(b"a", options, &mut rng).is_err());
         let options = SampleOptions { without_replacement: true, ..options };
         assert_eq!(classic.sample_with_score(b"", options, &mut rng).unwrap(), []);
-        // One segmentation only: it is the best one, and nothing is left to draw.
+        // The text has one segmentation, which is the best, so there is nothing to draw.
         assert_eq!(classic.sample_with_score(b"b", options, &mut rng).unwrap().len(), 1);
     }
 }

@@ -1,19 +1,20 @@
-//! Paths of words on their way out.
+//! Sends the paths of words to the output.
 
-use super::memo::{END, PATH, PackedPath};
+use super::memo::{END, PATH_ENTRIES, PackedPath};
 use super::words::Receiver;
 use crate::error::Result;
 use crate::post::{Out, Sink};
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// Ids that are sent together.
+/// The number of ids that are sent together.
 const BATCH: usize = 256;
 
-/// Sends pieces on: to a sink of ids alone many at a time.
+/// Sends pieces to the output. A sink that receives only ids gets them in batches.
 pub(super) struct Sender<'a, 'o, S> {
-    /// By entry, as the lengths are.
+    /// The id of each entry.
     ids: &'a [TokenId],
+    /// The length of each entry in bytes.
     lens: &'a [u32],
     text: &'a [u8],
     out: &'a mut Out<'o, S>,
@@ -26,7 +27,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
         Sender { ids, lens, text, out, batch: [TokenId(0); BATCH], count: 0 }
     }
 
-    /// Sends the ids that are left. Only a sink of ids alone has any.
+    /// Sends the pending ids. Only a sink that receives only ids has pending ids.
     #[inline]
     pub fn flush(&mut self) -> Result<()> {
         if let Some(out) = S::by_ids(self.out) {
@@ -36,8 +37,8 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
         Ok(())
     }
 
-    fn path_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
-        for entry in (0..PATH).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
+    fn send_path_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
+        for entry in (0..PATH_ENTRIES).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
             let end = start + self.lens[entry as usize];
             self.out.take(self.text, 0, Segment { id: self.id(entry), start, end })?;
             start = end;
@@ -53,14 +54,20 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
-    fn known(&mut self, path: PackedPath, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()> {
+    fn receive_path(
+        &mut self,
+        path: PackedPath,
+        ids: &[TokenId; PATH_ENTRIES],
+        count: usize,
+        start: u32,
+    ) -> Result<()> {
         if S::by_ids(self.out).is_none() {
-            return self.path_with_spans(path, start);
+            return self.send_path_with_spans(path, start);
         }
-        if self.count + PATH > BATCH {
+        if self.count + PATH_ENTRIES > BATCH {
             self.flush()?;
         }
-        if let Some(room) = self.batch[self.count..].first_chunk_mut::<PATH>() {
+        if let Some(room) = self.batch[self.count..].first_chunk_mut::<PATH_ENTRIES>() {
             *room = *ids;
         }
         self.count += count;
@@ -68,7 +75,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     }
 
     #[inline]
-    fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
+    fn receive_piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
         if S::by_ids(self.out).is_none() {
             return self.out.take(self.text, 0, Segment { id: self.id(entry), start, end });
         }
@@ -81,7 +88,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     }
 
     #[inline]
-    fn unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
+    fn receive_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         self.flush()?;
         self.out.take_unknown_run(text, start)
     }

@@ -1,11 +1,11 @@
-//! Best paths against the reference's answers and an exhaustive search.
+//! Tests best paths with the reference's results and with an exhaustive search.
 
 use super::*;
 use crate::native::Tables;
 use crate::spec::VocabColumns;
 use proptest::prelude::*;
 
-/// A vocabulary of `(piece, score, kind)` after `<unk>` with id 0.
+/// Returns a vocabulary of `<unk>` with id 0 and these pieces, scores and kinds.
 pub(crate) fn vocab(pieces: &[(&str, f32, Kind)]) -> Vocab {
     let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
     for (id, (piece, score, kind)) in [("<unk>", 0.0, Kind::Unknown)].iter().chain(pieces).enumerate() {
@@ -18,7 +18,7 @@ pub(crate) fn vocab(pieces: &[(&str, f32, Kind)]) -> Vocab {
     Vocab::new(columns).unwrap()
 }
 
-/// A model from words of the form `piece:score`, `piece:ud` or `piece:unused` (which has score -1).
+/// Returns a model of words of the form `piece:score`, `piece:ud` or `piece:unused` (which has score -1).
 pub(crate) fn model(pieces: &str, line: Line) -> Unigram {
     let parse = |word: &'static str| {
         let (piece, score) = word.split_once(':').unwrap();
@@ -42,13 +42,13 @@ pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
     segments
 }
 
-/// The pieces with spaces between, unknown ones in brackets.
+/// Returns the pieces with spaces between, and unknown pieces in brackets.
 pub(crate) fn show(text: &str, segments: &[Segment]) -> String {
-    let shown = segments.iter().map(|segment| {
+    let pieces = segments.iter().map(|segment| {
         let piece = String::from_utf8_lossy(&text.as_bytes()[segment.start as usize..segment.end as usize]);
         if segment.id == TokenId::UNKNOWN { format!("[{piece}]") } else { piece.into_owned() }
     });
-    shown.collect::<Vec<_>>().join(" ")
+    pieces.collect::<Vec<_>>().join(" ")
 }
 
 fn best(pieces: &str, text: &str, line: Line) -> String {
@@ -99,7 +99,7 @@ fn ties_unknowns_and_user_defined_pieces() {
 }
 
 #[test]
-fn long_texts_are_rebased_and_scratch_is_given_back() {
+fn long_texts_are_rebased_and_scratch_is_freed() {
     let text = "ab".repeat(600_000);
     for line in [Line::V0_2_1, Line::V0_2_3] {
         let (mut scratch, mut count) = (UnigramScratch::default(), 0);
@@ -118,19 +118,19 @@ fn long_texts_are_rebased_and_scratch_is_given_back() {
 
 #[test]
 fn vocabularies_are_checked() {
-    let refused =
+    let is_refused =
         |pieces: &[(&str, f32, Kind)], line| Unigram::compile(&vocab(pieces), line, &mut Tables::default()).is_err();
     let a = ("a", -1.0, Kind::Normal);
     for line in [Line::V0_2_1, Line::V0_2_3] {
-        assert!(refused(&[("<s>", 0.0, Kind::Control)], line));
-        assert!(refused(&[a, a], line));
-        assert!(refused(&[a, ("", -1.0, Kind::Normal)], line));
-        assert!(refused(&[a, ("a\0", -1.0, Kind::Normal)], line));
-        assert!(!refused(&[a, ("a", 0.0, Kind::Control)], line));
+        assert!(is_refused(&[("<s>", 0.0, Kind::Control)], line));
+        assert!(is_refused(&[a, a], line));
+        assert!(is_refused(&[a, ("", -1.0, Kind::Normal)], line));
+        assert!(is_refused(&[a, ("a\0", -1.0, Kind::Normal)], line));
+        assert!(!is_refused(&[a, ("a", 0.0, Kind::Control)], line));
     }
-    assert!(refused(&[a, ("b", f32::NAN, Kind::Control)], Line::V0_2_3));
-    assert!(!refused(&[a, ("b", f32::NAN, Kind::Control)], Line::V0_2_1));
-    assert!(!refused(&[a, ("\0", 0.0, Kind::Unused)], Line::V0_2_3));
+    assert!(is_refused(&[a, ("b", f32::NAN, Kind::Control)], Line::V0_2_3));
+    assert!(!is_refused(&[a, ("b", f32::NAN, Kind::Control)], Line::V0_2_1));
+    assert!(!is_refused(&[a, ("\0", 0.0, Kind::Unused)], Line::V0_2_3));
 }
 
 #[test]
@@ -169,13 +169,13 @@ proptest! {
         };
         let mut sums = vec![0];
         for end in 1..=text.len() {
-            let ways = (0..end).filter_map(|start| Some(sums[start] + score(&text[start..end])?));
-            sums.push(ways.max().unwrap());
+            let sums_to_end = (0..end).filter_map(|start| Some(sums[start] + score(&text[start..end])?));
+            sums.push(sums_to_end.max().unwrap());
         }
         let words: Vec<String> = scores.iter().map(|(piece, score)| format!("{piece}:{score}")).collect();
         for line in [Line::V0_2_1, Line::V0_2_3] {
-            let found = segments(&model(&words.join(" "), line), &text);
-            let sum: i32 = found.iter().map(|s| score(&text[s.start as usize..s.end as usize]).unwrap()).sum();
+            let best_path = segments(&model(&words.join(" "), line), &text);
+            let sum: i32 = best_path.iter().map(|s| score(&text[s.start as usize..s.end as usize]).unwrap()).sum();
             prop_assert_eq!(sum, sums[text.len()]);
         }
     }

@@ -1,14 +1,16 @@
-//! Unigram with sums in double precision: Hugging Face's and llama.cpp's.
+//! The Unigram models of Hugging Face and llama.cpp, with sums in double precision.
 //!
 //! Reference: `Unigram::encode_optimized` and `tokenize` of tokenizers, `llm_tokenizer_ugm_session` of llama.cpp; the search is in
-//! `best_path`. Both make one of adjacent unknown characters, to which an entry that is the unknown one itself counts, and of
-//! equal entries take the last. Hugging Face matches entries of every kind, looks each unknown stretch up once more, then
-//! tries its bytes' entries, all or none; where an unknown character is ever the best way and no entry is of kind Unknown, it fails,
-//! even if another way wins in the end. llama.cpp leaves reserved entries out and scores user-defined ones 0.
+//! `best_path`. Both references merge adjacent unknown characters into one token, and the text of the unknown entry also
+//! counts as unknown. Of equal entries both use the last. Hugging Face matches entries of every kind. It looks each run of
+//! unknown characters up as a whole, and then replaces the run by the entries of its bytes if every byte has an entry. If
+//! the best path to any offset ever ends with an unknown character and no entry is of kind Unknown, Hugging Face fails,
+//! even if the final path has no unknown character. llama.cpp ignores reserved entries, and its user-defined entries have
+//! score 0.
 //!
-//! Memory: 16 bytes per byte of text. Twin of the latter: python/polytok/reference/llama_cpp_ugm.py.
+//! Memory: 16 bytes per byte of text. Twin of llama.cpp's model: python/polytok/reference/llama_cpp_ugm.py.
 
-use super::best_path::{PathState, Wide, search, walk};
+use super::best_path::{PathState, WideScore, search, walk};
 use crate::error::{Error, Result};
 use crate::native::Tables;
 use crate::segment::Segment;
@@ -18,36 +20,36 @@ use crate::trie::Trie;
 use crate::vocab::dictionary::is_reachable;
 use crate::vocab::{Row, Vocab};
 
-/// How far below the lowest score an unknown character is.
+/// The difference between the lowest score and the score of an unknown character.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
-/// Scratch of longer texts than this is given back after the call.
-const KEPT_STATES: usize = 1 << 20;
+/// The largest number of states whose memory is kept after a call.
+const MOST_KEPT_STATES: usize = 1 << 20;
 
-/// A compiled model.
+/// A compiled Unigram model of Hugging Face or llama.cpp.
 pub struct WideUnigram {
-    /// Piece to index into the columns.
+    /// The map from pieces to indexes in the columns.
     trie: Trie,
     ids: Vec<TokenId>,
-    scores: Vec<Wide>,
+    scores: Vec<WideScore>,
     unknown_score: f64,
-    unknown: Option<TokenId>,
+    unknown_id: Option<TokenId>,
     is_hugging_face: bool,
-    /// The entries of all bytes that have one, by Hugging Face's fallback.
-    bytes: Option<Box<[Option<TokenId>; 256]>>,
+    /// The id of each byte that has an entry, for Hugging Face's byte fallback.
+    ids_of_bytes: Option<Box<[Option<TokenId>; 256]>>,
 }
 
-/// Memory that calls share.
+/// The memory that calls reuse.
 #[derive(Default)]
 pub struct WideScratch {
     states: Vec<PathState<f64>>,
 }
 
 impl WideUnigram {
-    /// Compiles a model by the rules of Hugging Face or llama.cpp; SentencePiece's are in `unigram`.
+    /// Compiles a model with the rules of Hugging Face or llama.cpp; `Unigram` has SentencePiece's rules.
     pub fn compile(vocab: &Vocab, rules: UnigramRules, tables: &mut Tables) -> Result<WideUnigram> {
         let is_hugging_face = matches!(rules, UnigramRules::HuggingFace { .. });
-        // Backwards, because the trie keeps the first of equal keys.
+        // The rows are reversed, because the trie keeps the first of equal keys.
         let is_used = |&row: &Row| is_hugging_face || is_reachable(vocab.kind(row));
         let rows: Vec<Row> = vocab.rows().rev().filter(is_used).collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
@@ -55,7 +57,7 @@ impl WideUnigram {
         let ids: Vec<TokenId> = rows.iter().map(|&row| vocab.id(row)).collect();
         let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
-        let bytes = has_fallback.then(|| Box::new(std::array::from_fn(byte)));
+        let ids_of_bytes = has_fallback.then(|| Box::new(std::array::from_fn(byte)));
         let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
         let score = |row: Row| match is_hugging_face {
             true => vocab.wide_score(row),
@@ -63,17 +65,17 @@ impl WideUnigram {
             false => vocab.score(row) as f64,
         };
         Ok(WideUnigram {
-            scores: rows.iter().map(|&row| Wide(score(row))).collect(),
+            scores: rows.iter().map(|&row| WideScore(score(row))).collect(),
             unknown_score: unknown_score(vocab, is_hugging_face),
-            unknown: unknown.map(|row| vocab.id(row)),
+            unknown_id: unknown.map(|row| vocab.id(row)),
             is_hugging_face,
             trie,
-            bytes,
+            ids_of_bytes,
             ids,
         })
     }
 
-    /// Cuts the text.
+    /// Segments the text.
     pub fn segment(
         &self,
         text: &[u8],
@@ -82,31 +84,37 @@ impl WideUnigram {
     ) -> Result<()> {
         let states = &mut scratch.states;
         let (_, has_unknown) = search(&self.trie, &self.scores, self.unknown_score, text, 0.0, states);
-        if has_unknown && self.is_hugging_face && self.unknown.is_none() {
+        if has_unknown && self.is_hugging_face && self.unknown_id.is_none() {
             return Err(Error::Encode(
                 "the text has characters that the vocabulary lacks, and this Unigram model has no unknown token (unk_id)".into(),
             ));
         }
-        let (mut result, mut unknown_from) = (Ok(()), None);
+        let (mut result, mut unknown_start) = (Ok(()), None);
         walk(states, |start, end, entry| {
-            let id = self.ids.get(entry as usize).copied().filter(|&id| Some(id) != self.unknown);
+            let id = self.ids.get(entry as usize).copied().filter(|&id| Some(id) != self.unknown_id);
             let Some(id) = id else {
-                unknown_from.get_or_insert(start);
+                unknown_start.get_or_insert(start);
                 return;
             };
-            let settled = unknown_from.take().map_or(Ok(()), |from| self.settle(text, from, start, emit));
-            let next = |()| settled.and_then(|()| emit(Segment { id, start, end }));
+            let unknown_result = unknown_start.take().map_or(Ok(()), |from| self.emit_unknown(text, from, start, emit));
+            let next = |()| unknown_result.and_then(|()| emit(Segment { id, start, end }));
             result = std::mem::replace(&mut result, Ok(())).and_then(next);
         });
-        if states.capacity() > KEPT_STATES {
+        if states.capacity() > MOST_KEPT_STATES {
             *states = Vec::new();
         }
         result?;
-        unknown_from.map_or(Ok(()), |from| self.settle(text, from, text.len() as u32, emit))
+        unknown_start.map_or(Ok(()), |from| self.emit_unknown(text, from, text.len() as u32, emit))
     }
 
-    /// An unknown stretch.
-    fn settle(&self, text: &[u8], start: u32, end: u32, emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
+    /// Emits a run of unknown characters.
+    fn emit_unknown(
+        &self,
+        text: &[u8],
+        start: u32,
+        end: u32,
+        emit: &mut impl FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
         let bytes = &text[start as usize..end as usize];
         let mut send = |id| emit(Segment { id, start, end });
         if self.is_hugging_face
@@ -114,26 +122,27 @@ impl WideUnigram {
         {
             return send(self.ids[entry as usize]);
         }
-        match self.byte_ids(bytes) {
+        match self.fallback_ids(bytes) {
             Some(mut ids) => ids.try_for_each(send),
-            None => send(self.unknown.unwrap_or(TokenId::UNKNOWN)),
+            None => send(self.unknown_id.unwrap_or(TokenId::UNKNOWN)),
         }
     }
 
-    /// The entries of the bytes of an unknown stretch; None if one of them has no entry.
-    fn byte_ids(&self, bytes: &[u8]) -> Option<impl Iterator<Item = TokenId>> {
-        let ids = self.bytes.as_deref()?;
+    /// Returns the ids of the bytes of a run of unknown characters; None if a byte has no entry.
+    fn fallback_ids(&self, bytes: &[u8]) -> Option<impl Iterator<Item = TokenId>> {
+        let ids = self.ids_of_bytes.as_deref()?;
         let has_all = bytes.iter().all(|&byte| ids[byte as usize].is_some());
         has_all.then(|| bytes.iter().filter_map(|&byte| ids[byte as usize]))
     }
 
-    /// Whether an unknown stretch becomes the entries of its bytes.
+    /// Reports whether a run of unknown characters is replaced by the entries of its bytes.
     pub fn falls_back(&self, bytes: &[u8]) -> bool {
-        self.trie.get(bytes).is_none() && self.byte_ids(bytes).is_some()
+        self.trie.get(bytes).is_none() && self.fallback_ids(bytes).is_some()
     }
 }
 
-/// The lowest score less the penalty: of all entries in double precision, or of the normal ones in single.
+/// Returns the lowest score minus the penalty. Hugging Face compares all entries in double precision, llama.cpp the normal
+/// entries in single precision.
 fn unknown_score(vocab: &Vocab, is_hugging_face: bool) -> f64 {
     let rows = vocab.rows();
     if is_hugging_face {
@@ -151,7 +160,7 @@ mod tests {
     const HF: UnigramRules = UnigramRules::HuggingFace { byte_fallback: false };
     const HF_BYTES: UnigramRules = UnigramRules::HuggingFace { byte_fallback: true };
 
-    fn cut(rules: UnigramRules, rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
+    fn segment(rules: UnigramRules, rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: Segment| {
             out.push((segment.id.0, segment.start, segment.end));
@@ -162,7 +171,7 @@ mod tests {
         out
     }
 
-    /// Answers of tokenizers 0.23.3.
+    /// The expected ids are those of tokenizers 0.23.3.
     #[test]
     fn hugging_face() {
         let rows = [
@@ -173,17 +182,17 @@ mod tests {
             ("<0x79>", -4.0, Kind::Byte),
             ("xz", -50.0, Kind::Normal),
         ];
-        assert_eq!(cut(HF, &rows, "ab"), [(3, 0, 2)]);
-        assert_eq!(cut(HF, &rows, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
-        assert_eq!(cut(HF_BYTES, &rows, "axyb"), [(1, 0, 1), (4, 1, 3), (5, 1, 3), (2, 3, 4)]);
-        assert_eq!(cut(HF_BYTES, &rows, "xq"), [(0, 0, 2)]);
-        assert_eq!(cut(HF, &rows, "<unk>"), [(0, 0, 5)]);
-        assert_eq!(cut(HF, &rows, ""), []);
-        // Two unknown characters cost more than the entry, but one that is dearer than both is found in the stretch.
-        let dear = [("a", -1.0, Kind::Normal), ("xz", -30.0, Kind::Normal), ("q", 100.0, Kind::Normal)];
-        assert_eq!(cut(HF, &dear, "xz"), [(2, 0, 2)]);
-        let stretch = [("a", 0.0, Kind::Normal), ("xyz", -1000.0, Kind::Normal)];
-        assert_eq!(cut(HF, &stretch, "xyz"), [(2, 0, 3)]);
+        assert_eq!(segment(HF, &rows, "ab"), [(3, 0, 2)]);
+        assert_eq!(segment(HF, &rows, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
+        assert_eq!(segment(HF_BYTES, &rows, "axyb"), [(1, 0, 1), (4, 1, 3), (5, 1, 3), (2, 3, 4)]);
+        assert_eq!(segment(HF_BYTES, &rows, "xq"), [(0, 0, 2)]);
+        assert_eq!(segment(HF, &rows, "<unk>"), [(0, 0, 5)]);
+        assert_eq!(segment(HF, &rows, ""), []);
+        // An entry that loses against unknown characters is found when the whole run is looked up.
+        let costly = [("a", -1.0, Kind::Normal), ("xz", -30.0, Kind::Normal), ("q", 100.0, Kind::Normal)];
+        assert_eq!(segment(HF, &costly, "xz"), [(2, 0, 2)]);
+        let lowest = [("a", 0.0, Kind::Normal), ("xyz", -1000.0, Kind::Normal)];
+        assert_eq!(segment(HF, &lowest, "xyz"), [(2, 0, 3)]);
     }
 
     #[test]
@@ -206,7 +215,7 @@ mod tests {
             ("c", -3.0, Kind::Control),
             ("b", -2.0, Kind::Unused),
         ];
-        assert_eq!(cut(UnigramRules::LlamaCpp, &rows, "ab"), [(2, 0, 2)]);
-        assert_eq!(cut(UnigramRules::LlamaCpp, &rows, "bccxb"), [(5, 0, 1), (0, 1, 4), (5, 4, 5)]);
+        assert_eq!(segment(UnigramRules::LlamaCpp, &rows, "ab"), [(2, 0, 2)]);
+        assert_eq!(segment(UnigramRules::LlamaCpp, &rows, "bccxb"), [(5, 0, 1), (0, 1, 4), (5, 4, 5)]);
     }
 }

@@ -1,16 +1,18 @@
-//! Best paths word by word: what the search over a whole text finds, at the cost of a lookup for each word.
+//! Finds the best path of a text word by word, with a cache lookup for each word instead of a search over the text.
 //!
-//! The text falls into stretches that no piece crosses (`letters`), so every way through it goes through their ends, and each is
-//! solved by itself, given the sum before it. The sum is carried as the reference carries it, one rounded addition for each piece. A
-//! word whose path is certain at the present sum (`certain`) is taken from memory; any other is searched with the very sums of the
-//! reference. The text may also be one that is not normalized yet (`raw`). Twin: `best_path::search` over the whole text.
+//! No piece crosses the boundaries between runs of letters (`letters`), so every path contains all boundaries, and the
+//! best path of each run depends only on the run and the sum before the run. The sum is computed as in the reference,
+//! with one rounded addition for each piece. If the cached path of a word is certain at the current sum (`certain`),
+//! that path is used. Any other word is searched with the sums of the reference. Texts before normalization are also
+//! supported (`raw`). Twin: `best_path::search` over the whole text.
 //!
-//! Cost: linear for words seen before; a new word is searched once. Worst input: one long word, which costs what the twin costs.
+//! Cost: linear for cached words; a new word is searched once. Worst input: one long word, which costs as much as with
+//! the twin.
 
 use super::best_path::{PathState, Score, UNKNOWN_ENTRY, search, walk};
-use super::certain::{LONGEST, SearchedWord, code};
-use super::letters::{Letters, STRETCHES, Stretch, What};
-use super::memo::{END, Memo, PATH, PackedPath, word_key};
+use super::certain::{MOST_WORD_BYTES, SearchedWord, sum_code};
+use super::letters::{LetterRun, Letters, RUN_BATCH, RunKind};
+use super::memo::{END, Memo, PATH_ENTRIES, PackedPath, word_key};
 use super::raw::{RawCursor, ScanStop};
 use crate::cache::PieceKey;
 use crate::error::Result;
@@ -19,34 +21,34 @@ use crate::space_mark;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 
-/// Scratch of longer words than this is given back after the call.
-const KEPT_STATES: usize = 1 << 20;
+/// The largest capacity of a buffer that is kept after a call.
+const MOST_KEPT_STATES: usize = 1 << 20;
 
-/// What an entry adds: to the sum, and to the ids.
+/// The score and the id of an entry.
 #[derive(Clone, Copy)]
 pub(in crate::model) struct ScoredId<S> {
     pub score: S,
     pub id: TokenId,
 }
 
-/// What a model knows of its pieces.
+/// The tables of a model's pieces.
 pub(in crate::model) struct WordDictionary<'a, S: Score> {
     pub trie: &'a Trie,
-    /// By the trie's values.
+    /// The score of each value of the trie.
     pub scores: &'a [S],
-    /// The same with ids, and one more behind the last.
+    /// The scores with ids, followed by a row that changes no sum.
     pub rows: &'a [ScoredId<S>],
     pub unknown_score: S,
     pub letters: &'a Letters,
 }
 
-/// Memory that calls share; one per thread.
+/// The memory that calls reuse; each thread has its own.
 pub(in crate::model) struct WordsScratch<Sum> {
     memo: Memo,
-    word: SearchedWord,
+    searched_word: SearchedWord,
     /// A word with the U+2581 before it.
-    spelled: Vec<u8>,
-    rewritten: Vec<u8>,
+    marked_word: Vec<u8>,
+    rewritten_text: Vec<u8>,
     pub states: Vec<PathState<Sum>>,
 }
 
@@ -54,154 +56,159 @@ impl<Sum> Default for WordsScratch<Sum> {
     fn default() -> Self {
         WordsScratch {
             memo: Memo::default(),
-            word: SearchedWord::default(),
-            spelled: Vec::new(),
-            rewritten: Vec::new(),
+            searched_word: SearchedWord::default(),
+            marked_word: Vec::new(),
+            rewritten_text: Vec::new(),
             states: Vec::new(),
         }
     }
 }
 
 impl<Sum> WordsScratch<Sum> {
-    /// Forgets all words, and remembers others in at most so many bytes.
+    /// Empties the cache of words, and limits the cache to `limit` bytes.
     pub fn renew(&mut self, limit: usize) {
         self.memo = Memo::new(limit);
     }
 
-    /// Bytes that words take.
-    pub fn remembered_bytes(&self) -> usize {
+    /// Returns the number of bytes of the cache of words.
+    pub fn cached_bytes(&self) -> usize {
         self.memo.bytes()
     }
 
-    /// Gives back what one huge text took.
+    /// Frees buffers that a huge text made large.
     pub fn release(&mut self) {
-        if self.states.capacity() > KEPT_STATES {
+        if self.states.capacity() > MOST_KEPT_STATES {
             self.states = Vec::new();
         }
-        for bytes in [&mut self.spelled, &mut self.rewritten] {
-            if bytes.capacity() > KEPT_STATES {
+        for bytes in [&mut self.marked_word, &mut self.rewritten_text] {
+            if bytes.capacity() > MOST_KEPT_STATES {
                 *bytes = Vec::new();
             }
         }
     }
 }
 
-/// Where paths go. Places are those of the normalized text; without meaning for one that is not normalized.
+/// A receiver of paths. Offsets are in the normalized text; if the text is not normalized yet, they have no meaning.
 pub(in crate::model) trait Receiver {
-    /// A path from memory that starts at this place; so many of these ids are its.
-    fn known(&mut self, path: PackedPath, ids: &[TokenId; PATH], count: usize, start: u32) -> Result<()>;
-    /// One piece.
-    fn piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()>;
-    /// Unknown characters.
-    fn unknown(&mut self, text: &[u8], start: u32) -> Result<()>;
+    /// Receives a cached path that starts at `start`; the first `count` of `ids` are the ids of the path.
+    fn receive_path(&mut self, path: PackedPath, ids: &[TokenId; PATH_ENTRIES], count: usize, start: u32)
+    -> Result<()>;
+    /// Receives one piece.
+    fn receive_piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()>;
+    /// Receives unknown characters.
+    fn receive_unknown(&mut self, text: &[u8], start: u32) -> Result<()>;
 }
 
 impl<S: Score> WordDictionary<'_, S> {
-    /// Sends the best path of the text, which is normalized or still to be.
+    /// Sends the best path of the text. With a normalizer, the text is not normalized yet.
     pub fn run(
         &self,
         normalizer: Option<&SentencePieceNormalizer>,
         text: &[u8],
         scratch: &mut WordsScratch<S::Sum>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<()> {
         let result = match normalizer {
-            Some(normalizer) => self.solve_raw(normalizer, text, scratch, to),
-            None => self.solve_after(S::Sum::default(), text, &mut [Stretch::NONE; STRETCHES], scratch, to).map(|_| ()),
+            Some(normalizer) => self.solve_raw(normalizer, text, scratch, receiver),
+            None => self
+                .solve_normalized(S::Sum::default(), text, &mut [LetterRun::NONE; RUN_BATCH], scratch, receiver)
+                .map(|_| ()),
         };
         scratch.release();
         result
     }
 
-    /// A text that is still to be normalized.
+    /// Sends the best path of a text that is not normalized yet.
     fn solve_raw(
         &self,
         normalizer: &SentencePieceNormalizer,
         text: &[u8],
         scratch: &mut WordsScratch<S::Sum>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<()> {
         let mut cursor = RawCursor { at: normalizer.leading_spaces(text), has_space: true };
         let mut sum = S::Sum::default();
-        let mut stretches = [Stretch::NONE; STRETCHES];
+        let mut runs = [LetterRun::NONE; RUN_BATCH];
         loop {
-            let (count, stop) = self.letters.fill_raw(text, &mut cursor, &mut stretches);
-            sum = self.solve_stretches(sum, text, &stretches[..count], scratch, to)?;
+            let (count, stop) = self.letters.fill_raw_runs(text, &mut cursor, &mut runs);
+            sum = self.solve_runs(sum, text, &runs[..count], scratch, receiver)?;
             match stop {
                 ScanStop::Full => {}
                 ScanStop::End => return Ok(()),
                 ScanStop::Rewrite => {
-                    let mut rewritten = std::mem::take(&mut scratch.rewritten);
-                    self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten);
-                    let result = self.solve_after(sum, &rewritten, &mut stretches, scratch, to);
-                    scratch.rewritten = rewritten;
+                    let mut rewritten_text = std::mem::take(&mut scratch.rewritten_text);
+                    self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten_text);
+                    let result = self.solve_normalized(sum, &rewritten_text, &mut runs, scratch, receiver);
+                    scratch.rewritten_text = rewritten_text;
                     sum = result?;
                 }
             }
         }
     }
 
-    /// Sends the best path of a text that starts and ends with a cut; the sum behind it.
-    fn solve_after(
+    /// Sends the best path of a normalized text that starts and ends at boundaries. Returns the sum after the text.
+    fn solve_normalized(
         &self,
         mut sum: S::Sum,
         text: &[u8],
-        stretches: &mut [Stretch; STRETCHES],
+        runs: &mut [LetterRun; RUN_BATCH],
         scratch: &mut WordsScratch<S::Sum>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<S::Sum> {
         let mut at = 0;
         while at < text.len() {
-            let (count, end) = self.letters.fill(text, at, stretches);
-            sum = self.solve_stretches(sum, text, &stretches[..count], scratch, to)?;
+            let (count, end) = self.letters.fill_runs(text, at, runs);
+            sum = self.solve_runs(sum, text, &runs[..count], scratch, receiver)?;
             at = end;
         }
         Ok(sum)
     }
 
-    /// Sends the best paths of stretches; the sum behind them. All keys are made first, so that the processor waits for the memory of
-    /// many words at a time.
+    /// Sends the best paths of runs. Returns the sum after the runs. All keys are computed first, so that the processor
+    /// loads the cache lines of many words in parallel.
     #[inline]
-    fn solve_stretches(
+    fn solve_runs(
         &self,
         mut sum: S::Sum,
         text: &[u8],
-        stretches: &[Stretch],
+        runs: &[LetterRun],
         scratch: &mut WordsScratch<S::Sum>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<S::Sum> {
-        let mut keys = [PieceKey::NONE; STRETCHES];
-        for (stretch, key) in stretches.iter().zip(&mut keys).filter(|(stretch, _)| stretch.what == What::Word) {
-            *key = key_of(text, stretch);
+        let mut keys = [PieceKey::NONE; RUN_BATCH];
+        for (run, key) in runs.iter().zip(&mut keys).filter(|(run, _)| run.kind == RunKind::Word) {
+            *key = run_key(text, run);
             scratch.memo.prefetch(*key);
         }
-        for (stretch, key) in stretches.iter().zip(keys) {
-            let (start, end) = (stretch.start as usize, stretch.end as usize);
-            sum = match stretch.what {
-                What::Word => {
+        for (run, key) in runs.iter().zip(keys) {
+            let (start, end) = (run.start as usize, run.end as usize);
+            sum = match run.kind {
+                RunKind::Word => {
                     let path = scratch.memo.get(key);
-                    match code(S::magnitude(sum)) < path.limit() {
-                        true => self.remembered(path, sum, stretch.start, to)?,
-                        false => self.missed(text, *stretch, (key, path), sum, scratch, to)?,
+                    match sum_code(S::magnitude(sum)) < path.limit() {
+                        true => self.send_cached(path, sum, run.start, receiver)?,
+                        false => self.solve_missing(text, *run, (key, path), sum, scratch, receiver)?,
                     }
                 }
-                What::Piece(entry) => {
-                    to.piece(entry, stretch.start, stretch.end)?;
-                    self.scores[entry as usize].behind(sum)
+                RunKind::Piece(entry) => {
+                    receiver.receive_piece(entry, run.start, run.end)?;
+                    self.scores[entry as usize].add_to(sum)
                 }
-                What::Unknown(chars) => {
-                    to.unknown(if start < end { &text[start..end] } else { space_mark::BYTES }, stretch.start)?;
-                    (0..chars).fold(sum, |sum, _| self.unknown_score.behind(sum))
+                RunKind::Unknown(chars) => {
+                    receiver
+                        .receive_unknown(if start < end { &text[start..end] } else { space_mark::BYTES }, run.start)?;
+                    (0..chars).fold(sum, |sum, _| self.unknown_score.add_to(sum))
                 }
             };
         }
         Ok(sum)
     }
 
-    /// Sends a path from memory; the sum behind it. How long it is cannot be foreseen, so it is no branch: the last row adds nothing.
+    /// Sends a cached path. Returns the sum after the path. There is no branch for the number of entries, because it would
+    /// be mispredicted: missing entries use the last row, which changes no sum.
     #[inline]
-    fn remembered(&self, path: PackedPath, sum: S::Sum, start: u32, to: &mut impl Receiver) -> Result<S::Sum> {
-        let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH], 0);
+    fn send_cached(&self, path: PackedPath, sum: S::Sum, start: u32, receiver: &mut impl Receiver) -> Result<S::Sum> {
+        let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH_ENTRIES], 0);
         for (i, id) in ids.iter_mut().enumerate() {
             let entry = path.entry(i);
             let row = self.rows[(entry as usize).min(self.rows.len() - 1)];
@@ -209,88 +216,89 @@ impl<S: Score> WordDictionary<'_, S> {
             sum = S::round(row.score.plus(sum));
             count += (entry != END) as usize;
         }
-        to.known(path, &ids, count, start)?;
+        receiver.receive_path(path, &ids, count, start)?;
         Ok(sum)
     }
 
-    /// A word that memory does not know, or not for this sum; the sum behind it.
+    /// Sends the path of a word that is not cached, or whose cached path is not certain at this sum. Returns the sum after
+    /// the word.
     #[inline(never)]
-    fn missed(
+    fn solve_missing(
         &self,
         text: &[u8],
-        stretch: Stretch,
+        run: LetterRun,
         (key, path): (PieceKey, PackedPath),
         sum: S::Sum,
         scratch: &mut WordsScratch<S::Sum>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<S::Sum> {
-        let word = &text[stretch.start as usize..stretch.end as usize];
-        if stretch.has_space {
-            let mut spelled = std::mem::take(&mut scratch.spelled);
-            spelled.clear();
-            spelled.extend_from_slice(space_mark::BYTES);
-            spelled.extend_from_slice(word);
-            let result = self.missed_word(&spelled, stretch.start, (key, path), sum, scratch, to);
-            scratch.spelled = spelled;
+        let word = &text[run.start as usize..run.end as usize];
+        if run.has_space {
+            let mut marked_word = std::mem::take(&mut scratch.marked_word);
+            marked_word.clear();
+            marked_word.extend_from_slice(space_mark::BYTES);
+            marked_word.extend_from_slice(word);
+            let result = self.solve_missing_word(&marked_word, run.start, (key, path), sum, scratch, receiver);
+            scratch.marked_word = marked_word;
             return result;
         }
-        self.missed_word(word, stretch.start, (key, path), sum, scratch, to)
+        self.solve_missing_word(word, run.start, (key, path), sum, scratch, receiver)
     }
 
-    fn missed_word(
+    fn solve_missing_word(
         &self,
         word: &[u8],
         at: u32,
         (key, path): (PieceKey, PackedPath),
         sum: S::Sum,
         scratch: &mut WordsScratch<S::Sum>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<S::Sum> {
-        if path.is_known() || word.len() > LONGEST {
-            return self.searched(word, at, sum, &mut scratch.states, to);
+        if path.is_cached() || word.len() > MOST_WORD_BYTES {
+            return self.search_and_send(word, at, sum, &mut scratch.states, receiver);
         }
-        let found = &mut scratch.word;
-        let limit = found.search(self.trie, self.scores, self.unknown_score.exact(), word);
+        let searched = &mut scratch.searched_word;
+        let limit = searched.search(self.trie, self.scores, self.unknown_score.to_double(), word);
         if limit == 0 {
             scratch.memo.insert(key, PackedPath::UNCERTAIN);
-        } else if let Some(path) = PackedPath::new(found.path().iter().map(|&(entry, _)| entry), limit) {
-            // An unknown character is no entry, so this path has none.
+        } else if let Some(path) = PackedPath::new(searched.path().iter().map(|&(entry, _)| entry), limit) {
+            // `PackedPath::new` refuses `UNKNOWN_ENTRY`, so this path has no unknown characters.
             scratch.memo.insert(key, path);
         }
-        if code(S::magnitude(sum)) >= limit as u32 {
-            return self.searched(word, at, sum, &mut scratch.states, to);
+        if sum_code(S::magnitude(sum)) >= limit as u32 {
+            return self.search_and_send(word, at, sum, &mut scratch.states, receiver);
         }
         let mut sum = sum;
         let mut start = 0;
-        for &(entry, end) in found.path() {
+        for &(entry, end) in searched.path() {
             if entry == UNKNOWN_ENTRY {
                 sum = S::round(self.unknown_score.plus(sum));
-                to.unknown(&word[start as usize..end as usize], at + start)?;
+                receiver.receive_unknown(&word[start as usize..end as usize], at + start)?;
             } else {
                 sum = S::round(self.scores[entry as usize].plus(sum));
-                to.piece(entry, at + start, at + end)?;
+                receiver.receive_piece(entry, at + start, at + end)?;
             }
             start = end;
         }
         Ok(sum)
     }
 
-    /// Searches a word with the sums of the reference.
-    fn searched(
+    /// Searches a word with the sums of the reference, and sends the path. Returns the sum after the word.
+    fn search_and_send(
         &self,
         word: &[u8],
         at: u32,
         sum: S::Sum,
         states: &mut Vec<PathState<S::Sum>>,
-        to: &mut impl Receiver,
+        receiver: &mut impl Receiver,
     ) -> Result<S::Sum> {
         let (sum, _) = search(self.trie, self.scores, S::round(self.unknown_score), word, sum, states);
         let mut result = Ok(());
         walk(states, |start, end, entry| {
             if result.is_ok() {
                 result = match entry {
-                    UNKNOWN_ENTRY => to.unknown(&word[start as usize..end as usize], at + start),
-                    _ => to.piece(entry, at + start, at + end),
+                    UNKNOWN_ENTRY => receiver.receive_unknown(&word[start as usize..end as usize], at + start),
+                    _ => receiver.receive_piece(entry, at + start, at + end),
                 };
             }
         });
@@ -299,9 +307,9 @@ impl<S: Score> WordDictionary<'_, S> {
 }
 
 #[inline]
-fn key_of(text: &[u8], stretch: &Stretch) -> PieceKey {
-    let (start, end) = (stretch.start as usize, stretch.end as usize);
-    match stretch.has_space {
+fn run_key(text: &[u8], run: &LetterRun) -> PieceKey {
+    let (start, end) = (run.start as usize, run.end as usize);
+    match run.has_space {
         true => PieceKey::new(text, start, end, true),
         false => word_key(text, start, end),
     }

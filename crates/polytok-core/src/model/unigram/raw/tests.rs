@@ -1,4 +1,4 @@
-//! Texts cut before they are normalized, against normalized texts.
+//! Tests that encoding before normalization has the ids of the normalized text.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ fn check(
         assert_eq!(
             ids,
             expected,
-            "{:?} becomes {:?}",
+            "{:?} is normalized to {:?}",
             String::from_utf8_lossy(text),
             String::from_utf8_lossy(&normalized)
         );
@@ -78,7 +78,7 @@ fn check(
 
 proptest! {
     #[test]
-    fn texts_need_not_be_normalized(
+    fn ids_before_normalization_are_those_of_the_normalized_text(
         pieces in prop::collection::btree_map("▁?[abcé,.世W界]{1,4}|▁|▁▁|[.,]{1,4}|😀|á|1|b\u{301}", (-12i32..0, 0usize..8), 1..24),
         picks in prop::collection::vec(0..RULES.len(), 0..10),
         parts in prop::collection::vec(
@@ -108,13 +108,13 @@ proptest! {
 }
 
 #[test]
-fn usual_rules_are_taken_raw_and_unusual_ones_are_not() {
+fn tables_for_raw_texts_depend_on_the_rules() {
     let vocab = vocab(&[("a", -1.0, Kind::Normal), ("▁a", -1.0, Kind::Normal)]);
-    let takes = |rules: &[(&str, &str)]| {
+    let has_tables = |rules: &[(&str, &str)]| {
         let (unigram, normalizer) = models(&vocab, rules, Line::V0_2_3);
         WordTables::raw(&unigram, &normalizer, &vocab).is_some()
     };
-    assert!(takes(&[]) && takes(&RULES));
-    assert!(!takes(&[("ab", "c")]), "ASCII inside of a key");
-    assert!(!takes(&[("c", &"long".repeat(20))]), "much from little");
+    assert!(has_tables(&[]) && has_tables(&RULES));
+    assert!(!has_tables(&[("ab", "c")]), "a later character of a key is ASCII");
+    assert!(!has_tables(&[("c", &"long".repeat(20))]), "the output is much longer than the key");
 }

@@ -1,4 +1,4 @@
-//! Word by word against the search over the whole text.
+//! Tests that encoding word by word agrees with the search over the whole text.
 
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn tokens(run: impl FnOnce(&mut Out<Tokens>)) -> Vec<Token> {
     tokens.finish()
 }
 
-/// Ids and tokens are those of the twin, also from memory.
+/// Checks that ids and tokens are those of the twin, with and without cached words.
 fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramScratch) {
     let twin = |out: &mut Out<Tokens>| {
         model.segment(text, &mut UnigramScratch::default(), &mut |segment| out.take(text, 0, segment)).unwrap();
@@ -40,7 +40,7 @@ fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramSc
     }
 }
 
-/// Pieces whose scores nearly or really tie: sums of few values, and values next to them.
+/// Returns pieces whose scores are equal or nearly equal: sums of few values, and their adjacent floats.
 fn pieces() -> impl Strategy<Value = Vec<(String, f32, Kind)>> {
     let score = (0usize..5, 0usize..4, -2i32..3).prop_map(|(a, b, ulps)| {
         let values = [-0.1f32, -1.0 / 3.0, -2.7, -9.8318, -11.5];
@@ -48,7 +48,7 @@ fn pieces() -> impl Strategy<Value = Vec<(String, f32, Kind)>> {
         f32::from_bits(sum.to_bits().wrapping_add_signed(ulps))
     });
     let kind = prop_oneof![8 => Just(Kind::Normal), 1 => Just(Kind::UserDefined), 1 => Just(Kind::Unused)];
-    // Without a normal piece unknown characters have no score to speak of, and nothing is proven.
+    // Without a normal piece, the score of unknown characters is so large that no word is proven.
     let normal = Just(("a".to_string(), -9.0f32, Kind::Normal));
     let others = prop::collection::btree_map("▁?[abcé世]{2,5}|▁|[.-]{1,4}|😀|▁?[abcé世]", (score, kind), 1..24);
     (normal, others).prop_map(|(normal, others)| {
@@ -57,7 +57,7 @@ fn pieces() -> impl Strategy<Value = Vec<(String, f32, Kind)>> {
     })
 }
 
-/// A vocabulary of letters and all pairs, in which many ways differ by a rounding.
+/// Returns a vocabulary of letters and all pairs of letters, in which rounding decides between many paths.
 fn near_ties() -> Vec<(String, f32, Kind)> {
     let letters = ["a", "b", "c", "d", "▁"];
     let score = |i: usize| -9.8318 - 0.7 * i as f32;
@@ -69,7 +69,7 @@ fn near_ties() -> Vec<(String, f32, Kind)> {
 
 proptest! {
     #[test]
-    fn words_are_what_the_whole_search_finds(
+    fn paths_by_word_are_those_of_the_whole_search(
         pieces in pieces(), texts in prop::collection::vec("(▁?[abcdé世界]{1,6}|▁|[.-]{1,9}|😀|[xyц]{1,3}){0,40}", 1..4)) {
         for line in LINES {
             let model = compile(&pieces, line);
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_text_too(pieces in pieces(), bytes in prop::collection::vec(
+    fn bytes_that_are_not_utf8_have_the_same_paths(pieces in pieces(), bytes in prop::collection::vec(
         prop::sample::select(vec![&b"a"[..], b"\xE2\x96\x81", b"\xE4\xB8\x96", b"\xE4", b"\x96", b"\xC3", b"\xF0\x9F", b"\xC0\x80",
             b"\xED\xA0\x80", b"\xFF", b"b"]), 0..30)) {
         for line in LINES {
@@ -89,9 +89,9 @@ proptest! {
         }
     }
 
-    /// Texts from pieces, again and again, so that the sums get large.
+    /// Repeats texts of pieces, so that the sums get large.
     #[test]
-    fn large_sums_round_as_they_do(pieces in pieces(), picks in prop::collection::vec(any::<prop::sample::Index>(), 1..30), times in 1usize..400) {
+    fn large_sums_round_as_in_the_whole_search(pieces in pieces(), picks in prop::collection::vec(any::<prop::sample::Index>(), 1..30), times in 1usize..400) {
         let text: String = picks.iter().map(|pick| &*pieces[pick.index(pieces.len())].0).collect();
         for line in LINES {
             check(&compile(&pieces, line), text.repeat(times).as_bytes(), &mut UnigramScratch::default());
@@ -133,7 +133,7 @@ fn tables_are_built_when_they_pay() {
         model.encode(text, &vocab, &mut UnigramScratch::default(), out).unwrap();
         model.words.peek().is_some()
     };
-    let first = (0..1 << 20).find(|_| encode(&[b'a'; 1000]));
-    assert!(first.is_some_and(|first| (100..300).contains(&first)), "{first:?}");
+    let first_use = (0..1 << 20).find(|_| encode(&[b'a'; 1000]));
+    assert!(first_use.is_some_and(|call| (100..300).contains(&call)), "{first_use:?}");
     assert!(encode(b""));
 }
