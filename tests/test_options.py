@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow
 import pytest
 
 import polytok
@@ -20,7 +22,9 @@ METHODS: dict[str, Callable[..., Any]] = {
     "encode": TOKENIZER.encode,
     "encode_array": lambda text, **options: TOKENIZER.encode_array(text, **options).tolist(),
     "encode_batch": lambda text, **options: TOKENIZER.encode_batch([text], **options).to_list()[0],
+    "encode_arrow": lambda text, **options: TOKENIZER.encode_arrow(pyarrow.array([text]), **options).to_pylist()[0],
     "count": TOKENIZER.count,
+    "count_arrow": lambda text, **options: TOKENIZER.count_arrow(pyarrow.array([text]), **options).to_pylist()[0],
     "tokens": TOKENIZER.tokens,
     "spans": lambda text, **options: [column.tolist() for column in TOKENIZER.spans(text, **options)],
     "encoding": lambda text, **options: TOKENIZER.encoding(text, **options).ids,
@@ -78,8 +82,10 @@ def test_wrong_options() -> None:
 
 
 def test_the_encoding_methods() -> None:
-    """Tests that ten encoding methods are public, and that completion shows no other."""
+    """Tests that ten encoding methods are public, that completion shows no other, and that all are tested here."""
     public = [name for name in dir(polytok.Tokenizer) if name[0] != "_"]
+    methods = [(name, method) for name, method in inspect.getmembers(Tokenizer, inspect.isfunction) if name in public]
+    assert sorted(METHODS) == [name for name, method in methods if "options" in inspect.signature(method).parameters]
     assert [name for name in public if name.startswith(("encod", "count", "span", "token"))] == [
         *("count", "count_arrow", "encode", "encode_array", "encode_arrow", "encode_batch", "encoding", "encodings"),
         *("spans", "token_bytes", "tokens"),
