@@ -50,23 +50,23 @@ impl Boundary {
     }
 
     /// Reports whether this text can be split at boundaries.
-    pub fn can_cut(&self, text: &[u8]) -> bool {
+    pub fn can_split(&self, text: &[u8]) -> bool {
         self.symbols == Symbols::Chars || std::str::from_utf8(text).is_ok()
     }
 
     /// Returns the next boundary after `at`, or the end of the text. `at` must be inside the text.
     #[inline]
-    pub fn next_cut(&self, text: &[u8], at: usize) -> usize {
+    pub fn next_boundary(&self, text: &[u8], at: usize) -> usize {
         let mut left = self.unit(text, at);
         let mut end = at + left.len;
         loop {
             if left.packed < 128 {
-                end = self.next_ascii_cut(text, end);
+                end = self.next_ascii_boundary(text, end);
                 left = self.unit(text, end - 1);
             }
             let Some(&next) = text.get(end) else { return end };
             let right = self.unit(text, end);
-            if left.packed < 128 && next < 128 || !self.joins_units(left, right) {
+            if left.packed < 128 && next < 128 || !self.can_join_units(left, right) {
                 return end;
             }
             end += right.len;
@@ -77,7 +77,7 @@ impl Boundary {
     /// Returns the next boundary from `end` on, where an ASCII character ends, or the start of the next character that
     /// is not ASCII.
     #[inline]
-    fn next_ascii_cut(&self, text: &[u8], mut end: usize) -> usize {
+    fn next_ascii_boundary(&self, text: &[u8], mut end: usize) -> usize {
         let mut left = text[end - 1];
         while let Some(&right @ 0..128) = text.get(end)
             && self.joins_ascii(left, right)
@@ -95,13 +95,13 @@ impl Boundary {
     /// Returns a bit for each of the 64 characters from `at` on, set if a boundary is after that character; None if one
     /// of these or the next character is not ASCII.
     #[inline]
-    pub fn ascii_cuts(&self, text: &[u8], at: usize) -> Option<u64> {
+    pub fn ascii_boundaries(&self, text: &[u8], at: usize) -> Option<u64> {
         let chars = text.get(at..)?.first_chunk::<65>()?;
         if chars[0] >= 128 || !chars.is_ascii() {
             return None;
         }
-        let cut = |(place, pair): (usize, &[u8])| (!self.joins_ascii(pair[0], pair[1]) as u64) << place;
-        Some(chars.windows(2).enumerate().map(cut).fold(0, |cuts, cut| cuts | cut))
+        let bit = |(place, pair): (usize, &[u8])| (!self.joins_ascii(pair[0], pair[1]) as u64) << place;
+        Some(chars.windows(2).enumerate().map(bit).fold(0, |boundaries, bit| boundaries | bit))
     }
 
     /// Returns the character that starts at `at`.
@@ -123,11 +123,11 @@ impl Boundary {
         if self.symbols != Symbols::Bytes {
             return self.has(pack(left), pack(right));
         }
-        self.joins_units(self.sides.unit(left), self.sides.unit(right))
+        self.can_join_units(self.sides.unit(left), self.sides.unit(right))
     }
 
     #[inline]
-    fn joins_units(&self, left: CharUnit, right: CharUnit) -> bool {
+    fn can_join_units(&self, left: CharUnit, right: CharUnit) -> bool {
         // Byte-level entries can start and end inside of a character.
         match self.symbols {
             Symbols::Bytes => Sides::any(left, right, |end, start| self.has(end, start)),
@@ -173,11 +173,12 @@ mod tests {
         let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
         let mut at = 0;
         while at < text.len() {
-            if let Some(cuts) = boundary.ascii_cuts(text, at) {
-                (0..64).for_each(|place| assert_eq!(cuts >> place & 1 == 0, joins(&boundary, text, at + place + 1)));
+            if let Some(boundaries) = boundary.ascii_boundaries(text, at) {
+                (0..64)
+                    .for_each(|place| assert_eq!(boundaries >> place & 1 == 0, joins(&boundary, text, at + place + 1)));
             }
             let from = at;
-            at = boundary.next_cut(text, at);
+            at = boundary.next_boundary(text, at);
             let joined = (from + 1..at).filter(|&end| text[end] & 0xC0 != 0x80).all(|end| joins(&boundary, text, end));
             assert!(joined && (at == text.len() || !joins(&boundary, text, at)), "{from}..{at} of {text:?}");
             for entry in entries.iter().filter(|entry| !entry.is_empty()) {
@@ -202,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_cut_where_their_characters_are(
+        fn equal_characters_have_the_boundaries_of_single_ones(
             entries in prop::collection::vec("[ab▁é]{1,4}", 0..8), runs in prop::collection::vec(("[ab▁é世]", 1usize..70), 0..6)) {
             let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
             let text: String = runs.into_iter().map(|(unit, count)| unit.repeat(count)).collect();
@@ -211,20 +212,20 @@ mod tests {
         }
 
         #[test]
-        fn no_character_entry_crosses_a_cut(entries in prop::collection::vec("[ab▁é世😀]{1,4}", 0..8), text in "[ab▁é世😀]{0,20}") {
+        fn no_character_entry_crosses_a_boundary(entries in prop::collection::vec("[ab▁é世😀]{1,4}", 0..8), text in "[ab▁é世😀]{0,20}") {
             let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
             check(&entries, text.as_bytes(), Symbols::Chars);
         }
 
         #[test]
-        fn no_byte_entry_crosses_a_cut(
+        fn no_byte_entry_crosses_a_boundary(
             words in prop::collection::vec(("[abé世界😀]{1,4}", 0usize..4, 0usize..4), 0..8), text in "[abé世界😀]{0,20}") {
-            let cut = |(word, head, tail): (String, usize, usize)| {
+            let clip = |(word, head, tail): (String, usize, usize)| {
                 let bytes = word.into_bytes();
                 let end = bytes.len().saturating_sub(tail).max(1);
                 bytes[head.min(end - 1)..end].to_vec()
             };
-            let entries: Vec<Vec<u8>> = words.into_iter().map(cut).collect();
+            let entries: Vec<Vec<u8>> = words.into_iter().map(clip).collect();
             check(&entries, text.as_bytes(), Symbols::Bytes);
         }
     }

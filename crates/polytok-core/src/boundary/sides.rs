@@ -31,7 +31,7 @@ impl Sides {
     pub fn of(pairs: &[u64]) -> Sides {
         let mut flags = vec![0; SIZE];
         for &pair in pairs {
-            note(&mut flags, unpack((pair >> 32) as u32).bytes(), unpack(pair as u32).bytes());
+            add_flags(&mut flags, unpack((pair >> 32) as u32).bytes(), unpack(pair as u32).bytes());
         }
         Sides(flags.into())
     }
@@ -57,9 +57,9 @@ impl Sides {
             let Some(before) = (left.len as u32).checked_sub(len) else { break };
             let mut starts = starts;
             while starts != 0 {
-                let behind = 3 - starts.trailing_zeros();
+                let excess = 3 - starts.trailing_zeros();
                 starts &= starts - 1;
-                if joins(left.packed >> (8 * before), right.packed << (8 * behind) >> (8 * behind)) {
+                if joins(left.packed >> (8 * before), right.packed << (8 * excess) >> (8 * excess)) {
                     return true;
                 }
             }
@@ -80,8 +80,8 @@ fn code(unit: &[u8]) -> Option<usize> {
 }
 
 /// Records the parts next to a border: `left` is the end of a character or a whole one, `right` the start of a
-/// character or a whole one. Parts that no character has are ignored, because they are in no text.
-fn note(flags: &mut [u8], left: &[u8], right: &[u8]) {
+/// character or a whole one. Bytes that are not a part of any character are ignored, because no text has such bytes.
+fn add_flags(flags: &mut [u8], left: &[u8], right: &[u8]) {
     let is_inside = |byte: &u8| is_continuation(*byte);
     if only_char(left).is_some() {
         set(flags, code(left), 0, 1, left.len() - 1);

@@ -112,7 +112,7 @@ impl CompiledModel {
     /// Returns the boundaries at which pieces can be split further; None if the model has none.
     pub fn boundary(&self, tables: &mut Tables) -> Result<Option<Boundary>> {
         match self {
-            CompiledModel::Bpe(bpe) if bpe.can_cut() => {
+            CompiledModel::Bpe(bpe) if bpe.can_split_at_boundaries() => {
                 tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), bpe.symbols()))).map(Some)
             }
             _ => Ok(None),

@@ -1,17 +1,16 @@
-//! Normalization by a table that has the result of all steps for each character.
+//! Normalizes text with a table that has the output of all normalization steps for each character.
 //!
-//! A character is local if each step rewrites the character, and the text that earlier steps wrote for it, to the same text between
-//! any local characters. A local character is kept if the steps do not change the character. White space that the steps change
-//! to other white space is kept too, because the words stay the same. The table rewrites the other local characters. If a
-//! character is not local, the steps normalize the text from the seam before the character to the seam after it. A seam is
-//! a position between two kept characters; a step rewrites the two sides of a seam independently.
+//! A character is local if the steps always rewrite it to the same text between local characters. A kept character is a
+//! local character that the steps do not change. White space that the steps change to other white space is kept too,
+//! because the words stay the same. The table has the output of the other local characters. If a character is not
+//! local, the steps normalize the text from the seam before the character to the next seam. A seam is an offset between
+//! two kept characters; the steps rewrite the text before and after a seam independently.
 //!
-//! Steps that replace texts are the first steps of a list and run before the table is used. ASCII is converted to lower case
-//! before the table is used, too, in bulk.
+//! Two kinds of steps run before the table is used: steps that replace texts, and the conversion of ASCII to lower case.
 //!
-//! Cost: linear, one table lookup for each character that is not kept. The table has blocks of 256 characters; a block is built when
-//! its first character is looked up. Worst input: characters that are not local, which cost as much as the steps. Twin:
-//! `Normalizer::normalize`.
+//! Cost: linear, with one table lookup for each character that is not kept. The table has blocks of 256 characters; the
+//! first lookup in a block builds the block. Worst input: characters that are not local, which cost as much as the steps.
+//! Twin: `Normalizer::normalize`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,10 +21,12 @@ use crate::error::{self, Result};
 use crate::huge::release;
 use crate::utf8::valid;
 
+/// The number of characters in a block of the table.
 const BLOCK: usize = 256;
+/// The number of blocks of the table.
 const BLOCKS: usize = 0x11_0000 / BLOCK;
 
-/// The texts to which a normalizer rewrites characters.
+/// The table of a normalizer's output for each character.
 pub struct CharRewrites {
     normalizer: Arc<Normalizer>,
     kept_chars: Unchanged,
@@ -63,15 +64,17 @@ pub struct RewriteBuffers {
     /// The text after ASCII is converted to lower case, or after texts are replaced.
     prepared_text: Vec<u8>,
     rewritten_text: Vec<u8>,
-    /// The text between two seams that the steps wrote.
-    part: Vec<u8>,
-    spare: Vec<u8>,
+    /// The output of the steps for the text between two seams.
+    steps_output: Vec<u8>,
+    spare_buffer: Vec<u8>,
 }
 
 impl RewriteBuffers {
     /// Frees buffers of more than `kept` bytes.
     pub fn release(&mut self, kept: usize) {
-        for buffer in [&mut self.prepared_text, &mut self.rewritten_text, &mut self.part, &mut self.spare] {
+        for buffer in
+            [&mut self.prepared_text, &mut self.rewritten_text, &mut self.steps_output, &mut self.spare_buffer]
+        {
             release(buffer, kept);
         }
     }
@@ -81,7 +84,7 @@ impl RewriteBuffers {
 #[derive(Clone, Copy, Default)]
 struct Seam {
     at: usize,
-    written: usize,
+    output_len: usize,
 }
 
 impl CharRewrites {
@@ -109,14 +112,14 @@ impl CharRewrites {
 
     /// Returns the rewritten text: the text itself, or a text in one of the buffers.
     pub fn rewrite<'t>(&self, text: &'t str, buffers: &'t mut RewriteBuffers) -> Result<&'t str> {
-        let RewriteBuffers { prepared_text, rewritten_text, part, spare } = buffers;
+        let RewriteBuffers { prepared_text, rewritten_text, steps_output, spare_buffer } = buffers;
         let max_len = limit(text.len());
-        let text = self.prepare(text, prepared_text, spare)?;
+        let text = self.prepare(text, prepared_text, spare_buffer)?;
         if self.keeps(text) {
             return Ok(text);
         }
         rewritten_text.clear();
-        self.rewrite_chars(text, rewritten_text, [part, spare])?;
+        self.rewrite_chars(text, rewritten_text, [steps_output, spare_buffer])?;
         match rewritten_text.len() {
             len if len > max_len => Err(too_much_growth("normalization")),
             len if len >= u32::MAX as usize => Err(error::too_long("normalized")),
@@ -125,7 +128,7 @@ impl CharRewrites {
     }
 
     /// Converts ASCII to lower case, or runs the steps that replace texts.
-    fn prepare<'t>(&self, text: &'t str, out: &'t mut Vec<u8>, spare: &mut Vec<u8>) -> Result<&'t str> {
+    fn prepare<'t>(&self, text: &'t str, out: &'t mut Vec<u8>, spare_buffer: &mut Vec<u8>) -> Result<&'t str> {
         let replacing_steps = self.normalizer.replacing_steps();
         if self.has_lower_case {
             out.clear();
@@ -134,7 +137,7 @@ impl CharRewrites {
         } else if replacing_steps.is_empty() {
             return Ok(text);
         } else {
-            NormalizeStep::run_all(replacing_steps, text.as_bytes(), limit(text.len()), out, spare)?;
+            NormalizeStep::run_all(replacing_steps, text.as_bytes(), limit(text.len()), out, spare_buffer)?;
         }
         Ok(valid(out).unwrap_or_default())
     }
@@ -145,7 +148,7 @@ impl CharRewrites {
         while at < text.len() {
             let end = self.kept_chars.run_end(text, at);
             out.extend_from_slice(&text.as_bytes()[at..end]);
-            seam = last_seam(&text[at..end], Seam { at: end, written: out.len() }).unwrap_or(seam);
+            seam = last_seam(&text[at..end], Seam { at: end, output_len: out.len() }).unwrap_or(seam);
             let Some(c) = text[end..].chars().next() else { break };
             at = end + c.len_utf8();
             let rewrite = self.rewrite_of(c);
@@ -154,17 +157,28 @@ impl CharRewrites {
                 continue;
             }
             at = self.next_seam(text, at);
-            out.truncate(seam.written);
+            out.truncate(seam.output_len);
             self.run_steps(&text[seam.at..at], out, &mut buffers)?;
-            seam = Seam { at, written: out.len() };
+            seam = Seam { at, output_len: out.len() };
         }
         Ok(())
     }
 
     /// Appends the text that the steps write for a part of a text.
-    fn run_steps(&self, text: &str, out: &mut Vec<u8>, [part, spare]: &mut [&mut Vec<u8>; 2]) -> Result<()> {
-        NormalizeStep::run_all(self.normalizer.char_steps(), text.as_bytes(), limit(text.len()), part, spare)?;
-        out.extend_from_slice(part);
+    fn run_steps(
+        &self,
+        text: &str,
+        out: &mut Vec<u8>,
+        [steps_output, spare_buffer]: &mut [&mut Vec<u8>; 2],
+    ) -> Result<()> {
+        NormalizeStep::run_all(
+            self.normalizer.char_steps(),
+            text.as_bytes(),
+            limit(text.len()),
+            steps_output,
+            spare_buffer,
+        )?;
+        out.extend_from_slice(steps_output);
         Ok(())
     }
 
@@ -196,7 +210,7 @@ impl CharRewrites {
 /// Returns the last seam in a run of kept characters that ends at `end`.
 fn last_seam(run: &str, end: Seam) -> Option<Seam> {
     let last = run.chars().next_back()?.len_utf8();
-    (last < run.len()).then(|| Seam { at: end.at - last, written: end.written - last })
+    (last < run.len()).then(|| Seam { at: end.at - last, output_len: end.output_len - last })
 }
 
 /// Reports whether local characters of the step are defined.
@@ -204,24 +218,25 @@ fn rewrites_chars(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Unicode(_) | NormalizeStep::StripAccents(_) | NormalizeStep::Lowercase(_))
 }
 
-/// Reports whether local characters of the last step are defined. A charsmap must be last, because the tests cover no step after it.
+/// Reports whether local characters of the last step are defined. A charsmap must be the last step, because the tests
+/// cover no steps after a charsmap.
 fn last_rewrites_chars(step: &NormalizeStep) -> bool {
     rewrites_chars(step) || matches!(step, NormalizeStep::Precompiled(_))
 }
 
 impl Normalizer {
-    /// The first steps, as far as they replace texts.
+    /// Returns the steps at the start of the list that replace texts.
     fn replacing_steps(&self) -> &[NormalizeStep] {
         let steps = self.steps_for_utf8();
         &steps[..steps.iter().take_while(|step| matches!(step, NormalizeStep::Replace(_))).count()]
     }
 
-    /// The steps after those that replace texts.
+    /// Returns the steps after the steps that replace texts.
     fn char_steps(&self) -> &[NormalizeStep] {
         &self.steps_for_utf8()[self.replacing_steps().len()..]
     }
 
-    /// The steps that can change text that is UTF-8.
+    /// Returns the steps that can change UTF-8 text.
     fn steps_for_utf8(&self) -> &[NormalizeStep] {
         if let [NormalizeStep::ReplaceInvalid(_), others @ ..] = &self.steps[..] { others } else { &self.steps }
     }
@@ -254,7 +269,7 @@ impl Normalizer {
 }
 
 impl NormalizeStep {
-    /// Reports whether the step rewrites a character to the same text between any characters for which that is true.
+    /// Reports whether a character is local for this step.
     fn is_local(&self, c: char) -> bool {
         match self {
             NormalizeStep::Bert(step) => step.is_local(c),

@@ -79,7 +79,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         if self.take_long(bytes, key) {
             return Ok(());
         }
-        let has_boundary = |boundary: &&Boundary| boundary.next_cut(&text[..piece.end], piece.start) < piece.end;
+        let has_boundary = |boundary: &&Boundary| boundary.next_boundary(&text[..piece.end], piece.start) < piece.end;
         let boundary = self.segmenter.boundary.as_ref();
         match boundary.filter(|boundary| bytes.len() > LONG && !piece.is_part && has_boundary(boundary)) {
             Some(boundary) if self.segmenter.repeats(bytes) => self.encode_cached_long(text, piece, key, boundary),

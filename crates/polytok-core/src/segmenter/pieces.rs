@@ -20,7 +20,7 @@ impl<S: Sink> Context<'_, '_, S> {
             return self.encode_split(text);
         }
         match boundary {
-            Some(boundary) if boundary.can_cut(text) => self.encode_at_boundaries(boundary, text),
+            Some(boundary) if boundary.can_split(text) => self.encode_at_boundaries(boundary, text),
             _ => model.encode_text(text, vocab, &mut self.scratch.model, self.out),
         }
     }
@@ -96,7 +96,7 @@ impl<S: Sink> Context<'_, '_, S> {
         let mut at = from;
         while at < to {
             let start = at;
-            for offset in boundary.ascii_cuts(&text[..to], at).into_iter().flat_map(ones) {
+            for offset in boundary.ascii_boundaries(&text[..to], at).into_iter().flat_map(ones) {
                 let end = start + offset + 1;
                 if block.push(at, end, true) {
                     self.encode_block(text, block)?;
@@ -106,7 +106,7 @@ impl<S: Sink> Context<'_, '_, S> {
             if at > start {
                 continue;
             }
-            let end = boundary.next_cut(&text[..to], at);
+            let end = boundary.next_boundary(&text[..to], at);
             if block.push(at, end, at > from || end < to) {
                 self.encode_block(text, block)?;
             }

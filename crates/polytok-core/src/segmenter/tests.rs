@@ -1,4 +1,4 @@
-//! The segmenter against the model piece by piece, without cache and blocks.
+//! Tests that the segmenter, with its cache and blocks, agrees with the model piece by piece.
 
 use crate::error::Result;
 use crate::model::bpe::BpeScratch;
@@ -11,7 +11,7 @@ use crate::spec::{
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use proptest::prelude::*;
 
-/// Rows: the unknown one if there is one, bytes or characters, and entries of them.
+/// Returns a vocabulary of single bytes, or of `<unk>` and single characters, and these entries.
 fn vocab(unknown: Unknown, entries: &[String]) -> VocabColumns {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let mut push = |piece: &[u8], kind: Kind| {
@@ -73,7 +73,7 @@ fn bpe(priority: Priority, symbols: Symbols, whole_piece_first: bool) -> Model {
     Model::Bpe { priority, symbols, whole_piece_first, reserved: false, scalars: ScalarRules::default() }
 }
 
-/// All families, with and without a split.
+/// Returns tokenizers of all model families, with and without a split.
 fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
     let wordpiece = Model::WordPiece { continuing_prefix: "a".into(), max_chars: None, phantom_space: false };
     let words = Some(r" ?[^ ]+| +");
@@ -91,7 +91,7 @@ fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
     ]
 }
 
-/// What the model makes of each piece.
+/// Returns the ids of the model for each piece.
 fn by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
     let (mut ids, mut scratch) = (Vec::new(), ModelScratch::default());
     let mut out = Out::new(&tokenizer.segmenter.fallback, &mut ids);
@@ -133,7 +133,7 @@ fn check(tokenizer: &Tokenizer, text: &str) {
     }
 }
 
-/// Words of lengths around the borders of keys, most of them met again, some with characters that no entry has.
+/// Returns text of words whose lengths are near the length limits of cache keys. Most words repeat; some have unknown characters.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[ab]{1,4}",
@@ -150,7 +150,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn the_segmenter_is_the_model(
+    fn the_segmenter_agrees_with_the_model(
         entries in prop::collection::btree_set("[ab é]{2,6}|[ab]{15,17}", 0..24),
         texts in prop::collection::vec(text(), 3),
         limit in prop::sample::select(vec![0usize, 256, 2048, 1 << 20]),
@@ -168,7 +168,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn words_of_a_text_are_those_of_the_cleaned_one(
+    fn ids_of_a_text_are_those_of_the_cleaned_text(
         entries in prop::collection::btree_set("[abé世]{1,3}", 0..24),
         text in prop::collection::vec("[ab]{1,9}( [ab]{1,9}){0,9}|[ \n\u{3000}]|[世é!]{1,9}|[\u{0}\u{301}\u{2060}ÀＡ豈]", 0..80),
         flags in 0u8..16,

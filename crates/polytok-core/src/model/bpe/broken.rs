@@ -13,16 +13,16 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 
 /// The number of bytes from which on the pass over all entries pays.
-const LEAST: usize = 1 << 10;
+const MIN_BYTES: usize = 1 << 10;
 
 /// The boundaries between bytes, and the ids of single bytes.
-pub(super) struct ByteCuts {
+pub(super) struct ByteBoundaries {
     joined: BytePairs,
     /// The id of each byte that is a part of its own; None if its output is not an id.
-    alone: [Option<TokenId>; 256],
+    single_byte_ids: [Option<TokenId>; 256],
 }
 
-impl ByteCuts {
+impl ByteBoundaries {
     /// Returns the end of the part that starts at `at`, which must be inside the text.
     #[inline]
     fn next(&self, text: &[u8], at: usize) -> usize {
@@ -45,20 +45,21 @@ impl Bpe {
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         let (segments, last_piece) = self.segment_prefix(&text[..valid], split, scratch)?;
-        let (kept, taken_back) = segments.split_at(last_start(text, &segments, last_piece));
+        let (kept, removed_segments) = segments.split_at(last_start(text, &segments, last_piece));
         kept.iter().try_for_each(|&segment| emit(segment))?;
-        let from = taken_back.first().map_or(valid, |segment| segment.start as usize);
-        if taken_back.iter().map(|segment| (segment.end - segment.start) as usize).sum::<usize>() == valid - from {
+        let from = removed_segments.first().map_or(valid, |segment| segment.start as usize);
+        if removed_segments.iter().map(|segment| (segment.end - segment.start) as usize).sum::<usize>() == valid - from
+        {
             let place = |at: u32| at + from as u32;
-            return self.segment_broken(&text[from..], scratch, &mut |segment| emit(moved(segment, place)));
+            return self.segment_broken(&text[from..], scratch, &mut |segment| emit(map_offsets(segment, place)));
         }
         // Text that the pattern does not match is in no segment, so the piece is assembled with the offset of each
         // byte.
-        let taken_back = taken_back.iter().flat_map(|segment| segment.start..segment.end);
-        let mut places: Vec<u32> = taken_back.chain(valid as u32..text.len() as u32).collect();
+        let removed_segments = removed_segments.iter().flat_map(|segment| segment.start..segment.end);
+        let mut places: Vec<u32> = removed_segments.chain(valid as u32..text.len() as u32).collect();
         let piece: Vec<u8> = places.iter().map(|&at| text[at as usize]).collect();
         places.push(text.len() as u32);
-        self.segment_broken(&piece, scratch, &mut |segment| emit(moved(segment, |at| places[at as usize])))
+        self.segment_broken(&piece, scratch, &mut |segment| emit(map_offsets(segment, |at| places[at as usize])))
     }
 
     /// Returns the segments of the valid text, and the number of segments before its last piece.
@@ -72,7 +73,7 @@ impl Bpe {
         split(std::str::from_utf8(prefix).unwrap_or_default(), &mut |start, end| {
             last_piece = segments.len();
             let mut push = |segment: Segment| {
-                segments.push(moved(segment, |at| at + start as u32));
+                segments.push(map_offsets(segment, |at| at + start as u32));
                 Ok(())
             };
             if result.is_ok() {
@@ -89,16 +90,16 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let pays = piece.len() >= LEAST && self.is_of_bytes() && self.can_cut();
+        let pays = piece.len() >= MIN_BYTES && self.is_of_bytes() && self.can_split_at_boundaries();
         let Some(merging) = pays.then(|| self.merging(piece.len())).flatten() else {
             return self.segment(piece, 0, false, scratch, emit);
         };
-        let cuts = self.byte_cuts.get(|| self.new_byte_cuts(merging));
+        let boundaries = self.byte_boundaries.get(|| self.new_byte_boundaries(merging));
         let mut at = 0;
         while at < piece.len() {
-            let (start, end) = (at, cuts.next(piece, at));
+            let (start, end) = (at, boundaries.next(piece, at));
             at = end;
-            if let (true, Some(id)) = (end - start == 1, cuts.alone[piece[start] as usize]) {
+            if let (true, Some(id)) = (end - start == 1, boundaries.single_byte_ids[piece[start] as usize]) {
                 emit(Segment { id, start: start as u32, end: end as u32 })?;
                 continue;
             }
@@ -110,13 +111,14 @@ impl Bpe {
         Ok(())
     }
 
-    fn new_byte_cuts(&self, merging: &Merging) -> ByteCuts {
+    fn new_byte_boundaries(&self, merging: &Merging) -> ByteBoundaries {
         let joined = BytePairs::of(self.vocab.rows().map(|row| self.vocab.bytes(row)));
-        let alone = std::array::from_fn(|byte| match self.becomes(merging.units.of_bytes()[byte], &[byte as u8]) {
-            Emit::Id(id) => Some(id),
-            _ => None,
-        });
-        ByteCuts { joined, alone }
+        let single_byte_ids =
+            std::array::from_fn(|byte| match self.becomes(merging.units.of_bytes()[byte], &[byte as u8]) {
+                Emit::Id(id) => Some(id),
+                _ => None,
+            });
+        ByteBoundaries { joined, single_byte_ids }
     }
 }
 
@@ -132,6 +134,6 @@ fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
 }
 
 /// Returns a segment with its start and end mapped by `place`.
-fn moved(segment: Segment, place: impl Fn(u32) -> u32) -> Segment {
+fn map_offsets(segment: Segment, place: impl Fn(u32) -> u32) -> Segment {
     Segment { start: place(segment.start), end: place(segment.end), ..segment }
 }

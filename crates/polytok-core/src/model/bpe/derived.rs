@@ -16,8 +16,8 @@
 use hashbrown::HashSet;
 
 use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
-use super::merging::RowCutter;
-use super::pairs::{Growing, Pair};
+use super::merging::RowSplitter;
+use super::pairs::{GrowingPairs, Pair};
 use super::symbol::{Rank, Symbol, SymbolKind};
 use super::units::Numbering;
 use crate::error::Result;
@@ -36,13 +36,13 @@ pub(super) fn derived_pairs(
     units: &mut Numbering,
     ranks: &[Rank],
     seed: u64,
-) -> Result<(Growing, Vec<Row>)> {
+) -> Result<(GrowingPairs, Vec<Row>)> {
     let mut order: Vec<Row> = vocab.rows().filter(|&row| ranks[row.index()] != Rank::NONE).collect();
     if !order.is_sorted_by_key(|&row| ranks[row.index()]) {
         order.sort_by_key(|&row| ranks[row.index()]);
     }
-    let mut late = Late { ranks, vocab, dictionary, cuts: None, rows: HashSet::new() };
-    let mut pairs = Growing::new(order.len(), seed);
+    let mut late = Late { ranks, vocab, dictionary, splitter: None, rows: HashSet::new() };
+    let mut pairs = GrowingPairs::new(order.len(), seed);
     // Pairs are added to the table after all entries of their rank were merged.
     let mut waiting: Vec<Pair> = Vec::new();
     let (mut symbols, mut scratch) = (Vec::new(), MergeScratch::default());
@@ -84,7 +84,7 @@ struct Late<'a> {
     ranks: &'a [Rank],
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
-    cuts: Option<RowCutter<'a>>,
+    splitter: Option<RowSplitter<'a>>,
     rows: HashSet<Row>,
 }
 
@@ -92,10 +92,10 @@ impl Late<'_> {
     /// Adds the row's pairs that have a late half, or all its pairs if the row is too long. Initial symbols are never
     /// late.
     fn push(&mut self, row: Row, units: &mut Numbering, pairs: &mut Vec<Pair>) {
-        let &mut Late { ranks, vocab, dictionary, ref mut cuts, ref mut rows } = self;
-        let cuts = cuts.get_or_insert_with(|| RowCutter::new(vocab, dictionary, units.kind));
+        let &mut Late { ranks, vocab, dictionary, ref mut splitter, ref mut rows } = self;
+        let splitter = splitter.get_or_insert_with(|| RowSplitter::new(vocab, dictionary, units.kind));
         let (rank, piece, before) = (ranks[row.index()], vocab.bytes(row), pairs.len());
-        cuts.push(row, rank, units, pairs);
+        splitter.push(row, rank, units, pairs);
         let is_late = |half: Symbol| {
             let SymbolKind::Row(half) = half.kind(vocab.len()) else { return false };
             !units.is_unit(vocab.bytes(half)) && (ranks[half.index()] >= rank || rows.contains(&half))

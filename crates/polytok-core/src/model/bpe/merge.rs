@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pairs::{Growing, Pairs};
+use super::pairs::{GrowingPairs, Pairs};
 use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
 use super::windows::Window;
@@ -35,7 +35,7 @@ impl Lookup for Pairs {
     }
 }
 
-impl Lookup for Growing {
+impl Lookup for GrowingPairs {
     #[inline]
     fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         self.get(left.symbol, right.symbol)
@@ -43,7 +43,7 @@ impl Lookup for Growing {
 
     #[inline]
     fn prefetch(&self, left: Symbol, right: Symbol) {
-        Growing::prefetch(self, left, right);
+        GrowingPairs::prefetch(self, left, right);
     }
 }
 

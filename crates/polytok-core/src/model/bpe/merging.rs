@@ -73,7 +73,7 @@ impl Source<'_> {
         let mut units = Numbering::new(vocab, dictionary, symbols);
         let pairs = match priority {
             Priority::Merges(merges) => listed_pairs(vocab, merges, prefix)?,
-            _ => cut_pairs(vocab, dictionary, &mut units, &self.ranks()),
+            _ => pairs_by_splitting(vocab, dictionary, &mut units, &self.ranks()),
         };
         Ok(Merging::new(units.finish()?, Pairs::build(pairs, self.seed())?))
     }
@@ -131,7 +131,7 @@ impl Merging {
         for (at, &byte) in text.iter().enumerate() {
             let place = (last as usize) << 8 | byte as usize;
             let value = self.first.get(place).copied().unwrap_or(NO_VALUE);
-            run.push(symbols[byte as usize], offset + at, self.pairs.rated(value));
+            run.push(symbols[byte as usize], offset + at, self.pairs.rank_and_merged(value));
             last = byte;
         }
         text.len()
@@ -145,14 +145,14 @@ impl Merging {
         let (mut at, mut last) = (0, (Symbol::INERT, None));
         while at < text.len() && run.len() < short::MOST {
             let (symbol, place, len) = self.units.char(&text[at..], space);
-            let rated = match (last.1, place) {
+            let rank_and_merged = match (last.1, place) {
                 (Some(left), Some(right)) => {
                     let at = left * count + right;
-                    self.pairs.rated(self.first.get(at).copied().unwrap_or(NO_VALUE))
+                    self.pairs.rank_and_merged(self.first.get(at).copied().unwrap_or(NO_VALUE))
                 }
                 _ => self.pairs.get(last.0, symbol),
             };
-            run.push(symbol, offset + at, rated);
+            run.push(symbol, offset + at, rank_and_merged);
             last = (symbol, place);
             at += len;
         }
@@ -223,8 +223,8 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
         let pair =
             Pair { left: row(left, at)?, right: row(right, at)?, rank: Rank(at as u32), merged: row(merged, at)? };
         let bytes = |symbol: Symbol| vocab.bytes(Row(symbol.number()));
-        let rest = bytes(pair.right).get(prefix.len()..);
-        if rest.is_none_or(|rest| bytes(pair.merged) != [bytes(pair.left), rest].concat()) {
+        let unprefixed = bytes(pair.right).get(prefix.len()..);
+        if unprefixed.is_none_or(|right| bytes(pair.merged) != [bytes(pair.left), right].concat()) {
             return Err(Error::Spec(format!(
                 "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
             )));
@@ -235,51 +235,51 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 }
 
 /// Returns every pair of symbols whose concatenation is a reachable row.
-fn cut_pairs(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
-    let cuts = RowCutter::new(vocab, dictionary, units.kind);
+fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
+    let splitter = RowSplitter::new(vocab, dictionary, units.kind);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
     for (row, &rank) in vocab.rows().zip(ranks) {
         let piece = vocab.bytes(row);
         let is_first = || dictionary.normal.find(vocab, piece) == Some(row);
         if rank != Rank::NONE && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first() {
-            cuts.push(row, rank, units, &mut pairs);
+            splitter.push(row, rank, units, &mut pairs);
         }
     }
     pairs
 }
 
 /// Splits rows into two symbols.
-pub(super) struct RowCutter<'a> {
+pub(super) struct RowSplitter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
     /// For each number of bytes, true if a half can have it: a reachable row or a character has this length. A
     /// vocabulary with one huge entry has few such lengths, so not every split of the entry is tried.
     lengths: Vec<bool>,
     /// True if a reachable row starts or ends inside of a character. If not, no half does.
-    cuts_chars: bool,
+    splits_chars: bool,
 }
 
-impl RowCutter<'_> {
-    /// Returns a cutter of the rows that text can reach.
-    pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> RowCutter<'a> {
+impl RowSplitter<'_> {
+    /// Returns a splitter of the rows that text can reach.
+    pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> RowSplitter<'a> {
         let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
         let mut lengths = vec![false; vocab.longest().max(4) + 1];
         lengths[1..=4].fill(true);
         rows().for_each(|row| lengths[vocab.bytes(row).len()] = true);
         let is_whole = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
-        let cuts_chars = kind == Symbols::Bytes || !rows().all(is_whole);
-        RowCutter { vocab, dictionary, lengths, cuts_chars }
+        let splits_chars = kind == Symbols::Bytes || !rows().all(is_whole);
+        RowSplitter { vocab, dictionary, lengths, splits_chars }
     }
 
     /// Adds every pair of symbols whose concatenation is a row. A half that is a character but not a row gets a symbol.
     pub(super) fn push(&self, row: Row, rank: Rank, units: &mut Numbering, pairs: &mut Vec<Pair>) {
         let piece = self.vocab.bytes(row);
-        for cut in 1..piece.len() {
-            let has_lengths = self.lengths[cut] && self.lengths[piece.len() - cut];
-            if !has_lengths || (!self.cuts_chars && is_continuation(piece[cut])) {
+        for middle in 1..piece.len() {
+            let has_lengths = self.lengths[middle] && self.lengths[piece.len() - middle];
+            if !has_lengths || (!self.splits_chars && is_continuation(piece[middle])) {
                 continue;
             }
-            let (left, right) = piece.split_at(cut);
+            let (left, right) = piece.split_at(middle);
             let Some(left) = self.symbol(left, false, units) else { continue };
             let Some(right) = self.symbol(right, true, units) else { continue };
             pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
@@ -292,12 +292,12 @@ impl RowCutter<'_> {
         if let Some(row) = self.dictionary.normal.find(self.vocab, bytes) {
             return Some(Symbol::row(row));
         }
-        let announced = match units.kind {
+        let lead_len = match units.kind {
             Symbols::Bytes => 1,
             Symbols::Chars | Symbols::Scalars => utf8::lead_len(bytes[0]),
             Symbols::Groups => return None,
         };
-        if bytes.len() > announced || (bytes.len() < announced && !may_be_clipped) {
+        if bytes.len() > lead_len || (bytes.len() < lead_len && !may_be_clipped) {
             return None;
         }
         Some(units.symbol(bytes))

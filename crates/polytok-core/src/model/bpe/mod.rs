@@ -51,7 +51,7 @@ pub(crate) mod units;
 mod watcher;
 mod windows;
 
-use broken::ByteCuts;
+use broken::ByteBoundaries;
 pub use derive::Derived;
 pub use rules::BpeRules;
 use symbol::{Symbol, SymbolKind};
@@ -84,9 +84,9 @@ pub struct Bpe {
     /// The result of `Merging::own_row_bits`, built when a piece first needs it.
     own_row_bits: Lazy<Option<Vec<u64>>>,
     /// The boundaries between bytes that are not UTF-8; built when a text has such bytes.
-    byte_cuts: Lazy<ByteCuts>,
-    /// See `can_cut`.
-    can_cut: bool,
+    byte_boundaries: Lazy<ByteBoundaries>,
+    /// See `can_split_at_boundaries`.
+    can_split_at_boundaries: bool,
 }
 
 /// The memory of a merge run, which later runs use again.
@@ -141,10 +141,11 @@ impl Bpe {
             _ => None,
         };
         // How Unused rows are split again depends on the last candidate of the whole text.
-        let is_plain = |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_cut(&merging.pairs));
-        let can_cut = !resegments && !merges_fallbacks && scalars.as_ref().is_none_or(is_plain);
+        let is_plain =
+            |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_split_at_boundaries(&merging.pairs));
+        let can_split_at_boundaries = !resegments && !merges_fallbacks && scalars.as_ref().is_none_or(is_plain);
         Ok(Bpe {
-            can_cut,
+            can_split_at_boundaries,
             vocab,
             dictionary,
             symbols,
@@ -158,7 +159,7 @@ impl Bpe {
             resegments,
             has_prefix,
             own_row_bits: Lazy::default(),
-            byte_cuts: Lazy::default(),
+            byte_boundaries: Lazy::default(),
             priority: match priority {
                 Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned
                 other => other.clone(),
@@ -168,7 +169,8 @@ impl Bpe {
 
     /// Reports whether every token covers exactly the bytes of its entry.
     pub fn covers_own_bytes(&self) -> bool {
-        matches!(self.symbols, Symbols::Bytes | Symbols::Chars) || self.is_of_scalars() && self.can_cut()
+        matches!(self.symbols, Symbols::Bytes | Symbols::Chars)
+            || self.is_of_scalars() && self.can_split_at_boundaries()
     }
 
     /// Reports whether the initial symbols are Hugging Face's characters.
@@ -205,8 +207,8 @@ impl Bpe {
     }
 
     /// Reports whether pieces can be split at boundaries, and their parts merged alone.
-    pub fn can_cut(&self) -> bool {
-        self.can_cut
+    pub fn can_split_at_boundaries(&self) -> bool {
+        self.can_split_at_boundaries
     }
 
     /// Returns the entries that merging can make.

@@ -7,8 +7,8 @@
 //! pair in a list. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked up are not in
 //! the table, which a smaller table of bits usually shows (see pair_filter.rs).
 //!
-//! The hash is seeded, so that no file can be made of pairs that collide. A lookup reads at most `MOST_PROBES` buckets,
-//! so that no table of a forged file can be slow.
+//! The hash is seeded, so that nobody can write a file whose pairs collide. A lookup reads at most `MOST_PROBES`
+//! buckets, so that the table of a forged file cannot be slow.
 
 use std::ops::Deref;
 
@@ -22,7 +22,7 @@ use crate::native::{FilePart, PartWriter, Stored};
 use crate::prefetch::prefetch;
 use crate::table::Table;
 
-/// The value of no pair: the result of a lookup that finds nothing.
+/// The result of a lookup that finds no pair.
 pub const NO_VALUE: u32 = (1 << VALUE_BITS) - 1;
 
 /// The number of bits of a slot for one symbol, and for the value of the pair.
@@ -60,7 +60,7 @@ pub struct Pairs {
 }
 
 /// A table to which pairs are still added.
-pub struct Growing {
+pub struct GrowingPairs {
     map: Map<Vec<Bucket>>,
     list: Vec<Pair>,
 }
@@ -78,10 +78,10 @@ struct Map<B> {
     seed: u64,
 }
 
-impl Growing {
+impl GrowingPairs {
     /// Returns an empty table with room for `room` pairs.
-    pub fn new(room: usize, seed: u64) -> Growing {
-        Growing { map: Map::empty(room, seed), list: Vec::with_capacity(room) }
+    pub fn new(room: usize, seed: u64) -> GrowingPairs {
+        GrowingPairs { map: Map::empty(room, seed), list: Vec::with_capacity(room) }
     }
 
     /// Adds a pair; of equal pairs the last wins.
@@ -97,13 +97,13 @@ impl Growing {
         Ok(())
     }
 
-    /// The rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
+    /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
-        rated(&self.list, self.map.find(left, right))
+        rank_and_merged(&self.list, self.map.find(left, right))
     }
 
-    /// Asks the processor for what `get` will read.
+    /// Prefetches the bucket that `get` reads first.
     #[inline]
     pub fn prefetch(&self, left: Symbol, right: Symbol) {
         self.map.prefetch(left, right);
@@ -143,25 +143,25 @@ impl Growing {
 fn is_in_order(list: &[Pair]) -> bool {
     let mut order: Vec<(Rank, Symbol)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
     order.sort_unstable();
-    let agree = |one: (Rank, Symbol), next: (Rank, Symbol)| one == next || (one.0 < next.0 && one.1 < next.1);
+    let agree = |first: (Rank, Symbol), next: (Rank, Symbol)| first == next || (first.0 < next.0 && first.1 < next.1);
     order.windows(2).all(|pair| agree(pair[0], pair[1])) && order.last().is_none_or(|last| last.1.number() < NO_VALUE)
 }
 
 impl Pairs {
     /// Builds the table; of equal pairs the last wins.
     pub fn build(pairs: Vec<Pair>, seed: u64) -> Result<Pairs> {
-        let mut growing = Growing::new(pairs.len(), seed);
-        pairs.into_iter().try_for_each(|pair| growing.insert(pair))?;
-        Ok(growing.finish())
+        let mut pairs_to_fill = GrowingPairs::new(pairs.len(), seed);
+        pairs.into_iter().try_for_each(|pair| pairs_to_fill.insert(pair))?;
+        Ok(pairs_to_fill.finish())
     }
 
-    /// The rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
+    /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
-        self.rated(self.value(left, right))
+        self.rank_and_merged(self.value(left, right))
     }
 
-    /// Returns the value of a pair, which [`rated`](Self::rated) accepts, or [`NO_VALUE`].
+    /// Returns the value of a pair, which [`rank_and_merged`](Self::rank_and_merged) accepts, or [`NO_VALUE`].
     #[inline]
     pub fn value(&self, left: Symbol, right: Symbol) -> u32 {
         match self.filter.may_have(self.map.hash(key(left, right))) {
@@ -170,7 +170,7 @@ impl Pairs {
         }
     }
 
-    /// Asks the processor for what `get` will read.
+    /// Prefetches the bucket that `get` reads first.
     #[inline]
     pub fn prefetch(&self, left: Symbol, right: Symbol) {
         self.map.prefetch(left, right);
@@ -178,10 +178,10 @@ impl Pairs {
 
     /// Returns the rank and the merged symbol of a value.
     #[inline]
-    pub fn rated(&self, value: u32) -> (Rank, Symbol) {
+    pub fn rank_and_merged(&self, value: u32) -> (Rank, Symbol) {
         match self.is_direct {
             true => (if value == NO_VALUE { Rank::NONE } else { Rank(value) }, Symbol::new(value)),
-            false => rated(&self.list, value),
+            false => rank_and_merged(&self.list, value),
         }
     }
 
@@ -192,7 +192,7 @@ impl Pairs {
 }
 
 #[inline]
-fn rated(list: &[Pair], value: u32) -> (Rank, Symbol) {
+fn rank_and_merged(list: &[Pair], value: u32) -> (Rank, Symbol) {
     list.get(value as usize).map_or((Rank::NONE, Symbol::INERT), |pair| (pair.rank, pair.merged))
 }
 
@@ -209,12 +209,12 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
         for _ in 0..MOST_PROBES {
             let Some(&Bucket([one, two, three, four])) = self.buckets.get(at) else { break };
             // In a slot with this key the XOR leaves only the value, which is less than the result in all other slots.
-            let found = lesser(lesser(one ^ key, two ^ key), lesser(three ^ key, four ^ key));
+            let found = smaller(smaller(one ^ key, two ^ key), smaller(three ^ key, four ^ key));
             if found < NO_VALUE as u64 {
                 return found as u32;
             }
             if four == EMPTY {
-                break; // a bucket that is not full
+                break; // the bucket is not full, so the pair is missing
             }
             at = (at + 1) & (self.buckets.len() - 1);
         }
@@ -261,7 +261,7 @@ impl Map<Vec<Bucket>> {
 }
 
 #[inline(always)]
-fn lesser(one: u64, other: u64) -> u64 {
+fn smaller(one: u64, other: u64) -> u64 {
     if other < one { other } else { one }
 }
 
@@ -332,9 +332,9 @@ mod tests {
     }
 
     #[test]
-    fn many_pairs_make_it_grow() {
+    fn many_pairs_make_the_table_grow() {
         let pair = |at: u32| pair(at, at / 7, at, at);
-        let mut table = Growing::new(3, 1);
+        let mut table = GrowingPairs::new(3, 1);
         (0..50_000).for_each(|at| table.insert(pair(at)).unwrap());
         let table = table.finish();
         assert!(

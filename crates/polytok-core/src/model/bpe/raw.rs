@@ -77,8 +77,9 @@ impl Bpe {
         result
     }
 
-    /// Reports whether a piece can be merged with spaces instead of U+2581. The symbols of Hugging Face's BPE are those of characters
-    /// too, because the route has only vocabularies without affixes, and with an entry for each byte.
+    /// Reports whether a piece can be merged with spaces instead of U+2581. Symbols of Hugging Face's BPE
+    /// are also characters here, because this route is only for vocabularies without affixes that have an entry for each
+    /// byte.
     fn merges_raw(&self, merging: &Merging) -> bool {
         matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
             && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))
@@ -113,8 +114,8 @@ impl Bpe {
         }))
     }
 
-    /// Returns the id of the entry that a text encodes to, if the text is an entry. None also if only merging can show
-    /// it.
+    /// Returns the id of the entry that a text encodes to, if the text is an entry. None also if the entry can
+    /// only be determined by merging.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
         let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;

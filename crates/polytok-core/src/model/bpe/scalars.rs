@@ -77,7 +77,7 @@ impl Scalars {
     /// Reports whether pieces can be split where no pair of `pairs` merges. For this, the symbols of a character must
     /// not depend on its neighbours, and entries of bytes must not merge, because their text is not the byte that they
     /// encode.
-    pub fn can_cut(&self, pairs: &Pairs) -> bool {
+    pub fn can_split_at_boundaries(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
         let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::row).collect();
         let is_byte = |symbol: Symbol| symbols.contains(&symbol);
@@ -209,7 +209,7 @@ mod tests {
         Bpe::compile(vocab, &Priority::Merges(merges.to_vec()), &rules, None, &mut Tables::default())
     }
 
-    fn cut(bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
+    fn segments(bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: crate::segment::Segment| {
             out.push((segment.id.0, segment.start, segment.end));
@@ -236,20 +236,20 @@ mod tests {
             ..ScalarRules::default()
         };
         let prefixed = bpe(&AFFIXED, &[[1, 4, 8], [4, 5, 12]], rules(""), Unknown::Unk).unwrap();
-        assert_eq!(cut(&prefixed, "abc"), [(8, 0, 2), (5, 2, 3)]);
-        assert_eq!(cut(&prefixed, "bca"), [(2, 0, 1), (5, 1, 2), (0, 2, 3)]);
-        assert_eq!(cut(&prefixed, "xay"), [(0, 0, 1), (0, 1, 2), (0, 2, 3)]);
-        assert_eq!(cut(&prefixed, "aé"), [(1, 0, 1), (0, 1, 3)]);
+        assert_eq!(segments(&prefixed, "abc"), [(8, 0, 2), (5, 2, 3)]);
+        assert_eq!(segments(&prefixed, "bca"), [(2, 0, 1), (5, 1, 2), (0, 2, 3)]);
+        assert_eq!(segments(&prefixed, "xay"), [(0, 0, 1), (0, 1, 2), (0, 2, 3)]);
+        assert_eq!(segments(&prefixed, "aé"), [(1, 0, 1), (0, 1, 3)]);
         let both = bpe(&AFFIXED, &[[1, 4, 8], [8, 7, 9]], rules("</w>"), Unknown::Unk).unwrap();
-        assert_eq!(cut(&both, "abc"), [(9, 0, 3)]);
-        assert_eq!(cut(&both, "ab"), [(1, 0, 1), (0, 1, 2)]);
-        assert_eq!(cut(&both, "c"), [(6, 0, 1)]);
-        assert_eq!(cut(&both, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
+        assert_eq!(segments(&both, "abc"), [(9, 0, 3)]);
+        assert_eq!(segments(&both, "ab"), [(1, 0, 1), (0, 1, 2)]);
+        assert_eq!(segments(&both, "c"), [(6, 0, 1)]);
+        assert_eq!(segments(&both, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
         assert!(bpe(&AFFIXED, &[[1, 2, 8]], rules(""), Unknown::Unk).is_err());
         // The bytes of the prefix count in lengths; spans that exceed the piece end at its end.
         let bytes = ScalarRules { byte_fallback: true, ..rules("") };
         let bytes = bpe(&AFFIXED, &[], bytes, Unknown::Unk).unwrap();
-        assert_eq!(cut(&bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);
+        assert_eq!(segments(&bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);
     }
 
     #[test]
@@ -257,16 +257,16 @@ mod tests {
         let merges = [[1, 2, 3]];
         let rules = |byte_fallback, fuse_unknown| ScalarRules { byte_fallback, fuse_unknown, ..ScalarRules::default() };
         let plain = bpe(&PLAIN, &merges, rules(false, false), Unknown::Unk).unwrap();
-        assert_eq!(cut(&plain, "xxab"), [(0, 0, 1), (0, 1, 2), (3, 2, 4)]);
+        assert_eq!(segments(&plain, "xxab"), [(0, 0, 1), (0, 1, 2), (3, 2, 4)]);
         let fused = bpe(&PLAIN, &merges, rules(false, true), Unknown::Unk).unwrap();
-        assert_eq!(cut(&fused, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
+        assert_eq!(segments(&fused, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
         let bytes = bpe(&PLAIN, &merges, rules(true, true), Unknown::Unk).unwrap();
-        assert_eq!(cut(&bytes, "xéab"), [(4, 0, 1), (5, 1, 2), (0, 2, 3), (3, 3, 5)]);
-        assert_eq!(cut(&bytes, "xéy"), [(4, 0, 1), (5, 1, 2), (0, 2, 4)]);
+        assert_eq!(segments(&bytes, "xéab"), [(4, 0, 1), (5, 1, 2), (0, 2, 3), (3, 3, 5)]);
+        assert_eq!(segments(&bytes, "xéy"), [(4, 0, 1), (5, 1, 2), (0, 2, 4)]);
         let dropped = bpe(&PLAIN, &merges, rules(false, false), Unknown::Drop).unwrap();
-        assert_eq!(cut(&dropped, "éaxbéa"), [(3, 0, 2), (1, 2, 3)]);
+        assert_eq!(segments(&dropped, "éaxbéa"), [(3, 0, 2), (1, 2, 3)]);
         let bytes = bpe(&PLAIN, &merges, rules(true, false), Unknown::Drop).unwrap();
-        assert_eq!(cut(&bytes, "axéb"), [(1, 0, 1), (4, 1, 2), (5, 2, 3), (2, 3, 4)]);
+        assert_eq!(segments(&bytes, "axéb"), [(1, 0, 1), (4, 1, 2), (5, 2, 3), (2, 3, 4)]);
         let strict = bpe(&PLAIN, &merges, rules(false, false), Unknown::Error).unwrap();
         let mut scratch = BpeScratch::default();
         assert!(matches!(strict.segment(b"ax", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
@@ -277,10 +277,10 @@ mod tests {
     fn unknowns_merge_and_later_pairs_count() {
         let plain = |merges: &[[u32; 3]]| bpe(&PLAIN, merges, ScalarRules::default(), Unknown::Unk).unwrap();
         let unknown = plain(&[[1, 2, 3], [0, 1, 7]]);
-        assert_eq!(cut(&unknown, "xab"), [(0, 0, 1), (3, 1, 3)]);
-        assert_eq!(cut(&unknown, "xaa"), [(7, 0, 2), (1, 2, 3)]);
+        assert_eq!(segments(&unknown, "xab"), [(0, 0, 1), (3, 1, 3)]);
+        assert_eq!(segments(&unknown, "xaa"), [(7, 0, 2), (1, 2, 3)]);
         let twice = plain(&[[1, 1, 6], [1, 2, 3], [1, 1, 6]]);
-        assert_eq!(cut(&twice, "aab"), [(1, 0, 1), (3, 1, 3)]);
-        assert_eq!(cut(&twice, "aaab"), [(6, 0, 2), (3, 2, 4)]);
+        assert_eq!(segments(&twice, "aab"), [(1, 0, 1), (3, 1, 3)]);
+        assert_eq!(segments(&twice, "aaab"), [(6, 0, 2), (3, 2, 4)]);
     }
 }

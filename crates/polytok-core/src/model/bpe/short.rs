@@ -54,20 +54,20 @@ impl ShortPiece {
         self.len
     }
 
-    /// Adds a symbol; there must be room. `rated` is the rank and the merged symbol of the pair that it ends.
+    /// Adds a symbol; there must be room. `rank_and_merged` is the rank and the merged symbol of the pair that it ends.
     #[inline]
-    pub fn push(&mut self, symbol: Symbol, start: usize, rated: (Rank, Symbol)) {
+    pub fn push(&mut self, symbol: Symbol, start: usize, rank_and_merged: (Rank, Symbol)) {
         let at = self.len % MOST;
         self.symbols[at] = symbol;
         self.starts[at] = start as u32;
-        self.rate(at.wrapping_sub(1) % MOST, rated);
+        self.rate(at.wrapping_sub(1) % MOST, rank_and_merged);
         self.len += 1;
     }
 
     /// Adds a symbol and looks up the pair that it ends; there must be room.
     #[inline]
     pub fn push_and_rate(&mut self, pairs: &impl Lookup, symbol: Symbol, start: usize, end: Option<u32>) {
-        let rated = match self.len {
+        let rank_and_merged = match self.len {
             0 => (Rank::NONE, Symbol::INERT),
             len => {
                 let last = len - 1;
@@ -75,7 +75,7 @@ impl ShortPiece {
                 pairs.rate(left, PlacedSymbol::new(symbol, start), || end)
             }
         };
-        self.push(symbol, start, rated);
+        self.push(symbol, start, rank_and_merged);
     }
 
     #[inline]
@@ -144,8 +144,8 @@ impl ShortPiece {
     fn look_up(&mut self, pairs: &impl Lookup, left: usize, right: usize, above: u64) {
         let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);
         let end = || (above != 0).then(|| self.starts[above.trailing_zeros() as usize % MOST]);
-        let rated = pairs.rate(symbol(left), symbol(right), end);
-        self.rate(left, rated);
+        let rank_and_merged = pairs.rate(symbol(left), symbol(right), end);
+        self.rate(left, rank_and_merged);
     }
 
     /// Returns the remaining symbols and their starts.

@@ -1,13 +1,13 @@
-//! llama.cpp's SPM, whose merging goes through entries of every kind, against its own loop.
+//! Tests of BPE: llama.cpp's SPM, merging by text and by table, broken text, long texts and raw pieces.
 
 use super::*;
 use crate::model::unigram::tests::vocab;
 use crate::normalize::user_defined::prefix_matcher;
-use crate::rng::Rng as Generator;
+use crate::rng::Rng;
 use crate::spec::{Line, VocabColumns};
 use proptest::prelude::*;
 
-/// Highest score first, then leftmost, over texts; what is no entry comes out as unknown characters.
+/// Merges the adjacent texts whose entry has the highest score, leftmost first, until no two adjacent texts are an entry.
 fn naive(rows: &[(String, f32, Kind)], text: &str) -> Vec<String> {
     let score = |text: &str| rows.iter().rev().find(|row| row.0 == text).map(|row| row.1);
     let mut symbols: Vec<String> = text.chars().map(String::from).collect();
@@ -26,7 +26,7 @@ fn naive(rows: &[(String, f32, Kind)], text: &str) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn all_kinds_merge_and_the_last_of_equal_rows_counts(
+    fn entries_of_all_kinds_merge_and_the_last_of_equal_rows_counts(
         rows in proptest::collection::vec(("[abé]{1,4}", -5i32..0, 1u8..6), 1..14),
         text in "[abé]{0,12}",
     ) {
@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// Rows of bytes that are also parts of characters, with few scores, of all kinds.
+/// Returns rows of all kinds, with few different scores. Some rows have only a part of a character.
 fn odd_rows() -> impl Strategy<Value = Vec<(Vec<u8>, f32, Kind)>> {
     let unit = prop::sample::select(vec!["a", "b", "é", "世", "\u{2581}"]).prop_map(|unit| unit.as_bytes().to_vec());
     let part = prop::sample::select(vec![&b"\xE4"[..], b"\xB8", b"\xE4\xB8", b"\xFF"]).prop_map(<[u8]>::to_vec);
@@ -58,32 +58,32 @@ fn odd_rows() -> impl Strategy<Value = Vec<(Vec<u8>, f32, Kind)>> {
     prop::collection::vec((bytes, score, kind), 1..20)
 }
 
-/// Id, start and end of each segment, or the error.
+/// The id, start and end of each segment, or the error.
 type Outcome = std::result::Result<Vec<(TokenId, u32, u32)>, String>;
 
-/// What a text becomes: as a piece, as a whole, and with dropout.
+/// Returns the segments of a text as a piece, as a whole text, and with dropout.
 fn results(bpe: &Bpe, text: &[u8]) -> Vec<Outcome> {
     let scratch = &mut BpeScratch::default();
-    let rng = &mut Generator::new(text.len() as u64);
-    let mut run = |way: u32| {
+    let rng = &mut Rng::new(text.len() as u64);
+    let mut run = |mode: u32| {
         let mut out = Vec::new();
         let mut emit = |segment: Segment| {
             out.push((segment.id, segment.start, segment.end));
             Ok(())
         };
-        let done = match way {
+        let result = match mode {
             0 => bpe.segment(text, 0, false, scratch, &mut emit),
             1 => bpe.segment_whole(text, None, scratch, &mut emit),
             _ => bpe.segment_whole(text, Some((0.3, rng)), scratch, &mut emit),
         };
-        done.map(|()| out).map_err(|error| error.to_string())
+        result.map(|()| out).map_err(|error| error.to_string())
     };
     (0..3).map(&mut run).collect()
 }
 
 proptest! {
     #[test]
-    fn looking_up_by_text_is_looking_into_the_table(
+    fn merging_by_text_agrees_with_merging_by_table(
         rows in odd_rows(), reserved: bool, is_old: bool,
         texts in prop::collection::vec("([ab]{0,3}[abé世界\u{2581}]{0,20}){1,4}", 4), tail in 0usize..3,
     ) {
@@ -100,39 +100,39 @@ proptest! {
         let user_defined = if reserved { None } else { prefix_matcher(&vocab, line).unwrap() };
         let rules = BpeRules::new(Symbols::Chars, reserved, line);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, user_defined.clone(), &mut Tables::default());
-        let tabled = compile().unwrap();
-        tabled.merging.now(|| tabled.source().build().ok());
+        let by_table = compile().unwrap();
+        by_table.merging.now(|| by_table.source().build().ok());
         for text in texts {
             let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile().unwrap() };
             let text = &text.as_bytes()[..text.len().saturating_sub(tail)]; // the last character may be clipped
-            prop_assert_eq!(results(&by_text, text), results(&tabled, text), "{:?}", text);
+            prop_assert_eq!(results(&by_text, text), results(&by_table, text), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
         }
     }
 }
 
 proptest! {
-    /// Of bytes some may be no entries.
+    /// Some bytes can have no entry.
     #[test]
-    fn so_it_is_by_rank(
-        words in prop::collection::btree_set("[abc]{1,4}|(ab){1,6}|[aé世]{1,3}", 1..30), has_whole: bool,
+    fn merging_bytes_by_text_agrees_with_merging_by_table(
+        words in prop::collection::btree_set("[abc]{1,4}|(ab){1,6}|[aé世]{1,3}", 1..30), is_whole_piece_first: bool,
         texts in prop::collection::vec("([abcé]{0,30}|(ab){0,40}|[aé世x]{0,8}){1,4}", 4),
     ) {
         let rows: Vec<_> = words.iter().rev().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
         let vocab = Arc::new(vocab(&rows));
-        let rules = BpeRules { whole_piece_first: has_whole, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
         let compile = || Bpe::compile(vocab.clone(), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
-        let tabled = compile();
-        tabled.merging.now(|| tabled.source().build().ok());
+        let by_table = compile();
+        by_table.merging.now(|| by_table.source().build().ok());
         for text in texts {
-            let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile() }; // with few entries the table is built at once
-            prop_assert_eq!(results(&by_text, text.as_bytes()), results(&tabled, text.as_bytes()), "{:?}", text);
+            let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile() }; // with few entries, the first text builds the table
+            prop_assert_eq!(results(&by_text, text.as_bytes()), results(&by_table, text.as_bytes()), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
         }
     }
 }
 
-/// Bytes of which entries have some side by side, in runs and one by one.
+/// Returns bytes of which some are adjacent in entries, in runs and single.
 fn odd_bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(b"ab\xC3\xA9\x80\xFF\xFE\xE4".to_vec());
     let run = prop_oneof![6 => 1usize..3, 1 => 30usize..70];
@@ -142,9 +142,9 @@ fn odd_bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn broken_text_is_cut_where_nothing_merges(
+    fn broken_text_is_split_only_where_nothing_merges(
         words in prop::collection::btree_set(prop::collection::vec(prop::sample::select(b"ab\xC3\xA9\x80\xFF".to_vec()), 1..6), 1..30),
-        has_whole: bool, has_bytes: bool, text in odd_bytes(400),
+        is_whole_piece_first: bool, has_bytes: bool, text in odd_bytes(400),
     ) {
         let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
         let bytes = (0..=255u8).map(|byte| vec![byte]).filter(|byte| has_bytes && !words.contains(byte));
@@ -156,24 +156,24 @@ proptest! {
             columns.kinds.push(Kind::Normal);
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
-        let rules = BpeRules { whole_piece_first: has_whole, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
         let bpe = Bpe::compile(vocab, &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let long = text.repeat(1 + 1200 / text.len());
         for text in [&text, &long, words.first().unwrap()] {
-            let (mut cut, mut whole) = (Vec::new(), Vec::new());
+            let (mut split, mut whole) = (Vec::new(), Vec::new());
             let scratch = &mut BpeScratch::default();
-            bpe.segment_broken(text, scratch, &mut |segment| { cut.push(segment); Ok(()) }).unwrap();
+            bpe.segment_broken(text, scratch, &mut |segment| { split.push(segment); Ok(()) }).unwrap();
             bpe.segment(text, 0, false, scratch, &mut |segment| { whole.push(segment); Ok(()) }).unwrap();
             let parts = |segments: &[Segment]| -> Vec<_> { segments.iter().map(|s| (s.id, s.start, s.end)).collect() };
-            prop_assert_eq!(parts(&cut), parts(&whole), "{:?}", text);
+            prop_assert_eq!(parts(&split), parts(&whole), "{:?}", text);
         }
     }
 }
 
-/// Piece, score and kind of entries.
+/// The piece, score and kind of each entry.
 type EntryRows = Vec<(Vec<u8>, f32, Kind)>;
 
-/// Entries that merging may make out of each other, and texts with repetitions in them.
+/// Returns entries that merge to other entries, and texts with repetitions.
 fn many_pieces() -> impl Strategy<Value = (EntryRows, Vec<String>)> {
     let score = prop::sample::select(vec![-9.0, -8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0]);
     let word = prop_oneof![4 => "[ab]{1,3}", 4 => "[ab]{2,9}", 1 => "(ab){1,40}", 1 => "a{1,70}", 1 => "[abé世]{1,4}"];
@@ -184,10 +184,10 @@ fn many_pieces() -> impl Strategy<Value = (EntryRows, Vec<String>)> {
 
 proptest! {
     #[test]
-    fn windows_and_derived_pairs_are_the_heap_and_all_pairs((rows, texts) in many_pieces(), by_rank: bool) {
+    fn windows_and_derived_pairs_agree_with_the_heap_and_all_pairs((rows, texts) in many_pieces(), by_rank: bool) {
         let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
-        let single = ["a", "b"].map(|byte| (byte.as_bytes().to_vec(), -1.0, Kind::Normal));
-        for (id, (bytes, score, kind)) in single.iter().chain(&rows).enumerate() {
+        let letters = ["a", "b"].map(|byte| (byte.as_bytes().to_vec(), -1.0, Kind::Normal));
+        for (id, (bytes, score, kind)) in letters.iter().chain(&rows).enumerate() {
             columns.blob.extend_from_slice(bytes);
             columns.offsets.push(columns.blob.len() as u32);
             columns.ids.push(id as u32);
@@ -225,9 +225,9 @@ proptest! {
 }
 
 proptest! {
-    /// With and without U+2581 among the entries.
+    /// The entries can contain U+2581.
     #[test]
-    fn pieces_as_they_stand_become_what_rewritten_ones_do(
+    fn raw_pieces_have_the_ids_of_rewritten_pieces(
         words in prop::collection::vec("\u{2581}|[ab\u{2581}]{2,4}|\u{2581}[ab]{1,3}|[ab]|[ab \u{2581}\u{FFFD}é世]{1,3}", 1..40),
         texts in prop::collection::vec("[ab \u{2581}]{1,6}|[ab ]{10,20}|[ab \u{2581}\u{FFFD}é世]{1,8}", 8),
     ) {
@@ -268,10 +268,10 @@ fn the_table_is_built_when_it_pays() {
     let vocab = Arc::new(vocab(&rows));
     let rules = BpeRules::new(Symbols::Chars, false, Line::default());
     let bpe = Bpe::compile(vocab, &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
-    let mut seen = Vec::new();
+    let mut has_table = Vec::new();
     for _ in 0..6 {
         assert_eq!(results(&bpe, b"aaa")[0], Ok(vec![(TokenId(2), 0, 2), (TokenId(1), 2, 3)]));
-        seen.push(bpe.merging.peek().is_some());
+        has_table.push(bpe.merging.peek().is_some());
     }
-    assert_eq!(seen, [false, true, true, true, true, true]);
+    assert_eq!(has_table, [false, true, true, true, true, true]);
 }

@@ -11,18 +11,18 @@ fn steps(choice: usize, flags: u8) -> Vec<Normalize> {
     let mut rules =
         [("\n", " "), ("a\u{301}", "b"), ("\u{A0}", " "), ("\u{600}", "a"), ("世", "eight bytes"), ("界", "")];
     rules.sort_unstable();
-    let listed = [
+    let all_steps = [
         Normalize::Replace(Replace { pattern, content: "\"\u{301}".into() }),
         Normalize::Unicode(forms[flags as usize & 3]),
         Normalize::StripAccents,
         Normalize::Lowercase,
         Normalize::Precompiled(blob(&rules)),
     ];
-    let listed = listed.into_iter().enumerate().filter(|(at, _)| flag(*at as u8 + 2)).map(|(_, step)| step);
+    let selected_steps = all_steps.into_iter().enumerate().filter(|(at, _)| flag(*at as u8 + 2)).map(|(_, step)| step);
     let (clean_text, strip_accents, lowercase) = (flag(0), flag(1), flag(2));
     match choice {
         0 => vec![Normalize::Bert { clean_text, handle_chinese_chars: false, strip_accents, lowercase }],
-        _ => listed.collect(),
+        _ => selected_steps.collect(),
     }
 }
 
@@ -31,7 +31,7 @@ fn compile(steps: Vec<Normalize>) -> Arc<Normalizer> {
     Arc::new(Normalizer::compile(steps, &vocab, None, Line::V0_2_3).unwrap())
 }
 
-/// Returns the text with a space instead of any white space, because the table keeps white space.
+/// Returns the text with each white space character replaced by a space, because the table keeps white space.
 fn with_spaces(text: &str) -> String {
     text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect()
 }
@@ -45,40 +45,40 @@ fn check(rewrites: &CharRewrites, text: &str) {
 }
 
 #[test]
-fn every_character_between_others() {
+fn every_character_is_rewritten_as_by_the_steps() {
     for steps in [steps(0, 7), steps(1, 0b111_1111), steps(1, 0b100_1000), steps(1, 0b100_0110), steps(1, 0b100_0101)] {
         let rewrites = CharRewrites::new(&compile(steps)).unwrap();
         let chars: Vec<char> = ('\0'..=char::MAX).collect();
-        for some in chars.chunks(256) {
-            check(&rewrites, &some.iter().flat_map(|&c| [c, 'a', c, c, '世', '\u{301}', c, 'e']).collect::<String>());
+        for chunk in chars.chunks(256) {
+            check(&rewrites, &chunk.iter().flat_map(|&c| [c, 'a', c, c, '世', '\u{301}', c, 'e']).collect::<String>());
         }
     }
 }
 
-/// All characters are local in llama.cpp's step, and the words of the rewritten text are those that the step writes.
+/// All characters are local in llama.cpp's step, so the words of the rewritten text must be the words of the step's output.
 #[test]
-fn words_of_every_character() {
+fn words_of_every_character_are_those_of_the_step() {
     for (lowercase, strip_accents) in [(false, false), (false, true), (true, false), (true, true)] {
         let normalizer = compile(vec![Normalize::Wpm { lowercase, strip_accents }]);
         let rewrites = CharRewrites::new(&normalizer).unwrap();
         let words =
             crate::split::chain::SplitChain::of_words(Some(&normalizer.wpm().unwrap().single_word_class())).unwrap();
         let chars: Vec<char> = ('\0'..=char::MAX).collect();
-        for some in chars.chunks(256) {
-            let text: String = some.iter().flat_map(|&c| [c, 'a', c, c, ' ', '\u{AD}', c, 'B']).collect();
-            let (mut expected, mut found) = (Vec::new(), Vec::new());
+        for chunk in chars.chunks(256) {
+            let text: String = chunk.iter().flat_map(|&c| [c, 'a', c, c, ' ', '\u{AD}', c, 'B']).collect();
+            let (mut expected, mut rewritten_words) = (Vec::new(), Vec::new());
             normalizer.normalize(text.as_bytes(), &mut expected, &mut Vec::new()).unwrap();
             let mut buffers = RewriteBuffers::default();
             let rewritten = rewrites.rewrite(&text, &mut buffers).unwrap();
-            words.split(rewritten, |start, end| found.push(&rewritten.as_bytes()[start..end])).unwrap();
-            assert_eq!(found.join(&b"\0"[..]), expected, "{text:?}");
+            words.split(rewritten, |start, end| rewritten_words.push(&rewritten.as_bytes()[start..end])).unwrap();
+            assert_eq!(rewritten_words.join(&b"\0"[..]), expected, "{text:?}");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn rewritten_texts_are_the_normalized_ones(
+    fn rewritten_texts_are_normalized_texts(
         text in "([a-zA-Z ,']{0,9}|[世界一豈\u{3000}。が가각]{0,5}|[éΣﬁÅİ\n\t\r\u{A0}\u{0}\u{600}\u{200D}\u{AD}]|[\u{300}-\u{345}]|[각]|\u{903}|🇩){0,12}",
         choice in 0usize..2,
         flags in 0u8..128,

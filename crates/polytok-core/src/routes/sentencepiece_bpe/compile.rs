@@ -1,4 +1,4 @@
-//! The tables of the route, from the entries of a vocabulary.
+//! Builds the tables of the route from the entries of a vocabulary.
 
 use super::{BYTES, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
 use crate::boundary::char_table::CharTable;
@@ -14,19 +14,19 @@ use crate::trie::Trie;
 use crate::utf8::only_char;
 use crate::vocab::Vocab;
 
-/// What spaces become.
+/// The character that replaces spaces.
 pub(super) const MARK: char = space_mark::CHAR;
 
 impl TextTables {
-    /// The tables; None if texts must be rewritten first.
+    /// Builds the tables; None if texts must be normalized first.
     pub fn compile(bpe: &Bpe, vocab: &Vocab, fallback: &Fallback) -> Option<TextTables> {
-        if !bpe.can_cut() {
+        if !bpe.can_split_at_boundaries() {
             return None;
         }
         let bytes = match fallback {
             _ if bpe.is_of_scalars() => Some(bpe.byte_ids()?),
             Fallback::Bytes(ids) if !ids.contains(&TokenId::UNKNOWN) => Some(ids.clone()),
-            // An error names a place in the rewritten text.
+            // An error has an offset in the normalized text.
             Fallback::Bytes(_) | Fallback::Error => return None,
             _ => None,
         };
@@ -41,63 +41,73 @@ impl TextTables {
                 *chars.at(c) = value(c);
             }
         }
-        mark(&mut chars, &joined);
+        mark_joined(&mut chars, &joined);
         let replacement = ids_of(value(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, bytes.as_deref());
         let invalid = match chars.get(char::REPLACEMENT_CHARACTER as u32) {
-            // It may be a part of what the model is asked, which must then have an id for it.
+            // U+FFFD can be in a piece that the model segments, so the model must have an id for U+FFFD.
             number if number > VALUE && number & VALUE < INVALID => number,
             number if number > VALUE => return None,
             _ => INVALID,
         };
         let space = chars.get(MARK as u32);
-        let (cuts, pairs) = (cuts(&joined), set_of(&joined));
-        let ascii = [PIECE; 256];
-        let mut tables = TextTables { cuts, pairs, chars, ascii, user_defined: None, bytes, replacement, invalid };
+        let (ascii_boundaries, pairs) = (ascii_boundaries(&joined), pair_set(&joined));
+        let ascii_values = [PIECE; 256];
+        let mut tables = TextTables {
+            ascii_boundaries,
+            pairs,
+            chars,
+            ascii_values,
+            user_defined: None,
+            bytes,
+            replacement,
+            invalid,
+        };
         if bpe.has_user_defined() {
             tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         }
         *tables.chars.at(' ') = space;
-        (0..128).for_each(|byte| tables.ascii[byte] = tables.chars.get(byte as u32) & VALUE);
+        (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE);
         Some(tables)
     }
 
-    /// Takes up the user-defined pieces. One that is a character, and starts no other, is like any character that joins nothing.
+    /// Adds the user-defined pieces; None if texts must be normalized first. A piece of one character that no other piece starts
+    /// with is a character with boundaries on both sides.
     fn add_user_defined(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
-        pieces.retain(|(piece, _)| !piece.contains(&b' ')); // spaces are gone when they are looked for
+        pieces.retain(|(piece, _)| !piece.contains(&b' ')); // the normalizer replaces spaces before pieces are matched
         let is_odd = |piece: &[u8]| {
             std::str::from_utf8(piece).map_or(true, |text| text.contains([MARK, char::REPLACEMENT_CHARACTER]))
         };
         if pieces.iter().any(|(piece, _)| is_odd(piece)) {
             return None;
         }
-        let mut searched = Vec::new();
+        let mut matched = Vec::new();
         for (at, &(piece, id)) in pieces.iter().enumerate() {
             let starts_next = pieces.get(at + 1).is_some_and(|(next, _)| next.starts_with(piece));
             match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID) {
                 Some(c) => self.isolate(c, id),
-                None => searched.push((piece, id.0)),
+                None => matched.push((piece, id.0)),
             }
         }
-        if !searched.is_empty() {
-            let starts = std::array::from_fn(|byte| searched.iter().any(|(piece, _)| piece[0] as usize == byte));
-            self.user_defined = Some(UserDefinedPieces { trie: Trie::build(searched).ok()?, starts });
+        if !matched.is_empty() {
+            let first_bytes = std::array::from_fn(|byte| matched.iter().any(|(piece, _)| piece[0] as usize == byte));
+            self.user_defined = Some(UserDefinedPieces { trie: Trie::build(matched).ok()?, first_bytes });
         }
         Some(())
     }
 
-    /// A character that joins nothing.
+    /// Adds boundaries on both sides of a character.
     fn isolate(&mut self, c: char, id: TokenId) {
         *self.chars.at(c) = id.0;
         if c.is_ascii() {
             for other in 0..128 {
-                self.cuts[c as usize | other << 8] = 1;
-                self.cuts[other | (c as usize) << 8] = 1;
+                self.ascii_boundaries[c as usize | other << 8] = 1;
+                self.ascii_boundaries[other | (c as usize) << 8] = 1;
             }
         }
     }
 }
 
-/// What a character alone becomes.
+/// Returns the value of a character between two boundaries.
 fn value(bpe: &Bpe, c: char, has_bytes: bool) -> u32 {
     let mut buffer = [0; 4];
     let unit = c.encode_utf8(&mut buffer).as_bytes();
@@ -108,7 +118,7 @@ fn value(bpe: &Bpe, c: char, has_bytes: bool) -> u32 {
     }
 }
 
-/// The ids of a character with this value.
+/// Returns the ids of a character with this value.
 fn ids_of(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
     match (value, bytes) {
         (PIECE, _) => None,
@@ -117,41 +127,43 @@ fn ids_of(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<Tok
     }
 }
 
-/// The pairs of adjacent characters of entries, as texts have them: a space for each U+2581. None if entries are not characters.
+/// Returns the pairs of characters that are adjacent in entries, with a space instead of U+2581, as in texts. None if an entry is
+/// not UTF-8.
 fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
-    // An entry with a space is found in no text, as spaces are gone when it is looked for.
+    // An entry with a space matches nothing, because the normalizer replaces spaces.
     let entries = || bpe.reachable().filter(|entry| !entry.contains(&b' '));
     if !entries().all(|entry| std::str::from_utf8(entry).is_ok()) {
         return None;
     }
     let joined = CharPairs::of(entries(), EntryUnits::Chars);
-    let in_text = |c: char| if c == MARK { ' ' } else { c };
+    let text_char = |c: char| if c == MARK { ' ' } else { c };
     let pairs = joined.ascii_chars().chain(joined.other_chars());
-    Some(pairs.map(|(left, right)| (in_text(left), in_text(right))).collect())
+    Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
 }
 
-/// For two ASCII characters, the left one low, 1 if no entry joins them.
-fn cuts(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
-    let mut cuts = Box::new([0; 1 << 16]);
+/// Returns a table that has 1 for two ASCII characters if they are adjacent in no entry. The left character is the low byte of
+/// the index.
+fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
+    let mut ascii_boundaries = Box::new([0; 1 << 16]);
     for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
-        cuts[left | right << 8] = 1;
+        ascii_boundaries[left | right << 8] = 1;
     }
     for (left, right) in pairs.iter().filter(|(left, right)| left.is_ascii() && right.is_ascii()) {
-        cuts[*left as usize | (*right as usize) << 8] = 0;
+        ascii_boundaries[*left as usize | (*right as usize) << 8] = 0;
     }
-    cuts
+    ascii_boundaries
 }
 
-/// Notes what characters are joined to others.
-fn mark(chars: &mut CharTable, pairs: &[(char, char)]) {
-    let real = |c: char| if c == ' ' { MARK } else { c };
+/// Sets the flags of characters that entries join to other characters.
+fn mark_joined(chars: &mut CharTable, pairs: &[(char, char)]) {
+    let entry_char = |c: char| if c == ' ' { MARK } else { c };
     for &(left, right) in pairs {
-        *chars.at(real(left)) |= JOINS_RIGHT;
-        *chars.at(real(right)) |= JOINS_LEFT;
+        *chars.at(entry_char(left)) |= JOINS_RIGHT;
+        *chars.at(entry_char(right)) |= JOINS_LEFT;
     }
 }
 
-fn set_of(pairs: &[(char, char)]) -> PairSet<3> {
+fn pair_set(pairs: &[(char, char)]) -> PairSet<3> {
     let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pair(left as u32, right as u32)).collect();
     PairSet::new(&pairs)
 }

@@ -1,16 +1,17 @@
-//! SentencePiece's BPE before normalization: texts are split at boundaries as they are, in bulk.
+//! The route of SentencePiece's BPE: splits texts at boundaries before normalization.
 //!
-//! If the normalizer only makes spaces visible, the text need not be rewritten: a space stands for U+2581, and
-//! only a part that is not cached is shown to the model, in the model's spelling. A boundary is proven as in
-//! `boundary`: between two characters that are adjacent in no entry nothing can merge. It is asked in three ways. For two
-//! ASCII bytes a table says whether there is a boundary between them, 64 at a time. Any other character has a number that says
-//! whether some entry has anything before or after it, which settles most cases; the others are looked up in a set of pairs.
+//! If the normalizer only replaces spaces by U+2581, the text is not rewritten: a space represents U+2581, and only parts
+//! that are not cached are normalized for the model. As in `boundary`, there is a boundary between two characters that
+//! are adjacent in no entry, because nothing can merge there. A table has the boundaries between two ASCII bytes; 64
+//! bytes are tested together. Every other character has a number with two flags: whether a character precedes or
+//! follows it in an entry. The flags decide most cases; the other pairs are looked up in a set of pairs.
 //!
-//! A character between two boundaries is a part of its own. Its number also holds the id that it becomes, or that it becomes the
-//! ids of its bytes, so that scripts whose characters hardly merge need no cache. User-defined pieces are matched beforehand.
-//! Bytes that are not UTF-8 are what the normalizer makes of them: each is a U+FFFD.
+//! A character between two boundaries is a part by itself. The number of the character also has the id of that part, or
+//! a mark that the part is encoded as bytes. So scripts whose characters rarely merge need no cache. User-defined pieces
+//! are matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by U+FFFD.
 //!
-//! Cost: linear; the longest user-defined piece for each place where one may start. Twin: the general way.
+//! Cost: linear in the text, and in the length of the longest user-defined piece at each offset where a piece can start.
+//! Twin: the pipeline without a route.
 
 mod compile;
 mod run;
@@ -32,62 +33,65 @@ use crate::utf8::valid;
 
 pub(crate) use run::TextParts;
 
-/// Bytes of text after which the tables pay: building them takes as long as rewriting some hundred kilobytes.
+/// The number of bytes of text after which the tables pay: building the tables takes as long as normalizing some hundred
+/// kilobytes.
 const TABLES_PAY_AFTER: usize = 1 << 17;
 
-/// Bytes after a text, so that reading many bytes at once never reads beyond its end.
+/// The number of bytes after a text, so that reads of many bytes stay inside the buffer.
 const PADDING: usize = 64;
 
-/// Longer texts might not fit when they are rewritten; the general way says so.
-const LONGEST: usize = u32::MAX as usize / 3 - PADDING;
+/// The largest number of bytes of a text. Normalization can make longer texts too long, and then the pipeline without a
+/// route reports the error.
+const MAX_BYTES: usize = u32::MAX as usize / 3 - PADDING;
 
-/// Some entry has a character before this one.
+/// A flag of a character that another character precedes in some entry.
 const JOINS_LEFT: u32 = 1 << 31;
-/// Some entry has a character after this one.
+/// A flag of a character that another character follows in some entry.
 const JOINS_RIGHT: u32 = 1 << 30;
-/// The other bits: the id that the character alone becomes, or one of the numbers below.
+/// The bits of the value of a character: the id of the character between two boundaries, or `PIECE`, `BYTES` or `INVALID`.
 const VALUE: u32 = (1 << 30) - 1;
 
-/// Not an id: the cache or the model must be asked.
+/// The value of a part whose ids are in the cache or computed by the model.
 const PIECE: u32 = VALUE;
-/// Not an id: the bytes' ids.
+/// The value of a part that is encoded as the ids of its bytes.
 const BYTES: u32 = VALUE - 1;
-/// Not an id: a byte that is no character, where no entry joins U+FFFD to anything.
+/// The value of a byte that is not UTF-8, if no entry joins U+FFFD to another character.
 const INVALID: u32 = VALUE - 2;
 
-/// The route.
+/// The route of SentencePiece's BPE.
 pub(crate) struct SentencePieceBpe {
     bpe: Arc<Bpe>,
     escape: Escape,
     tables: Warmup<TextTables>,
 }
 
-/// What the parts of a text are found by.
+/// The tables that find the parts of a text.
 struct TextTables {
-    /// For two ASCII bytes, the first one low, 1 if there is a boundary between them.
-    cuts: Box<[u8; 1 << 16]>,
+    /// For two ASCII bytes, 1 if there is a boundary between them. The first byte is the low byte of the index.
+    ascii_boundaries: Box<[u8; 1 << 16]>,
+    /// The number of each character: its flags and its value.
     chars: CharTable,
-    /// What ASCII characters alone become; `PIECE` for other bytes.
-    ascii: [u32; 256],
+    /// The values of the ASCII characters; `PIECE` for other bytes.
+    ascii_values: [u32; 256],
     pairs: PairSet<3>,
     user_defined: Option<UserDefinedPieces>,
-    /// What unknown characters become byte by byte.
+    /// The id of each byte, if unknown characters are encoded as bytes.
     bytes: Option<Box<[TokenId; 256]>>,
-    /// What U+FFFD becomes, if that is ids.
+    /// The ids of U+FFFD between two boundaries; None if the model must compute them.
     replacement: Option<Vec<TokenId>>,
-    /// The number of a byte that is not UTF-8: that of U+FFFD, or `INVALID`, which joins nothing.
+    /// The number of a byte that is not UTF-8: the number of U+FFFD, or `INVALID`, which has boundaries on both sides.
     invalid: u32,
 }
 
 /// User-defined pieces that are matched before anything else.
 struct UserDefinedPieces {
     trie: Trie,
-    /// Bytes that they start with.
-    starts: [bool; 256],
+    /// For each byte, true if a piece starts with the byte.
+    first_bytes: [bool; 256],
 }
 
 impl SentencePieceBpe {
-    /// The route if spaces are made visible and nothing else is done, by the normalizer or by the split.
+    /// Returns the route if the normalizer or the split replaces spaces by U+2581 and changes nothing else.
     pub fn choose(bpe: &Arc<Bpe>, normalizer: &Normalizer, segmenter: &Segmenter) -> Option<SentencePieceBpe> {
         let splits = &segmenter.splits;
         let escape = match splits.is_empty() {
@@ -97,20 +101,20 @@ impl SentencePieceBpe {
         Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after(TABLES_PAY_AFTER) })
     }
 
-    /// Whether `run` may be called for this text. The tables are built once that pays.
+    /// Reports whether `run` accepts this text. Builds the tables when they pay.
     #[inline]
     pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         self.tables.get(text.len(), || self.compile(segmenter)).is_some()
-            && text.len() < LONGEST
+            && text.len() < MAX_BYTES
             && (self.escape.replaces_invalid || valid(text).is_ok())
     }
 
-    /// What is done to texts.
+    /// Returns how the route replaces spaces.
     pub fn escape(&self) -> Escape {
         self.escape
     }
 
-    /// Builds the tables now, whether they pay or not.
+    /// Builds the tables even if they do not pay yet.
     #[cfg(test)]
     pub fn warm_up(&self, segmenter: &Segmenter) -> bool {
         self.tables.now(|| self.compile(segmenter)).is_some()

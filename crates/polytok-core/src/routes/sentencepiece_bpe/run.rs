@@ -1,6 +1,6 @@
-//! The walk over a text: its parts are looked up in the cache, batch by batch; the model is asked for what is missing.
+//! Encodes the parts of a text: looks them up in the cache in batches, and runs the model for parts that are not cached.
 
-use super::scan::{ROOM, ScannedParts};
+use super::scan::{MAX_PARTS, ScannedParts};
 use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
 use crate::cache::{IDS, PieceKey};
 use crate::error::Result;
@@ -11,30 +11,34 @@ use crate::segment::Segment;
 use crate::segmenter::{Context, SegmenterScratch, push_to};
 use crate::token_id::TokenId;
 
-/// Room for parts of a text and their ids. Allocated once and then kept.
+/// The buffers for the parts of a text and their ids. They are allocated once.
 pub(crate) struct TextParts {
     parts: ScannedParts,
-    /// Of those that the cache is asked for.
-    keys: [(PieceKey, u32); ROOM],
-    /// Ids of parts that were found, one after the other.
-    ids: [TokenId; ROOM * IDS],
+    /// The keys and hashes of the parts that the cache looks up.
+    keys: [(PieceKey, u32); MAX_PARTS],
+    /// The ids of the encoded parts, in the order of the text.
+    ids: [TokenId; MAX_PARTS * IDS],
 }
 
 impl Default for TextParts {
     fn default() -> TextParts {
-        TextParts { parts: ScannedParts::new(), keys: [(PieceKey::default(), 0); ROOM], ids: [TokenId(0); ROOM * IDS] }
+        TextParts {
+            parts: ScannedParts::new(),
+            keys: [(PieceKey::default(), 0); MAX_PARTS],
+            ids: [TokenId(0); MAX_PARTS * IDS],
+        }
     }
 }
 
-/// A walk.
-struct Walk<'a> {
+/// The route, its tables and a text to encode.
+struct TextWalk<'a> {
     route: &'a SentencePieceBpe,
     tables: &'a TextTables,
     text: &'a [u8],
 }
 
 impl SentencePieceBpe {
-    /// Encodes a text that `takes` took, which starts at byte `at` of the caller's.
+    /// Encodes a text that `takes` accepted, which starts at byte `at` of the caller's text.
     pub fn run<S: IdSink>(
         &self,
         (text, at): (&[u8], usize),
@@ -44,9 +48,9 @@ impl SentencePieceBpe {
         let Some(tables) = self.tables.peek().filter(|_| !text.is_empty()) else { return Ok(()) };
         let RouteScratch { text: loaded, parts, .. } = scratch;
         let room = parts.get_or_insert_default();
-        let end = self.load(text, at, loaded);
+        let end = self.load_text(text, at, loaded);
         context.out.begin_part(Place::same(at));
-        let walk = Walk { route: self, tables, text: loaded };
+        let walk = TextWalk { route: self, tables, text: loaded };
         let mut cursor = tables.cursor(loaded, end);
         loop {
             let has_more = tables.fill(loaded, &mut cursor, &mut room.parts);
@@ -57,8 +61,8 @@ impl SentencePieceBpe {
         }
     }
 
-    /// The text as `fill` takes it, in `buffer`; where it ends there.
-    fn load(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
+    /// Writes the text to `buffer`, with the prefix and the padding that `fill` needs. Returns the end of the text in `buffer`.
+    fn load_text(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
         buffer.clear();
         buffer.reserve(text.len() + 1 + PADDING);
         if self.escape.prefix.applies(text, at) {
@@ -71,8 +75,8 @@ impl SentencePieceBpe {
     }
 }
 
-impl Walk<'_> {
-    /// The ids of parts. First all keys are computed and cache lines asked for, then all are looked up.
+impl TextWalk<'_> {
+    /// Writes the ids of parts. First computes all keys and prefetches their cache lines, and then looks all keys up.
     fn encode_parts<S: IdSink>(&self, room: &mut TextParts, context: &mut Context<S>) -> Result<()> {
         let TextParts { parts, keys, ids } = room;
         for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
@@ -85,7 +89,7 @@ impl Walk<'_> {
         let mut count = 0;
         for (start, end, value) in parts.iter() {
             let Some(room) = ids[count..].first_chunk_mut::<IDS>() else { break };
-            let more = match value {
+            let id_count = match value {
                 PIECE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, room)),
                 BYTES => self.ids_of_bytes(start, end, room),
                 INVALID => self.ids_of_invalid(room),
@@ -94,20 +98,20 @@ impl Walk<'_> {
                     1
                 }
             };
-            count += more;
-            if more == 0 {
+            count += id_count;
+            if id_count == 0 {
                 context.out.take_ids(&ids[..count]);
                 count = 0;
-                self.encode_missed((start, end, value), context)?;
+                self.encode_missing((start, end, value), context)?;
             }
         }
         context.out.take_ids(&ids[..count]);
         Ok(())
     }
 
-    /// A part that is not cached, or unknown text; the ids are cached if they do not depend on what is around.
+    /// Encodes a part that is not cached, or unknown text. Caches the ids if they do not depend on the neighbouring text.
     #[inline(never)]
-    fn encode_missed<S: IdSink>(
+    fn encode_missing<S: IdSink>(
         &self,
         (start, end, value): (usize, usize, u32),
         context: &mut Context<S>,
@@ -151,7 +155,7 @@ impl Walk<'_> {
         true
     }
 
-    /// The ids of an unknown character's bytes.
+    /// Writes the ids of the bytes of an unknown character. Returns their number.
     #[inline]
     fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [TokenId; IDS]) -> usize {
         let (Some(ids), Some(bytes)) = (&self.tables.bytes, self.text[start..].first_chunk::<IDS>()) else { return 0 };
@@ -161,7 +165,7 @@ impl Walk<'_> {
         end - start
     }
 
-    /// The ids of a byte that is not UTF-8; none if it is unknown.
+    /// Writes the ids of a byte that is not UTF-8, and returns their number: 0 if U+FFFD is unknown.
     #[inline]
     fn ids_of_invalid(&self, room: &mut [TokenId; IDS]) -> usize {
         let ids = self.tables.replacement.as_deref().unwrap_or_default();

@@ -1,41 +1,42 @@
-//! The walk over a text: a table for ASCII, 64 bytes at a time, and a number for each other character.
+//! Finds the parts of a text, with a table for blocks of ASCII bytes and a number for every other character.
 
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
 use crate::boundary::pair_set::pair;
 use crate::utf8::decode_four;
 
-/// Bytes that are taken at a time.
+/// The number of ASCII bytes that are tested together.
 const BLOCK: usize = 64;
 
-/// Parts that are found at a time.
-pub(super) const ROOM: usize = 192;
+/// The largest number of parts in a batch.
+pub(super) const MAX_PARTS: usize = 192;
 
-/// Parts in the order of the text; each starts where the one before it ends. Allocated once and then kept.
+/// A batch of parts in the order of the text. A part starts at the end of the part before. The memory is allocated once.
 pub(super) struct ScannedParts {
-    borders: [u32; ROOM + 1],
-    values: [u32; ROOM],
+    boundaries: [u32; MAX_PARTS + 1],
+    values: [u32; MAX_PARTS],
     len: usize,
-    /// Which parts are a `PIECE`.
-    pieces: [u8; ROOM],
+    /// The indexes of the parts with the value `PIECE`.
+    pieces: [u8; MAX_PARTS],
     piece_count: usize,
 }
 
-/// How far a text is cut.
+/// The state of the scan of a text.
 pub(super) struct ScanCursor {
-    /// What is cut so far; the part that is open starts here.
+    /// The start of the current part.
     start: usize,
-    /// What is looked at so far.
+    /// The offset up to which the text is scanned.
     at: usize,
-    /// Where the next user-defined piece starts, or the end.
+    /// The start of the next user-defined piece, or the end of the text.
     stop: usize,
-    /// Where that piece ends, and its id.
+    /// The end and the id of the next user-defined piece.
     user_defined: (usize, u32),
     end: usize,
+    /// The last scanned character.
     last: ScannedChar,
 }
 
-/// A character: its number in the table, its code point (a space for U+2581), its length.
+/// A character: its number in the table, its code point (a space for U+2581) and its length.
 #[derive(Clone, Copy)]
 struct ScannedChar {
     number: u32,
@@ -44,45 +45,51 @@ struct ScannedChar {
 }
 
 impl ScannedParts {
-    /// An empty one.
+    /// Returns an empty batch.
     pub fn new() -> ScannedParts {
-        ScannedParts { borders: [0; ROOM + 1], values: [PIECE; ROOM], len: 0, pieces: [0; ROOM], piece_count: 0 }
+        ScannedParts {
+            boundaries: [0; MAX_PARTS + 1],
+            values: [PIECE; MAX_PARTS],
+            len: 0,
+            pieces: [0; MAX_PARTS],
+            piece_count: 0,
+        }
     }
 
-    /// Each part: its first byte, the byte after its last one, and its id if it has one (see `PIECE` and its neighbours).
+    /// Returns the start, the end and the value of each part. A value is an id, `PIECE`, `BYTES` or `INVALID`.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u32)> {
-        let borders = self.borders.iter().zip(&self.borders[1..]).zip(&self.values);
-        borders.take(self.len).map(|((&start, &end), &value)| (start as usize, end as usize, value))
+        let boundaries = self.boundaries.iter().zip(&self.boundaries[1..]).zip(&self.values);
+        boundaries.take(self.len).map(|((&start, &end), &value)| (start as usize, end as usize, value))
     }
 
-    /// The same for those that are a `PIECE`, without ids.
+    /// Returns the start and the end of each part with the value `PIECE`.
     #[inline]
     pub fn pieces(&self) -> impl Iterator<Item = (usize, usize)> {
         let pieces = self.pieces[..self.piece_count].iter();
-        pieces.map(|&at| (self.borders[at as usize] as usize, self.borders[at as usize + 1] as usize))
+        pieces.map(|&at| (self.boundaries[at as usize] as usize, self.boundaries[at as usize + 1] as usize))
     }
 
     #[inline]
     fn begin(&mut self, start: usize) {
-        self.borders[0] = start as u32;
+        self.boundaries[0] = start as u32;
         (self.len, self.piece_count) = (0, 0);
     }
 
     #[inline]
     fn push(&mut self, end: usize, value: u32) {
-        self.borders[self.len + 1] = end as u32;
+        self.boundaries[self.len + 1] = end as u32;
         self.values[self.len] = value;
-        // No branch: which it is cannot be foreseen.
+        // There is no branch, because it would be mispredicted.
         self.pieces[self.piece_count] = self.len as u8;
         self.piece_count += (value == PIECE) as usize;
         self.len += 1;
     }
 
-    /// Whether a block, the part before it and a user-defined piece have room.
+    /// Reports whether the batch has room for the parts of a block, the part before the block and a user-defined piece.
     #[inline]
     fn has_room(&self) -> bool {
-        self.len + BLOCK + 2 <= ROOM
+        self.len + BLOCK + 2 <= MAX_PARTS
     }
 }
 
@@ -93,7 +100,7 @@ impl Default for ScannedParts {
 }
 
 impl TextTables {
-    /// The start of a text that ends at `end`.
+    /// Returns the cursor at the start of a text that ends at `end`.
     pub fn cursor(&self, text: &[u8], end: usize) -> ScanCursor {
         let nothing = ScannedChar { number: 0, code: 0, len: 0 };
         let mut cursor = ScanCursor { start: 0, at: 0, stop: 0, user_defined: (0, 0), end, last: nothing };
@@ -101,7 +108,7 @@ impl TextTables {
         cursor
     }
 
-    /// Puts the next parts into `parts`; false if these are the last.
+    /// Writes the next parts to `parts`. Returns false if the text has no more parts.
     pub fn fill(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) -> bool {
         parts.begin(cursor.start);
         while parts.has_room() {
@@ -123,13 +130,13 @@ impl TextTables {
         true
     }
 
-    /// Where the next user-defined piece is.
+    /// Sets the cursor's next user-defined piece.
     fn find_user_defined(&self, text: &[u8], cursor: &mut ScanCursor) {
         cursor.stop = cursor.end;
-        let Some(UserDefinedPieces { trie, starts }) = &self.user_defined else { return };
-        let rest = &text[cursor.at..cursor.end];
-        for (i, _) in rest.iter().enumerate().filter(|(_, byte)| starts[**byte as usize]) {
-            if let Some((len, id)) = trie.longest_prefix(&rest[i..]) {
+        let Some(UserDefinedPieces { trie, first_bytes }) = &self.user_defined else { return };
+        let unscanned = &text[cursor.at..cursor.end];
+        for (i, _) in unscanned.iter().enumerate().filter(|(_, byte)| first_bytes[**byte as usize]) {
+            if let Some((len, id)) = trie.longest_prefix(&unscanned[i..]) {
                 cursor.stop = cursor.at + i;
                 cursor.user_defined = (cursor.stop + len, id);
                 return;
@@ -137,20 +144,20 @@ impl TextTables {
         }
     }
 
-    /// Goes on until the parts is full, or up to the next stop.
+    /// Adds parts until the batch is full or the cursor is at the next stop.
     fn scan(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) {
         let ScanCursor { mut start, mut at, stop, mut last, .. } = *cursor;
         while at < stop && parts.has_room() {
             if at > start && text[at - 1] < 128 {
                 let len = ascii_len(text, at).min(stop - at);
                 if len > 0 {
-                    let mut cuts = self.cuts_of(text, at, len);
-                    while cuts != 0 {
-                        let cut = at + cuts.trailing_zeros() as usize;
-                        let value = if cut == start + 1 { self.ascii[text[start] as usize] } else { PIECE };
-                        parts.push(cut, value);
-                        start = cut;
-                        cuts &= cuts - 1;
+                    let mut boundaries = self.boundaries_of(text, at, len);
+                    while boundaries != 0 {
+                        let boundary = at + boundaries.trailing_zeros() as usize;
+                        let value = if boundary == start + 1 { self.ascii_values[text[start] as usize] } else { PIECE };
+                        parts.push(boundary, value);
+                        start = boundary;
+                        boundaries &= boundaries - 1;
                     }
                     at += len;
                     let code = text[at - 1] as u32;
@@ -169,20 +176,21 @@ impl TextTables {
         (cursor.start, cursor.at, cursor.last) = (start, at, last);
     }
 
-    /// A bit for each of the ASCII bytes from `at` on before which there is a cut. The byte before them is ASCII too.
+    /// Returns a bit for each of `len` ASCII bytes from `at` on, set if a boundary is before the byte. The byte before `at` must
+    /// be ASCII too.
     #[inline]
-    fn cuts_of(&self, text: &[u8], at: usize, len: usize) -> u64 {
+    fn boundaries_of(&self, text: &[u8], at: usize, len: usize) -> u64 {
         let Some(window) = text[at - 1..].first_chunk::<{ BLOCK + 1 }>() else { return 0 };
-        let mut cuts = 0;
+        let mut boundaries = 0;
         for from in (0..len.min(BLOCK)).step_by(8) {
             let mut eight = 0;
             for i in 0..8 {
                 let pair = u16::from_le_bytes([window[from + i], window[from + i + 1]]);
-                eight |= self.cuts[pair as usize] << i;
+                eight |= self.ascii_boundaries[pair as usize] << i;
             }
-            cuts |= (eight as u64) << from;
+            boundaries |= (eight as u64) << from;
         }
-        cuts & u64::MAX >> (BLOCK - len)
+        boundaries & u64::MAX >> (BLOCK - len)
     }
 
     #[inline]
@@ -190,7 +198,7 @@ impl TextTables {
         left.number & JOINS_RIGHT != 0 && right.number & JOINS_LEFT != 0 && self.pairs.has(pair(left.code, right.code))
     }
 
-    /// The character at `at`, by strict decoding. The bytes after the text continue nothing.
+    /// Returns the character at `at`, strictly decoded. The padding after the text never continues a character.
     #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> ScannedChar {
         match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
@@ -204,14 +212,14 @@ impl TextTables {
 }
 
 impl ScannedChar {
-    /// The id of a part that this character ends, if it is alone there.
+    /// Returns the value of a part that ends with this character: the value of the character if the part has no other one.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {
         if end - start == self.len { self.number & VALUE } else { PIECE }
     }
 }
 
-/// How many ASCII bytes there are at `at`, at most a block.
+/// Returns the number of consecutive ASCII bytes from `at` on, at most `BLOCK`.
 #[inline]
 fn ascii_len(text: &[u8], at: usize) -> usize {
     let Some(block) = text[at..].first_chunk::<BLOCK>() else { return 0 };

@@ -7,7 +7,7 @@ use crate::spec::{
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// A SentencePiece model with these pieces, and those of bytes.
+/// Returns a SentencePiece model with these pieces, and a piece for each byte.
 fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_cpp: bool) -> Spec {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let mut add = |piece: &[u8], kind: Kind| {
@@ -20,9 +20,9 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
     add(b"<unk>", Kind::Unknown);
     (0..=255).for_each(|byte: u8| add(format!("<0x{byte:02X}>").as_bytes(), Kind::Byte));
     add("\u{2581}".as_bytes(), Kind::Normal);
-    let mut known = std::collections::HashSet::from(["\u{2581}"]);
+    let mut seen_pieces = std::collections::HashSet::from(["\u{2581}"]);
     for (piece, is_user_defined) in pieces.iter().filter(|(piece, _)| !piece.is_empty()) {
-        if known.insert(piece) {
+        if seen_pieces.insert(piece) {
             add(piece.as_bytes(), if *is_user_defined { Kind::UserDefined } else { Kind::Normal });
         }
     }
@@ -63,7 +63,7 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
     }
 }
 
-/// Hugging Face's form of such a model: all pairs of entries that make an entry are listed, in the order of the entries.
+/// Returns Hugging Face's form of such a model, which lists all pairs of entries that merge to an entry, in entry order.
 fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     let spec = spec(pieces, Unknown::Bytes, true, true);
     let entry = |id: usize| {
@@ -72,7 +72,7 @@ fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     };
     let ids: std::collections::HashMap<&str, u32> =
         (0..spec.vocab.ids.len()).map(|id| (entry(id), id as u32)).collect();
-    // After the unknown entry and those of bytes.
+    // The first 257 entries are the unknown entry and the bytes.
     let merges = (257..spec.vocab.ids.len()).flat_map(|id| {
         let (text, ids) = (entry(id), &ids);
         let halves = text.char_indices().skip(1).map(move |(at, _)| text.split_at(at));
@@ -92,12 +92,13 @@ fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
     ids
 }
 
-/// Builds the tables of the route; false if there are none.
+/// Builds the tables of the route. Returns false if the route has no tables.
 fn warm_up(tokenizer: &Tokenizer) -> bool {
     matches!(&tokenizer.route, Some(Route::SentencePieceBpe(route)) if route.warm_up(&tokenizer.segmenter))
 }
 
-/// Ids are those of the general way: before and after there are tables, when the cache is empty and when it is not.
+/// Checks that the route has the ids of the pipeline without a route: before and after the tables are built, with an empty
+/// and a filled cache.
 fn check(spec: Spec, texts: &[Vec<u8>]) {
     let fast = Tokenizer::compile(spec.clone()).unwrap();
     let mut slow = Tokenizer::compile(spec).unwrap();
@@ -134,7 +135,7 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn ids_are_those_of_the_rewritten_text(pieces in pieces(), texts in texts(), unknown in 0..3usize,
+    fn ids_are_those_of_the_normalized_text(pieces in pieces(), texts in texts(), unknown in 0..3usize,
                                             has_prefix in any::<bool>(), is_llama_cpp in any::<bool>()) {
         let unknown = [Unknown::Unk, Unknown::Bytes, Unknown::Drop][unknown];
         check(spec(&pieces, unknown, has_prefix, is_llama_cpp), &texts);
@@ -144,22 +145,22 @@ proptest! {
 }
 
 #[test]
-fn the_route_is_taken_where_it_may_be() {
+fn the_route_is_used_if_its_ids_are_exact() {
     let piece = |text: &str, is_user_defined| (text.to_owned(), is_user_defined);
     let has =
         |pieces: &[(String, bool)], unknown| warm_up(&Tokenizer::compile(spec(pieces, unknown, true, false)).unwrap());
     assert!(has(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
     assert!(has(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
     assert!(warm_up(&Tokenizer::compile(listed_spec(&[piece("a", false), piece("\u{2581}a", false)])).unwrap()));
-    // No id for what may be a part of a piece; a place in the rewritten text is to be told; spaces are looked for.
+    // In turn: U+FFFD in a piece has no id; an error has an offset in the normalized text; a user-defined piece has U+2581.
     assert!(!has(&[piece("a\u{FFFD}", false)], Unknown::Bytes));
     assert!(!has(&[], Unknown::Error));
     assert!(!has(&[piece("\u{2581}a", true)], Unknown::Bytes));
 }
 
-/// Borders of the blocks that ASCII text is taken in, and of batches.
+/// Tests texts whose parts end at the ends of ASCII blocks and of batches.
 #[test]
-fn borders() {
+fn block_and_batch_ends() {
     let pieces: Vec<(String, bool)> =
         ["a", "b", "ab", "\u{2581}a", "世", "é", "aé"].iter().map(|piece| (piece.to_string(), false)).collect();
     let patterns = ["ab ", "a", " ", "世", "abé", "a世", "b\n", "\u{2581}a", "a\u{FFFD}b"];

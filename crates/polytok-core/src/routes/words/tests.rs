@@ -8,7 +8,7 @@ use crate::spec::{
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// A vocabulary of an unknown entry and these.
+/// Returns a vocabulary of an unknown entry and these entries.
 fn columns(entries: &[String]) -> VocabColumns {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let entries = entries.iter().collect::<std::collections::BTreeSet<_>>();
@@ -42,11 +42,11 @@ fn pattern(text: &str, is_regex: bool) -> Pattern {
     Pattern { text: text.into(), is_regex, unicode: None }
 }
 
-fn cut(text: &str, is_regex: bool, behavior: Behavior) -> Split {
+fn pattern_split(text: &str, is_regex: bool, behavior: Behavior) -> Split {
     Split::Pattern { pattern: pattern(text, is_regex), behavior, invert: false }
 }
 
-/// Hugging Face's BERT.
+/// Returns a spec of Hugging Face's BERT.
 fn bert(entries: &[String], flags: u8) -> Spec {
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let bert = Normalize::Bert {
@@ -55,22 +55,23 @@ fn bert(entries: &[String], flags: u8) -> Spec {
         strip_accents: flag(2),
         lowercase: flag(3),
     };
-    let split = vec![cut(r"\s", true, Behavior::Removed), cut(r"[!-/\x{3002}]", true, Behavior::Isolated)];
+    let split =
+        vec![pattern_split(r"\s", true, Behavior::Removed), pattern_split(r"[!-/\x{3002}]", true, Behavior::Isolated)];
     let model = Model::WordPiece { continuing_prefix: "##".into(), max_chars: Some(6), phantom_space: false };
     spec(entries, vec![Normalize::ReplaceInvalid { lenient: false }, bert], split, model)
 }
 
-/// llama.cpp's.
+/// Returns a spec of llama.cpp's BERT.
 fn wpm(entries: &[String], flags: u8) -> Spec {
     let steps = vec![
         Normalize::ReplaceInvalid { lenient: true },
         Normalize::Wpm { lowercase: flags & 1 == 0, strip_accents: flags & 2 == 0 },
     ];
     let model = Model::WordPiece { continuing_prefix: String::new(), max_chars: None, phantom_space: true };
-    spec(entries, steps, vec![cut("\0", false, Behavior::Removed)], model)
+    spec(entries, steps, vec![pattern_split("\0", false, Behavior::Removed)], model)
 }
 
-/// Hugging Face's Unigram, with steps of which some are left out.
+/// Returns a spec of Hugging Face's Unigram. `flags` selects the omitted normalization steps.
 fn unigram(entries: &[String], flags: u8) -> Spec {
     let replace = |text: &str, content: &str| {
         Normalize::Replace(Replace { pattern: pattern(text, false), content: content.into() })
@@ -90,7 +91,7 @@ fn unigram(entries: &[String], flags: u8) -> Spec {
     ];
     let steps = steps.into_iter().enumerate().filter(|(at, _)| flags >> at & 1 == 0).map(|(_, step)| step);
     let metaspace = Split::Metaspace { replacement: "\u{2581}".into(), prepend: Scheme::Always, split: true };
-    let split = vec![cut(r"\s", true, Behavior::Removed), metaspace];
+    let split = vec![pattern_split(r"\s", true, Behavior::Removed), metaspace];
     let model = Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false });
     spec(entries, steps.collect(), split, model)
 }
@@ -101,7 +102,7 @@ fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<u32>, String> {
     result.map(|()| ids).map_err(|error| error.to_string())
 }
 
-/// Ids are those of the general way, when the cache is empty and when it is not.
+/// Checks that the route has the ids of the pipeline without a route, with an empty and a filled cache.
 fn check(spec: Spec, texts: &[Vec<u8>]) {
     let fast = Tokenizer::compile(spec.clone()).unwrap();
     let mut slow = Tokenizer::compile(spec).unwrap();
@@ -146,23 +147,23 @@ fn has_route(spec: Spec) -> bool {
 }
 
 #[test]
-fn the_route_is_taken_where_it_may_be() {
+fn the_route_is_used_if_its_ids_are_exact() {
     let entries = ["a".to_string()];
     assert!((0..16).all(|flags| has_route(bert(&entries, flags))));
     assert!((0..4).all(|flags| has_route(wpm(&entries, flags))));
     assert!(has_route(unigram(&entries, 0)));
-    let with = |steps: Vec<Normalize>| Spec { normalize: steps, ..unigram(&entries, 0) };
+    let with_steps = |steps: Vec<Normalize>| Spec { normalize: steps, ..unigram(&entries, 0) };
     // A later step would see what clusters take along; a text that is replaced has a space; spaces do not stay.
-    assert!(!has_route(with(vec![Normalize::Precompiled(blob(&[("x", "y")])), Normalize::Lowercase])));
+    assert!(!has_route(with_steps(vec![Normalize::Precompiled(blob(&[("x", "y")])), Normalize::Lowercase])));
     let replace =
         |text: &str, is_regex| Normalize::Replace(Replace { pattern: pattern(text, is_regex), content: "".into() });
-    assert!(!has_route(with(vec![replace("a b", false)])) && !has_route(with(vec![replace("b", true)])));
-    assert!(!has_route(with(vec![Normalize::Precompiled(blob(&[(" ", "y")]))])));
+    assert!(!has_route(with_steps(vec![replace("a b", false)])) && !has_route(with_steps(vec![replace("b", true)])));
+    assert!(!has_route(with_steps(vec![Normalize::Precompiled(blob(&[(" ", "y")]))])));
 }
 
-/// Plain text of more than a window, with and without cuts, and texts that are replaced around its end.
+/// Tests plain text that is longer than a window, with replaced texts near the end of the window.
 #[test]
-fn windows() {
+fn texts_longer_than_a_window() {
     let entries: Vec<String> = ["\u{2581}a", "a", "\u{2581}b", "\"", "##a", "b"].map(String::from).to_vec();
     let n = (1 << 14) - 3;
     let texts = ["a", "a ", "ab cd"].iter().flat_map(|plain| {
