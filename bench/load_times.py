@@ -101,8 +101,8 @@ def measure(loader: str, path: Path, is_shared: bool) -> float:
 def _in_a_process(loader: str, path: Path, is_shared: bool) -> float | None:
     """Runs `measure` in a new process; returns None if the package is missing or cannot read the file."""
     command = [sys.executable, "-m", "bench.load_times", *["--shared"][:is_shared], loader, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=False)
-    return float(json.loads(done.stdout)) if done.returncode == 0 else None
+    process = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=False)
+    return float(json.loads(process.stdout)) if process.returncode == 0 else None
 
 
 def row(path: Path, folder: Path, is_shared: bool) -> str | None:
@@ -110,19 +110,20 @@ def row(path: Path, folder: Path, is_shared: bool) -> str | None:
     import polytok
 
     try:
-        native = folder / f"{path.parent.name}-{path.name}.ptok"
-        polytok.load(path).save(native, "ptok")
+        native_path = folder / f"{path.parent.name}-{path.name}.ptok"
+        polytok.load(path).save(native_path, "ptok")
     except polytok.PolytokError:
         return None
     reference = FOLDERS.get(path.parent.name)
-    jobs = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native)]
+    jobs = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native_path)]
     rounds = [[_in_a_process(*job, is_shared) for job in jobs] for _ in range(ROUNDS)]
     medians = [_median([round_times[job] for round_times in rounds]) for job in range(len(jobs))]
-    ours, theirs, mapped = medians[0], medians[1] if reference else None, medians[-1]
-    reference_cell = f"{theirs:.1f} ({reference})" if theirs else "—"
-    ratio = f"{theirs / ours:.1f}×" if theirs and ours else "—"
-    size = native.stat().st_size / 1e6
-    return f"| {path.parent.name}/{path.name} | {ours:.1f} | {reference_cell} | {ratio} | {mapped:.2f} | {size:.1f} |"
+    polytok_time, reference_time, mapped_time = medians[0], medians[1] if reference else None, medians[-1]
+    reference_cell = f"{reference_time:.1f} ({reference})" if reference_time else "—"
+    ratio = f"{reference_time / polytok_time:.1f}×" if reference_time and polytok_time else "—"
+    size = native_path.stat().st_size / 1e6
+    cells = f"{polytok_time:.1f} | {reference_cell} | {ratio} | {mapped_time:.2f} | {size:.1f}"
+    return f"| {path.parent.name}/{path.name} | {cells} |"
 
 
 def _median(times: list[float | None]) -> float | None:

@@ -56,12 +56,12 @@ class Remote:
     def begin(self) -> tuple[BaseProcess, Connection]:
         """Starts the process."""
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
+        our_end, their_end = context.Pipe()
         target, *arguments = self._start
-        process = context.Process(target=target, args=(theirs, *arguments), daemon=True)
+        process = context.Process(target=target, args=(their_end, *arguments), daemon=True)
         process.start()
-        theirs.close()
-        self._running = process, ours
+        their_end.close()
+        self._running = process, our_end
         return self._running
 
     def finish(self) -> None:
@@ -96,5 +96,5 @@ def attempt(action: Callable[[], Any]) -> Any:
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
-        first = (str(error).splitlines() or [""])[0].replace("|", " ")
-        return Failure(f"{type(error).__name__}: {first[:60]}")
+        first_line = (str(error).splitlines() or [""])[0].replace("|", " ")
+        return Failure(f"{type(error).__name__}: {first_line[:60]}")

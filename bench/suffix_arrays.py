@@ -42,9 +42,9 @@ def _row(paths: list[Path], model: str | None = None) -> str:
     size = sum(path.stat().st_size for path in paths)
     symbols = _bytes(paths) if model is None else _tokens(paths, model)
     _forget_peak()
-    before, begun = _memory("VmRSS"), time.process_time()
+    memory_before, start_time = _memory("VmRSS"), time.process_time()
     suffixes = suffix_array(symbols)
-    seconds, peak = time.process_time() - begun, _memory("VmHWM") - before + symbols.nbytes
+    seconds, peak = time.process_time() - start_time, _memory("VmHWM") - memory_before + symbols.nbytes
     name = "bytes" if model is None else f"{symbols.dtype} of {Path(model).name}"
     numbers = (f"{count / 1e6:.1f} M" for count in (len(symbols), symbols.nbytes, suffixes.nbytes))
     ratios = (f"{count / size:.2f}" for count in (symbols.nbytes + suffixes.nbytes, peak))

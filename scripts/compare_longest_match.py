@@ -76,10 +76,10 @@ def rows() -> Iterator[str]:
 
 
 def main() -> None:
-    before, _, section = DOC.read_text(encoding="utf-8").partition(BEGIN)
-    after = section.partition(END)[2]
+    head, _, section = DOC.read_text(encoding="utf-8").partition(BEGIN)
+    tail = section.partition(END)[2]
     table = "\n".join(rows())
-    DOC.write_text(f"{before}{BEGIN}\n{table}\n\n{END}{after}", encoding="utf-8")
+    DOC.write_text(f"{head}{BEGIN}\n{table}\n\n{END}{tail}", encoding="utf-8")
     print(table)
 
 

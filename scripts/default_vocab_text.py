@@ -141,14 +141,14 @@ def clean(name: str, text: str) -> str:
 
 def blocks(src: Source) -> Iterator[str]:
     """Yields the training text in blocks of lines. A line of 12 characters or more is used at most 3 times a file."""
-    seen: Counter[str] = Counter()
+    line_counts: Counter[str] = Counter()
     for text in src.train:
         lines: list[str] = []
         chars = 0
         for line in clean(src.name, text).splitlines(keepends=True):
             if len(line.strip()) >= 12:
-                seen[line] += 1
-                if seen[line] > MAX_LINE_REPEATS:
+                line_counts[line] += 1
+                if line_counts[line] > MAX_LINE_REPEATS:
                     continue
             lines.append(line)
             chars += len(line)
@@ -178,9 +178,9 @@ class PieceCounts:
         spread = self.spread[src.name] = Counter()
         for block in blocks(src):
             # Emoji are listed one a line, so the line breaks after them are ignored.
-            here = Counter(p.rstrip() if _EMOJI_LINE.search(p) else p for p in _PIECE.findall(block))
-            counts.update(here)
-            spread.update(here.keys())
+            block_counts = Counter(p.rstrip() if _EMOJI_LINE.search(p) else p for p in _PIECE.findall(block))
+            counts.update(block_counts)
+            spread.update(block_counts.keys())
             if src.name == WITH_GERMAN:
                 self._add_nouns(block)
 
@@ -243,11 +243,11 @@ class PieceFilter:
         files = self.files[word]
         if word.isupper() and name != CODE and len(files) < MIN_SHARED_FILES:
             return False
-        small, capital = self.cased["small"][word.lower()], self.cased["capital"][word.lower()]
-        if word[0].islower() or small * 50 >= capital or name == CODE:
+        lowercase_counts, capital_counts = self.cased["small"][word.lower()], self.cased["capital"][word.lower()]
+        if word[0].islower() or lowercase_counts * 50 >= capital_counts or name == CODE:
             return True
         is_common = len(files) >= MIN_NAME_FILES and max(files.values()) * 4 < files.total() * 3
-        return is_common or self.nouns[word] * 2 > capital
+        return is_common or self.nouns[word] * 2 > capital_counts
 
 
 def weighted(pieces: PieceCounts, total: int) -> Counter[str]:
@@ -255,9 +255,9 @@ def weighted(pieces: PieceCounts, total: int) -> Counter[str]:
     piece_filter = PieceFilter(pieces)
     result: Counter[str] = Counter()
     for name, counts in pieces.counts.items():
-        counted = {piece: count for piece, count in counts.items() if piece_filter.counts(name, piece)}
-        chars = sum(len(piece) * count for piece, count in counted.items())
+        kept_counts = {piece: count for piece, count in counts.items() if piece_filter.counts(name, piece)}
+        chars = sum(len(piece) * count for piece, count in kept_counts.items())
         scale = total * SHARES[name] / sum(SHARES.values()) / chars
-        for piece, count in counted.items():
+        for piece, count in kept_counts.items():
             result[piece] += round(count * scale)
     return result

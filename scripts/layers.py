@@ -53,25 +53,25 @@ def table(text: str, heading: str) -> list[str]:
     >>> table("## A\\n\\n| room | what |\\n|---|---|\\n| `a`, `b` | x |\\n| `c` | y |\\n\\n| `d` | z |", "## A")
     ['a', 'b', 'c']
     """
-    _, found_heading, rest = text.partition(f"{heading}\n")
+    _, found_heading, remaining_text = text.partition(f"{heading}\n")
     if not found_heading:
         raise SystemExit(f"{TABLES.name} has no heading {heading!r}")
-    rows = re.search(r"(?:^\|.*\n?)+", rest, re.MULTILINE)
+    rows = re.search(r"(?:^\|.*\n?)+", remaining_text, re.MULTILINE)
     cells = [row.split("|")[1] for row in rows[0].splitlines()] if rows else []
     return [room for cell in cells for room in re.findall(r"`(\w+)`", cell)]
 
 
-def check(house: House, listed: Sequence[str]) -> Iterator[str]:
+def check(house: House, listed_rooms: Sequence[str]) -> Iterator[str]:
     """Yields the differences between the rooms of a folder and the list of rooms in its table."""
     arrows = sorted(set(house.arrows(house.folder)))
     rooms = rooms_of(house.folder)
-    for room in sorted({*rooms, *listed}):
-        path, times = (house.folder / room).relative_to(ROOT).as_posix(), listed.count(room)
+    for room in sorted({*rooms, *listed_rooms}):
+        path, times = (house.folder / room).relative_to(ROOT).as_posix(), listed_rooms.count(room)
         if room not in rooms:
             yield f"{TABLES.name} lists {path}, which is missing"
         elif times != 1:
             yield f"{TABLES.name} lists {path} {times} times: list it once, above all rooms that it imports"
-    yield from upward(arrows, {room: place for place, room in enumerate(listed)})
+    yield from upward(arrows, {room: place for place, room in enumerate(listed_rooms)})
 
 
 def upward(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
@@ -80,9 +80,9 @@ def upward(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
     >>> list(upward([Arrow("b", "a", ROOT / "b.py", 3), Arrow("a", "b", ROOT / "a.py", 1)], {"a": 0, "b": 1}))
     ['b.py:3: b imports a, which is listed above it']
     """
-    for room, other, file, line in arrows:
-        if room != other and places.get(other, len(places)) < places.get(room, 0):
-            yield f"{file.relative_to(ROOT)}:{line}: {room} imports {other}, which is listed above it"
+    for room, other_room, file, line in arrows:
+        if room != other_room and places.get(other_room, len(places)) < places.get(room, 0):
+            yield f"{file.relative_to(ROOT)}:{line}: {room} imports {other_room}, which is listed above it"
 
 
 def rooms_of(folder: Path) -> set[str]:
@@ -93,30 +93,30 @@ def rooms_of(folder: Path) -> set[str]:
 
 def room_of(folder: Path, file: Path) -> str:
     """Returns the room of a file. The package's ``__init__.py`` is a room with the name of the package."""
-    first = Path(file.relative_to(folder).parts[0]).stem
-    return folder.name if first == "__init__" else first
+    first_name = Path(file.relative_to(folder).parts[0]).stem
+    return folder.name if first_name == "__init__" else first_name
 
 
 def python_arrows(package: Path) -> Iterator[Arrow]:
     """Yields the imports between the modules of a package."""
-    known = rooms_of(package)
+    known_rooms = rooms_of(package)
     for file in sorted(package.rglob("*.py*")):
         if file.suffix not in (".py", ".pyi"):
             continue
-        inside = [package.name, *file.relative_to(package).parent.parts]
+        package_path = [package.name, *file.relative_to(package).parent.parts]
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            for name in _imported(node, inside):
+            for name in _imported(node, package_path):
                 if name[0] == package.name:
-                    other = name[1] if len(name) > 1 and name[1] in known else package.name
-                    yield Arrow(room_of(package, file), other, file, node.lineno)  # type: ignore[attr-defined]
+                    other_room = name[1] if len(name) > 1 and name[1] in known_rooms else package.name
+                    yield Arrow(room_of(package, file), other_room, file, node.lineno)  # type: ignore[attr-defined]
 
 
-def _imported(node: ast.AST, inside: Sequence[str]) -> Iterator[list[str]]:
+def _imported(node: ast.AST, package_path: Sequence[str]) -> Iterator[list[str]]:
     """Yields the full names that a statement in a package imports."""
     if isinstance(node, ast.Import):
         yield from (alias.name.split(".") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        base = list(inside[: len(inside) - node.level + 1]) if node.level else []
+        base = list(package_path[: len(package_path) - node.level + 1]) if node.level else []
         base += node.module.split(".") if node.module else []
         yield from ([*base, alias.name] for alias in node.names)
 
@@ -124,12 +124,12 @@ def _imported(node: ast.AST, inside: Sequence[str]) -> Iterator[list[str]]:
 def rust_arrows(source: Path) -> Iterator[Arrow]:
     """Yields the imports between the modules of a crate. The crate's root lib.rs is not a room."""
     for file in sorted(source.rglob("*.rs")):
-        inside = [part for part in file.relative_to(source).with_suffix("").parts if part != "mod"]
-        if inside == ["lib"] or "tests" in inside:
+        module_path = [part for part in file.relative_to(source).with_suffix("").parts if part != "mod"]
+        if module_path == ["lib"] or "tests" in module_path:
             continue
         text = without_tests(file.read_text(encoding="utf-8"))
         for match in _FROM_ROOT.finditer(text):
-            if match[0] == "crate::" or match[0].count("super") == len(inside):
+            if match[0] == "crate::" or match[0].count("super") == len(module_path):
                 for name in _first_names(text[match.end() :]):
                     yield Arrow(room_of(source, file), name, file, text.count("\n", 0, match.start()) + 1)
 
@@ -163,18 +163,18 @@ def _end_of_item(text: str, start: int) -> int:
     return len(text)
 
 
-def _first_names(rest: str) -> list[str]:
+def _first_names(remaining_text: str) -> list[str]:
     """Returns the first name of a path, or of each path in braces.
 
     >>> _first_names("model::{Bpe, Word};"), _first_names("{error::{Error, Result}, trie, utf8::*};")
     (['model'], ['error', 'trie', 'utf8'])
     """
-    if not rest.startswith("{"):
-        return re.findall(r"\A\w+", rest)
-    inside = rest[1 : _end_of_item(rest, 0) - 1]
-    while (flat := re.sub(r"\{[^{}]*\}", "", inside)) != inside:
-        inside = flat
-    return re.findall(r"(?:^|,)\s*(\w+)", inside)
+    if not remaining_text.startswith("{"):
+        return re.findall(r"\A\w+", remaining_text)
+    inner_text = remaining_text[1 : _end_of_item(remaining_text, 0) - 1]
+    while (flat := re.sub(r"\{[^{}]*\}", "", inner_text)) != inner_text:
+        inner_text = flat
+    return re.findall(r"(?:^|,)\s*(\w+)", inner_text)
 
 
 HOUSES = (

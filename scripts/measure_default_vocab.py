@@ -47,9 +47,9 @@ def rank_encoding(name: str, file: Path, pattern: str) -> Encode:
 
 def encoders(vocab: Path) -> dict[str, Encode]:
     llama2 = sentencepiece.SentencePieceProcessor(model_file=str(vocab / "sentencepiece" / "llama2.model"))
-    own = ROOT / "python" / "polytok" / "data" / DEFAULT_FILE
+    default_path = ROOT / "python" / "polytok" / "data" / DEFAULT_FILE
     return {
-        f"**default** {DEFAULT_SIZE:,}": rank_encoding(DEFAULT_NAME, own, DEFAULT_PATTERN),
+        f"**default** {DEFAULT_SIZE:,}": rank_encoding(DEFAULT_NAME, default_path, DEFAULT_PATTERN),
         "llama2 32,000": llama2.encode,
         "RWKV World 65,536": pyrwkv_tokenizer.RWKVTokenizer().encode,
         "cl100k_base 100,277": rank_encoding("cl100k", vocab / "tiktoken" / "cl100k_base.tiktoken", CL100K_PATTERN),

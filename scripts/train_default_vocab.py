@@ -77,10 +77,10 @@ def char_entries(pieces: Counter[str], forced: Iterable[str]) -> list[str]:
     for piece, count in pieces.items():
         for char in piece:
             counts[char] += count
-    chosen = {char for char, count in counts.items() if count >= MIN_CHAR_COUNT}
-    chosen |= set(forced) | set(map(chr, range(128)))
-    chosen -= {text.BOUNDARY, "\ufffd"}
-    return sorted(chosen, key=lambda char: (-counts[char], char))
+    chosen_chars = {char for char, count in counts.items() if count >= MIN_CHAR_COUNT}
+    chosen_chars |= set(forced) | set(map(chr, range(128)))
+    chosen_chars -= {text.BOUNDARY, "\ufffd"}
+    return sorted(chosen_chars, key=lambda char: (-counts[char], char))
 
 
 def frequent_emoji(pieces: Counter[str]) -> list[str]:
@@ -119,9 +119,9 @@ def assembly(chars: Iterable[str]) -> list[bytes]:
     """Returns the entries that build characters from bytes; each prefix precedes the longer entries."""
     entries: dict[bytes, None] = {}
     for char in chars:
-        encoded = char.encode()
-        for end in range(2, len(encoded) + 1):
-            entries.setdefault(encoded[:end])
+        char_bytes = char.encode()
+        for end in range(2, len(char_bytes) + 1):
+            entries.setdefault(char_bytes[:end])
     return list(entries)
 
 
@@ -196,16 +196,16 @@ def blocks_served(entries: list[bytes], corpus: Path) -> list[int]:
     """Returns the number of blocks, other than chat, that use each entry itself or an entry merged from it."""
     ranks = {entry: rank for rank, entry in enumerate(entries)}
     tokenizer = polytok.load(rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
-    seen = [0] * len(entries)
+    block_masks = [0] * len(entries)
     sources = (source for source in text.sources(corpus) if source.name != text.CHAT)
     blocks = (block for source in sources for block in text.blocks(source))
     for number, block in enumerate(blocks):
         for token in set(tokenizer.encode(block)):
-            seen[token] |= 1 << number
+            block_masks[token] |= 1 << number
     for rank in range(len(entries) - 1, 255, -1):
         for part in merge(entries[rank], ranks, until=2):
-            seen[ranks[part]] |= seen[rank]
-    return [served.bit_count() for served in seen]
+            block_masks[ranks[part]] |= block_masks[rank]
+    return [block_mask.bit_count() for block_mask in block_masks]
 
 
 def is_spread(entry: bytes, blocks: int) -> bool:
@@ -220,8 +220,8 @@ def vocabulary(counts: text.PieceCounts, corpus: Path) -> list[bytes]:
     first_entries = [bytes([byte]) for byte in range(256)] + row_prefixes() + assembly(chars) + numbers()
     merges = trained_merges(pieces, chars, size - len(first_entries) + SPARE_MERGES)
     entries = reachable_only(list(dict.fromkeys([*first_entries, *filter(allowed, merges)])))
-    served = blocks_served(entries, corpus)
-    spread_entries = [entry for entry, blocks in zip(entries, served, strict=True) if is_spread(entry, blocks)]
+    served_counts = blocks_served(entries, corpus)
+    spread_entries = [entry for entry, blocks in zip(entries, served_counts, strict=True) if is_spread(entry, blocks)]
     result = reachable_only(spread_entries)
     if len(result) < size:
         raise SystemExit(f"only {len(result)} of {size} entries remain: raise SPARE_MERGES")
@@ -234,8 +234,8 @@ def rank_file(entries: list[bytes]) -> bytes:
 
 def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> str:
     multi = [entry.decode(errors="replace") for entry in entries if len(entry) > 1]
-    partial = sum("\ufffd" in token for token in multi)
-    single = sum(len(token) == 1 for token in multi) - partial
+    partial_count = sum("\ufffd" in token for token in multi)
+    single_count = sum(len(token) == 1 for token in multi) - partial_count
     rows = [f"| {s.name} | {s.size:,} | `{s.sha256[:16]}` | {text.SHARES[s.name]:g} |" for s in inputs]
     return "\n".join(
         [
@@ -247,8 +247,9 @@ def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> 
             f"sha256 of `{DEFAULT_FILE}`: `{digest}`",
             "",
             (
-                f"Entries: 256 bytes, {partial:,} prefixes of characters, {single:,} characters beyond ASCII, "
-                f"{len(multi) - partial - single:,} merges, {len(DEFAULT_SPECIAL_TOKENS)} special token."
+                f"Entries: 256 bytes, {partial_count:,} prefixes of characters, {single_count:,} characters beyond "
+                f"ASCII, {len(multi) - partial_count - single_count:,} merges, "
+                f"{len(DEFAULT_SPECIAL_TOKENS)} special token."
             ),
             "",
             "| Trained on | bytes | sha256 begins | share of counted characters |",

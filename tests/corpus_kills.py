@@ -90,8 +90,8 @@ def kill(process: int, target: str, rng: random.Random) -> bool:
 
 def wait_for_record(process: subprocess.Popen[bytes], out: Path) -> None:
     """Waits until another task is complete, or the job ends."""
-    before = records(out)
-    while process.poll() is None and records(out) <= before:
+    earlier_records = records(out)
+    while process.poll() is None and records(out) <= earlier_records:
         time.sleep(0.005)
 
 
@@ -110,43 +110,47 @@ def remaining_share(out: Path) -> float:
 
 def run_with_kills(arguments: list[str], out: Path, seconds: float, rng: random.Random, most: int) -> Counter[str]:
     """Runs a job, kills it at most ``most`` times, and restarts it until it is complete; returns the killed targets."""
-    killed: Counter[str] = Counter()
+    kill_counts: Counter[str] = Counter()
     while True:
         process = subprocess.Popen(arguments, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if killed.total() < most:
+        if kill_counts.total() < most:
             if rng.random() < 0.8:
                 wait_for_record(process, out)
             time.sleep(rng.uniform(0, seconds * remaining_share(out)))
             target = rng.choice(TARGETS)
             if process.poll() is None and kill(process.pid, target, rng):
-                killed[target] += 1
-        said = process.communicate()[0]
+                kill_counts[target] += 1
+        output = process.communicate()[0]
         if process.returncode == 0:
-            return killed
+            return kill_counts
         if process.returncode != -signal.SIGKILL:
-            raise AssertionError(f"the job ended with {process.returncode}: {said.decode()}")
+            raise AssertionError(f"the job ended with {process.returncode}: {output.decode()}")
 
 
 def check(moments: int, size: int, shard_size: int, seed: int) -> str:
     """Kills jobs at ``moments`` moments and compares the folders; returns a summary or raises AssertionError."""
-    rng, killed, jobs = random.Random(seed), Counter[str](), 0
+    rng, kill_counts, jobs = random.Random(seed), Counter[str](), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         inputs = write_inputs(folder / "inputs", size)
         process = subprocess.Popen(command(inputs, folder / "undisturbed", shard_size))
         wait_for_record(process, folder / "undisturbed")
-        begun = time.monotonic()
+        start_time = time.monotonic()
         assert process.wait() == 0
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - start_time
         expected = contents(folder / "undisturbed")
-        while killed.total() < moments:
+        while kill_counts.total() < moments:
             out = folder / f"out{jobs}"
-            killed += run_with_kills(command(inputs, out, shard_size), out, seconds, rng, moments - killed.total())
+            kill_counts += run_with_kills(
+                command(inputs, out, shard_size), out, seconds, rng, moments - kill_counts.total()
+            )
             actual = contents(out)
             assert actual.keys() == expected.keys(), sorted(actual.keys() ^ expected.keys())
             assert actual == expected, [name for name in actual if actual[name] != expected[name]]
             jobs += 1
-    return f"{jobs} jobs of {seconds:.1f} s, {len(expected)} files each, equal after {dict(sorted(killed.items()))}"
+    return (
+        f"{jobs} jobs of {seconds:.1f} s, {len(expected)} files each, equal after {dict(sorted(kill_counts.items()))}"
+    )
 
 
 def main() -> None:

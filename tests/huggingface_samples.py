@@ -54,7 +54,7 @@ def word_level(**options: Any) -> models.Model:
 MODELS = {
     "bpe": lambda: bpe(unk_token="<unk>"),
     "bpe without unk": bpe,
-    "bpe, unk is no entry": lambda: bpe(unk_token="<none>"),
+    "bpe, unk is not an entry": lambda: bpe(unk_token="<none>"),
     "bpe, fused unk": lambda: bpe(unk_token="<unk>", fuse_unk=True),
     "bpe, bytes": lambda: bpe(*BYTES, unk_token="<unk>", byte_fallback=True, fuse_unk=True),
     "bpe, some bytes": lambda: bpe(*BYTES[:0xC4], unk_token="<unk>", byte_fallback=True),
@@ -72,7 +72,7 @@ MODELS = {
     "wordpiece, short words": lambda: wordpiece(max_input_chars_per_word=3),
     "wordpiece, other prefix": lambda: wordpiece(continuing_subword_prefix=""),
     "word level": word_level,
-    "word level, unk is no entry": lambda: word_level(unk_token="<none>"),
+    "word level, unk is not an entry": lambda: word_level(unk_token="<none>"),
 }
 NORMALIZERS = {
     "bert": lambda: normalizers.BertNormalizer(),

@@ -124,20 +124,20 @@ PREFIX_TEXTS = ["##c ##cac# #ab c# #### accc#a#a#b a cb"]
 
 def difference(training: Training, texts: Sequence[str]) -> str | None:
     """Returns the first difference in vocabulary, ids, merges or other fields of the Spec, or None if there is none."""
-    theirs = training.theirs(texts)
-    ours = training.ours()
-    ours.push([text.encode() for text in texts])
-    rules = ours._rules
+    reference = training.theirs(texts)
+    trainer = training.ours()
+    trainer.push([text.encode() for text in texts])
+    rules = trainer._rules
     assert isinstance(rules, HuggingFaceBpe)
-    alphabet = rules.alphabet(ours.counts.counter())
-    vocab = json.loads(theirs.to_str())["model"]["vocab"]
-    first = [text.encode() for text in sorted(vocab, key=vocab.__getitem__)[: len(alphabet)]]
-    if sorted(first) != sorted(alphabet):
-        return f"first entries: {sorted(set(first) ^ set(alphabet))}"
-    if not (rules.prefix or rules.suffix) and first != alphabet:
+    alphabet = rules.alphabet(trainer.counts.counter())
+    vocab = json.loads(reference.to_str())["model"]["vocab"]
+    first_texts = [text.encode() for text in sorted(vocab, key=vocab.__getitem__)[: len(alphabet)]]
+    if sorted(first_texts) != sorted(alphabet):
+        return f"first entries: {sorted(set(first_texts) ^ set(alphabet))}"
+    if not (rules.prefix or rules.suffix) and first_texts != alphabet:
         return "the first entries are in another order"
-    ours._rules = _FixedAlphabet(*(getattr(rules, name) for name in rules.__dataclass_fields__), first)
-    our_spec, expected_spec = ours.finish(), polytok.load(theirs.to_str().encode()).spec
+    trainer._rules = _FixedAlphabet(*(getattr(rules, name) for name in rules.__dataclass_fields__), first_texts)
+    our_spec, expected_spec = trainer.finish(), polytok.load(reference.to_str().encode()).spec
     assert isinstance(our_spec, Spec)
     return differing_fields(replace(our_spec, origin=expected_spec.origin), replace(expected_spec, extra={}))
 

@@ -61,7 +61,7 @@ def dataset(
         tokens = sum(map(len, documents))
         entries.append(ShardEntry(len(documents), tokens, 4 * tokens, {"too short": 1}, {}, f"{number:05d}", files))
     counts = [(entry.documents, entry.tokens, entry.text_bytes, entry.skipped, entry.changed) for entry in entries]
-    sources = tuple(SourceEntry(*counted, name="texts") for counted in counts)
+    sources = tuple(SourceEntry(*entry_counts, name="texts") for entry_counts in counts)
     Manifest(kind, dtype, name, {"eos": None}, sources, tuple(entries)).save(folder)
     return folder
 
@@ -93,9 +93,9 @@ def _read_megatron(bin: Path, idx: Path) -> Documents:
 
 
 def _read_flat(data: Path, offsets: Path, dtype: str) -> Documents:
-    little = np.dtype(dtype).newbyteorder("<")
-    ids = np.load(data) if data.suffix == ".npy" else np.fromfile(data, dtype=little)
-    assert ids.dtype == little
+    stored_dtype = np.dtype(dtype).newbyteorder("<")
+    ids = np.load(data) if data.suffix == ".npy" else np.fromfile(data, dtype=stored_dtype)
+    assert ids.dtype == stored_dtype
     borders = np.fromfile(offsets, dtype="<i8").tolist()
     assert borders[0] == 0 and borders[-1] == len(ids)
-    return [ids[first:last].tolist() for first, last in pairwise(borders)]
+    return [ids[start:end].tolist() for start, end in pairwise(borders)]

@@ -56,15 +56,15 @@ def as_type(rows: list[str | None], type: pa.DataType) -> pa.Array:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_arrays_and_chunked_arrays(type: pa.DataType, threads: int) -> None:
     column = as_type(ROWS, type)
-    encoded = TOKENIZER.encode_arrow(column, threads=threads)
-    encoded.validate(full=True)
-    assert isinstance(encoded, pa.Array) and encoded.type == TYPES[type] and encoded.to_pylist() == IDS
+    id_array = TOKENIZER.encode_arrow(column, threads=threads)
+    id_array.validate(full=True)
+    assert isinstance(id_array, pa.Array) and id_array.type == TYPES[type] and id_array.to_pylist() == IDS
     assert TOKENIZER.encode_arrow(column.slice(2, 3)).to_pylist() == IDS[2:5]
     assert TOKENIZER.count_arrow(column.slice(1)).to_pylist() == COUNTS[1:]
     chunks = pa.chunked_array([column.slice(3), column.slice(0, 0), column])
-    encoded = TOKENIZER.encode_arrow(chunks, threads=threads)
-    assert encoded.type == TYPES[type] and [len(chunk) for chunk in encoded.chunks] == [3, 0, 6]
-    assert encoded.to_pylist() == IDS[3:] + IDS
+    id_array = TOKENIZER.encode_arrow(chunks, threads=threads)
+    assert id_array.type == TYPES[type] and [len(chunk) for chunk in id_array.chunks] == [3, 0, 6]
+    assert id_array.to_pylist() == IDS[3:] + IDS
     assert TOKENIZER.count_arrow(chunks).to_pylist() == COUNTS[3:] + COUNTS
     assert TOKENIZER.encode_arrow(pa.chunked_array([], type)).type == TYPES[type]
 
@@ -74,8 +74,8 @@ def test_a_column_of_many_rows() -> None:
     rows = ["".join(pick.choices(["text ", "日本", "a"], k=pick.choice([0, 3, 80]))) for _ in range(5000)]
     nulls = [None if pick.random() < 0.1 else row for row in rows]
     for texts in (rows, nulls):
-        encoded = TOKENIZER.encode_arrow(pa.array(texts, pa.string_view()), threads=2)
-        assert encoded.to_pylist() == [None if text is None else TOKENIZER.encode(text) for text in texts]
+        id_array = TOKENIZER.encode_arrow(pa.array(texts, pa.string_view()), threads=2)
+        assert id_array.to_pylist() == [None if text is None else TOKENIZER.encode(text) for text in texts]
 
 
 def test_empty_columns() -> None:
@@ -90,8 +90,8 @@ def test_empty_columns() -> None:
 
 def test_large_vocabularies_have_wide_ids() -> None:
     rows = [(piece, id, 0.0, Kind.NORMAL) for piece, id in [(b"a", 1), (b"b", 70_000)]]
-    encoded = Tokenizer(Spec(Vocab.from_rows(rows), Longest())).encode_arrow(pa.array(["ab", "b"]))
-    assert encoded.type == pa.list_(pa.uint32()) and encoded.to_pylist() == [[1, 70_000], [70_000]]
+    id_array = Tokenizer(Spec(Vocab.from_rows(rows), Longest())).encode_arrow(pa.array(["ab", "b"]))
+    assert id_array.type == pa.list_(pa.uint32()) and id_array.to_pylist() == [[1, 70_000], [70_000]]
 
 
 def test_columns_of_other_packages() -> None:
@@ -101,10 +101,13 @@ def test_columns_of_other_packages() -> None:
     stream = TOKENIZER.encode_arrow(series)
     assert isinstance(stream, ArrowStream) and len(stream) == len(ROWS)
     # A stream can be read several times, and the columns made from it outlive the stream.
-    first, second = polars.Series(stream), pa.chunked_array(stream)
+    polars_column, pyarrow_column = polars.Series(stream), pa.chunked_array(stream)
     del stream, array
     gc.collect()
-    assert first.dtype == polars.List(polars.UInt16) and first.to_list() == second.to_pylist() == IDS
+    assert (
+        polars_column.dtype == polars.List(polars.UInt16)
+        and polars_column.to_list() == pyarrow_column.to_pylist() == IDS
+    )
     assert polars.Series(TOKENIZER.count_arrow(series.cast(polars.Categorical))).to_list() == COUNTS
 
 
@@ -112,8 +115,8 @@ def test_results_are_not_copied() -> None:
     array = TOKENIZER.encode_arrow(pa.chunked_array([ROWS]))
     assert array.chunk(0).values.buffers()[1].address == pa.chunked_array(array).chunk(0).values.buffers()[1].address
     stream = TOKENIZER.encode_arrow(polars.Series(ROWS))
-    once, again = pa.chunked_array(stream), pa.chunked_array(stream)
-    assert once.chunk(0).values.buffers()[1].address == again.chunk(0).values.buffers()[1].address
+    first_array, second_array = pa.chunked_array(stream), pa.chunked_array(stream)
+    assert first_array.chunk(0).values.buffers()[1].address == second_array.chunk(0).values.buffers()[1].address
 
 
 def test_options_are_those_of_encode() -> None:
@@ -166,10 +169,10 @@ def test_a_capsule_can_be_read_only_once() -> None:
             setattr(self, name, lambda: capsules)
 
     for column, name in ((pa.array(ROWS), "__arrow_c_array__"), (pa.chunked_array([ROWS]), "__arrow_c_stream__")):
-        once = Once(column, name)
-        assert len(TOKENIZER.count_arrow(once)) == len(ROWS)
+        single_use = Once(column, name)
+        assert len(TOKENIZER.count_arrow(single_use)) == len(ROWS)
         with pytest.raises(ArgumentError, match="can be read once"):
-            TOKENIZER.count_arrow(once)
+            TOKENIZER.count_arrow(single_use)
 
 
 class CArray(ctypes.Structure):
@@ -241,9 +244,9 @@ DATA = pa.py_buffer(b"abcdefghijklmnopqrstuvwxyz")
 
 def corrupt_array(type: pa.DataType, length: int, numbers: list[int], width: Any = np.int32) -> pa.Array:
     """Returns an array whose offsets or views are replaced by ``numbers`` after pyarrow has checked the array."""
-    held = np.zeros(len(numbers), width)
-    array = pa.Array.from_buffers(type, length, [None, pa.py_buffer(held), DATA])
-    held[:] = numbers
+    numbers_buffer = np.zeros(len(numbers), width)
+    array = pa.Array.from_buffers(type, length, [None, pa.py_buffer(numbers_buffer), DATA])
+    numbers_buffer[:] = numbers
     return array
 
 

@@ -50,10 +50,10 @@ def test_every_engine_has_an_adapter_and_every_adapter_a_vocabulary() -> None:
 
 
 def test_a_quick_run_has_one_vocabulary_of_each_family_and_only_named_cases() -> None:
-    quick = Selection(is_quick=True)
-    assert {case.vocabulary.family for case in quick.cases} == {row.family for row in VOCABULARIES}
-    assert {case.workload for case in quick.cases} == set(WORKLOADS)
-    assert all(case.vocabulary.is_quick for case in quick.cases)
+    quick_selection = Selection(is_quick=True)
+    assert {case.vocabulary.family for case in quick_selection.cases} == {row.family for row in VOCABULARIES}
+    assert {case.workload for case in quick_selection.cases} == set(WORKLOADS)
+    assert all(case.vocabulary.is_quick for case in quick_selection.cases)
     named = Selection(vocabularies=["grok1"], texts=["cjk", "en"], workloads=["documents"])
     assert [case.texts[0].name for case in named.cases] == ["en", "cjk"]
     with pytest.raises(SystemExit, match="unknown name latin: choose from en"):
@@ -111,10 +111,10 @@ def test_copies_are_the_same_text_split_elsewhere() -> None:
 
 
 def test_the_standard_library_is_a_text() -> None:
-    folder, this = Path(texts.__file__).parent, Path(texts.__file__).read_bytes()
-    assert this in texts.sources(folder, "*.py")
+    folder, own_source = Path(texts.__file__).parent, Path(texts.__file__).read_bytes()
+    assert own_source in texts.sources(folder, "*.py")
     remaining_sources = list(texts.sources(folder, "*.py", frozenset({"texts.py", "engines"})))
-    assert remaining_sources and this not in remaining_sources
+    assert remaining_sources and own_source not in remaining_sources
     assert not {path.read_bytes() for path in (folder / "engines").glob("*.py")} & set(remaining_sources) - {b""}
 
 
@@ -202,9 +202,9 @@ def echo(pipe: Connection, task: Any) -> None:
 
 
 def test_a_process_that_dies_or_hangs_is_replaced() -> None:
-    hasty, remote = Remote(echo, "task", patience=0.5), Remote(echo, "task", patience=60.0)
-    assert hasty.ask("hang") == Failure("over 0.5 s")
-    assert hasty.is_running is False
+    hasty_remote, remote = Remote(echo, "task", patience=0.5), Remote(echo, "task", patience=60.0)
+    assert hasty_remote.ask("hang") == Failure("over 0.5 s")
+    assert hasty_remote.is_running is False
     assert remote.ask("die") == Failure("crashed")
     assert remote.ask(1) == ("task", 1)
     remote.finish()
@@ -276,9 +276,9 @@ def test_the_tables_show_medians_ratios_and_what_is_void() -> None:
 def test_the_tables_name_engines_that_are_faster() -> None:
     assert report.slower_cases(results()) == []
     case = (VOCABULARY, DOCUMENTS, ENGLISH)
-    slow = [Result(*case, OURS, "list", [1.0], [1.0]), Result(*case, "tiktoken", "list", [2.0], [2.0])]
-    slow.append(Result(*case, OURS, "numpy", void="other ids in 1 of 2 documents"))
-    assert report.slower_cases(Results(slow)) == [
+    slow_results = [Result(*case, OURS, "list", [1.0], [1.0]), Result(*case, "tiktoken", "list", [2.0], [2.0])]
+    slow_results.append(Result(*case, OURS, "numpy", void="other ids in 1 of 2 documents"))
+    assert report.slower_cases(Results(slow_results)) == [
         "cl100k, 4 KB documents, English, list: tiktoken is faster",
         "cl100k, 4 KB documents, English, numpy: polytok: other ids in 1 of 2 documents",
     ]

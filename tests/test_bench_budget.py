@@ -53,10 +53,10 @@ def test_a_piece_is_a_match_of_the_pattern_or_a_token_or_an_entry() -> None:
 def test_only_selected_cells_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "loops.py").write_text(COUNTED)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    one, two = callgrind.count("loops", []), callgrind.count("loops", [])
-    assert one.output == "done\n" and one.instructions.keys() == {"short", "long"}
-    assert 1.5 < one.instructions["long"] / one.instructions["short"] < 2.5
-    assert all(abs(count - two.instructions[name]) < 100 for name, count in one.instructions.items())
+    first_count, second_count = callgrind.count("loops", []), callgrind.count("loops", [])
+    assert first_count.output == "done\n" and first_count.instructions.keys() == {"short", "long"}
+    assert 1.5 < first_count.instructions["long"] / first_count.instructions["short"] < 2.5
+    assert all(abs(count - second_count.instructions[name]) < 100 for name, count in first_count.instructions.items())
 
 
 def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

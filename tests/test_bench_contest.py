@@ -52,10 +52,10 @@ def test_polytok_competes_with_two_installed_engines_and_is_last(monkeypatch: py
 
 
 def test_builds_compete_and_the_first_build_defines_the_ids() -> None:
-    old, new = (builds.engine(name, EXTENSION) for name in ("old", "new"))
-    (match,) = of_builds([old, new], VOCABULARIES[0])
+    old_build, new_build = (builds.engine(name, EXTENSION) for name in ("old", "new"))
+    (match,) = of_builds([old_build, new_build], VOCABULARIES[0])
     assert [entrant.label for entrant in match] == ["old", "new"]
-    assert {entrant.oracle for entrant in match} == {old}
+    assert {entrant.oracle for entrant in match} == {old_build}
 
 
 def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary() -> None:
@@ -72,9 +72,9 @@ def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary()
 
 
 def test_the_widest_instructions_of_code_and_processor_are_named() -> None:
-    both = (simd.AVX512, simd.AVX2)
-    assert simd.widest(both, frozenset({"avx2", "avx512bw"})) == "AVX-512"
-    assert simd.widest(both, frozenset({"avx2"})) == "AVX2"
+    both_sets = (simd.AVX512, simd.AVX2)
+    assert simd.widest(both_sets, frozenset({"avx2", "avx512bw"})) == "AVX-512"
+    assert simd.widest(both_sets, frozenset({"avx2"})) == "AVX2"
     assert simd.widest((), frozenset({"avx2"})) == "none known"
 
 
@@ -84,12 +84,14 @@ def test_the_widest_instructions_of_code_and_processor_are_named() -> None:
 @pytest.mark.parametrize("path", [PACKAGE, EXTENSION], ids=["folder", "file"])
 def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabulary: Vocabulary) -> None:
     engine = builds.engine("again", path)
-    adapter, ours = engine.load(vocabulary), ENGINES[OURS].load(vocabulary)
+    adapter, polytok_adapter = engine.load(vocabulary), ENGINES[OURS].load(vocabulary)
     for name in ("encode", "encode_array", "count"):
-        actual, expected = getattr(adapter, name)(TEXT), getattr(ours, name)(TEXT)
+        actual, expected = getattr(adapter, name)(TEXT), getattr(polytok_adapter, name)(TEXT)
         assert list(actual) == list(expected) if name != "count" else actual == expected
-    assert adapter.offsets is not None and list(adapter.token_ids(adapter.offsets(TEXT))) == list(ours.ids(TEXT))
-    ids = adapter.to_native_ids(ours.ids(TEXT))
+    assert adapter.offsets is not None and list(adapter.token_ids(adapter.offsets(TEXT))) == list(
+        polytok_adapter.ids(TEXT)
+    )
+    ids = adapter.to_native_ids(polytok_adapter.ids(TEXT))
     assert adapter.decode is not None and adapter.decode(ids) == TEXT
     assert adapter.decode_bytes is not None and adapter.decode_bytes(ids) == TEXT.encode()
     assert sys.modules["polytok_again._core"] is not _core
@@ -109,11 +111,11 @@ def test_a_path_that_is_not_a_build_is_refused(argument: str) -> None:
 # A race
 
 
-def entrants(vocabulary: Vocabulary, other: Adapter | None = None) -> Match:
+def entrants(vocabulary: Vocabulary, other_adapter: Adapter | None = None) -> Match:
     """Returns polytok and an engine named other, which is also polytok unless an adapter is passed."""
-    ours = ENGINES[OURS]
-    theirs = Engine("other", "polytok", ours.load if other is None else lambda _: other)
-    return tuple(Entrant(engine.name, engine, vocabulary, ours) for engine in (theirs, ours))
+    polytok_engine = ENGINES[OURS]
+    other_engine = Engine("other", "polytok", polytok_engine.load if other_adapter is None else lambda _: other_adapter)
+    return tuple(Entrant(engine.name, engine, vocabulary, polytok_engine) for engine in (other_engine, polytok_engine))
 
 
 def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
@@ -145,7 +147,7 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
     assert calls[8:] == calls[:8]
     assert [entry.first for entry in entries] == [[2.0, 2.0], [4.0, 4.0]]
     cell = Cell(vocabulary, ENGLISH, "list", entries)
-    assert [(which, ratio) for which, _, ratio in cell.compared()] == [("first", 2.0), ("again", 2.0)]
+    assert [(pass_name, ratio) for pass_name, _, ratio in cell.compared()] == [("first", 2.0), ("again", 2.0)]
     assert cell.worst() == 2.0
 
 
@@ -158,9 +160,11 @@ def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
 
 
 def test_an_engine_that_slows_others_runs_in_a_process_of_its_own(vocabulary: Vocabulary) -> None:
-    ours = ENGINES[OURS]
-    alone = Engine("alone", "polytok", ours.load, spoils_caches=True)
-    entries = [EntrantResult(Entrant(engine.name, engine, vocabulary, ours)) for engine in (alone, ours)]
+    polytok_engine = ENGINES[OURS]
+    alone = Engine("alone", "polytok", polytok_engine.load, spoils_caches=True)
+    entries = [
+        EntrantResult(Entrant(engine.name, engine, vocabulary, polytok_engine)) for engine in (alone, polytok_engine)
+    ]
     race(entries, "list", [], [["Hello"], ["world"]], start=0)
     assert [len(entry.first) for entry in entries] == [1, 1]
 

@@ -43,20 +43,20 @@ def command(*arguments: str | Path) -> list[str]:
 
 def run(*arguments: str | Path, stdin: bytes = b"", code: int = 0, **environment: str) -> bytes:
     """Runs the command and returns its output; checks the exit code and, if it is 0, that standard error is empty."""
-    done = subprocess.run(
+    process = subprocess.run(
         command(*arguments), input=stdin, capture_output=True, env={**ENVIRONMENT, **environment}, timeout=60
     )
-    assert done.returncode == code, done.stderr.decode()
-    assert b"Traceback" not in done.stderr
-    assert done.stderr == b"" or code != 0
-    return done.stdout
+    assert process.returncode == code, process.stderr.decode()
+    assert b"Traceback" not in process.stderr
+    assert process.stderr == b"" or code != 0
+    return process.stdout
 
 
 def error_of(*arguments: str | Path, stdin: bytes = b"", code: int = 1) -> str:
-    done = subprocess.run(command(*arguments), input=stdin, capture_output=True, env=ENVIRONMENT, timeout=60)
-    assert done.returncode == code
-    assert b"Traceback" not in done.stderr
-    return done.stderr.decode()
+    process = subprocess.run(command(*arguments), input=stdin, capture_output=True, env=ENVIRONMENT, timeout=60)
+    assert process.returncode == code
+    assert b"Traceback" not in process.stderr
+    return process.stderr.decode()
 
 
 def message(number: int, data: bytes) -> bytes:
@@ -194,10 +194,10 @@ def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
 def test_output_files_are_replaced_completely_or_not_at_all(model: Path, text: Path, tmp_path: Path) -> None:
     out = tmp_path / "ids.txt"
     run("encode", "-m", model, text, "-o", out)
-    before = out.read_bytes()
-    assert before == run("encode", "-m", model, text)
+    old_content = out.read_bytes()
+    assert old_content == run("encode", "-m", model, text)
     assert "no-such-file" in error_of("encode", "-m", model, text, "no-such-file", "-o", out)
-    assert out.read_bytes() == before
+    assert out.read_bytes() == old_content
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.txt", "text.txt"]
     assert str(tmp_path / "no") in error_of("encode", "-m", model, text, "-o", tmp_path / "no" / "ids.npy")
     assert run("encode", "-m", model, text, "-o", "/dev/null") == b""
@@ -206,8 +206,8 @@ def test_output_files_are_replaced_completely_or_not_at_all(model: Path, text: P
 
 def test_special_tokens(ranks: list[str], model: Path) -> None:
     stdin = b"<|end|>"
-    plain = " ".join(map(str, stdin)).encode() + b"\n"
-    assert run("encode", *ranks, stdin=stdin) == plain
+    plain_ids = " ".join(map(str, stdin)).encode() + b"\n"
+    assert run("encode", *ranks, stdin=stdin) == plain_ids
     for option in ("all", "<|end|>"):
         assert run("encode", *ranks, "--special", option, stdin=stdin) == b"256\n"
         assert run("encode", *ranks, "--special", option, "--reject-special", stdin=stdin) == b"256\n"
@@ -314,17 +314,17 @@ def test_decode_refuses(ranks: list[str], stdin: bytes) -> None:
 
 
 def test_count(model: Path, text: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.txt"
-    other.write_bytes(b"dog")
+    other_path = tmp_path / "other.txt"
+    other_path.write_bytes(b"dog")
     tokenizer = polytok.load(model)
     tokens = [tokenizer.count(TEXT), tokenizer.count("dog")]
-    report = json.loads(run("count", "-m", model, "--json", text, other))
+    report = json.loads(run("count", "-m", model, "--json", text, other_path))
     assert [row["tokens"] for row in report["files"]] == tokens
     assert report["total"]["tokens"] == sum(tokens)
     assert report["total"]["characters"] == len(TEXT) + 3
     assert report["total"]["bytes"] == len(TEXT.encode()) + 3
     assert report["files"][1]["bytes_per_token"] == 3 / tokens[1]
-    table = run("count", "-m", model, text, other).decode().splitlines()
+    table = run("count", "-m", model, text, other_path).decode().splitlines()
     assert [row.split()[2] for row in table[1:]] == [*map(str, tokens), str(sum(tokens))]
     assert json.loads(run("count", "-m", model, "--json"))["total"]["bytes_per_token"] is None
     lines = json.loads(run("count", "-m", model, "--json", "--lines", "--add-special", text))["total"]
@@ -344,11 +344,11 @@ def test_info_has_every_field(model: Path) -> None:
             continue
         assert set(report[name]) == {field.name for field in part.DESCRIPTOR.fields}
         for field in part.DESCRIPTOR.fields:
-            shown = report[name][field.name]
+            shown_value = report[name][field.name]
             is_set = bool(getattr(part, field.name)) if field.is_repeated else part.HasField(field.name)
-            assert shown["set"] == is_set, field.name
+            assert shown_value["set"] == is_set, field.name
             if field.type == field.TYPE_BOOL or field.type == field.TYPE_INT32:
-                assert shown["value"] == getattr(part, field.name), field.name
+                assert shown_value["value"] == getattr(part, field.name), field.name
     assert report["trainer_spec"]["model_type"] == {"value": "BPE", "set": True}
     assert report["self_test_data"]["samples"] == {"value": [["a dog", "▁a ▁dog"]], "set": True}
     assert "▁a ▁dog" in run("info", "-m", model).decode()
@@ -363,12 +363,12 @@ def test_defaults_are_those_of_sentencepiece() -> None:
         ("trainer_spec", described.TrainerSpec.DESCRIPTOR),
         ("normalizer_spec", described.NormalizerSpec.DESCRIPTOR),
     ):
-        known = sentencepiece_proto.field_names(name)
+        known_names = sentencepiece_proto.field_names(name)
         for field in spec.fields:
-            ours = _DEFAULTS[name].get(field.name, known[field.name])
-            theirs = () if field.is_repeated else field.default_value
-            theirs = theirs.encode() if isinstance(theirs, str) else theirs
-            assert ours == pytest.approx(theirs), field.name
+            our_default = _DEFAULTS[name].get(field.name, known_names[field.name])
+            their_default = () if field.is_repeated else field.default_value
+            their_default = their_default.encode() if isinstance(their_default, str) else their_default
+            assert our_default == pytest.approx(their_default), field.name
 
 
 def test_info_shows_what_is_lossless(model: Path, ranks: list[str]) -> None:
@@ -490,10 +490,10 @@ def test_interrupt(ranks: list[str]) -> None:
 
 
 def test_output_is_utf8_in_every_locale(model: Path, text: Path) -> None:
-    plain = run("encode", "-m", model, "--output", "pieces", text)
+    plain_output = run("encode", "-m", model, "--output", "pieces", text)
     assert (
         run("encode", "-m", model, "--output", "pieces", text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
-        == plain
+        == plain_output
     )
     info = run("info", "-m", model)
     assert run("info", "-m", model, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii") == info

@@ -77,11 +77,11 @@ def test_one_pair_for_each_entry_merges_as_ranks_do(entries: list[bytes]) -> Non
     spec = rank_bpe_spec(entries)
     ranks = {text: n for n, text in enumerate(entries)}
     expected = encode_all(spec, EVERY_SHORT_TEXT)
-    listed = live_merges(spec.vocab, RANKS).merges
-    derived = [(entries[left], entries[right]) for left, right, _ in listed.tolist()]
-    assert encode_all(list_bpe_spec(entries, derived), EVERY_SHORT_TEXT) == expected
+    listed_merges = live_merges(spec.vocab, RANKS).merges
+    derived_pairs = [(entries[left], entries[right]) for left, right, _ in listed_merges.tolist()]
+    assert encode_all(list_bpe_spec(entries, derived_pairs), EVERY_SHORT_TEXT) == expected
     assert encode_all(list_bpe_spec(entries, all_splits(ranks)), EVERY_SHORT_TEXT) == expected
-    assert len({left + right for left, right in derived}) == len(derived) <= len(all_splits(ranks))
+    assert len({left + right for left, right in derived_pairs}) == len(derived_pairs) <= len(all_splits(ranks))
 
 
 @settings(max_examples=60, deadline=None)
@@ -100,16 +100,16 @@ def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([b"aa", b"ab", b"ba", b"aab", b"aba", b"baa", b"abab"]), unique=True), st.data())
-def test_models_that_provably_merge_alike_do(more: list[bytes], data: Any) -> None:
-    entries = [*LETTERS, *more]
+def test_models_that_provably_merge_alike_do(longer_entries: list[bytes], data: Any) -> None:
+    entries = [*LETTERS, *longer_entries]
     pairs = data.draw(st.permutations(all_splits({text: n for n, text in enumerate(entries)})))
     spec = list_bpe_spec(entries, pairs, has_whole_pieces=data.draw(st.booleans()))
     try:
-        ranked = to_ranks(spec)
+        rank_conversion = to_ranks(spec)
     except FormatError:
         return
-    if not ranked.losses:
-        assert encode_all(ranked.spec, EVERY_SHORT_TEXT) == encode_all(spec, EVERY_SHORT_TEXT)
+    if not rank_conversion.losses:
+        assert encode_all(rank_conversion.spec, EVERY_SHORT_TEXT) == encode_all(spec, EVERY_SHORT_TEXT)
 
 
 def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
@@ -123,10 +123,10 @@ def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
         to_ranks(list_bpe_spec([*LETTERS, b"ab", b"bc", b"abc"], [(b"b", b"c"), (b"a", b"bc")]))
     unmade = to_ranks(list_bpe_spec(entries, right_order[:2]))
     assert unmade.losses == ("model: 1 entries that no merge builds are built by rank (b'abc')",)
-    lonely = [*LETTERS, b"abc"]
-    assert to_ranks(list_bpe_spec(lonely, [])).losses == ()
+    entries_with_orphan = [*LETTERS, b"abc"]
+    assert to_ranks(list_bpe_spec(entries_with_orphan, [])).losses == ()
     assert (
-        to_ranks(list_bpe_spec(lonely, [], has_whole_pieces=False))
+        to_ranks(list_bpe_spec(entries_with_orphan, [], has_whole_pieces=False))
         .losses[0]
         .startswith("model: 1 entries that no merge builds are found")
     )
@@ -166,11 +166,11 @@ def test_characters_without_entry_cannot_be_listed() -> None:
 
 def test_merge_alike_returns_the_differing_rows() -> None:
     entries = [*LETTERS, b"ab", b"bc"]
-    one, other = (
+    first_spec, second_spec = (
         derivations(rank_bpe_spec(entries).vocab, list_bpe_spec(entries, pairs).model) for pairs in ([(b"a", b"b")], [])
     )  # type: ignore[arg-type]
-    assert rows_merged_differently(one, other).tolist() == [256]
-    assert rows_merged_differently(one, one).tolist() == []
+    assert rows_merged_differently(first_spec, second_spec).tolist() == [256]
+    assert rows_merged_differently(first_spec, first_spec).tolist() == []
 
 
 def test_o200k_converts_within_two_seconds() -> None:
@@ -184,8 +184,8 @@ def test_o200k_converts_within_two_seconds() -> None:
 
 def test_patterns_that_leave_no_gaps_are_isolated_and_back() -> None:
     step = PatternSplit(r"\s+|\S+")
-    isolated = as_isolated(step)
-    assert isolated.behavior == "isolated" and as_matches((isolated,), "x") == (step,)
+    isolated_step = as_isolated(step)
+    assert isolated_step.behavior == "isolated" and as_matches((isolated_step,), "x") == (step,)
     assert as_isolated(PatternSplit(r"\w+")).behavior == "matches"
 
 
@@ -195,9 +195,11 @@ def test_gaps_as_matches(step: PatternSplit) -> None:
     assert matches.behavior == "matches"
     spec = rank_bpe_spec(LETTERS)
     texts = ["".join(letters).encode() for n in range(6) for letters in itertools.product("abcd", repeat=n)]
-    left, right = (polytok.Tokenizer(replace(spec, split=(split_step,))) for split_step in (step, matches))
+    left_tokenizer, right_tokenizer = (
+        polytok.Tokenizer(replace(spec, split=(split_step,))) for split_step in (step, matches)
+    )
     for text in texts:
-        assert pieces(left, text) == pieces(right, text)
+        assert pieces(left_tokenizer, text) == pieces(right_tokenizer, text)
 
 
 def pieces(tokenizer: polytok.Tokenizer, text: bytes) -> list[tuple[int, int, int]]:
@@ -228,8 +230,10 @@ def test_a_spec_of_the_target_format_is_unchanged(format_name: str) -> None:
 
 
 def test_a_conversion_of_several_steps_reports_each_loss_once() -> None:
-    first = Converted(rank_spec(), ("a", "b"), ("n",))
-    assert first.then(Converted(merges_spec(), ("b", "c"))) == Converted(merges_spec(), ("a", "b", "c"), ("n",))
+    first_conversion = Converted(rank_spec(), ("a", "b"), ("n",))
+    assert first_conversion.then(Converted(merges_spec(), ("b", "c"))) == Converted(
+        merges_spec(), ("a", "b", "c"), ("n",)
+    )
 
 
 EQUAL, REFUSED = "equal", "refused"
@@ -247,7 +251,7 @@ MATRIX: dict[tuple[str, str], str] = {
 }
 
 
-def small(format_name: str) -> polytok.Tokenizer:
+def small_tokenizer(format_name: str) -> polytok.Tokenizer:
     if format_name == "tiktoken":
         vocab = [*LETTERS, b"th", b"the", b" the", b"in", b"ing"]
         return polytok.Tokenizer(rank_bpe_spec(vocab))
@@ -256,7 +260,7 @@ def small(format_name: str) -> polytok.Tokenizer:
 
 @pytest.mark.parametrize(("source", "target"), MATRIX)
 def test_the_small_matrix(source: str, target: str) -> None:
-    tokenizer, verdict = small(source), MATRIX[source, target]
+    tokenizer, verdict = small_tokenizer(source), MATRIX[source, target]
     if verdict == REFUSED:
         with pytest.raises(FormatError):
             convert(tokenizer, target)
@@ -273,12 +277,12 @@ def test_the_small_matrix(source: str, target: str) -> None:
 
 
 def test_llama2_and_llama2c() -> None:
-    model, exported = real("sentencepiece/llama2.model"), real("llama2c/tokenizer.bin")
-    assert conversion.write(formats.read(model), "llama2c").data == exported
-    again = formats.read(conversion.write(formats.read(exported), "sentencepiece").data)
+    model, exported_file = real("sentencepiece/llama2.model"), real("llama2c/tokenizer.bin")
+    assert conversion.write(formats.read(model), "llama2c").data == exported_file
+    reread_spec = formats.read(conversion.write(formats.read(exported_file), "sentencepiece").data)
     original = formats.read(model)
-    assert again.vocab == original.vocab
-    assert (again.model, again.normalize, again.unknown, again.names) == (
+    assert reread_spec.vocab == original.vocab
+    assert (reread_spec.model, reread_spec.normalize, reread_spec.unknown, reread_spec.names) == (
         original.model,
         original.normalize,
         original.unknown,
@@ -290,10 +294,10 @@ def test_the_default_vocabulary_as_minbpe_and_back() -> None:
     tokenizer = polytok.load("default")
     result = convert(tokenizer, "minbpe", strict=True)
     assert not result.divergences
-    again = formats.read(result.data)
+    reread_spec = formats.read(result.data)
     from polytok import data
 
-    assert conversion.write(again, "tiktoken").data == data.default_ranks()
+    assert conversion.write(reread_spec, "tiktoken").data == data.default_ranks()
 
 
 def test_tekken_as_ranks() -> None:
@@ -359,9 +363,9 @@ def test_save_chooses_the_format_by_the_name(tmp_path: Path) -> None:
 
 
 def test_a_divergence_ends_at_the_next_common_boundary() -> None:
-    left = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"ab", b"abc"]))
-    right = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"bc"]))
-    divergence = Comparison(left, right).divergence_in("xxabcxx")
+    left_tokenizer = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"ab", b"abc"]))
+    right_tokenizer = polytok.Tokenizer(rank_bpe_spec([*LETTERS, b"bc"]))
+    divergence = Comparison(left_tokenizer, right_tokenizer).divergence_in("xxabcxx")
     assert divergence is not None
     assert (divergence.start, divergence.end, divergence.stage) == (2, 5, "model")
     assert [token.piece for token in divergence.left.tokens] == [b"abc"]
@@ -378,15 +382,15 @@ def test_the_stage_is_named() -> None:
 def test_special_tokens_are_compared_only_on_request() -> None:
     base = rank_bpe_spec([*LETTERS, b"ab"])
     pair = (polytok.Tokenizer(replace(base, special=(SpecialToken("xy", number),))) for number in (300, 301))
-    left, right = pair
-    assert Comparison(left, right).divergence_in("xy") is None
-    divergence = Comparison(left, right, special="all").divergence_in("xy")
+    left_tokenizer, right_tokenizer = pair
+    assert Comparison(left_tokenizer, right_tokenizer).divergence_in("xy") is None
+    divergence = Comparison(left_tokenizer, right_tokenizer, special="all").divergence_in("xy")
     assert divergence is not None and divergence.stage == "special"
 
 
 def test_a_text_that_one_side_refuses() -> None:
-    left = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
-    divergence = Comparison(left, polytok.Tokenizer(longest_spec())).divergence_in("ab")
+    left_tokenizer = polytok.Tokenizer(longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])))
+    divergence = Comparison(left_tokenizer, polytok.Tokenizer(longest_spec())).divergence_in("ab")
     assert divergence is not None and divergence.left.error and divergence.right.ids
 
 

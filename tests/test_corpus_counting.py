@@ -51,12 +51,12 @@ def test_the_counts_are_those_of_one_process(
 
 def test_an_interrupted_count_continues(tmp_path: Path, inputs: list[Path]) -> None:
     (tmp_path / "c.jsonl").write_text("{}")
-    more = [*inputs, tmp_path / "c.jsonl"]
+    more_inputs = [*inputs, tmp_path / "c.jsonl"]
     with pytest.raises(FormatError, match=r"c.jsonl: byte 0: no field 'a'"):
-        count_words(more, "bpe", tmp_path / "counts", reading=LINES, workers=1, shard_size=3000)
+        count_words(more_inputs, "bpe", tmp_path / "counts", reading=LINES, workers=1, shard_size=3000)
     assert len(list((tmp_path / "counts.parts/done").iterdir())) > 1
     with pytest.raises(ArgumentError, match=r"kind: \"bpe\" → \"wordpiece\""):
-        count_words(more, "wordpiece", tmp_path / "counts", reading=LINES, workers=1, shard_size=3000)
+        count_words(more_inputs, "wordpiece", tmp_path / "counts", reading=LINES, workers=1, shard_size=3000)
     (tmp_path / "c.jsonl").unlink()
     count_words(inputs, "bpe", tmp_path / "counts", reading=LINES, workers=1, shard_size=3000, overwrite=True)
     assert Counts.load(tmp_path / "counts").words("bytes").to_list()

@@ -40,17 +40,17 @@ def _skip_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("kind", "dtype"), MAPPED, ids=IDS)
 def test_documents_by_index(tmp_path: Path, kind: str, dtype: str) -> None:
-    opened = corpus.open(dataset(tmp_path / "tokens", SHARDS, kind, dtype))
-    assert (len(opened), opened.documents, opened.tokens, opened.dtype) == (7, 7, 11, np.dtype(dtype))
-    assert [row.tolist() for row in opened] == ROWS
-    assert [opened[index].tolist() for index in range(-7, 0)] == ROWS
-    assert opened[1:6:2].to_list() == ROWS[1:6:2] and opened[4:1].to_list() == []
-    assert opened[np.int64(2)].tolist() == [4]
+    tokens = corpus.open(dataset(tmp_path / "tokens", SHARDS, kind, dtype))
+    assert (len(tokens), tokens.documents, tokens.tokens, tokens.dtype) == (7, 7, 11, np.dtype(dtype))
+    assert [row.tolist() for row in tokens] == ROWS
+    assert [tokens[index].tolist() for index in range(-7, 0)] == ROWS
+    assert tokens[1:6:2].to_list() == ROWS[1:6:2] and tokens[4:1].to_list() == []
+    assert tokens[np.int64(2)].tolist() == [4]
     for index in (7, -8):
         with pytest.raises(IndexError, match=f"document {index} is out of range: the dataset has 7"):
-            opened[index]
-    assert [shard.documents for shard in opened.shards] == [3, 0, 2, 1, 1]
-    assert opened.shard(-1).ids.tolist() == [11]
+            tokens[index]
+    assert [shard.documents for shard in tokens.shards] == [3, 0, 2, 1, 1]
+    assert tokens.shard(-1).ids.tolist() == [11]
 
 
 def test_ids_are_not_copied(tmp_path: Path) -> None:
@@ -71,38 +71,38 @@ def test_ids_are_not_copied(tmp_path: Path) -> None:
 def test_windows_are_slices_of_one_stream(
     tmp_path_factory: pytest.TempPathFactory, shards: list[Documents], length: int, stride: int | None, kind: str
 ) -> None:
-    opened = corpus.open(dataset(tmp_path_factory.mktemp("windows") / "tokens", shards, kind))
+    tokens = corpus.open(dataset(tmp_path_factory.mktemp("windows") / "tokens", shards, kind))
     stream = [id for shard in shards for document in shard for id in document]
     step = length if stride is None else stride
     expected = [stream[start : start + length] for start in range(0, len(stream) - length + 1, step)]
-    windows = opened.windows(length, stride)
+    windows = tokens.windows(length, stride)
     assert len(windows) == len(expected)
     assert [window.tolist() for window in windows] == expected
     assert windows[::-1].tolist() == expected[::-1] and windows[:].shape == (len(expected), length)
     assert windows.take([0, -1] if expected else []).tolist() == (expected[:1] + expected[-1:])
     for start in range(-3, len(stream) + 3):
-        assert opened.ids(start, start + length).tolist() == stream[slice(start, start + length)]
+        assert tokens.ids(start, start + length).tolist() == stream[slice(start, start + length)]
     with pytest.raises(IndexError, match="window"):
         windows[len(expected)]
 
 
 def test_windows_of_an_empty_dataset(tmp_path: Path) -> None:
-    opened = corpus.open(dataset(tmp_path / "tokens", []))
-    assert len(opened) == 0 and opened.tokens == 0 and list(opened) == [] and opened[:].to_list() == []
-    assert len(opened.windows(1)) == 0 and opened.windows(3)[:].shape == (0, 3)
+    tokens = corpus.open(dataset(tmp_path / "tokens", []))
+    assert len(tokens) == 0 and tokens.tokens == 0 and list(tokens) == [] and tokens[:].to_list() == []
+    assert len(tokens.windows(1)) == 0 and tokens.windows(3)[:].shape == (0, 3)
     for length, stride in ((0, 1), (1, 0), (-1, None)):
         with pytest.raises(ArgumentError, match="too small"):
-            opened.windows(length, stride)
+            tokens.windows(length, stride)
 
 
 def test_pickled_datasets_contain_only_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = dataset(tmp_path / "tokens", SHARDS)
     monkeypatch.chdir(tmp_path)
-    sent = pickle.dumps((corpus.open("tokens"), corpus.open("tokens").windows(4)))
-    assert len(sent) < 500
+    pickled = pickle.dumps((corpus.open("tokens"), corpus.open("tokens").windows(4)))
+    assert len(pickled) < 500
     monkeypatch.chdir("/")
-    opened, windows = pickle.loads(sent)
-    assert opened.folder == folder and opened[4].tolist() == ROWS[4] and windows[0].tolist() == STREAM[:4]
+    tokens, windows = pickle.loads(pickled)
+    assert tokens.folder == folder and tokens[4].tolist() == ROWS[4] and windows[0].tolist() == STREAM[:4]
 
 
 def test_more_shards_than_files_can_be_open(tmp_path: Path) -> None:
@@ -112,26 +112,26 @@ def test_more_shards_than_files_can_be_open(tmp_path: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_NOFILE, (320, 320))\n"
         "print(sum(int(row[0]) for row in corpus.open(sys.argv[1])))"
     )
-    done = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True)
-    assert (done.stdout.strip(), done.stderr) == (str(sum(range(200))), "")
+    process = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True)
+    assert (process.stdout.strip(), process.stderr) == (str(sum(range(200))), "")
 
 
 def test_the_tokenizer_is_the_one_used(tmp_path: Path) -> None:
     default = polytok.load("default")
     rows = [default.encode("one text"), default.encode("another")]
-    opened = corpus.open(dataset(tmp_path / "tokens", [rows]))
-    opened.check(default)
-    assert opened.decode(0) == "one text" and opened.decode(-1) == "another"
-    assert opened.tokenizer is opened.tokenizer
-    other = polytok.train(["some other text"], vocab_size=260)
+    tokens = corpus.open(dataset(tmp_path / "tokens", [rows]))
+    tokens.check(default)
+    assert tokens.decode(0) == "one text" and tokens.decode(-1) == "another"
+    assert tokens.tokenizer is tokens.tokenizer
+    other_tokenizer = polytok.train(["some other text"], vocab_size=260)
     with pytest.raises(ArgumentError, match="this tokenizer is another one"):
-        opened.check(other)
-    other.save(opened.folder / "tokenizer.ptok")
+        tokens.check(other_tokenizer)
+    other_tokenizer.save(tokens.folder / "tokenizer.ptok")
     with pytest.raises(ArgumentError, match="this tokenizer is another one"):
-        corpus.open(opened.folder).decode(0)
-    (opened.folder / "tokenizer.ptok").unlink()
+        corpus.open(tokens.folder).decode(0)
+    (tokens.folder / "tokenizer.ptok").unlink()
     with pytest.raises(FileError, match="No such file"):
-        corpus.open(opened.folder).decode(0)
+        corpus.open(tokens.folder).decode(0)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
@@ -230,8 +230,13 @@ def test_damage_is_found(tmp_path: Path, kind: str) -> None:
     names = [path.name for path in folder.iterdir() if path.name.startswith("0000") and path.stat().st_size]
     for name in names:
         data = (folder / name).read_bytes()
-        for damaged in (data[:-1], data + b"\0", bytes([data[0] ^ 1]) + data[1:], data[:-1] + bytes([data[-1] ^ 128])):
-            (folder / name).write_bytes(damaged)
+        for damaged_data in (
+            data[:-1],
+            data + b"\0",
+            bytes([data[0] ^ 1]) + data[1:],
+            data[:-1] + bytes([data[-1] ^ 128]),
+        ):
+            (folder / name).write_bytes(damaged_data)
             assert [damage.file for damage in corpus.verify(folder)] == [name]
         (folder / name).unlink()
         (damage,) = corpus.verify(folder)
@@ -245,9 +250,9 @@ def test_inputs_that_do_not_add_up(tmp_path: Path) -> None:
     folder = dataset(tmp_path / "tokens", SHARDS)
     manifest = json.loads((folder / "dataset.json").read_bytes())
     for change in (_set("sources", 0, "documents", to=4), _set("sources", 0, "skipped", to={"too long": 1})):
-        changed = json.loads(json.dumps(manifest))
-        change(changed)
-        (folder / "dataset.json").write_text(json.dumps(changed))
+        changed_manifest = json.loads(json.dumps(manifest))
+        change(changed_manifest)
+        (folder / "dataset.json").write_text(json.dumps(changed_manifest))
         (damage,) = corpus.verify(folder)
         assert damage.file == "dataset.json" and "the sums over the inputs are" in damage.what
 
@@ -289,10 +294,10 @@ def test_forged_shards(tmp_path: Path, kind: str, name: str, place: int, value: 
     (damage,) = corpus.verify(folder)
     assert message in damage.what
     # Reading it can only cause errors or wrong ids.
-    opened = corpus.open(folder)
+    tokens = corpus.open(folder)
     for row in range(3):
         with contextlib.suppress(FormatError):
-            assert len(opened[row]) <= 4
+            assert len(tokens[row]) <= 4
 
 
 def test_forged_tables(tmp_path: Path) -> None:
@@ -309,86 +314,90 @@ def test_forged_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_merging(tmp_path: Path, kind: str) -> None:
-    one, two = dataset(tmp_path / "one", SHARDS, kind), dataset(tmp_path / "two", SHARDS[::-1], kind)
-    merged = corpus.merge([one, two], tmp_path / "merged")
+    first_folder, second_folder = dataset(tmp_path / "one", SHARDS, kind), dataset(tmp_path / "two", SHARDS[::-1], kind)
+    manifest = corpus.merge([first_folder, second_folder], tmp_path / "merged")
     assert corpus.verify(tmp_path / "merged") == ()
-    assert merged.totals.documents == 14 and len(merged.sources) == 10 and merged.totals.skipped == {"too short": 10}
+    assert (
+        manifest.totals.documents == 14 and len(manifest.sources) == 10 and manifest.totals.skipped == {"too short": 10}
+    )
     shards = [
-        read([tmp_path / "merged" / file.name for file in shard.files], kind, "uint16") for shard in merged.shards
+        read([tmp_path / "merged" / file.name for file in shard.files], kind, "uint16") for shard in manifest.shards
     ]
     assert shards == SHARDS + SHARDS[::-1]
-    linked = corpus.merge([one, two], tmp_path / "linked", link=True)
-    assert linked == merged
-    name = merged.shards[0].files[0].name
-    assert (tmp_path / "linked" / name).stat().st_ino == (one / name).stat().st_ino
+    linked = corpus.merge([first_folder, second_folder], tmp_path / "linked", link=True)
+    assert linked == manifest
+    name = manifest.shards[0].files[0].name
+    assert (tmp_path / "linked" / name).stat().st_ino == (first_folder / name).stat().st_ino
     assert sorted(path.name for path in tmp_path.iterdir()) == ["linked", "merged", "one", "two"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
 def test_merging_rewrites_shards_as_another_kind(tmp_path: Path, kind: str, other: str) -> None:
-    wide = "int32" if kind == "megatron" else "uint32"
-    source = dataset(tmp_path / "source", SHARDS, kind, wide)
-    merged = corpus.merge([source], tmp_path / "made", kind=other)
+    wide_dtype = "int32" if kind == "megatron" else "uint32"
+    source = dataset(tmp_path / "source", SHARDS, kind, wide_dtype)
+    merged_dataset = corpus.merge([source], tmp_path / "made", kind=other)
     assert corpus.verify(tmp_path / "made") == ()
-    assert merged.dtype == ("int32" if other == "megatron" else "uint32")
+    assert merged_dataset.dtype == ("int32" if other == "megatron" else "uint32")
     files = corpus.export(source, tmp_path / "out", other)
-    assert read([tmp_path / file.name for file in files], other, merged.dtype) == ROWS
+    assert read([tmp_path / file.name for file in files], other, merged_dataset.dtype) == ROWS
     files = corpus.export(source, tmp_path / "small", other, dtype="uint16")
     assert read([tmp_path / file.name for file in files], other, "uint16") == ROWS
 
 
 def test_datasets_that_cannot_be_merged(tmp_path: Path) -> None:
-    one = dataset(tmp_path / "one", SHARDS)
+    first_folder = dataset(tmp_path / "one", SHARDS)
     out = tmp_path / "out"
     with pytest.raises(ArgumentError, match="different kinds: megatron and flat"):
-        corpus.merge([one, dataset(tmp_path / "flat", SHARDS, "flat")], out)
+        corpus.merge([first_folder, dataset(tmp_path / "flat", SHARDS, "flat")], out)
     with pytest.raises(ArgumentError, match="different dtypes: uint16 and int32"):
-        corpus.merge([one, dataset(tmp_path / "wide", SHARDS, dtype="int32")], out)
-    other = dataset(tmp_path / "other", SHARDS)
-    text = (other / "dataset.json").read_text()
-    (other / "dataset.json").write_text(text.replace(polytok.load("default").fingerprint, "0" * 32))
+        corpus.merge([first_folder, dataset(tmp_path / "wide", SHARDS, dtype="int32")], out)
+    other_folder = dataset(tmp_path / "other", SHARDS)
+    text = (other_folder / "dataset.json").read_text()
+    (other_folder / "dataset.json").write_text(text.replace(polytok.load("default").fingerprint, "0" * 32))
     with pytest.raises(ArgumentError, match="different tokenizers"):
-        corpus.merge([one, other], out)
+        corpus.merge([first_folder, other_folder], out)
     with pytest.raises(ArgumentError, match="exists already"):
-        corpus.merge([one], other)
+        corpus.merge([first_folder], other_folder)
     with pytest.raises(ArgumentError, match="no datasets to merge"):
         corpus.merge([], out)
     with pytest.raises(ArgumentError, match="remove link"):
-        corpus.merge([one], out, kind="flat", link=True)
+        corpus.merge([first_folder], out, kind="flat", link=True)
     with pytest.raises(ArgumentError, match="unknown kind='zip'"):
-        corpus.merge([one], out, kind="zip")
-    shutil.copytree(one, tmp_path / "damaged")
+        corpus.merge([first_folder], out, kind="zip")
+    shutil.copytree(first_folder, tmp_path / "damaged")
     (tmp_path / "damaged/00002.bin").write_bytes(bytes(12))
     with pytest.raises(FormatError, match="00002.bin: the file differs from the manifest"):
-        corpus.merge([one, tmp_path / "damaged"], out)
+        corpus.merge([first_folder, tmp_path / "damaged"], out)
     assert not out.exists() and not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_columns_that_differ_cannot_be_merged(tmp_path: Path, kind: str) -> None:
     kinds: list[dict[str, Any] | None] = [{"url": "a", "stars": 1}, {"url": "b", "stars": 2}, {"url": 3}, None]
-    one, two, other, bare = (
+    first_folder, second_folder, other_folder, bare_folder = (
         dataset(tmp_path / str(number), [[[1], [2]]], kind, columns=columns) for number, columns in enumerate(kinds)
     )
-    corpus.merge([one, dataset(tmp_path / "empty", [], kind), two], tmp_path / "merged")
+    corpus.merge([first_folder, dataset(tmp_path / "empty", [], kind), second_folder], tmp_path / "merged")
     (file,) = corpus.export(tmp_path / "merged", tmp_path / "out", kind)
     table = parquet.read_table(tmp_path / file.name) if kind == "parquet" else ipc.open_file(tmp_path / file.name)
     assert table.schema.names == ["ids", "url", "stars"]
-    for unlike, shown in ((other, "url: int64"), (bare, "none")):
-        with pytest.raises(ArgumentError, match=f"have different columns: url: string, stars: int64 and {shown}"):
-            corpus.merge([one, unlike], tmp_path / "unlike")
-    assert corpus.merge([one, other], tmp_path / "unlike", kind="flat").totals.documents == 4
+    for differing_folder, shown_columns in ((other_folder, "url: int64"), (bare_folder, "none")):
+        with pytest.raises(
+            ArgumentError, match=f"have different columns: url: string, stars: int64 and {shown_columns}"
+        ):
+            corpus.merge([first_folder, differing_folder], tmp_path / "unlike")
+    assert corpus.merge([first_folder, other_folder], tmp_path / "unlike", kind="flat").totals.documents == 4
 
 
 def test_export_into_a_dataset_folder_is_refused(tmp_path: Path) -> None:
-    folder, other = dataset(tmp_path / "tokens", SHARDS), dataset(tmp_path / "other", SHARDS)
+    folder, other_folder = dataset(tmp_path / "tokens", SHARDS), dataset(tmp_path / "other", SHARDS)
     (folder / "inner").mkdir()
     (tmp_path / "link").symlink_to(folder)
-    for place in (folder, tmp_path / "link", folder / "inner", other):
+    for place in (folder, tmp_path / "link", folder / "inner", other_folder):
         with pytest.raises(ArgumentError, match="is in the folder of a dataset"):
             corpus.export(folder, place / "00000")
-    assert corpus.verify(folder) == corpus.verify(other) == ()
+    assert corpus.verify(folder) == corpus.verify(other_folder) == ()
 
 
 def test_exports_are_written_completely_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,10 +426,10 @@ def test_damaged_shards_are_not_rewritten(tmp_path: Path, kind: str) -> None:
     # Flips a bit of an id if the file contains only ids, else a bit of any byte.
     data[-1 if kind in ("megatron", "flat", "npy") else len(data) // 2] ^= 1
     path.write_bytes(data)
-    other = "flat" if kind != "flat" else "npy"
+    other_kind = "flat" if kind != "flat" else "npy"
     for write in (
-        lambda: corpus.export(folder, tmp_path / "train", other),
-        lambda: corpus.merge([folder], tmp_path / "merged", kind=other),
+        lambda: corpus.export(folder, tmp_path / "train", other_kind),
+        lambda: corpus.merge([folder], tmp_path / "merged", kind=other_kind),
         lambda: corpus.merge([folder], tmp_path / "merged"),
     ):
         with pytest.raises(FormatError, match="00002.*differs from the manifest.*polytok corpus verify"):
@@ -433,19 +442,19 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         return main(["corpus", *map(str, arguments)]), capsys.readouterr().out
 
     folder, out = dataset(tmp_path / "tokens", SHARDS), tmp_path / "out"
-    code, shown = run("info", folder, "--shards")
-    assert code == 0 and "megatron, 5 shards" in shown and "skipped: too short: 5" in shown and "00004" in shown
-    assert any(line.split() == ["total", "7", "11", "4.00", "5"] for line in shown.splitlines())
-    assert any(line.split() == ["texts", "7", "11", "4.00", "5", "too", "short:", "5"] for line in shown.splitlines())
-    assert any(line.split() == ["00001", "0", "0", "-", "1", "too", "short:", "1"] for line in shown.splitlines())
+    code, output = run("info", folder, "--shards")
+    assert code == 0 and "megatron, 5 shards" in output and "skipped: too short: 5" in output and "00004" in output
+    assert any(line.split() == ["total", "7", "11", "4.00", "5"] for line in output.splitlines())
+    assert any(line.split() == ["texts", "7", "11", "4.00", "5", "too", "short:", "5"] for line in output.splitlines())
+    assert any(line.split() == ["00001", "0", "0", "-", "1", "too", "short:", "1"] for line in output.splitlines())
     assert json.loads(run("info", "--json", folder)[1])["totals"]["tokens"] == 11
     assert run("merge", folder, folder, "-o", out, "--to", "flat") == (0, "10 shards, 14 documents, 22 tokens\n")
     assert run("verify", out)[0] == 0
     assert run("export", out, "--flat", "-o", tmp_path / "train") == (0, "44  train.bin\n120  train.offsets\n")
     manifest = (out / "dataset.json").read_text()
     (out / "dataset.json").write_text(manifest.replace('"too short"', '"\\u001b[2J"'))
-    code, shown = run("info", out, "--shards")
-    assert code == 0 and "\x1b" not in shown and "\\u001b[2J: 1" in shown
+    code, output = run("info", out, "--shards")
+    assert code == 0 and "\x1b" not in output and "\\u001b[2J: 1" in output
     (folder / "00002.idx").write_bytes(b"")
     assert run("verify", folder) == (1, "00002.idx: 0 bytes instead of 82\n")
     assert run("export", folder, "-o", tmp_path / "other") == (1, "")

@@ -35,9 +35,9 @@ def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None
     return Job(place, Work(WORK, {"storage": place.url}), header or {"version": 1}, assignments, manifest, b"tokenizer")
 
 
-def run(made: Job, workers: int = 2, overwrite: bool = False) -> list[Any]:
+def run(job_to_run: Job, workers: int = 2, overwrite: bool = False) -> list[Any]:
     events: list[Any] = []
-    made.run(LocalRunner(workers), overwrite=overwrite, listen=events.append)
+    job_to_run.run(LocalRunner(workers), overwrite=overwrite, listen=events.append)
     return events
 
 
@@ -147,14 +147,14 @@ def test_a_wrong_tokenizer_in_the_folder_is_written_again(tmp_path: Path) -> Non
 
 def test_a_job_whose_folder_another_job_has_taken_fails() -> None:
     fsspec = pytest.importorskip("fsspec")
-    first, second = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
+    first_job, second_job = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
 
     def record_event(event: Any) -> None:
         if isinstance(event, JobBegun):
-            run(second, workers=1)
+            run(second_job, workers=1)
 
     with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this job ran"):
-        first.run(LocalRunner(1), listen=record_event)
+        first_job.run(LocalRunner(1), listen=record_event)
     assert json.loads(fsspec.filesystem("memory").cat_file("/place/of-two/plan.json"))["version"] == 2
 
 
@@ -200,8 +200,8 @@ def test_overwriting_removes_only_files_of_jobs(tmp_path: Path) -> None:
         (tmp_path / "out" / name).write_text("mine")
     run(job(tmp_path / "out", header={"version": 2}), workers=1, overwrite=True)
     run(job(tmp_path / "one", header={"version": 2}), workers=1)
-    mine = dict.fromkeys(["00000.txt", "notes", ".hidden"], b"mine")
-    assert contents(tmp_path / "out") == {**contents(tmp_path / "one"), **mine}
+    user_files = dict.fromkeys(["00000.txt", "notes", ".hidden"], b"mine")
+    assert contents(tmp_path / "out") == {**contents(tmp_path / "one"), **user_files}
 
 
 @pytest.mark.parametrize("overwrite", [False, True], ids=["go on", "overwrite"])
@@ -229,7 +229,7 @@ def test_a_shard_without_a_record_does_not_prevent_another_job(tmp_path: Path) -
     (tmp_path / "error0").write_text("at once")
     with pytest.raises(ArgumentError, match="at once"):
         run(job(tmp_path / "out"), workers=1)
-    (tmp_path / "out/00000.bin").write_bytes(b"whole, but not told of")
+    (tmp_path / "out/00000.bin").write_bytes(b"complete, but not recorded")
     with pytest.raises(ArgumentError, match="holds another job"):
         run(job(tmp_path / "out", header={"version": 2}))
     assert (tmp_path / "out/00000.bin").exists()
@@ -260,14 +260,14 @@ SLOW = "run(job(folder, count=4, seconds=0.05, parts=20))"
 def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = start_process(tmp_path / "out", SLOW)
+    first_process = start_process(tmp_path / "out", SLOW)
     wait_for(lambda: list((tmp_path / "out").glob(".0*")))
-    with monkeypatch.context() as impatient:
-        impatient.setattr("polytok.corpus.lock._TIMEOUT_SECONDS", 0)
+    with monkeypatch.context() as short_patience:
+        short_patience.setattr("polytok.corpus.lock._TIMEOUT_SECONDS", 0)
         with pytest.raises(ArgumentError, match="another job is writing"):
             run(job(tmp_path / "out"))
-    first.kill()
-    first.communicate()
+    first_process.kill()
+    first_process.communicate()
     run(job(tmp_path / "out", count=4, seconds=0.05, parts=20))  # waits until the workers have ended
     run(job(tmp_path / "one", count=4, seconds=0.05, parts=20), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
@@ -275,52 +275,52 @@ def test_two_jobs_do_not_write_one_folder_and_workers_end_with_their_job(
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path, exists: bool) -> None:
-    folder, outside = tmp_path / "out", tmp_path / "outside"
+    folder, outside_folder = tmp_path / "out", tmp_path / "outside"
     folder.mkdir()
     if exists:
-        outside.write_bytes(b"kept")
-    (folder / ".lock").symlink_to(outside)
+        outside_folder.write_bytes(b"kept")
+    (folder / ".lock").symlink_to(outside_folder)
     with pytest.raises(FileError, match="this is a symbolic link"):
         run(job(folder))
-    assert (outside.read_bytes() if outside.exists() else None) == (b"kept" if exists else None)
+    assert (outside_folder.read_bytes() if outside_folder.exists() else None) == (b"kept" if exists else None)
 
 
 def test_workers_ignore_ctrl_c_from_their_start(tmp_path: Path) -> None:
-    first = start_process(tmp_path / "out", SLOW)
-    wait_for(lambda: corpus_kills.children(first.pid))
+    first_process = start_process(tmp_path / "out", SLOW)
+    wait_for(lambda: corpus_kills.children(first_process.pid))
     for _ in range(20):
-        for worker in corpus_kills.children(first.pid):
+        for worker in corpus_kills.children(first_process.pid):
             os.kill(worker, signal.SIGINT)
         time.sleep(0.02)
-    assert (first.communicate()[1], first.returncode) == (b"", 0)
+    assert (first_process.communicate()[1], first_process.returncode) == (b"", 0)
 
 
 def test_ctrl_c_ends_the_job_and_its_workers(tmp_path: Path) -> None:
-    first = start_process(tmp_path / "out", SLOW)
+    first_process = start_process(tmp_path / "out", SLOW)
     wait_for(lambda: list((tmp_path / "out").glob(".0*")))
-    os.killpg(first.pid, signal.SIGINT)
-    assert b"KeyboardInterrupt" in first.communicate()[1]
+    os.killpg(first_process.pid, signal.SIGINT)
+    assert b"KeyboardInterrupt" in first_process.communicate()[1]
     with pytest.raises(ProcessLookupError):
-        os.killpg(first.pid, 0)
+        os.killpg(first_process.pid, 0)
     assert not (tmp_path / "out/.lock").exists()
 
 
 def test_all_files_are_on_disk_before_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records the file of each `fsync` and the target of each rename; the manifest's rename must be last."""
-    forced: list[str] = []
+    synced_files: list[str] = []
     sync, replace = os.fsync, os.replace
 
     def recorded_sync(descriptor: int) -> None:
-        forced.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        synced_files.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
         sync(descriptor)
 
     def recorded_replace(source: Any, target: Any) -> None:
         if Path(target).name == "dataset.json":
-            assert {f"0000{number}.bin" for number in range(6)} <= set(forced)
-            forced.clear()
+            assert {f"0000{number}.bin" for number in range(6)} <= set(synced_files)
+            synced_files.clear()
         replace(source, target)
 
     monkeypatch.setattr(os, "fsync", recorded_sync)
     monkeypatch.setattr(os, "replace", recorded_replace)
     run(job(tmp_path / "out"), workers=1)
-    assert forced == ["out"]
+    assert synced_files == ["out"]

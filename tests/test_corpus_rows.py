@@ -33,15 +33,15 @@ def apply_options_plainly(texts: list[list[int]], options: DocumentOptions) -> l
     """Applies the options to one document at a time."""
     expected_rows: list[list[int]] = []
     for text in texts:
-        most = len(text) if options.max_tokens is None else options.max_tokens
-        if len(text) < options.min_tokens or (len(text) > most and options.long == "skip"):
+        max_tokens = len(text) if options.max_tokens is None else options.max_tokens
+        if len(text) < options.min_tokens or (len(text) > max_tokens and options.long == "skip"):
             continue
-        if len(text) <= most:
+        if len(text) <= max_tokens:
             expected_rows.append(text)
         elif options.long == "truncate":
-            expected_rows.append([*text[: most - 1], EOS] if options.eos is not None else text[:most])
+            expected_rows.append([*text[: max_tokens - 1], EOS] if options.eos is not None else text[:max_tokens])
         else:
-            expected_rows += [text[start : start + most] for start in range(0, len(text), most)]
+            expected_rows += [text[start : start + max_tokens] for start in range(0, len(text), max_tokens)]
     return expected_rows
 
 

@@ -201,13 +201,13 @@ def test_truncated_files(tmp_path: Path, kind: str) -> None:
 
 
 def test_files_that_are_not_tables(tmp_path: Path) -> None:
-    packed, old, text = tmp_path / "a.arrow", tmp_path / "b.feather", tmp_path / "c.parquet"
+    packed_file, old_file, text = tmp_path / "a.arrow", tmp_path / "b.feather", tmp_path / "c.parquet"
     write(tmp_path / "texts.stream", arrow.table({"text": ["a"]}))
-    packed.write_bytes(gzip.compress((tmp_path / "texts.stream").read_bytes()))
-    old.write_bytes(b"FEA1" + bytes(20))
+    packed_file.write_bytes(gzip.compress((tmp_path / "texts.stream").read_bytes()))
+    old_file.write_bytes(b"FEA1" + bytes(20))
     text.write_bytes(gzip.compress(b"text"))
     with pytest.raises(FormatError, match=r"a\.arrow cannot be read .* compressed as a whole"):
-        read_texts(packed, Reading())
+        read_texts(packed_file, Reading())
     read_end, write_end = os.pipe()
     write(tmp_path / "d.parquet", arrow.table({"text": ["a"]}))
     os.write(write_end, (tmp_path / "d.parquet").read_bytes())
@@ -215,7 +215,7 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
     with open(read_end, "rb") as pipe, pytest.raises(ArgumentError, match="is a stream"):
         polytok.count_words([pipe])
     with pytest.raises(FormatError, match="Feather file of version 1"):
-        read_texts(old, Reading())
+        read_texts(old_file, Reading())
     with pytest.raises(FormatError, match=r"does not begin as a Parquet file does; the file is compressed"):
         read_texts(text, Reading())
 

@@ -68,8 +68,8 @@ def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: i
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
 def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
     actual = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
-    first = TOKENIZER.id_of("!") if bos == "!" else bos
-    assert actual == encode_all(TEXTS, bos=first, eos=EOS if eos else None)
+    first_id = TOKENIZER.id_of("!") if bos == "!" else bos
+    assert actual == encode_all(TEXTS, bos=first_id, eos=EOS if eos else None)
 
 
 def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
@@ -81,8 +81,8 @@ def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
     events = [json.loads(line) for line in log.getvalue().splitlines()]
     assert [event["event"] for event in events] == ["begin", "task", "end"]
     assert events[-1]["tokens"] == tokens
-    again = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES)
-    assert again == report
+    second_report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES)
+    assert second_report == report
     assert open_dataset(tmp_path / "out").tokenizer.fingerprint == TOKENIZER.fingerprint
 
 
@@ -105,21 +105,23 @@ def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
 
 
 def test_threads_of_a_worker(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[int] = []
+    threads_used: list[int] = []
     encode = Tokenizer._encode_texts
 
     def record_threads(*arguments: Any, threads: int, **rest: Any) -> Any:
-        used.append(threads)
+        threads_used.append(threads)
         return encode(*arguments, threads=threads, **rest)
 
     monkeypatch.setattr(Tokenizer, "_encode_texts", record_threads)
-    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", threads=3) == encode_all(TEXTS) and set(used) == {3}
+    assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", threads=3) == encode_all(TEXTS) and set(
+        threads_used
+    ) == {3}
     # The number of threads is not part of the job, so a job continues with another number.
     assert tokenize_inputs(inputs / "a.txt", tmp_path / "three", threads=1) == encode_all(TEXTS)
     with pytest.raises(ArgumentError, match="threads=0 is too small"):
         tokenize_inputs(inputs / "a.txt", tmp_path / "none", threads=0)
     arguments = [str(inputs / "a.txt"), "--lines", "-m", "default", "--threads", "2", "--workers", "1", "--quiet"]
-    assert main(["tokenize", *arguments, "-o", str(tmp_path / "two")]) == 0 and used[-1] == 2
+    assert main(["tokenize", *arguments, "-o", str(tmp_path / "two")]) == 0 and threads_used[-1] == 2
 
 
 def report_of(tmp_path: Path, content: bytes, name: str = "a.jsonl", **options: Any) -> Report:
@@ -141,10 +143,13 @@ def test_skipped_documents_are_counted_by_reason(tmp_path: Path) -> None:
 
 
 def test_undecodable_text(tmp_path: Path) -> None:
-    for invalid, skipped, changed in (("skip", {"no UTF-8": 1}, {}), ("replace", {}, {"no UTF-8, replaced": 1})):
-        reading = Reading(unit="line", invalid=invalid)
+    for invalid_choice, skipped_counts, changed_counts in (
+        ("skip", {"no UTF-8": 1}, {}),
+        ("replace", {}, {"no UTF-8, replaced": 1}),
+    ):
+        reading = Reading(unit="line", invalid=invalid_choice)
         report = report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=reading, overwrite=True)
-        assert (dict(report.total.skipped), dict(report.total.changed)) == (skipped, changed)
+        assert (dict(report.total.skipped), dict(report.total.changed)) == (skipped_counts, changed_counts)
     with pytest.raises(polytok.EncodeError, match=r"a.txt: byte 4: no UTF-8"):
         report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=LINES, overwrite=True)
 
@@ -205,9 +210,9 @@ def test_the_plan_names_each_small_file_once(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"{number}.txt").write_text("text")
     tokenize_inputs(f"{tmp_path}/*.txt", tmp_path / "out")
-    plain = (tmp_path / "out/plan.json").read_text()
-    assert [plain.count(json.dumps(f"{tmp_path}/{number}.txt")) for number in range(3)] == [1, 1, 1]
-    assert Plan.from_plain(json.loads(plain)).sources == sources(f"{tmp_path}/*.txt")
+    plan_text = (tmp_path / "out/plan.json").read_text()
+    assert [plan_text.count(json.dumps(f"{tmp_path}/{number}.txt")) for number in range(3)] == [1, 1, 1]
+    assert Plan.from_plain(json.loads(plan_text)).sources == sources(f"{tmp_path}/*.txt")
 
 
 def tokenizer_with_template(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:
@@ -272,8 +277,8 @@ def test_a_separator_with_an_unknown_escape(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_dtypes() -> None:
-    def dtype(vocab_size: int, output: str = "megatron", said: Any = "auto") -> str:
-        return DocumentOptions(output=output, dtype=said)._resolve_dtype(vocab_size)
+    def dtype(vocab_size: int, output: str = "megatron", dtype_option: Any = "auto") -> str:
+        return DocumentOptions(output=output, dtype=dtype_option)._resolve_dtype(vocab_size)
 
     assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
     assert dtype(100, "npy", "int32") == "int32"
@@ -297,9 +302,9 @@ def unfinished_job(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
 
 
 def test_another_tokenizer_option_or_input_is_refused(unfinished_job: Callable[..., Report], inputs: Path) -> None:
-    other = polytok.train(["low lower lowest"], vocab_size=260)
+    other_tokenizer = polytok.train(["low lower lowest"], vocab_size=260)
     with pytest.raises(ArgumentError, match=r"tokenizer: fingerprint: .* → (.|\n)*vocab_size: 32768 → 260"):
-        unfinished_job(tokenizer=other)
+        unfinished_job(tokenizer=other_tokenizer)
     with pytest.raises(ArgumentError, match=f"options: eos: null → {EOS}"):
         unfinished_job(eos="auto")
     with (inputs / "a.txt").open("a") as file:
@@ -343,9 +348,9 @@ def test_a_full_disk(tmp_path: Path) -> None:
     try:
         inputs = corpus_kills.write_inputs(tmp_path / "inputs", 2_000_000)
         options: dict[str, Any] = {"reading": LINES, "shard_size": 200_000, "workers": 1}
-        with pytest.raises(FileError, match="No space left on device") as caught:
+        with pytest.raises(FileError, match="No space left on device") as error_info:
             tokenize(inputs, TOKENIZER, disk / "out", **options)
-        assert str(caught.value.filename).startswith(str(disk))
+        assert str(error_info.value.filename).startswith(str(disk))
         assert list((disk / "out/done").iterdir())
         subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
         tokenize(inputs, TOKENIZER, disk / "out", **options)
@@ -379,10 +384,10 @@ def test_errors_of_an_object_store_say_what_was_tried(
         return refuses
 
     denied = "Permission denied"
-    for error, said in ((PermissionError(13, denied), denied), (KeyError("k"), "KeyError: 'k'")):
+    for error, message in ((PermissionError(13, denied), denied), (KeyError("k"), "KeyError: 'k'")):
         monkeypatch.setattr(memory.MemoryFileSystem, "pipe_file", refuse(error))
         assert main(arguments) == 1
-        assert f"memory://full/out/plan.json: cannot write: {said}" in capsys.readouterr().err
+        assert f"memory://full/out/plan.json: cannot write: {message}" in capsys.readouterr().err
     monkeypatch.undo()
     monkeypatch.setattr(memory.MemoryFileSystem, "put_file", refuse(FileNotFoundError(2, "No such bucket")))
     assert main(arguments) == 1
@@ -401,9 +406,9 @@ def test_files_of_killed_jobs_for_an_object_store_are_removed(tmp_path: Path, mo
     remaining_files = list(tmp_path.glob("*/00000.bin"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with storage("memory://bucket/out").output_folder() as folder:
-        with storage("memory://bucket/other").locked():
+        with storage("memory://bucket/other").hold_lock():
             assert list(tmp_path.glob("*/00000.bin")) == remaining_files != []
-        with storage("memory://bucket/out").locked():
+        with storage("memory://bucket/out").hold_lock():
             assert list(tmp_path.iterdir()) == [folder]
 
 

@@ -33,7 +33,7 @@ def skip_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
 def portions(documents: Documents, borders: list[int]) -> list[Documents]:
     """Divides the documents at borders."""
     cuts = sorted({0, len(documents), *(border % (len(documents) + 1) for border in borders)})
-    return [documents[first:last] for first, last in pairwise(cuts)]
+    return [documents[start:end] for start, end in pairwise(cuts)]
 
 
 def write_shard(folder: Path, kind: str, dtype: str, parts: list[Documents]) -> list[Path]:
@@ -58,12 +58,12 @@ def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, kind: str
     @settings(max_examples=20, deadline=None)
     @given(documents, st.lists(st.integers(0, 100), max_size=4))
     def check(documents: Documents, borders: list[int]) -> None:
-        one, other = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("other")
-        paths = write_shard(one, kind, dtype, portions(documents, borders))
+        first_folder, other_folder = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("other")
+        paths = write_shard(first_folder, kind, dtype, portions(documents, borders))
         assert read(paths, kind, dtype) == documents
         # The bytes do not depend on the portions.
-        again = write_shard(other, kind, dtype, [documents])
-        assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
+        second_shard = write_shard(other_folder, kind, dtype, [documents])
+        assert [path.read_bytes() for path in second_shard] == [path.read_bytes() for path in paths]
 
     check()
 
@@ -80,8 +80,8 @@ def test_small_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     paths = write_shard(tmp_path / "one", kind, dtype, portions(documents, [1, 4, 9]))
     assert read(paths, kind, dtype) == documents
     (tmp_path / "other").mkdir()
-    again = write_shard(tmp_path / "other", kind, dtype, portions(documents, [2, 3, 8]))
-    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
+    second_shard = write_shard(tmp_path / "other", kind, dtype, portions(documents, [2, 3, 8]))
+    assert [path.read_bytes() for path in second_shard] == [path.read_bytes() for path in paths]
     if kind == "parquet":
         file = parquet.ParquetFile(paths[0])
         assert [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)] == [3, 3, 3, 1]
@@ -96,8 +96,10 @@ def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.Mon
         with WRITERS[kind](tmp_path, kind, np.dtype("uint16"), table.schema) as writer:
             writer.write(*columnar([[1], []], "uint16"), table.slice(0, 2))
             # A different dictionary, as in another row group of an input.
-            rest = pyarrow.table({"url": pyarrow.array(["c", "a"]).dictionary_encode(), "meta": table["meta"][2:]})
-            writer.write(*columnar([[2, 3], [4]], "uint16"), rest)
+            remaining_rows = pyarrow.table(
+                {"url": pyarrow.array(["c", "a"]).dictionary_encode(), "meta": table["meta"][2:]}
+            )
+            writer.write(*columnar([[2, 3], [4]], "uint16"), remaining_rows)
             (file,) = writer.finish()
         path = tmp_path / file.name
         stored_table = parquet.read_table(path) if kind == "parquet" else ipc.open_file(path).read_all()
@@ -109,7 +111,7 @@ def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_columns_that_differ_between_portions(tmp_path: Path) -> None:
     table = pyarrow.table({"n": pyarrow.array([1, 2], pyarrow.int8())})
-    for other, message in (
+    for other_table, message in (
         (None, "has no column 'n'"),
         (pyarrow.table({"m": [1]}), "has no column 'n'"),
         (pyarrow.table({"n": [1000]}), "'n' of an input cannot be cast to int8: .*1000"),
@@ -117,7 +119,7 @@ def test_columns_that_differ_between_portions(tmp_path: Path) -> None:
         writer = WRITERS["parquet"](tmp_path, "00000", np.dtype("uint16"), table.schema)
         writer.write(*columnar([[1], [2]], "uint16"), table)
         with pytest.raises(ArgumentError, match=message):
-            writer.write(*columnar([[3]], "uint16"), other)
+            writer.write(*columnar([[3]], "uint16"), other_table)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -144,9 +146,15 @@ def test_ids_that_do_not_fit(tmp_path: Path) -> None:
 
 
 def test_which_dtype_is_stored() -> None:
-    wide = np.dtype("uint32")
-    stored = {kind: writer.stored_dtype(wide).name for kind, writer in WRITERS.items()}
-    assert stored == {"megatron": "int32", "flat": "uint32", "npy": "uint32", "parquet": "uint32", "arrow": "uint32"}
+    wide_dtype = np.dtype("uint32")
+    stored_dtypes = {kind: writer.stored_dtype(wide_dtype).name for kind, writer in WRITERS.items()}
+    assert stored_dtypes == {
+        "megatron": "int32",
+        "flat": "uint32",
+        "npy": "uint32",
+        "parquet": "uint32",
+        "arrow": "uint32",
+    }
     with pytest.raises(ArgumentError, match="choose uint16"):
         WRITERS["flat"].stored_dtype(np.dtype("float32"))
 
@@ -174,8 +182,8 @@ def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "        out.write(rows, np.array([0, 60_000])); out.finish()\n"
         "    except polytok.FileError as error: print(kind, error.filename)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    printed_fields = [line.split() for line in done.stdout.splitlines()]
+    process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    printed_fields = [line.split() for line in process.stdout.splitlines()]
     assert [kind for kind, _ in printed_fields] == list(WRITERS)
     assert all(name == str(tmp_path / f"00000{WRITERS[kind].suffixes[0]}") for kind, name in printed_fields)
     assert list(tmp_path.iterdir()) == []

@@ -45,8 +45,8 @@ def huggingface_file(model: dict[str, Any], **parts: Any) -> bytes:
 
 def template(id: int) -> dict[str, Any]:
     bos = {"id": "<s>", "ids": [id], "tokens": ["<s>"]}
-    single = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
-    return {"type": "TemplateProcessing", "single": single, "pair": [], "special_tokens": {"<s>": bos}}
+    single_template = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    return {"type": "TemplateProcessing", "single": single_template, "pair": [], "special_tokens": {"<s>": bos}}
 
 
 def metaspace(kind: str, **more: Any) -> dict[str, Any]:
@@ -144,10 +144,10 @@ def use_tokenizer(tokenizer: Tokenizer) -> None:
 
 
 def flip_bytes(data: bytes, rng: random.Random, count: int) -> bytes:
-    damaged = bytearray(data)
+    damaged_data = bytearray(data)
     for _ in range(count):
-        damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-    return bytes(damaged)
+        damaged_data[rng.randrange(len(damaged_data))] = rng.randrange(256)
+    return bytes(damaged_data)
 
 
 @pytest.mark.parametrize("name", SMALL_FILES)
@@ -155,20 +155,20 @@ def test_flipped_bytes(name: str) -> None:
     format_name, data = SMALL_FILES[name]()
     rng = random.Random(name)
     for number in range(FLIPS if name in SMALL else FLIPS // 10):
-        damaged = flip_bytes(data, rng, 1 + number % 3)
-        result = load_and_use(damaged, format_name if number % 2 else None)
+        damaged_data = flip_bytes(data, rng, 1 + number % 3)
+        result = load_and_use(damaged_data, format_name if number % 2 else None)
         if isinstance(result, Spec) and number % 16 == 0:
             check_writing(result)
 
 
 def check_writing(spec: Spec) -> None:
     try:
-        written = conversion.write(spec, spec.origin.format)
+        written_file = conversion.write(spec, spec.origin.format)
     except PolytokError:
         return
-    again = load_and_use(written.data, spec.origin.format)
-    assert isinstance(again, Spec)
-    assert again.vocab == spec.vocab
+    reread_spec = load_and_use(written_file.data, spec.origin.format)
+    assert isinstance(reread_spec, Spec)
+    assert reread_spec.vocab == spec.vocab
 
 
 @pytest.mark.parametrize("name", SMALL_FILES)
@@ -182,8 +182,11 @@ def test_small_files_truncated_anywhere(name: str) -> None:
 def test_files_that_load_together(damaged: str) -> None:
     rng = random.Random(damaged)
     data = BPE_FILES[damaged]
-    for changed in [*(data[:end] for end in range(len(data))), *(flip_bytes(data, rng, 2) for _ in range(FLIPS // 20))]:
-        files = {**BPE_FILES, damaged: changed}
+    for changed_data in [
+        *(data[:end] for end in range(len(data))),
+        *(flip_bytes(data, rng, 2) for _ in range(FLIPS // 20)),
+    ]:
+        files = {**BPE_FILES, damaged: changed_data}
         load_and_use(files["vocab.json"], "bpe_files", files)
         load_and_use(VOCAB_TXT, "wordpiece", files)
 
@@ -446,8 +449,8 @@ def test_a_template_can_repeat_a_text_only_a_few_times() -> None:
 def test_loading_hostile_files_ends(name: str) -> None:
     format_name, make = HOSTILE[name]
     data = make()
-    for chosen in (format_name, None):
-        load_and_use(data, chosen)
+    for chosen_format in (format_name, None):
+        load_and_use(data, chosen_format)
 
 
 MEASURE = """
@@ -463,7 +466,7 @@ def peak():
 open("/proc/self/clear_refs", "w").write("5")
 before = peak()
 load_and_use(data, format_name)
-# A file of 300 bytes tells the step in which the heap grows, of 64 KB, not what is taken for a byte.
+# For a file of 300 bytes, memory per byte would measure the heap's growth step of 64 KB, not the loader.
 print(max(0, peak() - before - (1 << 16)) / len(data))
 """
 

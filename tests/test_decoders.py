@@ -267,16 +267,16 @@ def test_long_inputs_take_linear_time() -> None:
 def test_ids_without_a_token_decode_to_nothing() -> None:
     """Tests that ids without a token decode to nothing, as in tokenizers, with chains and with plain bytes."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    theirs = tokenizers.Tokenizer(tokenizers.models.BPE({letter: id for id, letter in enumerate(alphabet)}, []))
-    theirs.pre_tokenizer, theirs.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    of_bytes = polytok.load(theirs.to_str().encode())
+    reference = tokenizers.Tokenizer(tokenizers.models.BPE({letter: id for id, letter in enumerate(alphabet)}, []))
+    reference.pre_tokenizer, reference.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    of_bytes = polytok.load(reference.to_str().encode())
     assert of_bytes.spec.decode == BytesDecode(skips_unknown=True)
-    first = of_bytes.encode("ab")
-    ids = [9999, *first, 1 << 31, *first]
-    assert of_bytes.decode(ids) == theirs.decode(ids) == "abab"
+    first_ids = of_bytes.encode("ab")
+    ids = [9999, *first_ids, 1 << 31, *first_ids]
+    assert of_bytes.decode(ids) == reference.decode(ids) == "abab"
     stream = of_bytes.decoder()
     assert "".join(map(stream.push, ids)) + stream.finish() == "abab"
     assert tokenizer_of_tokens(FuseDecode()).decode([9999, TOKENS.index("x")]) == "x"
-    plain = polytok.Tokenizer(replace(of_bytes.spec, decode=BytesDecode()))
+    plain_tokenizer = polytok.Tokenizer(replace(of_bytes.spec, decode=BytesDecode()))
     with pytest.raises(polytok.TokenIdError, match="9999"):
-        plain.decode(ids)
+        plain_tokenizer.decode(ids)

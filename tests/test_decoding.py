@@ -23,11 +23,11 @@ def default() -> Tokenizer:
 
 
 def test_unknown_ids_are_errors(default: Tokenizer) -> None:
-    for wrong in (default.vocab_size, -1, 2**40):
-        with pytest.raises(polytok.TokenIdError, match=f"id {wrong} is not in the vocabulary"):
-            default.decode([wrong])
+    for unknown_id in (default.vocab_size, -1, 2**40):
+        with pytest.raises(polytok.TokenIdError, match=f"id {unknown_id} is not in the vocabulary"):
+            default.decode([unknown_id])
         with pytest.raises(KeyError):
-            default.token_bytes(wrong)
+            default.token_bytes(unknown_id)
     for text in ("12", b"12", ["a"], [1.5]):
         with pytest.raises(TypeError):
             default.decode(text)  # type: ignore[arg-type]
@@ -91,9 +91,9 @@ def test_values_that_are_not_ids() -> None:
     for ids in ([97, -1], [97, 2**40], [97, 2**70], np.array([97, -1]), np.array([97, 2**40]), [97, 256]):
         with pytest.raises(polytok.TokenIdError):
             tokenizer.decode(ids)
-    for other in ([97, "b"], [97, 1.5], "ab", b"ab", 97):
+    for invalid_ids in ([97, "b"], [97, 1.5], "ab", b"ab", 97):
         with pytest.raises(TypeError):
-            tokenizer.decode(other)  # type: ignore[arg-type]
+            tokenizer.decode(invalid_ids)  # type: ignore[arg-type]
     assert tokenizer.decode([True, np.int64(98)]) == "\x01b"
 
 
@@ -108,12 +108,12 @@ class Shrinking(int):
 
 
 def test_a_list_that_changes_while_it_is_read() -> None:
-    tokenizer, first = Tokenizer(rank_spec()), Shrinking(97)
-    first.items = [first, *range(90, 120)]
+    tokenizer, shrinking_id = Tokenizer(rank_spec()), Shrinking(97)
+    shrinking_id.items = [shrinking_id, *range(90, 120)]
     try:
-        assert tokenizer.decode(first.items).startswith("a")
+        assert tokenizer.decode(shrinking_id.items).startswith("a")
     except IndexError:
-        assert len(first.items) == 1
+        assert len(shrinking_id.items) == 1
 
 
 @given(st.lists(st.integers(0, 263)), st.integers(1, 4))
@@ -121,12 +121,12 @@ def test_a_list_that_changes_while_it_is_read() -> None:
 def test_a_stream_equals_the_whole(ids: list[int], step: int) -> None:
     for spec in (sentencepiece_spec(), rank_spec(*(b"ab", "é世".encode()[:4]), *[b"x%d" % n for n in range(10)])):
         tokenizer = Tokenizer(spec)
-        known = [id for id in ids if id < tokenizer.vocab_size]
+        known_ids = [id for id in ids if id < tokenizer.vocab_size]
         stream = tokenizer.decoder()
-        parts = [stream.push(known[at : at + step]) for at in range(0, len(known), step)]
-        assert "".join([*parts, stream.finish()]) == tokenizer.decode(known)
+        parts = [stream.push(known_ids[at : at + step]) for at in range(0, len(known_ids), step)]
+        assert "".join([*parts, stream.finish()]) == tokenizer.decode(known_ids)
         # After finish the stream starts again.
-        assert stream.push(known) + stream.finish() == tokenizer.decode(known)
+        assert stream.push(known_ids) + stream.finish() == tokenizer.decode(known_ids)
 
 
 def test_a_stream_returns_characters_when_they_are_complete(default: Tokenizer) -> None:
@@ -142,11 +142,11 @@ def test_a_stream_accepts_numpy_ids_and_loses_nothing_on_errors(default: Tokeniz
     with pytest.raises(polytok.TokenIdError):
         stream.push([*default.encode("lost"), 10**6])
     assert stream.push(default.encode("kept")) + stream.finish() == "kept"
-    strict = default.decoder(errors="strict")
-    strict.push(default.id_of(b"\xf0"))
+    strict_decoder = default.decoder(errors="strict")
+    strict_decoder.push(default.id_of(b"\xf0"))
     with pytest.raises(UnicodeDecodeError):
-        strict.finish()
-    assert strict.push(default.id_of("a")) == "a"
+        strict_decoder.finish()
+    assert strict_decoder.push(default.id_of("a")) == "a"
 
 
 def test_special_tokens_in_sentencepiece_decoding_are_text() -> None:

@@ -70,18 +70,18 @@ def test_links_stay_within_the_site() -> None:
 
 
 def test_the_site_has_every_page_and_the_index_every_guide() -> None:
-    listed = re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    listed_pages = re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed_pages) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
     index = (DOCS / "index.md").read_text("utf-8")
-    guides = [page for page in listed if "/" not in page and page != "index.md"]
+    guides = [page for page in listed_pages if "/" not in page and page != "index.md"]
     assert [page for page in guides if f"({page}" not in index] == []
 
 
 def test_the_reference_has_every_public_name() -> None:
-    described = "".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*.md"))
-    named = set(re.findall(r"^::: polytok\.(\w+)$", described, re.MULTILINE))
+    reference_text = "".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*.md"))
+    named = set(re.findall(r"^::: polytok\.(\w+)$", reference_text, re.MULTILINE))
     errors = {name for name in polytok.__all__ if name.endswith("Error")}
-    assert "::: polytok.errors" in described
+    assert "::: polytok.errors" in reference_text
     assert set(polytok.__all__) - errors - named == set()
 
 
@@ -123,7 +123,9 @@ def commands(page: Path) -> list[tuple[str, str]]:
     """Returns the commands in ``console`` blocks with their output."""
     blocks = re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     return [
-        (command, shown) for block in blocks for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.M)
+        (command, output)
+        for block in blocks
+        for command, output in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", block, re.M)
     ]
 
 
@@ -146,9 +148,11 @@ def test_commands_print_the_shown_output(tmp_path: Path, page: Path) -> None:
     }
     checker = doctest.OutputChecker()
     for line, expected in commands(page):
-        done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, cwd=tmp_path, env=environment, timeout=60)
-        printed = (done.stdout + done.stderr).decode()
-        assert checker.check_output(expected, printed, doctest.ELLIPSIS), f"{line}\n{printed}"
+        process = subprocess.run(
+            ["/bin/sh", "-c", line], capture_output=True, cwd=tmp_path, env=environment, timeout=60
+        )
+        printed_text = (process.stdout + process.stderr).decode()
+        assert checker.check_output(expected, printed_text, doctest.ELLIPSIS), f"{line}\n{printed_text}"
 
 
 # The site
@@ -157,8 +161,8 @@ def test_commands_print_the_shown_output(tmp_path: Path, page: Path) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is in the extra docs")
 def test_the_site_builds_and_loads_nothing_from_the_network(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=300)
-    assert done.returncode == 0, done.stderr.decode()
+    process = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=300)
+    assert process.returncode == 0, process.stderr.decode()
     pages = list(tmp_path.rglob("*.html"))
     assert len(pages) > 20
     for page in pages:

@@ -33,15 +33,15 @@ from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec,
 COVERING = (PatternSplit(r"\s+|\S+"),)
 
 
-def byte_vocab(*more: tuple[bytes, int], kind: Kind = Kind.NORMAL) -> Vocab:
+def byte_vocab(*more_rows: tuple[bytes, int], kind: Kind = Kind.NORMAL) -> Vocab:
     """Returns rows of the 256 bytes and these entries."""
-    listed = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
-    return Vocab.from_rows([*listed, *((text, number, 0.0, kind) for text, number in more)])
+    rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]
+    return Vocab.from_rows([*rows, *((text, number, 0.0, kind) for text, number in more_rows)])
 
 
 def scored_vocab(*pieces: tuple[str, float]) -> Vocab:
-    listed = [(text.encode(), number, score, Kind.NORMAL) for number, (text, score) in enumerate(pieces, start=1)]
-    return Vocab.from_rows([(b"<unk>", 0, 0.0, Kind.UNKNOWN), *listed])
+    rows = [(text.encode(), number, score, Kind.NORMAL) for number, (text, score) in enumerate(pieces, start=1)]
+    return Vocab.from_rows([(b"<unk>", 0, 0.0, Kind.UNKNOWN), *rows])
 
 
 def chars(vocab: Vocab) -> Spec:
@@ -112,9 +112,9 @@ WITH_AND_WITHOUT_FINDING: dict[str, tuple[Spec, Spec]] = {
 def gguf(**keys: bytes) -> Spec:
     """Returns the Spec of a GGUF file with these keys."""
     family: Any = "spm" if "spm" in keys else "bpe"
-    said = {f"tokenizer.ggml.{key}": (8, 8, 1, value) for key, value in keys.items() if key != "spm"}
+    fields = {f"tokenizer.ggml.{key}": (8, 8, 1, value) for key, value in keys.items() if key != "spm"}
     return rank_spec(
-        decode=LlamaCppDecode(family), unknown="drop", extra={"gguf": {"keys": {"general.name": (), **said}}}
+        decode=LlamaCppDecode(family), unknown="drop", extra={"gguf": {"keys": {"general.name": (), **fields}}}
     )
 
 
@@ -161,8 +161,8 @@ def test_every_check_has_a_sample() -> None:
 def test_bpe_entries_that_merging_never_builds() -> None:
     spec = merges_spec()
     assert isinstance(spec.model, Bpe) and spec.model.merges is not None
-    shorter = replace(spec, model=Bpe("merges", merges=spec.model.merges[:1]))
-    assert "unreachable-entry" in {finding.id for finding in findings(shorter)}
+    shorter_spec = replace(spec, model=Bpe("merges", merges=spec.model.merges[:1]))
+    assert "unreachable-entry" in {finding.id for finding in findings(shorter_spec)}
     assert "unreachable-entry" not in {finding.id for finding in findings(spec)}
 
 
@@ -176,8 +176,8 @@ KNOWN_TO_LACK = {"gguf/ggml-vocab-falcon.gguf": ["missing-byte"]}
 @pytest.mark.parametrize("path", dict.fromkeys(FILES))
 def test_published_vocabularies_have_no_findings(path: str) -> None:
     diagnosis = examine(polytok.load(real(path)))
-    wrong = [finding.id for finding in diagnosis.findings if finding.is_wrong]
-    assert wrong == KNOWN_TO_LACK.get(path, []), diagnosis.findings
+    wrong_findings = [finding.id for finding in diagnosis.findings if finding.is_wrong]
+    assert wrong_findings == KNOWN_TO_LACK.get(path, []), diagnosis.findings
 
 
 def test_another_vocabularys_pattern() -> None:
@@ -202,10 +202,10 @@ KIN: dict[str, tuple[Spec, Spec]] = {
 
 @pytest.mark.parametrize("id", KIN)
 def test_each_finding_of_a_comparison(id: str) -> None:
-    left, right = (polytok.Tokenizer(spec) for spec in KIN[id])
-    diagnosis = examine(left, right, ["abba"])
+    left_tokenizer, right_tokenizer = (polytok.Tokenizer(spec) for spec in KIN[id])
+    diagnosis = examine(left_tokenizer, right_tokenizer, ["abba"])
     assert id in {finding.id for finding in diagnosis.findings}
-    assert not examine(left, left, ["abba"]).findings
+    assert not examine(left_tokenizer, left_tokenizer, ["abba"]).findings
     assert bool(diagnosis.divergences) == (id in ("other-ids", "ids-moved", "entries-missing"))
 
 
@@ -230,9 +230,9 @@ def file(tmp_path: Path) -> Callable[[Spec, str, str], Path]:
 
 
 def test_doctor_exit_codes(file: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    well = file(merges_spec(split=COVERING), "minbpe", "well.model")
+    well_file = file(merges_spec(split=COVERING), "minbpe", "well.model")
     sick = file(merges_spec(split=(PatternSplit(r"\w+"),)), "minbpe", "sick.model")
-    assert cli.main(["doctor", str(well)]) == 0
+    assert cli.main(["doctor", str(well_file)]) == 0
     assert capsys.readouterr().out == "nothing found\n"
     assert cli.main(["doctor", str(sick)]) == 1
     assert "[drops-text]" in capsys.readouterr().out

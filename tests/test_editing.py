@@ -51,50 +51,52 @@ def select_entries(select: editing.Selector, words: Sequence[bytes] = WORDS) -> 
 
 
 def test_free_ids_are_reused() -> None:
-    old = vocabulary()
-    result = polytok.edit(old, remove=[" the", b" of", "2024"], add=["東京", b"\xff\xfe", "The", " is"])
-    before, after = ids_by_piece(old), ids_by_piece(result.tokenizer)
-    free = sorted(before[word] for word in (b" the", b" of", b"2024"))
-    assert result.removed == {before[word]: word for word in (b" of", b" the", b"2024")}
-    assert [(new.piece, new.id) for new in result.added] == [
+    old_tokenizer = vocabulary()
+    result = polytok.edit(old_tokenizer, remove=[" the", b" of", "2024"], add=["東京", b"\xff\xfe", "The", " is"])
+    old_ids, new_ids = ids_by_piece(old_tokenizer), ids_by_piece(result.tokenizer)
+    free = sorted(old_ids[word] for word in (b" the", b" of", b"2024"))
+    assert result.removed == {old_ids[word]: word for word in (b" of", b" the", b"2024")}
+    assert [(new_entry.piece, new_entry.id) for new_entry in result.added] == [
         *zip([b"\xff\xfe", b" is", "東京".encode()], free, strict=True),
     ]
     assert result.present == (b"The",)
-    assert all(old.decode_bytes(new.was) == new.piece for new in result.added)
+    assert all(old_tokenizer.decode_bytes(new_entry.was) == new_entry.piece for new_entry in result.added)
     assert result.added[0].was == (256, 255)
-    stayed = {id: id for word, id in before.items() if id not in free}
-    assert result.kept == {0: 0, **stayed}
-    assert after == {word: id for word, id in before.items() if id not in free} | {
-        new.piece: new.id for new in result.added
+    kept_ids = {id: id for word, id in old_ids.items() if id not in free}
+    assert result.kept == {0: 0, **kept_ids}
+    assert new_ids == {word: id for word, id in old_ids.items() if id not in free} | {
+        new_entry.piece: new_entry.id for new_entry in result.added
     }
     pieces = result.tokenizer.spec.vocab.pieces()
     assert pieces == sorted(pieces, key=lambda piece: (len(piece), piece))
     assert (
         result.summary
-        == f"3 entries removed, 3 added, 0 ids changed, 1 to add was already present: ids up to {max(stayed)}"
+        == f"3 entries removed, 3 added, 0 ids changed, 1 to add was already present: ids up to {max(kept_ids)}"
     )
 
 
 def test_removing_leaves_gaps_and_adding_appends_ids() -> None:
-    old = vocabulary([b"aa", b"bb", b"cc"])
-    fewer = polytok.edit(old, remove=[b"aa", b"bb"], add=[b"dd"])
-    assert ids_by_piece(fewer.tokenizer)[b"dd"] == 257
-    assert 258 not in ids_by_piece(fewer.tokenizer).values()
-    more = polytok.edit(fewer.tokenizer, add=[b"ee", b"ff", b"gg"])
-    assert [new.id for new in more.added] == [258, 260, 261]
+    old_tokenizer = vocabulary([b"aa", b"bb", b"cc"])
+    first_edit = polytok.edit(old_tokenizer, remove=[b"aa", b"bb"], add=[b"dd"])
+    assert ids_by_piece(first_edit.tokenizer)[b"dd"] == 257
+    assert 258 not in ids_by_piece(first_edit.tokenizer).values()
+    second_edit = polytok.edit(first_edit.tokenizer, add=[b"ee", b"ff", b"gg"])
+    assert [new_entry.id for new_entry in second_edit.added] == [258, 260, 261]
 
 
 def test_compact_renumbers_all_entries() -> None:
-    old = vocabulary(special=(SpecialToken("<|endoftext|>", 0), SpecialToken("<|user|>", 258)), names={})
-    result = polytok.edit(old, remove=[b" the", b"camelCase"], add=[b"zz", "東京".encode()], ids="compact")
+    old_tokenizer = vocabulary(special=(SpecialToken("<|endoftext|>", 0), SpecialToken("<|user|>", 258)), names={})
+    result = polytok.edit(old_tokenizer, remove=[b" the", b"camelCase"], add=[b"zz", "東京".encode()], ids="compact")
     vocab = result.tokenizer.spec.vocab
-    expected = {*ids_by_piece(old), b"zz", "東京".encode()} - {b" the", b"camelCase"}
+    expected = {*ids_by_piece(old_tokenizer), b"zz", "東京".encode()} - {b" the", b"camelCase"}
     assert vocab.pieces() == sorted(expected, key=lambda word: (len(word), word))
     assert vocab.ids.tolist() == [id for id in range(1, len(expected) + 2) if id != 258]
     assert {result.kept[id] for id in (0, 258)} == {0, 258}
-    after = ids_by_piece(result.tokenizer)
-    assert all(after[word] == result.kept[id] for word, id in ids_by_piece(old).items() if word in after)
-    assert ids_by_piece(polytok.edit(old, ids="compact").tokenizer).keys() == ids_by_piece(old).keys()
+    new_ids = ids_by_piece(result.tokenizer)
+    assert all(new_ids[word] == result.kept[id] for word, id in ids_by_piece(old_tokenizer).items() if word in new_ids)
+    assert (
+        ids_by_piece(polytok.edit(old_tokenizer, ids="compact").tokenizer).keys() == ids_by_piece(old_tokenizer).keys()
+    )
 
 
 def test_selectors() -> None:
@@ -106,19 +108,19 @@ def test_selectors() -> None:
     assert select_entries(editing.script("Cyrillic")) == ["мир".encode()]
     assert select_entries(editing.matching(r"^\p{N}+$")) == [b"2024"]
     assert select_entries(editing.matching(r"[\s\S]*")) == [word for word in WORDS if word != b"\xe3\x81"]
-    for wrong in ("(", r"\p{Script=Klingon}"):
+    for invalid_pattern in ("(", r"\p{Script=Klingon}"):
         with pytest.raises(polytok.ArgumentError):
-            editing.matching(wrong)
-    own = lambda entries: [b"\n" in entry for entry in entries]  # noqa: E731
-    result = polytok.edit(vocabulary(), remove=[editing.matching("[a-z]"), own])
+            editing.matching(invalid_pattern)
+    own_selector = lambda entries: [b"\n" in entry for entry in entries]  # noqa: E731
+    result = polytok.edit(vocabulary(), remove=[editing.matching("[a-z]"), own_selector])
     assert not any(word in ids_by_piece(result.tokenizer) for word in (*latin, b"\n\n", b" {\n"))
     assert all(bytes([byte]) in ids_by_piece(result.tokenizer) for byte in range(256))
 
 
 def test_least_used() -> None:
-    old = vocabulary([b"aa", b"ab", b"abc", b"zz"])
-    assert editing.least_used(old, ["aaab ab", "aa"], 3) == [b"abc", b"zz", b"aa"]
-    assert editing.least_used(old, [], 9) == [b"abc", b"aa", b"ab", b"zz"]
+    old_tokenizer = vocabulary([b"aa", b"ab", b"abc", b"zz"])
+    assert editing.least_used(old_tokenizer, ["aaab ab", "aa"], 3) == [b"abc", b"zz", b"aa"]
+    assert editing.least_used(old_tokenizer, [], 9) == [b"abc", b"aa", b"ab", b"zz"]
 
 
 def test_japanese_words() -> None:
@@ -131,10 +133,10 @@ def test_japanese_words() -> None:
 
 
 def test_lists_from_files(tmp_path: Path) -> None:
-    gone, new = tmp_path / "gone.txt", tmp_path / "new.txt"
-    gone.write_text(" the\n of\n", "utf-8")
-    new.write_text("東京\n(^_^)\n the\n", "utf-8")
-    result = polytok.edit(vocabulary(), remove=[gone], add=new)
+    removed_list, added_list = tmp_path / "gone.txt", tmp_path / "new.txt"
+    removed_list.write_text(" the\n of\n", "utf-8")
+    added_list.write_text("東京\n(^_^)\n the\n", "utf-8")
+    result = polytok.edit(vocabulary(), remove=[removed_list], add=added_list)
     assert list(result.removed.values()) == [b" of"]
     assert [entry.piece.decode() for entry in result.added] == ["(^_^)", "東京"]
     assert result.present == (b" the",)
@@ -167,30 +169,36 @@ def test_other_models_are_refused_with_the_reason() -> None:
 def test_the_result_encodes_as_the_twin_and_as_rwkvs_reader(tmp_path: Path) -> None:
     added = [*kaomoji(), b"\xf0\x9f\x98", b"\n'\"", "\u2028".encode(), b"\r\n\r\n"]
     for plan in ("reuse", "compact"):
-        edited = polytok.edit(vocabulary(), remove=[editing.ENGLISH], add=added, ids=plan).tokenizer  # type: ignore[arg-type]
+        edited_tokenizer = polytok.edit(vocabulary(), remove=[editing.ENGLISH], add=added, ids=plan).tokenizer  # type: ignore[arg-type]
         path = tmp_path / f"{plan}.txt"
-        edited.save(path, "rwkv")
-        assert polytok.load(path).spec.vocab == edited.spec.vocab
-        theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
-        for data in texts.generate_texts(3, 150, texts.VocabularyPieces(edited.spec.vocab.pieces())):
+        edited_tokenizer.save(path, "rwkv")
+        assert polytok.load(path).spec.vocab == edited_tokenizer.spec.vocab
+        rwkv_tokenizer = pyrwkv_tokenizer.WorldTokenizer(str(path))
+        for data in texts.generate_texts(3, 150, texts.VocabularyPieces(edited_tokenizer.spec.vocab.pieces())):
             text = data.decode(errors="ignore")
-            assert edited.encode(text) == theirs.encode(text) == reference.encode(edited.spec, text)
+            assert (
+                edited_tokenizer.encode(text)
+                == rwkv_tokenizer.encode(text)
+                == reference.encode(edited_tokenizer.spec, text)
+            )
 
 
 @pytest.mark.parametrize("plan", ["reuse", "compact"])
 def test_a_gguf_file_has_every_id(tmp_path: Path, plan: Any) -> None:
     vocabulary().save(tmp_path / "old.gguf")
-    old = polytok.load(tmp_path / "old.gguf")
-    result = polytok.edit(old, remove=[" the", "мир"], add=["東京"], ids=plan)
+    old_tokenizer = polytok.load(tmp_path / "old.gguf")
+    result = polytok.edit(old_tokenizer, remove=[" the", "мир"], add=["東京"], ids=plan)
     result.tokenizer.save(tmp_path / "new.gguf")
-    again = polytok.load(tmp_path / "new.gguf")
-    assert again.spec.vocab == result.tokenizer.spec.vocab
-    assert again.vocab_size == old.vocab_size - (plan == "compact")
-    assert again.token_bytes(0) == b"\xff<|endoftext|>"
-    assert again.decode(again.encode("東京 the мир")) == "東京 the мир"
+    reloaded_tokenizer = polytok.load(tmp_path / "new.gguf")
+    assert reloaded_tokenizer.spec.vocab == result.tokenizer.spec.vocab
+    assert reloaded_tokenizer.vocab_size == old_tokenizer.vocab_size - (plan == "compact")
+    assert reloaded_tokenizer.token_bytes(0) == b"\xff<|endoftext|>"
+    assert reloaded_tokenizer.decode(reloaded_tokenizer.encode("東京 the мир")) == "東京 the мир"
     assert result.kept[0] == 0
-    filled = polytok.edit(again, add=["京都"])
-    assert filled.added[0].id == (ids_by_piece(old)["мир".encode()] if plan == "reuse" else again.vocab_size)
+    filled_edit = polytok.edit(reloaded_tokenizer, add=["京都"])
+    assert filled_edit.added[0].id == (
+        ids_by_piece(old_tokenizer)["мир".encode()] if plan == "reuse" else reloaded_tokenizer.vocab_size
+    )
 
 
 @needs_data
@@ -201,7 +209,7 @@ def test_rwkv_world_without_english_and_with_japanese() -> None:
     result = polytok.edit(world, remove=[editing.ENGLISH, editing.CODE], add=words)
     assert result.tokenizer.count(text) < 0.9 * world.count(text)
     assert len(result.removed) > 40_000
-    assert all(world.decode_bytes(new.was) == new.piece for new in result.added)
+    assert all(world.decode_bytes(new_entry.was) == new_entry.piece for new_entry in result.added)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:
@@ -210,24 +218,24 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    old, new, text, ids_file = (tmp_path / name for name in ("old.txt", "new.txt", "text.txt", "map.json"))
-    vocabulary().save(old, "rwkv")
+    old_path, new_path, text, ids_file = (tmp_path / name for name in ("old.txt", "new.txt", "text.txt", "map.json"))
+    vocabulary().save(old_path, "rwkv")
     text.write_text("今日は雨\n今日もアメ\n", "utf-8")
     code, out = run(
         capsys,
-        *("edit", old, "-o", new, "--to", "rwkv", "--remove-english", "--remove-script", "Cyrillic"),
+        *("edit", old_path, "-o", new_path, "--to", "rwkv", "--remove-english", "--remove-script", "Cyrillic"),
         *("--remove-entry", "()", "--remove-least-used", "1", "--add-japanese", "2", "--texts", text),
         *("--add-entry", "ab", "--add-kaomoji", "--ids", "compact", "--id-map", ids_file),
     )
     assert code == 0
     assert "7 entries removed" in out
-    again = polytok.load(new)
+    reloaded_tokenizer = polytok.load(new_path)
     id_changes = json.loads(ids_file.read_text("utf-8"))
     assert {"今日", "アメ", "ab", "(^_^)"} <= {entry["piece"] for entry in id_changes["added"]}
-    assert all(again.id_of(entry["piece"]) == entry["id"] for entry in id_changes["added"])
+    assert all(reloaded_tokenizer.id_of(entry["piece"]) == entry["id"] for entry in id_changes["added"])
     assert {" the", "мир", "()", "漢字かな"} <= set(id_changes["removed"].values())
     assert id_changes["kept"]["0"] == 0
-    code, out = run(capsys, "edit", old, "-o", tmp_path / "no.txt", "--to", "rwkv", "--remove-code", "--dry-run")
+    code, out = run(capsys, "edit", old_path, "-o", tmp_path / "no.txt", "--to", "rwkv", "--remove-code", "--dry-run")
     assert (code, "not written" in out) == (0, True)
     assert not (tmp_path / "no.txt").exists()
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import polytok
 from polytok import Encoding, Padding, Truncation
-from polytok.encoding import Encoder, padded
+from polytok.encoding import Encoder, pad_encodings
 from polytok.errors import ArgumentError, EncodeError
 from polytok.spec import (
     Insert,
@@ -90,36 +90,36 @@ def word_level() -> Any:
 
 def reference_and_encoder(name: str) -> tuple[Any, Encoder]:
     """Returns the reference with a template, and the encoder under test."""
-    single, pair = TEMPLATES[name]
+    single_template, pair = TEMPLATES[name]
     reference = word_level()
     special = [(word, WORDS.index(word)) for word in WORDS[:3]]
-    reference.post_processor = tokenizers.processors.TemplateProcessing(single, pair, special)
+    reference.post_processor = tokenizers.processors.TemplateProcessing(single_template, pair, special)
     spec = Spec(
         Vocab.from_rows((word.encode(), i, 0.0, Kind.NORMAL) for i, word in enumerate(WORDS)),
         WordLevel(),
         (SpecialToken("<M>", len(WORDS), special=False, lstrip=True, rstrip=True),),
-        post=Template(template(single), template(pair)),
+        post=Template(template(single_template), template(pair)),
     )
     return reference, Encoder(spec, ReferenceEngine(word_level()))  # type: ignore[arg-type]
 
 
-def check_same(mine: Encoding, theirs: Any) -> None:
+def check_same(actual: Encoding, expected: Any) -> None:
     """Checks that every list and every method agree, also in the windows."""
     for name in LISTS:
-        assert getattr(mine, name) == getattr(theirs, name), name
-    assert mine.n_sequences == theirs.n_sequences
-    for at in range(len(mine) + 2):
-        assert mine.token_to_sequence(at) == theirs.token_to_sequence(at)
-        assert mine.token_to_chars(at) == theirs.token_to_chars(at)
-        assert mine.token_to_word(at) == theirs.token_to_word(at)
+        assert getattr(actual, name) == getattr(expected, name), name
+    assert actual.n_sequences == expected.n_sequences
+    for at in range(len(actual) + 2):
+        assert actual.token_to_sequence(at) == expected.token_to_sequence(at)
+        assert actual.token_to_chars(at) == expected.token_to_chars(at)
+        assert actual.token_to_word(at) == expected.token_to_word(at)
         for sequence in range(3):
-            assert mine.char_to_token(at, sequence) == theirs.char_to_token(at, sequence)
-            assert mine.char_to_word(at, sequence) == theirs.char_to_word(at, sequence)
-            assert mine.word_to_tokens(at, sequence) == theirs.word_to_tokens(at, sequence)
-            assert mine.word_to_chars(at, sequence) == theirs.word_to_chars(at, sequence)
-    assert len(mine.overflowing) == len(theirs.overflowing)
-    for one, other in zip(mine.overflowing, theirs.overflowing, strict=True):
-        check_same(one, other)
+            assert actual.char_to_token(at, sequence) == expected.char_to_token(at, sequence)
+            assert actual.char_to_word(at, sequence) == expected.char_to_word(at, sequence)
+            assert actual.word_to_tokens(at, sequence) == expected.word_to_tokens(at, sequence)
+            assert actual.word_to_chars(at, sequence) == expected.word_to_chars(at, sequence)
+    assert len(actual.overflowing) == len(expected.overflowing)
+    for actual_window, expected_window in zip(actual.overflowing, expected.overflowing, strict=True):
+        check_same(actual_window, expected_window)
 
 
 texts = st.lists(st.sampled_from(("a", "b", "ab", "x", " ", "  <M> ")), max_size=6).map(" ".join)
@@ -191,11 +191,11 @@ def test_options_against_the_reference(
         return text.split(" ") if pretokenized else text
 
     pairs = [(split(text), None if pair is None else split(pair)) for text, pair in batch]
-    mine = []
+    actual = []
     options: Any = SimpleNamespace(add_special=add_special)
     for pair in pairs:
         try:
-            mine.append(encoder.encode(*pair, options, truncation, pretokenized))
+            actual.append(encoder.encode(*pair, options, truncation, pretokenized))
         except ArgumentError:
             return  # The reference panics, or does not truncate; see test_contradictory_options.
         except EncodeError as error:
@@ -203,9 +203,11 @@ def test_options_against_the_reference(
             with pytest.raises(Exception, match=str(error)):
                 encode_batch(reference, [pair], pretokenized, add_special)
             return
-    theirs = encode_batch(reference, pairs, pretokenized, add_special)
-    for one, other in zip(mine if padding is None else padded(mine, padding), theirs, strict=True):
-        check_same(one, other)
+    expected = encode_batch(reference, pairs, pretokenized, add_special)
+    for actual_encoding, expected_encoding in zip(
+        actual if padding is None else pad_encodings(actual, padding), expected, strict=True
+    ):
+        check_same(actual_encoding, expected_encoding)
 
 
 def encode_batch(reference: Any, pairs: list[Any], pretokenized: bool, add_special: bool) -> list[Any]:
@@ -226,9 +228,13 @@ def test_contradictory_options() -> None:
         encoder.truncation(True)
     with pytest.raises(ArgumentError, match="padding=True uses the setting of the tokenizer's file"):
         encoder.padding(True)
-    for wrong in ({"max_length": -1}, {"max_length": 1, "strategy": "first"}, {"max_length": 1, "direction": "up"}):
+    for invalid_options in (
+        {"max_length": -1},
+        {"max_length": 1, "strategy": "first"},
+        {"max_length": 1, "direction": "up"},
+    ):
         with pytest.raises(ArgumentError):
-            Truncation(**wrong)
+            Truncation(**invalid_options)
     with pytest.raises(ArgumentError):
         Padding(length=-1)
     with pytest.raises(TypeError):
@@ -277,11 +283,11 @@ def test_encodings_of_files(loaded_file: tuple[polytok.Tokenizer, Any], add_spec
     set_up(reference, None, None)
     for text in FILE_TEXTS:
         for pair in (None, "and B"):
-            mine = tokenizer.encoding(text, pair, add_special=add_special, special="all")
-            check_same(mine, reference.encode(text, pair, add_special_tokens=add_special))
+            actual = tokenizer.encoding(text, pair, add_special=add_special, special="all")
+            check_same(actual, reference.encode(text, pair, add_special_tokens=add_special))
         words = text.split(" ")
-        mine = tokenizer.encoding(words, add_special=add_special, special="all", pretokenized=True)
-        check_same(mine, reference.encode(words, is_pretokenized=True, add_special_tokens=add_special))
+        actual = tokenizer.encoding(words, add_special=add_special, special="all", pretokenized=True)
+        check_same(actual, reference.encode(words, is_pretokenized=True, add_special_tokens=add_special))
 
 
 def test_windows_and_pads_of_files(loaded_file: tuple[polytok.Tokenizer, Any]) -> None:
@@ -292,9 +298,11 @@ def test_windows_and_pads_of_files(loaded_file: tuple[polytok.Tokenizer, Any]) -
             Padding(to_multiple_of=8, direction=direction),
         )
         set_up(reference, truncation, padding)
-        mine = tokenizer.encodings(FILE_TEXTS, add_special=True, special="all", truncation=truncation, padding=padding)
-        for one, other in zip(mine, reference.encode_batch(list(FILE_TEXTS)), strict=True):
-            check_same(one, other)
+        actual = tokenizer.encodings(
+            FILE_TEXTS, add_special=True, special="all", truncation=truncation, padding=padding
+        )
+        for actual_encoding, expected_encoding in zip(actual, reference.encode_batch(list(FILE_TEXTS)), strict=True):
+            check_same(actual_encoding, expected_encoding)
 
 
 SPACED = st.lists(
@@ -341,24 +349,24 @@ GPT2_LIKE: dict[str, Any] = {
 
 
 def test_the_first_token_of_each_window_keeps_a_space() -> None:
-    reference, ours = load_both(GPT2_LIKE)
+    reference, tokenizer = load_both(GPT2_LIKE)
     reference.enable_truncation(2)
-    check_same(ours.encoding("a b a b a", truncation=Truncation(2)), reference.encode("a b a b a"))
+    check_same(tokenizer.encoding("a b a b a", truncation=Truncation(2)), reference.encode("a b a b a"))
 
 
 def test_only_the_first_word_keeps_a_space() -> None:
-    reference, ours = load_both(GPT2_LIKE)
+    reference, tokenizer = load_both(GPT2_LIKE)
     words = ["a b", " a", "  b"]
-    check_same(ours.encoding(words, pretokenized=True), reference.encode(words, is_pretokenized=True))
+    check_same(tokenizer.encoding(words, pretokenized=True), reference.encode(words, is_pretokenized=True))
 
 
 def test_a_text_that_occurs_twice_in_the_template_is_encoded_once() -> None:
     parts = [{"Sequence": {"id": "A", "type_id": number}} for number in range(2)]
     pair = [*parts, {"Sequence": {"id": "B", "type_id": 2}}]
     template = {"type": "TemplateProcessing", "single": parts, "pair": pair, "special_tokens": {}}
-    reference, ours = load_both({**GPT2_LIKE, "post_processor": template})
-    check_same(ours.encoding("a"), reference.encode("a"))
-    check_same(ours.encoding("a", "b"), reference.encode("a", "b"))
+    reference, tokenizer = load_both({**GPT2_LIKE, "post_processor": template})
+    check_same(tokenizer.encoding("a"), reference.encode("a"))
+    check_same(tokenizer.encoding("a", "b"), reference.encode("a", "b"))
 
 
 def test_truncation_and_padding_of_the_file() -> None:
@@ -367,25 +375,25 @@ def test_truncation_and_padding_of_the_file() -> None:
         **{"strategy": {"Fixed": 4}, "direction": "Left", "pad_to_multiple_of": None, "pad_id": 1},
         **{"pad_type_id": 0, "pad_token": "b"},
     }
-    reference, ours = load_both({**GPT2_LIKE, "truncation": truncation, "padding": padding})
-    check_same(ours.encoding("a b a", truncation=True, padding=True), reference.encode("a b a"))
+    reference, tokenizer = load_both({**GPT2_LIKE, "truncation": truncation, "padding": padding})
+    check_same(tokenizer.encoding("a b a", truncation=True, padding=True), reference.encode("a b a"))
 
 
 def test_an_empty_piece_is_not_a_word() -> None:
     added = {"id": 5, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     strip = {"type": "Strip", "strip_left": True, "strip_right": True}
-    reference, ours = load_both({**GPT2_LIKE, "normalizer": strip, "added_tokens": [{**added, "special": True}]})
-    actual, expected = ours.encoding("  <x> a", special="all"), reference.encode("  <x> a")
+    reference, tokenizer = load_both({**GPT2_LIKE, "normalizer": strip, "added_tokens": [{**added, "special": True}]})
+    actual, expected = tokenizer.encoding("  <x> a", special="all"), reference.encode("  <x> a")
     assert (actual.word_ids, actual.tokens) == (expected.word_ids, expected.tokens)
 
 
 def test_texts_of_special_tokens_are_those_found_in_the_text() -> None:
     flags = {"single_word": False, "lstrip": True, "rstrip": False, "normalized": True}
     added = [{"id": 5, "content": "É", **flags, "special": True}, {"id": 0, "content": "a", **flags, "special": True}]
-    reference, ours = load_both({**GPT2_LIKE, "normalizer": {"type": "NFD"}, "added_tokens": added})
-    for plain in (False, True):
-        reference.encode_special_tokens = plain
-        actual, expected = ours.encoding("b  É  a", special=() if plain else "all"), reference.encode("b  É  a")
+    reference, tokenizer = load_both({**GPT2_LIKE, "normalizer": {"type": "NFD"}, "added_tokens": added})
+    for is_plain in (False, True):
+        reference.encode_special_tokens = is_plain
+        actual, expected = tokenizer.encoding("b  É  a", special=() if is_plain else "all"), reference.encode("b  É  a")
         assert (actual.ids, actual.tokens, actual.offsets) == (expected.ids, expected.tokens, expected.offsets)
 
 
@@ -395,14 +403,14 @@ def test_an_entry_can_be_both_a_byte_and_unknown(byte_fallback: bool, missing: i
     rows = [["a", -1.0], ["b", -9.0], ["bc", -3.0], *([f"<0x{byte:02X}>", 0.0] for byte in range(256 - missing))]
     model = {"type": "Unigram", "vocab": rows, "byte_fallback": byte_fallback}
     for byte in b"bcy":
-        theirs, ours = load_both({"model": model | {"unk_id": 3 + byte}})
+        reference, tokenizer = load_both({"model": model | {"unk_id": 3 + byte}})
         for text in ("axc", "abcc", "a\u00e9b", "bb", "yb", "xyx", "<0x62>"):
-            expected, actual = theirs.encode(text), ours.encoding(text)
+            expected, actual = reference.encode(text), tokenizer.encoding(text)
             assert (actual.ids, actual.tokens, actual.offsets) == (expected.ids, expected.tokens, expected.offsets)
 
 
 def test_spans_of_many_bytes_of_one_character_take_linear_time() -> None:
     rows = [["<unk>", 0.0], *([f"<0x{byte:02X}>", -1.0] for byte in range(256))]
-    _, ours = load_both({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
-    encoding = ours.encoding("é" * 200_000)
+    _, tokenizer = load_both({"model": {"type": "Unigram", "unk_id": 0, "vocab": rows, "byte_fallback": True}})
+    encoding = tokenizer.encoding("é" * 200_000)
     assert len(encoding) == 400_000 and set(encoding.offsets) == {(0, 200_000)}

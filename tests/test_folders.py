@@ -51,8 +51,8 @@ def test_tokenizer_json_with_its_configuration(tmp_path: Path) -> None:
     assert tokenizer.encode("<pad>", special="all") == [32000]
     assert tokenizer.spec.extra["huggingface"]["config"]["chat_template"] == "{{ messages }}"
     assert tokenizer.spec.origin.name == path.name
-    single = polytok.load(str(path / "tokenizer.json")).spec
-    assert replace(single, origin=tokenizer.spec.origin) == tokenizer.spec
+    single_spec = polytok.load(str(path / "tokenizer.json")).spec
+    assert replace(single_spec, origin=tokenizer.spec.origin) == tokenizer.spec
 
 
 @pytest.mark.parametrize("space", [False, True])
@@ -68,8 +68,8 @@ def test_gpt2s_files(tmp_path: Path, space: bool) -> None:
             assert tokenizer.encode(text, special="all") == reference.encode(text).ids
     target = tmp_path / "tokenizer.json"
     assert polytok.load(path).save(target, "huggingface") == ("names: eos = 50256 becomes None",)
-    again = tokenizers.Tokenizer.from_file(str(target))
-    assert [again.encode(text).ids for text in TEXTS] == [reference.encode(text).ids for text in TEXTS]
+    reloaded_tokenizer = tokenizers.Tokenizer.from_file(str(target))
+    assert [reloaded_tokenizer.encode(text).ids for text in TEXTS] == [reference.encode(text).ids for text in TEXTS]
 
 
 def test_clips_files(tmp_path: Path) -> None:

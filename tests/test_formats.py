@@ -20,8 +20,8 @@ from polytok.spec import Template
 
 def test_the_table_names_every_module() -> None:
     modules = [importlib.import_module(f"polytok.formats.{row.name}") for row in pkgutil.iter_modules(formats.__path__)]
-    known = {row.name for row in formats.all_formats()}
-    assert {module.name for module in modules if hasattr(module, "refusal")} == known
+    known_names = {row.name for row in formats.all_formats()}
+    assert {module.name for module in modules if hasattr(module, "refusal")} == known_names
 
 
 def test_every_format_has_a_small_file() -> None:
@@ -55,10 +55,10 @@ def test_a_real_file_is_written_byte_for_byte(path: str) -> None:
     format_name, size = REAL[path]
     spec = formats.read(data)
     assert (spec.origin.format, len(spec.vocab)) == (format_name, size)
-    written = conversion.write(spec, format_name, strict=True)
-    assert written.losses == ()
-    assert written.data == data
-    assert formats.read(written.data) == spec
+    written_file = conversion.write(spec, format_name, strict=True)
+    assert written_file.losses == ()
+    assert written_file.data == data
+    assert formats.read(written_file.data) == spec
 
 
 @pytest.mark.parametrize("path", REAL)

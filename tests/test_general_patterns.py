@@ -80,16 +80,16 @@ def test_replacing_a_distant_match_or_no_match(pattern: str, content: str) -> No
     tokenizers = pytest.importorskip("tokenizers")
     models, normalizers, decoders = tokenizers.models, tokenizers.normalizers, tokenizers.decoders
     vocab = [("<unk>", 0.0), *((c, -2.0) for c in sorted({*LONG_TEXT, "\u2581"}))]
-    theirs = tokenizers.Tokenizer(models.Unigram(vocab, 0, False))
+    reference = tokenizers.Tokenizer(models.Unigram(vocab, 0, False))
     replace = tokenizers.Regex(pattern)
-    theirs.normalizer = normalizers.Sequence(
+    reference.normalizer = normalizers.Sequence(
         [normalizers.Replace(replace, content), normalizers.Replace(" ", "\u2581")]
     )
-    theirs.decoder = decoders.Sequence([decoders.Fuse(), decoders.Replace(replace, content)])
-    ours = polytok.load(theirs.to_str().encode())
-    ids = ours.encode(LONG_TEXT)
-    assert ids == theirs.encode(LONG_TEXT).ids
-    assert ours.decode(ids) == theirs.decode(ids)
+    reference.decoder = decoders.Sequence([decoders.Fuse(), decoders.Replace(replace, content)])
+    tokenizer = polytok.load(reference.to_str().encode())
+    ids = tokenizer.encode(LONG_TEXT)
+    assert ids == reference.encode(LONG_TEXT).ids
+    assert tokenizer.decode(ids) == reference.decode(ids)
 
 
 @pytest.mark.parametrize("name", ["chameleon", "exaone-moe"])

@@ -74,10 +74,10 @@ def is_known_to_differ(twin: llama_cpp.LlamaCpp, text: bytes) -> bool:
 
 
 def random_texts(twin: llama_cpp.LlamaCpp, seed: int, *, has_invalid_utf8: bool = False) -> list[bytes]:
-    longest = 400
-    generated = texts.generate_texts(seed, COUNT, vocabulary_pieces(twin), has_invalid_utf8=has_invalid_utf8)
-    truncated = (text[:longest] for text in generated)
-    return list(truncated if has_invalid_utf8 else map(texts.drop_invalid_utf8, truncated))
+    max_length = 400
+    generated_texts = texts.generate_texts(seed, COUNT, vocabulary_pieces(twin), has_invalid_utf8=has_invalid_utf8)
+    truncated_texts = (text[:max_length] for text in generated_texts)
+    return list(truncated_texts if has_invalid_utf8 else map(texts.drop_invalid_utf8, truncated_texts))
 
 
 @pytest.mark.skipif(not REAL_FILES, reason=f"no files in {FOLDER}")
@@ -123,8 +123,8 @@ def test_real_files_and_the_twin(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_real_files_are_written_byte_for_byte(name: str) -> None:
     data = (FOLDER / name).read_bytes()
-    written = conversion.write(formats.read(data), "gguf", strict=True)
-    assert written.data == data
+    written_file = conversion.write(formats.read(data), "gguf", strict=True)
+    assert written_file.data == data
 
 
 @pytest.mark.parametrize("name", SMALL_VOCABULARIES)
@@ -181,10 +181,10 @@ def test_changed_specs_are_written() -> None:
     from dataclasses import replace
 
     spec = formats.read(file(spm()))
-    changed = replace(spec, names={**spec.names, "eos": 5}, post=polytok.spec.Template.around((), (5,)))
-    again = formats.read(conversion.write(changed, "gguf", strict=True).data)
-    assert (again.names["eos"], again.post) == (5, changed.post)
-    assert again.extra["gguf"]["keys"]["tokenizer.ggml.eos_token_id"][3] == struct.pack("<I", 5)
+    changed_spec = replace(spec, names={**spec.names, "eos": 5}, post=polytok.spec.Template.around((), (5,)))
+    reread_spec = formats.read(conversion.write(changed_spec, "gguf", strict=True).data)
+    assert (reread_spec.names["eos"], reread_spec.post) == (5, changed_spec.post)
+    assert reread_spec.extra["gguf"]["keys"]["tokenizer.ggml.eos_token_id"][3] == struct.pack("<I", 5)
 
 
 @pytest.mark.parametrize("name", SMALL_VOCABULARIES)
@@ -192,11 +192,11 @@ def test_specs_without_their_file_are_written(name: str) -> None:
     from dataclasses import replace
 
     spec = formats.read(file(SMALL_VOCABULARIES[name]))
-    again = formats.read(conversion.write(replace(spec, extra={}), "gguf").data)
-    wanted = replace(spec, extra={})
+    reread_spec = formats.read(conversion.write(replace(spec, extra={}), "gguf").data)
+    expected_spec = replace(spec, extra={})
     for part in ("model", "normalize", "split", "unknown", "post", "decode", "names", "matching"):
-        assert getattr(again, part) == getattr(wanted, part), part
-    assert again.vocab.pieces() == wanted.vocab.pieces()
+        assert getattr(reread_spec, part) == getattr(expected_spec, part), part
+    assert reread_spec.vocab.pieces() == expected_spec.vocab.pieces()
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -313,11 +313,11 @@ def test_flipped_bytes(name: str) -> None:
     data = file(SMALL_VOCABULARIES[name])
     pick = random.Random(name)
     for _ in range(600):
-        damaged = bytearray(data)
+        damaged_data = bytearray(data)
         for _ in range(pick.randrange(1, 4)):
-            damaged[pick.randrange(len(damaged))] = pick.randrange(256)
+            damaged_data[pick.randrange(len(damaged_data))] = pick.randrange(256)
         try:
-            tokenizer = polytok.load(bytes(damaged), format="gguf")
+            tokenizer = polytok.load(bytes(damaged_data), format="gguf")
             tokenizer.decode(tokenizer.encode("a <s> the\n日 12", special="all", add_special=True))
         except polytok.PolytokError:
             continue

@@ -113,9 +113,13 @@ def test_kitoken(folder: str, name: str, kind: str) -> None:
     special = "all" if folder in ("tiktoken", "tokenizers") else ()
     assert len(inputs) == len(expected) > 0
     outputs = inputs
-    decoded = KITOKEN / folder / f"{kind}_output_{name}.txt"
-    if decoded.exists():
-        outputs = [decoded.read_text("utf-8")] if kind == "utf8" else [unescape(line) for line in file_lines(decoded)]
+    decoded_path = KITOKEN / folder / f"{kind}_output_{name}.txt"
+    if decoded_path.exists():
+        outputs = (
+            [decoded_path.read_text("utf-8")]
+            if kind == "utf8"
+            else [unescape(line) for line in file_lines(decoded_path)]
+        )
     for text, row, output in zip(inputs, expected, outputs, strict=True):
         assert tokenizer.encode(text, special=special) == row, text
         assert tokenizer.decode(row) == output

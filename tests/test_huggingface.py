@@ -42,21 +42,21 @@ def real_texts(spec: Spec) -> list[str]:
     return [text.decode() for text in texts.generate_texts(7, REAL_TEXTS, words)]
 
 
-def check_equal(reference: Any, ours: Tokenizer, text: str) -> None:
+def check_equal(reference: Any, tokenizer: Tokenizer, text: str) -> None:
     """Compares ids with and without special tokens, spans, and the decoded text."""
     try:
         expected = reference.encode(text, add_special_tokens=False)
     except Exception:
         with pytest.raises(EncodeError):
-            ours.encode(text, special="all")
+            tokenizer.encode(text, special="all")
         return
-    assert ours.encode(text, special="all") == expected.ids, text
-    tokens = ours.tokens(text, special="all")
+    assert tokenizer.encode(text, special="all") == expected.ids, text
+    tokens = tokenizer.tokens(text, special="all")
     assert [(token.start, token.end) for token in tokens] == expected.offsets, (text, expected.tokens)
-    assert ours.encode(text, special="all", add_special=True) == reference.encode(text).ids, text
+    assert tokenizer.encode(text, special="all", add_special=True) == reference.encode(text).ids, text
     for skip in (False, True):
-        decoded = reference.decode(expected.ids, skip_special_tokens=skip)
-        assert ours.decode(expected.ids, skip_special=skip) == decoded, (text, expected.tokens)
+        decoded_text = reference.decode(expected.ids, skip_special_tokens=skip)
+        assert tokenizer.decode(expected.ids, skip_special=skip) == decoded_text, (text, expected.tokens)
 
 
 # Components
@@ -65,33 +65,33 @@ def check_equal(reference: Any, ours: Tokenizer, text: str) -> None:
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
 def test_a_component_encodes_as_tokenizers_does(kind: str, name: str) -> None:
     reference = sample(kind, name)
-    ours = Tokenizer(formats.read(reference.to_str().encode()))
+    tokenizer = Tokenizer(formats.read(reference.to_str().encode()))
     for text in small_texts(name):
-        check_equal(reference, ours, text)
+        check_equal(reference, tokenizer, text)
 
 
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
 def test_a_component_is_written_unchanged(kind: str, name: str) -> None:
     data = sample(kind, name).to_str().encode()
     spec = formats.read(data)
-    written = conversion.write(spec, "huggingface", strict=True)
-    assert json.loads(written.data) == json.loads(data)
-    assert formats.read(written.data) == spec
+    written_file = conversion.write(spec, "huggingface", strict=True)
+    assert json.loads(written_file.data) == json.loads(data)
+    assert formats.read(written_file.data) == spec
 
 
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
 def test_a_component_is_written_from_its_spec(kind: str, name: str) -> None:
     reference = sample(kind, name)
     spec = replace(formats.read(reference.to_str().encode()), extra={})
-    written = conversion.write(spec, "huggingface", strict=True)
-    assert replace(formats.read(written.data), extra={}) == spec
-    again = tokenizers.Tokenizer.from_str(written.data.decode())
+    written_file = conversion.write(spec, "huggingface", strict=True)
+    assert replace(formats.read(written_file.data), extra={}) == spec
+    reloaded_reference = tokenizers.Tokenizer.from_str(written_file.data.decode())
     for text in small_texts(name)[:80]:
         try:
             expected = reference.encode(text)
         except Exception:
             continue
-        actual = again.encode(text)
+        actual = reloaded_reference.encode(text)
         assert (actual.ids, actual.offsets) == (expected.ids, expected.offsets), text
 
 
@@ -103,9 +103,9 @@ def test_a_real_file_is_written_unchanged(name: str) -> None:
     data = real(f"huggingface/{name}")
     spec = formats.read(data)
     assert spec.origin.format == "huggingface"
-    written = conversion.write(spec, "huggingface", strict=True)
-    assert json.loads(written.data) == json.loads(data)
-    assert formats.read(written.data) == spec
+    written_file = conversion.write(spec, "huggingface", strict=True)
+    assert json.loads(written_file.data) == json.loads(data)
+    assert formats.read(written_file.data) == spec
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -113,9 +113,9 @@ def test_a_real_file_encodes_as_tokenizers_does(name: str) -> None:
     data = real(f"huggingface/{name}")
     reference = tokenizers.Tokenizer.from_str(data.decode())
     spec = formats.read(data)
-    ours = Tokenizer(spec)
+    tokenizer = Tokenizer(spec)
     for text in real_texts(spec):
-        check_equal(reference, ours, text)
+        check_equal(reference, tokenizer, text)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -123,10 +123,10 @@ def test_a_rewritten_real_file_encodes_as_before(name: str) -> None:
     data = real(f"huggingface/{name}")
     reference = tokenizers.Tokenizer.from_str(data.decode())
     spec = replace(formats.read(data), extra={})
-    again = tokenizers.Tokenizer.from_str(conversion.write(spec, "huggingface", strict=True).data.decode())
+    reloaded_reference = tokenizers.Tokenizer.from_str(conversion.write(spec, "huggingface", strict=True).data.decode())
     for text in real_texts(spec)[:100]:
-        assert again.encode(text).ids == reference.encode(text).ids
-        assert again.encode(text).offsets == reference.encode(text).offsets
+        assert reloaded_reference.encode(text).ids == reference.encode(text).ids
+        assert reloaded_reference.encode(text).offsets == reference.encode(text).offsets
 
 
 # How components are read
@@ -157,45 +157,45 @@ def test_byte_level_bpe_is_over_bytes() -> None:
 
 
 def test_ids_of_added_tokens_are_those_of_tokenizers() -> None:
-    listed = [
+    added_tokens = [
         added_token("x", 9),
         added_token("a", 7, special=True),
         added_token("", 8),
         added_token("y", 4),
         added_token("x", 9, rstrip=True),
     ]
-    spec = read_document(added_tokens=listed)
+    spec = read_document(added_tokens=added_tokens)
     assert [(token.text, token.id, token.rstrip) for token in spec.special] == [
         ("x", 3, True),
         ("a", 0, False),
         ("y", 4, False),
     ]
-    reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed)))
+    reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=added_tokens)))
     assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
     assert "'x' has the id 9 in the file, but 3 in tokenizers" in spec.extra["huggingface"]["warnings"][0]
     assert conversion.write(spec, "huggingface").losses == ()
 
 
 def test_ids_of_added_tokens_if_the_vocabulary_has_gaps() -> None:
-    listed = [added_token("a", 0), added_token("y", 1), added_token("z", 2)]
+    added_tokens = [added_token("a", 0), added_token("y", 1), added_token("z", 2)]
     model = {"type": "BPE", "vocab": {"a": 700, "b": 3}, "merges": []}
-    spec = read_document(added_tokens=listed, model=model)
-    reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=listed, model=model)))
+    spec = read_document(added_tokens=added_tokens, model=model)
+    reference = tokenizers.Tokenizer.from_str(json.dumps(document(added_tokens=added_tokens, model=model)))
     assert [(token.text, token.id) for token in spec.special] == [("a", 700), ("y", 2), ("z", 3)]
     assert all(reference.token_to_id(token.text) == token.id for token in spec.special)
 
 
 def test_a_special_token_is_skipped_by_its_normalized_text() -> None:
-    listed = [
+    added_tokens = [
         added_token("AB", 3, special=True, normalized=True),
         added_token("a", 0, special=True),
         added_token("A", 4, normalized=True),
     ]
-    data = json.dumps(document(added_tokens=listed, normalizer={"type": "Lowercase"})).encode()
-    reference, ours = tokenizers.Tokenizer.from_buffer(data), Tokenizer(formats.read(data))
+    data = json.dumps(document(added_tokens=added_tokens, normalizer={"type": "Lowercase"})).encode()
+    reference, tokenizer = tokenizers.Tokenizer.from_buffer(data), Tokenizer(formats.read(data))
     for skip in (False, True):
         for id in (0, 1, 2, 3, 4):
-            assert ours.decode([id], skip_special=skip) == reference.decode([id], skip_special_tokens=skip)
+            assert tokenizer.decode([id], skip_special=skip) == reference.decode([id], skip_special_tokens=skip)
 
 
 def test_an_entry_that_is_not_bytes_decodes_to_its_text() -> None:
@@ -203,18 +203,18 @@ def test_an_entry_that_is_not_bytes_decodes_to_its_text() -> None:
     id = document["model"]["vocab"]["世"]
     for decoder in (None, {"type": "Fuse"}, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}):
         data = json.dumps({**document, "decoder": decoder}).encode()
-        ours, reference = Tokenizer(formats.read(data)), tokenizers.Tokenizer.from_buffer(data)
-        assert ours.decode([id, id]) == reference.decode([id, id])
+        tokenizer, reference = Tokenizer(formats.read(data)), tokenizers.Tokenizer.from_buffer(data)
+        assert tokenizer.decode([id, id]) == reference.decode([id, id])
 
 
 def test_a_piece_that_fails_before_many_others() -> None:
-    reference = sample("model", "word level, unk is no entry")
+    reference = sample("model", "word level, unk is not an entry")
     reference.pre_tokenizer = tokenizers.pre_tokenizers.Digits(individual_digits=True)
-    ours = Tokenizer(formats.read(reference.to_str().encode()))
+    tokenizer = Tokenizer(formats.read(reference.to_str().encode()))
     with pytest.raises(EncodeError):
-        ours.tokens("9" * 300)
+        tokenizer.tokens("9" * 300)
     with pytest.raises(EncodeError):
-        ours.encode("9" * 300)
+        tokenizer.encode("9" * 300)
 
 
 UNTAGGED: list[tuple[str, Any]] = [
@@ -248,8 +248,8 @@ def test_legacy_components(member: str, value: Any) -> None:
     legacy_document = {**document(), member: value}
     reference = tokenizers.Tokenizer.from_str(json.dumps(legacy_document))
     spec = formats.read(json.dumps(legacy_document).encode(), format="huggingface")
-    newest = formats.read(reference.to_str().encode(), format="huggingface")
-    assert replace(spec, extra={}) == replace(newest, extra={})
+    newest_spec = formats.read(reference.to_str().encode(), format="huggingface")
+    assert replace(spec, extra={}) == replace(newest_spec, extra={})
     assert json.loads(conversion.write(spec, "huggingface", strict=True).data) == legacy_document
 
 
@@ -308,16 +308,16 @@ def test_unusual_json() -> None:
     ]:
         with pytest.raises(FormatError, match=message):
             formats.read(data, format="huggingface")
-    nested: Any = None
+    nested_json: Any = None
     for _ in range(60):
-        nested = {"type": "Sequence", "normalizers": [nested] if nested else []}
-    assert len(read_document(normalizer=nested).normalize) == 1
+        nested_json = {"type": "Sequence", "normalizers": [nested_json] if nested_json else []}
+    assert len(read_document(normalizer=nested_json).normalize) == 1
 
 
 def test_an_edited_spec_writes_the_edit() -> None:
     spec = read_document(normalizer={"type": "NFC"}, pre_tokenizer={"type": "Whitespace"})
-    edited = replace(spec, split=(PatternSplit("x|y", "isolated"),))
-    written_document = json.loads(conversion.write(edited, "huggingface", strict=True).data)
+    edited_spec = replace(spec, split=(PatternSplit("x|y", "isolated"),))
+    written_document = json.loads(conversion.write(edited_spec, "huggingface", strict=True).data)
     assert written_document["normalizer"] == {"type": "NFC"}
     assert written_document["pre_tokenizer"]["pattern"] == {"Regex": "x|y"}
 

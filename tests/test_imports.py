@@ -28,8 +28,8 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 def test_importing_the_package_imports_no_other_module_of_it() -> None:
     code = "import polytok, sys; print([name for name in sys.modules if name.startswith('polytok.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "[]\n"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout == "[]\n"
 
 
 USE = """

@@ -38,10 +38,10 @@ def test_imports_of_a_package(package: layers.House) -> None:
 
 
 def test_arrows_that_go_up(package: layers.House) -> None:
-    listed = ["package", "high", "_stub", "low", "inner"]
-    (message,) = layers.check(package, listed)
+    listed_rooms = ["package", "high", "_stub", "low", "inner"]
+    (message,) = layers.check(package, listed_rooms)
     assert message == "package/inner/deep.py:3: inner imports high, which is listed above it"
-    assert len(list(layers.check(package, ["inner", *listed[:-1]]))) == 2
+    assert len(list(layers.check(package, ["inner", *listed_rooms[:-1]]))) == 2
 
 
 def test_missing_rooms(package: layers.House) -> None:

@@ -43,18 +43,18 @@ def test_lists_equal_arrays_before_and_after_ints_are_stored(first_id: int) -> N
 def test_ints_are_shared_with_correct_reference_counts() -> None:
     tokenizer, text = tokenizer_of(1000, 100), text_of(100)
     tokenizer.encode(text * (MANY // 100))
-    first, again = tokenizer.encode(text), tokenizer.encode(text)
-    assert all(one is other for one, other in zip(first, again, strict=True))
-    counts = [sys.getrefcount(first[7])]
+    first_ids, second_ids = tokenizer.encode(text), tokenizer.encode(text)
+    assert all(first_id is second_id for first_id, second_id in zip(first_ids, second_ids, strict=True))
+    counts = [sys.getrefcount(first_ids[7])]
     lists = [tokenizer.encode(text) for _ in range(50)]
-    counts.append(sys.getrefcount(first[7]))
+    counts.append(sys.getrefcount(first_ids[7]))
     del lists
-    counts.append(sys.getrefcount(first[7]))
+    counts.append(sys.getrefcount(first_ids[7]))
     del tokenizer
     gc.collect()
-    counts.append(sys.getrefcount(first[7]))
+    counts.append(sys.getrefcount(first_ids[7]))
     assert [count - counts[0] for count in counts] == [0, 50, 0, -1]
-    assert first == again == list(range(1000, 1100))
+    assert first_ids == second_ids == list(range(1000, 1100))
 
 
 def test_ints_are_freed_with_the_tokenizer() -> None:
@@ -77,20 +77,20 @@ def test_ints_are_freed_with_the_tokenizer() -> None:
 def test_lists_in_many_threads() -> None:
     tokenizer, text = tokenizer_of(1000, 3000), text_of(3000)
     expected = list(range(1000, 4000))
-    wrong: list[int] = []
+    wrong_threads: list[int] = []
 
     def work(shift: int) -> None:
         for n in range(20):
             at = (shift * 97 + n * 131) % 3000
             if tokenizer.encode(text[at:]) != expected[at:]:
-                wrong.append(at)
+                wrong_threads.append(at)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert not wrong_threads
 
 
 def test_an_empty_list() -> None:

@@ -188,9 +188,9 @@ def test_sentencepiece_flags(
 ) -> None:
     tokenizer = Tokenizer(sentencepiece_spec(model, step, unknown, line, with_mark=with_mark))
     check(tokenizer, 150)
-    plain = not (step.add_dummy_prefix or step.remove_extra_whitespaces or step.escape_whitespaces)
+    is_plain = not (step.add_dummy_prefix or step.remove_extra_whitespaces or step.escape_whitespaces)
     finds_controls = model == Word() and line == "0.2.1"
-    assert tokenizer.lossless.for_text == (plain and unknown == "bytes" and not with_mark and not finds_controls)
+    assert tokenizer.lossless.for_text == (is_plain and unknown == "bytes" and not with_mark and not finds_controls)
 
 
 @pytest.mark.parametrize("model", [CHARS, Unigram(), Char(), Word()], ids=lambda model: model.kind)
@@ -225,9 +225,9 @@ def test_pieces_of_other_kinds(piece: str, model: Model, line: Line, kind: Kind)
 def test_a_control_symbol_of_one_character_is_an_error_in_the_older_line() -> None:
     step = SentencePieceNormalize(b"", False, False, False)
     row = (b"c", 0, 0.0, int(Kind.CONTROL))
-    older = Tokenizer(sentencepiece_spec(CHARS, step, "bytes", "0.2.1", (row,), with_mark=False))
-    assert "control symbol" in reason_text(older)
-    check(older, 100)
+    older_tokenizer = Tokenizer(sentencepiece_spec(CHARS, step, "bytes", "0.2.1", (row,), with_mark=False))
+    assert "control symbol" in reason_text(older_tokenizer)
+    check(older_tokenizer, 100)
 
 
 def test_byte_pieces_that_a_restriction_excludes() -> None:
@@ -449,5 +449,5 @@ def test_llama2c_losses(spec: Spec, reason: str) -> None:
 
 def test_steps_of_different_formats() -> None:
     spec = llama2c_spec(b" ", b"a")
-    for other in (replace(spec, decode=BytesDecode()), replace(spec, normalize=())):
-        assert "not provably undo" in reason_text(Tokenizer(other))
+    for other_spec in (replace(spec, decode=BytesDecode()), replace(spec, normalize=())):
+        assert "not provably undo" in reason_text(Tokenizer(other_spec))

@@ -87,10 +87,10 @@ WRONG: dict[str, tuple[bytes | Answer, str]] = {
 @pytest.mark.parametrize("kind", WRONG)
 def test_failed_downloads_are_errors_and_leave_no_file(server: Server, tmp_path: Path, kind: str) -> None:
     answer, message = WRONG[kind]
-    with pytest.raises(FetchError, match=message) as caught:
+    with pytest.raises(FetchError, match=message) as error_info:
         fetch_bytes(publish_file(server, answer), tmp_path)
-    assert "polytok.load('/path/to/cl100k_base.tiktoken')" in str(caught.value)
-    assert isinstance(caught.value, OSError)
+    assert "polytok.load('/path/to/cl100k_base.tiktoken')" in str(error_info.value)
+    assert isinstance(error_info.value, OSError)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -181,13 +181,15 @@ def test_the_names_are_those_of_tiktoken() -> None:
 
 
 def test_gpt2_is_that_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    public = pytest.importorskip("tiktoken_ext.openai_public")
-    said: dict[str, str] = {}
-    monkeypatch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda **options: said.update(options))
-    public.gpt2()
+    tiktoken_encodings = pytest.importorskip("tiktoken_ext.openai_public")
+    requested_files: dict[str, str] = {}
+    monkeypatch.setattr(
+        tiktoken_encodings, "data_gym_to_mergeable_bpe_ranks", lambda **options: requested_files.update(options)
+    )
+    tiktoken_encodings.gpt2()
     assert named.FILES["gpt2"] == (
-        named.PublishedFile(said["vocab_bpe_file"], said["vocab_bpe_hash"]),
-        named.PublishedFile(said["encoder_json_file"], said["encoder_json_hash"]),
+        named.PublishedFile(requested_files["vocab_bpe_file"], requested_files["vocab_bpe_hash"]),
+        named.PublishedFile(requested_files["encoder_json_file"], requested_files["encoder_json_hash"]),
     )
 
 
@@ -203,9 +205,10 @@ def gpt2_files() -> tuple[bytes, bytes]:
 def publisher(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """Runs a server with all of tiktoken's files."""
     files = {}
-    for name, listed in named.FILES.items():
+    for name, listed_files in named.FILES.items():
         files[name] = tuple(
-            named.PublishedFile(f"{server.address}/{file.address.rpartition('/')[2]}", file.sha256) for file in listed
+            named.PublishedFile(f"{server.address}/{file.address.rpartition('/')[2]}", file.sha256)
+            for file in listed_files
         )
         if name != "gpt2":
             path = files[name][0].address.rpartition("/")[2]
@@ -223,11 +226,11 @@ def test_every_name_loads(publisher: Server, tmp_path: Path, name: str) -> None:
     tokenizer = polytok.load(name, cache_dir=tmp_path)
     assert tokenizer.spec.origin.name == name
     assert tokenizer.decode(tokenizer.encode(TEXT, special="all")) == TEXT
-    known = {row.name: row for row in KNOWN}.get(name)
-    if known:
-        assert tokenizer.special_tokens == dict(known.scheme.special_tokens)
-    again = polytok.load(name, cache_dir=tmp_path)
-    assert again.spec == tokenizer.spec
+    known_file = {row.name: row for row in KNOWN}.get(name)
+    if known_file:
+        assert tokenizer.special_tokens == dict(known_file.scheme.special_tokens)
+    reloaded_tokenizer = polytok.load(name, cache_dir=tmp_path)
+    assert reloaded_tokenizer.spec == tokenizer.spec
     assert len(publisher.asked) == (2 if name == "gpt2" else 1)
 
 
@@ -246,8 +249,8 @@ def test_two_names_of_one_file(publisher: Server, tmp_path: Path) -> None:
 def test_options_of_a_name(publisher: Server, tmp_path: Path) -> None:
     tokenizer = polytok.load("cl100k_base", special_tokens={"<|mine|>": 100300}, cache_dir=tmp_path)
     assert (tokenizer.special_tokens, tokenizer.spec.origin.name) == ({"<|mine|>": 100300}, None)
-    wrong: list[dict[str, Any]] = [{"format": "tiktoken"}, {"name": "x"}, {"line": "0.2.1"}]
-    for options in wrong:
+    invalid_options: list[dict[str, Any]] = [{"format": "tiktoken"}, {"name": "x"}, {"line": "0.2.1"}]
+    for options in invalid_options:
         with pytest.raises(ArgumentError, match="cl100k_base"):
             polytok.load("cl100k_base", cache_dir=tmp_path, **options)
 
@@ -283,10 +286,10 @@ def command_line(*arguments: str, cache: Path) -> str:
 def test_names_on_the_command_line(tmp_path: Path) -> None:
     file = named.FILES["r50k_base"][0]
     (tmp_path / file.name).write_bytes(real("tiktoken/r50k_base.tiktoken"))
-    listed = dict(line.split(maxsplit=1) for line in command_line("info", "--names", cache=tmp_path).splitlines())
-    assert listed.keys() == {"default", *named.FILES, "hf:owner/name"}
-    assert listed["r50k_base"] == f"kept: {tmp_path / file.name}"
-    assert listed["o200k_base"] == f"not fetched: {named.FILES['o200k_base'][0].address}"
+    listed_names = dict(line.split(maxsplit=1) for line in command_line("info", "--names", cache=tmp_path).splitlines())
+    assert listed_names.keys() == {"default", *named.FILES, "hf:owner/name"}
+    assert listed_names["r50k_base"] == f"kept: {tmp_path / file.name}"
+    assert listed_names["o200k_base"] == f"not fetched: {named.FILES['o200k_base'][0].address}"
     assert command_line("encode", "-m", "r50k_base", cache=tmp_path).split() == ["64", "275"]
     assert json.loads(command_line("info", "-m", "r50k_base", "--json", cache=tmp_path))["file"] == {
         "format": "tiktoken",
@@ -352,9 +355,9 @@ def test_a_revision(hub: Server, tmp_path: Path, revision: str) -> None:
 
 
 def test_a_cached_repository_needs_no_hub(hub: Server, tmp_path: Path) -> None:
-    before = named.hub_folder("hf:owner/name", tmp_path)
+    cached_folder = named.hub_folder("hf:owner/name", tmp_path)
     hub.answers.clear()
-    assert named.hub_folder("hf:owner/name", tmp_path) == before
+    assert named.hub_folder("hf:owner/name", tmp_path) == cached_folder
 
 
 def test_loading_a_repository(hub: Server, tmp_path: Path) -> None:
@@ -372,8 +375,10 @@ def test_missing_repositories_and_files(hub: Server, tmp_path: Path, name: str) 
 def test_an_unreachable_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     huggingface_hub = pytest.importorskip("huggingface_hub")
     with serving() as running:
-        gone = functools.partial(huggingface_hub.snapshot_download, endpoint=running.address, token=False)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", gone)
+        unreachable_download = functools.partial(
+            huggingface_hub.snapshot_download, endpoint=running.address, token=False
+        )
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable_download)
     with pytest.raises(FetchError, match="'hf:owner/name' cannot be fetched"):
         named.hub_folder("hf:owner/name", tmp_path)
 

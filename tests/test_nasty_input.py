@@ -118,12 +118,12 @@ def test_characters_that_normalizers_change(name: str) -> None:
 def test_surrogates(name: str) -> None:
     tokenizer = tasks.vocabularies()[name].load()
     assert tokenizer.encode("a\ud83d\ude00b") == tokenizer.encode("a😀b")
-    for lone in ("\ud800", "a\udfff", "\ude00\ud83d", "\ud83d x"):
-        repaired = lone.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        assert tokenizer.encode(lone) == tokenizer.encode(repaired)
+    for broken_text in ("\ud800", "a\udfff", "\ude00\ud83d", "\ud83d x"):
+        repaired_text = broken_text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        assert tokenizer.encode(broken_text) == tokenizer.encode(repaired_text)
         if name in ("cl100k_base", "o200k_base"):
-            (theirs,) = tasks.vocabularies()[name].corpus_references()
-            assert tokenizer.encode(lone) == theirs.encoding.encode_ordinary(lone)  # type: ignore[attr-defined]
+            (reference,) = tasks.vocabularies()[name].corpus_references()
+            assert tokenizer.encode(broken_text) == reference.encoding.encode_ordinary(broken_text)  # type: ignore[attr-defined]
 
 
 @needs_data
@@ -207,14 +207,14 @@ def load_or_error(load: Callable[[], polytok.Tokenizer]) -> polytok.Tokenizer | 
 
 
 def test_a_piece_of_more_than_100_kilobytes() -> None:
-    long = b"ab" * 60_000
-    data = pieces_file(UNK, A, (b"b", -2.0, Kind.NORMAL), (long, -3.0, Kind.NORMAL))
+    long_piece = b"ab" * 60_000
+    data = pieces_file(UNK, A, (b"b", -2.0, Kind.NORMAL), (long_piece, -3.0, Kind.NORMAL))
     assert "120000 bytes" in str(load_or_error(lambda: polytok.load(data)))
-    older = polytok.load(data, line="0.2.1")
-    assert older.decode(older.encode(long.decode())).endswith(long.decode())
-    ranks = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(long) + b" 500\n"
-    loaded = polytok.load(ranks, pattern="", special_tokens={})
-    assert loaded.encode(long) == [500]
+    older_tokenizer = polytok.load(data, line="0.2.1")
+    assert older_tokenizer.decode(older_tokenizer.encode(long_piece.decode())).endswith(long_piece.decode())
+    ranks = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(long_piece) + b" 500\n"
+    rank_tokenizer = polytok.load(ranks, pattern="", special_tokens={})
+    assert rank_tokenizer.encode(long_piece) == [500]
 
 
 def test_a_nul_piece() -> None:
@@ -243,19 +243,19 @@ def test_malformed_names_of_bytes(name: bytes) -> None:
 def test_a_short_charsmap(charsmap: bytes) -> None:
     """Tests short charsmaps: an error, or the same text as in SentencePiece."""
     data = pieces_file(UNK, A, charsmap=charsmap)
-    ours = load_or_error(lambda: polytok.load(data))
+    tokenizer_or_error = load_or_error(lambda: polytok.load(data))
     try:
-        theirs = SentencePiece(data)
+        reference = SentencePiece(data)
     except Exception:
-        theirs = None
-    if isinstance(ours, polytok.Tokenizer) and theirs is not None:
-        assert ours.encode("a bc é") == theirs.encode([b"a bc \xc3\xa9"])[0].ids
+        reference = None
+    if isinstance(tokenizer_or_error, polytok.Tokenizer) and reference is not None:
+        assert tokenizer_or_error.encode("a bc é") == reference.encode([b"a bc \xc3\xa9"])[0].ids
 
 
 def test_special_ids_outside_of_the_vocabulary() -> None:
     data = conversion.write(merges_spec(), "minbpe").data
-    far = data.replace(b"<|a|> 301", b"<|a|> 4294967294")
-    tokenizer = polytok.load(far)
+    data_with_far_id = data.replace(b"<|a|> 301", b"<|a|> 4294967294")
+    tokenizer = polytok.load(data_with_far_id)
     assert tokenizer.encode("<|a|>", special="all") == [4294967294]
     assert tokenizer.decode([4294967294]) == "<|a|>"
     assert "301" not in str(tokenizer.special_tokens)
@@ -276,8 +276,8 @@ def test_duplicate_ids() -> None:
     message = load_or_error(lambda: polytok.load(doubled, pattern="", special_tokens={}))
     assert isinstance(message, str)
     assert "97" in message
-    twice = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(b"ab") + b" 999\n"
-    assert isinstance(load_or_error(lambda: polytok.load(twice, pattern="", special_tokens={})), str)
+    duplicated_data = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(b"ab") + b" 999\n"
+    assert isinstance(load_or_error(lambda: polytok.load(duplicated_data, pattern="", special_tokens={})), str)
     rwkv = b"1 'a' 1\n1 'b' 1\n"
     assert isinstance(load_or_error(lambda: polytok.load(rwkv, format="rwkv")), str)
 
@@ -301,14 +301,14 @@ for text in ("a" * 30 + "!", "a" * 50_000 + "!", "b" * 1000, "ab" * 20_000):
 def test_patterns_that_backtrack_endlessly(pattern: str) -> None:
     """Tests nested repetitions: a result or a clear error, in a separate process because a hang has no other end."""
     command = [sys.executable, "-c", NESTED, str(Path(__file__).parent), pattern]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0 or "SpecError" in done.stderr, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 0 or "SpecError" in process.stderr, process.stderr
 
 
 def test_a_nested_pattern_agrees_with_tiktoken() -> None:
     spec = rank_spec()
     ranks = {piece: int(id) for piece, id in zip(spec.vocab.pieces(), spec.vocab.ids, strict=True)}
-    theirs = tiktoken.Encoding("nested", pat_str="(a+)+|b", mergeable_ranks=ranks, special_tokens={})
-    ours = polytok.load(conversion.write(spec, "tiktoken").data, pattern="(a+)+|b", special_tokens={})
+    reference = tiktoken.Encoding("nested", pat_str="(a+)+|b", mergeable_ranks=ranks, special_tokens={})
+    tokenizer = polytok.load(conversion.write(spec, "tiktoken").data, pattern="(a+)+|b", special_tokens={})
     for text in ("aaa", "aabab", "abba", "xaay", ""):
-        assert ours.encode(text) == theirs.encode_ordinary(text)
+        assert tokenizer.encode(text) == reference.encode_ordinary(text)

@@ -25,14 +25,14 @@ TEXTS = ["", "ab", " aab  ab", "é\u2581ab\n\tit's", "世界 <|endoftext|> 😀"
 def _samples() -> dict[str, Spec]:
     specs = {name: make() for name, make in SMALL.items()}
     unigram = unigram_spec()
-    restricted = replace(unigram.vocab, active_kinds=np.array([2, 5, 4], dtype=np.uint8))
-    wide = replace(unigram.vocab, scores=unigram.vocab.scores.astype(np.float64) / 3)
+    restricted_vocab = replace(unigram.vocab, active_kinds=np.array([2, 5, 4], dtype=np.uint8))
+    wide_vocab = replace(unigram.vocab, scores=unigram.vocab.scores.astype(np.float64) / 3)
     flags = (SpecialToken("<x>", 1, special=False, lstrip=True), SpecialToken("<y>", 2, rstrip=True, normalized=True))
     return specs | {
         "unigram": unigram,
         "0.2.1": replace(unigram, line="0.2.1"),
-        "restricted": replace(unigram, vocab=restricted),
-        "wide": replace(unigram, vocab=wide),
+        "restricted": replace(unigram, vocab=restricted_vocab),
+        "wide": replace(unigram, vocab=wide_vocab),
         "flags": replace(specs["rwkv"], special=flags, post=Template.around((1,), (2,))),
     }
 
@@ -47,9 +47,9 @@ def _file(spec: Spec) -> bytes:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_spec_comes_back_equal(name: str) -> None:
     spec = SAMPLES[name]
-    again = formats.read(_file(spec), format="ptok")
-    assert again == spec
-    assert again.vocab.scores.dtype == spec.vocab.scores.dtype
+    reread_spec = formats.read(_file(spec), format="ptok")
+    assert reread_spec == spec
+    assert reread_spec.vocab.scores.dtype == spec.vocab.scores.dtype
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -63,22 +63,26 @@ def test_a_mapped_tokenizer_is_the_same(name: str, tmp_path: Path) -> None:
         _check_same(tokenizer, mapped)
 
 
-def _check_same(tokenizer: Tokenizer, other: Tokenizer) -> None:
-    assert repr(other) == repr(tokenizer)
-    assert other.fingerprint == tokenizer.fingerprint
-    assert other.special_tokens == tokenizer.special_tokens
-    assert (other.bos_id, other.unk_id, other.vocab_size) == (tokenizer.bos_id, tokenizer.unk_id, tokenizer.vocab_size)
+def _check_same(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> None:
+    assert repr(other_tokenizer) == repr(tokenizer)
+    assert other_tokenizer.fingerprint == tokenizer.fingerprint
+    assert other_tokenizer.special_tokens == tokenizer.special_tokens
+    assert (other_tokenizer.bos_id, other_tokenizer.unk_id, other_tokenizer.vocab_size) == (
+        tokenizer.bos_id,
+        tokenizer.unk_id,
+        tokenizer.vocab_size,
+    )
     for text in TEXTS:
         for special in ((), "all"):
             try:
                 ids = tokenizer.encode(text, special=special, add_special=True)
             except polytok.EncodeError as error:
                 with pytest.raises(polytok.EncodeError, match=str(error)[:20]):
-                    other.encode(text, special=special, add_special=True)
+                    other_tokenizer.encode(text, special=special, add_special=True)
                 continue
-            assert other.encode(text, special=special, add_special=True) == ids
-            assert other.decode(ids) == tokenizer.decode(ids)
-            assert other.tokens(text) == tokenizer.tokens(text)
+            assert other_tokenizer.encode(text, special=special, add_special=True) == ids
+            assert other_tokenizer.decode(ids) == tokenizer.decode(ids)
+            assert other_tokenizer.tokens(text) == tokenizer.tokens(text)
 
 
 def test_dropout_is_the_same_with_fewer_pairs_in_the_file() -> None:
@@ -110,11 +114,13 @@ def test_extra_data_of_formats_is_stored() -> None:
         "array": {"floats": np.arange(6, dtype=np.float32).reshape(2, 3), "number": 7},
         "odd": {1: "one", (1, 2): "pair"},
     }
-    again = formats.read(_file(replace(SAMPLES["rwkv"], extra=extra, names={"eos": 3})), format="ptok")
-    assert np.array_equal(again.extra["array"]["floats"], extra["array"]["floats"])
-    assert again.extra["array"]["floats"].dtype == np.float32
-    assert {k: v for k, v in again.extra.items() if k != "array"} == {k: v for k, v in extra.items() if k != "array"}
-    assert again.names == {"eos": 3}
+    reread_spec = formats.read(_file(replace(SAMPLES["rwkv"], extra=extra, names={"eos": 3})), format="ptok")
+    assert np.array_equal(reread_spec.extra["array"]["floats"], extra["array"]["floats"])
+    assert reread_spec.extra["array"]["floats"].dtype == np.float32
+    assert {k: v for k, v in reread_spec.extra.items() if k != "array"} == {
+        k: v for k, v in extra.items() if k != "array"
+    }
+    assert reread_spec.names == {"eos": 3}
 
 
 def test_a_spec_that_cannot_be_written_is_refused() -> None:
@@ -128,25 +134,25 @@ def test_options_are_refused() -> None:
 
 
 def test_damage_is_noticed(tmp_path: Path) -> None:
-    sound = _file(SAMPLES["rwkv"])
+    sound_data = _file(SAMPLES["rwkv"])
     path = tmp_path / "a.ptok"
-    for length in (8, 63, 64, 100, len(sound) // 2, len(sound) - 1):
-        path.write_bytes(sound[:length])
+    for length in (8, 63, 64, 100, len(sound_data) // 2, len(sound_data) - 1):
+        path.write_bytes(sound_data[:length])
         with pytest.raises(FormatError, match="damaged"):
             polytok.load(path)
     draw = random.Random(7)
     for _ in range(200):
-        changed = bytearray(sound)
-        changed[draw.randrange(32, len(sound))] ^= 1 << draw.randrange(8)
-        path.write_bytes(changed)
+        changed_data = bytearray(sound_data)
+        changed_data[draw.randrange(32, len(sound_data))] ^= 1 << draw.randrange(8)
+        path.write_bytes(changed_data)
         with pytest.raises(FormatError, match="damaged"):
             polytok.load(path)
 
 
 def _forged(**sections: bytes) -> bytes:
     """Returns a file with a correct checksum and sections that no writer writes."""
-    sound = {"spec": b'{"model":{"$":"Longest"}}', "special": b"[]", "extra": b"{}", "data": b""}
-    return _core.native_write(SAMPLES["rwkv"], [*(sound | sections).items()], bytes(16))
+    sound_sections = {"spec": b'{"model":{"$":"Longest"}}', "special": b"[]", "extra": b"{}", "data": b""}
+    return _core.native_write(SAMPLES["rwkv"], [*(sound_sections | sections).items()], bytes(16))
 
 
 FORGED = [
@@ -197,9 +203,9 @@ def test_forged_files_are_errors(sections: dict[str, bytes], tmp_path: Path) -> 
 
 
 def test_files_of_later_versions_are_refused(tmp_path: Path) -> None:
-    newer = bytearray(_file(SAMPLES["rwkv"]))
-    newer[8] = 99
-    (tmp_path / "a.ptok").write_bytes(newer)
+    newer_data = bytearray(_file(SAMPLES["rwkv"]))
+    newer_data[8] = 99
+    (tmp_path / "a.ptok").write_bytes(newer_data)
     with pytest.raises(FormatError, match="version 99, which is newer.*update polytok"):
         polytok.load(tmp_path / "a.ptok")
 
@@ -259,13 +265,13 @@ def test_a_fingerprint_includes_everything_that_determines_ids() -> None:
         replace(spec, post=Template()),
         replace(spec, line="0.2.1"),
     ]
-    assert len({fingerprint(other) for other in [spec, *shaping]}) == 1 + len(shaping)
+    assert len({fingerprint(other_spec) for other_spec in [spec, *shaping]}) == 1 + len(shaping)
 
 
 def test_a_fingerprint_ignores_other_fields() -> None:
     spec = SAMPLES["sentencepiece"]
-    same = replace(spec, origin=Origin("x", "y"), extra={"a": 1}, names={}, decode=BytesDecode())
-    assert fingerprint(same) == fingerprint(spec)
+    same_spec = replace(spec, origin=Origin("x", "y"), extra={"a": 1}, names={}, decode=BytesDecode())
+    assert fingerprint(same_spec) == fingerprint(spec)
     ranks = SAMPLES["tiktoken"]
     scored = replace(ranks.vocab, scores=ranks.vocab.scores + 1)
     assert fingerprint(replace(ranks, vocab=scored)) == fingerprint(ranks)

@@ -64,10 +64,10 @@ CHAINS = [
 
 def reference(normalizer: Any, text: str) -> list[Piece]:
     """Returns each character of the normalized text with its span of bytes in the original text."""
-    normalized = tokenizers.PreTokenizedString(text)
-    normalized.normalize(lambda normalized_text: normalizer.normalize(normalized_text))
-    normalized.split(lambda _, normalized_text: normalized_text.split(Regex(r"\O"), "isolated"))
-    return [(piece, *span) for piece, span, _ in normalized.get_splits("original", "byte")]
+    reference_string = tokenizers.PreTokenizedString(text)
+    reference_string.normalize(lambda normalized_text: normalizer.normalize(normalized_text))
+    reference_string.split(lambda _, normalized_text: normalized_text.split(Regex(r"\O"), "isolated"))
+    return [(piece, *span) for piece, span, _ in reference_string.get_splits("original", "byte")]
 
 
 def check_steps(steps: tuple[NormalizeStep, ...], normalizer: Any) -> None:
@@ -83,8 +83,8 @@ def test_gpt2s_table() -> None:
     assert sorted(byte_level.CHARACTERS) == sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     assert [byte_level.BYTES[character] for character in byte_level.CHARACTERS] == list(range(256))
     for text in ("\0\t\n ~\x7f", "\x80\xa0\xad\xff", "é世😀"):
-        visible = "".join(byte_level.CHARACTERS[byte] for byte in text.encode())
-        assert normalizers.ByteLevel().normalize_str(text) == visible
+        visible_text = "".join(byte_level.CHARACTERS[byte] for byte in text.encode())
+        assert normalizers.ByteLevel().normalize_str(text) == visible_text
 
 
 @pytest.mark.parametrize("pattern", ["^", "x*", "(?=a)", r"\b", r"(?<!\n)^", ""])
@@ -100,9 +100,9 @@ def test_an_empty_match_at_the_start_of_the_text(pattern: str) -> None:
 
 @pytest.mark.parametrize("steps", CHAINS, ids=range(len(CHAINS)))
 def test_chain(steps: tuple[NormalizeStep, ...]) -> None:
-    known = dict(STEPS)
-    known |= {Replace("``", '"'): normalizers.Replace("``", '"'), Prepend("▁"): normalizers.Prepend("▁")}
-    check_steps(steps, normalizers.Sequence([known[step] for step in steps]))
+    step_functions = dict(STEPS)
+    step_functions |= {Replace("``", '"'): normalizers.Replace("``", '"'), Prepend("▁"): normalizers.Prepend("▁")}
+    check_steps(steps, normalizers.Sequence([step_functions[step] for step in steps]))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_chain(steps: tuple[NormalizeStep, ...]) -> None:
 )
 def test_every_character(step: NormalizeStep) -> None:
     normalizer = dict(STEPS)[step]
-    everything = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    all_characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     # Letters around the character prevent joining with a neighbour.
-    texts = ["x".join(["", *everything[at : at + 0x1000], ""]) for at in range(0, len(everything), 0x1000)]
+    texts = ["x".join(["", *all_characters[at : at + 0x1000], ""]) for at in range(0, len(all_characters), 0x1000)]
     expected = {text: normalizer.normalize_str(text) for text in texts}
     tokenizer = stage(expected.values(), (step,))
     for text, normalized in expected.items():

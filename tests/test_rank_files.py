@@ -72,17 +72,19 @@ def test_lines_are_read_as_in_tiktoken(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.tiktoken"
     path.write_bytes(data)
     ranks = importlib.import_module("tiktoken.load").load_tiktoken_bpe(str(path))
-    theirs = tiktoken.Encoding("x", pat_str=WHISPER, mergeable_ranks=ranks, special_tokens={"<|x|>": 5000})
+    reference = tiktoken.Encoding("x", pat_str=WHISPER, mergeable_ranks=ranks, special_tokens={"<|x|>": 5000})
     options: dict[str, Any] = {"pattern": WHISPER, "special_tokens": {"<|x|>": 5000}}
-    ours = polytok.load(path, **options)
-    assert {bytes(piece): id for piece, id in zip(ours.spec.vocab.pieces(), ours.spec.vocab.ids, strict=True)} == ranks
+    tokenizer = polytok.load(path, **options)
+    assert {
+        bytes(piece): id for piece, id in zip(tokenizer.spec.vocab.pieces(), tokenizer.spec.vocab.ids, strict=True)
+    } == ranks
     for text in ("", "ab ab abab", " never reached\n\n x", "é" * 9):
-        ids = ours.encode(text)
-        assert ids == theirs.encode_ordinary(text)
+        ids = tokenizer.encode(text)
+        assert ids == reference.encode_ordinary(text)
         with_empty = [id for pair in zip(ids, [ranks.get(b"", 5000)] * len(ids), strict=True) for id in pair]
-        assert ours.decode(with_empty) == theirs.decode(with_empty)
-    ours.save(path)
-    assert polytok.load(path, **options).spec.vocab == ours.spec.vocab
+        assert tokenizer.decode(with_empty) == reference.decode(with_empty)
+    tokenizer.save(path)
+    assert polytok.load(path, **options).spec.vocab == tokenizer.spec.vocab
 
 
 def test_an_empty_token_is_written_unchanged(tmp_path: Path) -> None:
@@ -130,9 +132,9 @@ def test_a_known_file_needs_no_configuration() -> None:
 def test_options_override_the_configuration() -> None:
     siblings = files_in_folder(KIMI_CONFIG)
     assert formats.read(small_file("tiktoken"), siblings=siblings, pattern="x").split == (PatternSplit("x"),)
-    both: dict[str, Any] = {"pattern": "x", "special_tokens": {}}
-    other = {"tokenizer_config.json": b"broken"}
-    assert formats.read(small_file("tiktoken"), siblings=other, **both).special == ()
+    both_options: dict[str, Any] = {"pattern": "x", "special_tokens": {}}
+    other_files = {"tokenizer_config.json": b"broken"}
+    assert formats.read(small_file("tiktoken"), siblings=other_files, **both_options).special == ()
 
 
 @pytest.mark.parametrize(
@@ -190,14 +192,14 @@ def test_patterns(pattern: str) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     texts = [f"{a}{b}".encode() for a in "aé中 " for b in "aé中 1'"]
     ranks |= {text: number for number, text in enumerate(dict.fromkeys(texts), start=256)}
-    theirs = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    reference = tiktoken.Encoding("t", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     data = b"".join(base64.b64encode(text) + b" %d\n" % rank for text, rank in ranks.items())
-    ours = Tokenizer(formats.read(data, pattern=pattern, special_tokens={}))
+    tokenizer = Tokenizer(formats.read(data, pattern=pattern, special_tokens={}))
     rng = random.Random(5)
     for _ in range(5000):
         parts = [rng.choice(SCRIPTS) if rng.random() < 0.7 else rng.choice(WORDS) for _ in range(rng.randrange(12))]
         text = "".join(parts)
-        assert ours.encode(text) == theirs.encode_ordinary(text), text
+        assert tokenizer.encode(text) == reference.encode_ordinary(text), text
 
 
 @pytest.mark.parametrize("config", [KIMI_CONFIG, QWEN_CONFIG], ids=["kimi", "qwen"])

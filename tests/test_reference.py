@@ -105,16 +105,16 @@ def test_the_number_of_vectors_and_those_that_the_newer_blob_changes() -> None:
 
 def check_sentencepiece(proto: Any, texts: list[bytes], seed: int) -> None:
     """Compares ids, pieces, spans and decoding of one model with the package."""
-    theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     spec = specs.sentencepiece_spec(proto)
     rng = random.Random(seed)
     for text in texts:
         answer = sentencepiece_pb2.SentencePieceText()
-        answer.ParseFromString(theirs.encode(text, out_type="serialized_proto"))
+        answer.ParseFromString(processor.encode(text, out_type="serialized_proto"))
         expect = [(piece.id, piece.piece, piece.begin, piece.end) for piece in answer.pieces]
         assert as_rows(reference.tokens(spec, text)) == expect, text
         for ids in ([row[0] for row in expect], [rng.randrange(len(proto.pieces)) for _ in range(6)]):
-            assert reference.decode(spec, ids) == theirs.decode(ids), ids
+            assert reference.decode(spec, ids) == processor.decode(ids), ids
 
 
 @needs_data
@@ -152,11 +152,13 @@ def test_unused_pieces_are_split_to_the_same_depth_as_in_sentencepiece() -> None
 def test_long_texts_round_as_in_sentencepiece() -> None:
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString((DATA / "vocab/sentencepiece/xlnet_base_cased.model").read_bytes())
-    theirs = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     text = (DATA / "corpus/europe.txt").read_bytes()[:60_000].decode(errors="ignore")
-    newest, older = (reference.encode(specs.sentencepiece_spec(proto, line), text) for line in ("0.2.3", "0.2.1"))
-    assert newest == theirs.encode(text)
-    assert newest != older  # one adds in float32, the other in float64
+    newest_ids, older_ids = (
+        reference.encode(specs.sentencepiece_spec(proto, line), text) for line in ("0.2.3", "0.2.1")
+    )
+    assert newest_ids == processor.encode(text)
+    assert newest_ids != older_ids  # one adds in float32, the other in float64
 
 
 def test_a_restricted_vocabulary() -> None:
@@ -177,9 +179,9 @@ def test_a_restricted_vocabulary() -> None:
         *[s.Kind.NORMAL] * 4,
         s.Kind.UNUSED,
     ]
-    restricted = replace(spec, vocab=replace(spec.vocab, active_kinds=np.array(kinds, np.uint8)))
-    assert reference.encode(restricted, "abcé") == [262, 261, 198, 172]
-    assert reference.decode(restricted, [262, 261, 198, 172]) == "abc<0xC3><0xA9>"
+    restricted_spec = replace(spec, vocab=replace(spec.vocab, active_kinds=np.array(kinds, np.uint8)))
+    assert reference.encode(restricted_spec, "abcé") == [262, 261, 198, 172]
+    assert reference.decode(restricted_spec, [262, 261, 198, 172]) == "abc<0xC3><0xA9>"
 
 
 @needs_data
@@ -211,23 +213,25 @@ def test_agreement_with_tiktoken(name: str) -> None:
     pattern, special = ENCODINGS[name]
     ranks = specs.tiktoken_ranks(name)
     spec = specs.tiktoken_spec(ranks, pattern, special)
-    theirs = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+    encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
     entries = list(ranks)
     rng = random.Random(6)
     for data in [*corpus_lines(7, 6), *random_texts(8, 200, entries, bad=False)]:
         text = data.decode(errors="ignore")
-        ids = theirs.encode_ordinary(text)
+        ids = encoding.encode_ordinary(text)
         assert reference.encode(spec, text) == ids, text
-        assert reference.decode_bytes(spec, ids) == theirs.decode_bytes(ids)
+        assert reference.decode_bytes(spec, ids) == encoding.decode_bytes(ids)
         at = rng.randrange(len(text) + 1)
-        marked = text[:at] + rng.choice(list(special)) + text[at:]
-        assert reference.encode(spec, marked, special="all") == theirs.encode(marked, allowed_special="all"), marked
-        one = {rng.choice(list(special))}
-        expect = theirs.encode(marked, allowed_special=one, disallowed_special=())
-        assert reference.encode(spec, marked, special=one) == expect, marked
+        marked_text = text[:at] + rng.choice(list(special)) + text[at:]
+        assert reference.encode(spec, marked_text, special="all") == encoding.encode(
+            marked_text, allowed_special="all"
+        ), marked_text
+        allowed_special = {rng.choice(list(special))}
+        expect = encoding.encode(marked_text, allowed_special=allowed_special, disallowed_special=())
+        assert reference.encode(spec, marked_text, special=allowed_special) == expect, marked_text
     for data in [*corpus_lines(9, 6), *random_texts(10, 300, entries, bad=True)]:
         tokens = reference.tokens(spec, data)
-        assert [token.id for token in tokens] == theirs._encode_bytes(data), data
+        assert [token.id for token in tokens] == encoding._encode_bytes(data), data
         assert all(data[token.start : token.end] == token.piece for token in tokens)
 
 
@@ -252,11 +256,11 @@ def test_cl100k() -> None:
 @needs_data
 def test_agreement_with_rwkv() -> None:
     spec = specs.rwkv_spec()
-    theirs = pyrwkv_tokenizer.RWKVTokenizer()
+    rwkv_tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
     assert reference.encode(spec, "吾輩は猫である。") == [11080, 17065, 10139, 14398, 58552, 10080]
     for data in [*corpus_lines(11, 10), *random_texts(12, 500, spec.vocab.pieces(), bad=True)]:
         text = data.decode(errors="ignore")
-        assert reference.encode(spec, text) == theirs.encode(text), text
+        assert reference.encode(spec, text) == rwkv_tokenizer.encode(text), text
         assert reference.decode_bytes(spec, reference.encode(spec, data)) == data
     assert reference.encode(spec, "a<|endoftext|>", special="all") == [98, 0]
     assert reference.decode(spec, [98, 0]) == "a<|endoftext|>"
@@ -265,11 +269,11 @@ def test_agreement_with_rwkv() -> None:
 @needs_data
 def test_llama2c_is_llama2() -> None:
     spec = specs.llama2c_spec((DATA / "vocab/llama2c/tokenizer.bin").read_bytes())
-    theirs = sentencepiece.SentencePieceProcessor(model_file=str(DATA / "vocab/sentencepiece/llama2.model"))
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(DATA / "vocab/sentencepiece/llama2.model"))
     assert reference.encode(spec, "Hello", add_special=True) == [1, 15043]
     for data in corpus_lines(13, 8):
         text = data.decode(errors="ignore").replace("▁", "")
-        ids = theirs.encode(text)
+        ids = processor.encode(text)
         assert reference.encode(spec, text) == ids, text
         assert reference.decode(spec, ids) == text
 
@@ -328,7 +332,7 @@ def test_training_by_chunks() -> None:
 # Rules for all vocabularies
 
 
-def tiny(priority: str, *special: tuple[str, int]) -> s.Spec:
+def tiny_spec(priority: str, *special: tuple[str, int]) -> s.Spec:
     return s.Spec(
         s.Vocab.from_rows((bytes([byte]), byte, 0.0, s.Kind.NORMAL) for byte in b"<>ab"),
         s.Bpe(priority="merges", merges=np.zeros((0, 3), np.uint32))
@@ -341,24 +345,24 @@ def tiny(priority: str, *special: tuple[str, int]) -> s.Spec:
 
 def test_special_tokens() -> None:
     pair = ("<a", 300), ("<a>", 301)
-    assert reference.encode(tiny("rank", *pair), "<a>b") == [60, 97, 62, 98]
-    assert reference.encode(tiny("rank", *pair), "<a>b", special="all") == [301, 98]
-    assert reference.encode(tiny("merges", *pair), "<a>b", special="all") == [300, 62, 98]
-    assert reference.encode(tiny("rank", *pair), "<a>b", special=["<a"]) == [300, 62, 98]
+    assert reference.encode(tiny_spec("rank", *pair), "<a>b") == [60, 97, 62, 98]
+    assert reference.encode(tiny_spec("rank", *pair), "<a>b", special="all") == [301, 98]
+    assert reference.encode(tiny_spec("merges", *pair), "<a>b", special="all") == [300, 62, 98]
+    assert reference.encode(tiny_spec("rank", *pair), "<a>b", special=["<a"]) == [300, 62, 98]
     with pytest.raises(SpecialTokenError, match="<b>"):
-        reference.encode(tiny("rank", *pair), "<a>b", special={"<b>"})
+        reference.encode(tiny_spec("rank", *pair), "<a>b", special={"<b>"})
 
 
 def test_errors_name_the_byte_and_the_id() -> None:
     with pytest.raises(EncodeError, match="0x63 at offset 2"):
-        reference.encode(tiny("rank"), "abc")
+        reference.encode(tiny_spec("rank"), "abc")
     with pytest.raises(TokenIdError, match="7"):
-        reference.decode(tiny("rank"), [7])
+        reference.decode(tiny_spec("rank"), [7])
 
 
 def test_a_model_without_a_twin_is_refused() -> None:
     with pytest.raises(SpecError, match="no model WordLevel"):
-        reference.encode(replace(tiny("rank"), model=s.WordLevel()), "abc")
+        reference.encode(replace(tiny_spec("rank"), model=s.WordLevel()), "abc")
 
 
 def test_characters() -> None:

@@ -26,9 +26,9 @@ def probabilities(tokenizer: Tokenizer, text: str, alpha: float) -> dict[tuple[i
 def test_sampling_follows_the_scores_and_the_seed(unigram: Tokenizer) -> None:
     expected = probabilities(unigram, "abab", 0.5)
     assert len(expected) > 3
-    drawn = Counter(tuple(unigram.sample("abab", alpha=0.5, seed=seed)) for seed in range(20_000))
+    sample_counts = Counter(tuple(unigram.sample("abab", alpha=0.5, seed=seed)) for seed in range(20_000))
     for ids, probability in expected.items():
-        assert abs(drawn[ids] / 20_000 - probability) < 0.02
+        assert abs(sample_counts[ids] / 20_000 - probability) < 0.02
     assert unigram.sample("abab", alpha=0.5, seed=7) == unigram.sample("abab", alpha=0.5, seed=7)
     entropy = -sum(p * log(p) for p in probabilities(unigram, "abab", 1.0).values())
     assert unigram.entropy("abab", alpha=1.0) == pytest.approx(entropy, rel=1e-4)
@@ -38,19 +38,19 @@ def test_sampling_with_scores(unigram: Tokenizer) -> None:
     expected = probabilities(unigram, "abab", 1.0)
     for ids, score in unigram.sample_with_score("abab", num_samples=50, seed=1):
         assert score == pytest.approx(log(expected[tuple(ids)]), abs=1e-3)
-    best, *others = unigram.sample_with_score(
+    best, *other_samples = unigram.sample_with_score(
         "abab", num_samples=3, without_replacement=True, include_best=True, seed=2
     )
     assert best == (unigram.encode("abab"), 0.0)
-    assert len({tuple(ids) for ids, _ in [best, *others]}) == 1 + len(others)
+    assert len({tuple(ids) for ids, _ in [best, *other_samples]}) == 1 + len(other_samples)
     with pytest.raises(polytok.ArgumentError):
         unigram.sample_with_score("abab", include_best=True)
-    for wrong in (0, 10**6, 2**70):
+    for invalid_count in (0, 10**6, 2**70):
         with pytest.raises(polytok.ArgumentError, match="num_samples"):
-            unigram.sample_with_score("abab", num_samples=wrong)
-    for wrong in (-1, 2**70):
+            unigram.sample_with_score("abab", num_samples=invalid_count)
+    for invalid_count in (-1, 2**70):
         with pytest.raises(polytok.ArgumentError, match="n is"):
-            unigram.nbest("abab", wrong)
+            unigram.nbest("abab", invalid_count)
 
 
 def test_bpe_dropout() -> None:
@@ -59,9 +59,9 @@ def test_bpe_dropout() -> None:
     assert tokenizer.sample(text, alpha=0.0, seed=0) == tokenizer.encode(text)
     pieces = [tokenizer.token_bytes(id).decode() for id in tokenizer.sample(text, alpha=1.0, seed=0)]
     assert pieces == ["▁", "a", "b"] * 3
-    several = {tuple(tokenizer.sample(text, alpha=0.5, seed=seed)) for seed in range(50)}
-    assert len(several) > 5
-    assert all(tokenizer.decode(ids) == text for ids in several)
+    distinct_samples = {tuple(tokenizer.sample(text, alpha=0.5, seed=seed)) for seed in range(50)}
+    assert len(distinct_samples) > 5
+    assert all(tokenizer.decode(ids) == text for ids in distinct_samples)
     with pytest.raises(polytok.ArgumentError):
         tokenizer.nbest(text, 2)
 
@@ -69,8 +69,8 @@ def test_bpe_dropout() -> None:
 def test_restriction_returns_only_listed_entries() -> None:
     tokenizer = Tokenizer(sentencepiece_spec())
     assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
-    restricted = tokenizer.restrict({"▁a"})
-    assert [restricted.token_bytes(id).decode() for id in restricted.encode("ab")] == ["▁a", "b"]
+    restricted_tokenizer = tokenizer.restrict({"▁a"})
+    assert [restricted_tokenizer.token_bytes(id).decode() for id in restricted_tokenizer.encode("ab")] == ["▁a", "b"]
     assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
     with pytest.raises(polytok.ArgumentError):
         polytok.load("default").restrict({"a"})

@@ -69,46 +69,51 @@ def trained_model(request: pytest.FixtureRequest) -> bytes:
 
 def test_a_trained_model_is_written_unchanged_and_loads_in_sentencepiece(trained_model: bytes) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
-    before = sentencepiece.SentencePieceProcessor(model_proto=trained_model)
+    old_processor = sentencepiece.SentencePieceProcessor(model_proto=trained_model)
     spec = formats.read(trained_model)
-    ids = {"unk": before.unk_id(), "bos": before.bos_id(), "eos": before.eos_id(), "pad": before.pad_id()}
+    ids = {
+        "unk": old_processor.unk_id(),
+        "bos": old_processor.bos_id(),
+        "eos": old_processor.eos_id(),
+        "pad": old_processor.pad_id(),
+    }
     assert dict(spec.names) == {name: number for name, number in ids.items() if number >= 0}
-    written = conversion.write(spec, "sentencepiece", strict=True)
-    assert written.data == trained_model
-    after = sentencepiece.SentencePieceProcessor(model_proto=written.data)
+    written_file = conversion.write(spec, "sentencepiece", strict=True)
+    assert written_file.data == trained_model
+    new_processor = sentencepiece.SentencePieceProcessor(model_proto=written_file.data)
     for text in (*SENTENCES[:5], "unknown \u2603 \U0001f600", "  two  spaces "):
-        assert after.encode(text) == before.encode(text)
-        assert after.decode(after.encode(text)) == before.decode(before.encode(text))
+        assert new_processor.encode(text) == old_processor.encode(text)
+        assert new_processor.decode(new_processor.encode(text)) == old_processor.decode(old_processor.encode(text))
 
 
 @pytest.mark.parametrize("make", [sentencepiece_spec, unigram_spec])
 def test_a_spec_from_memory_loads_in_sentencepiece(make: Callable[..., Spec]) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     spec = make()
-    written = conversion.write(spec, "sentencepiece", strict=True)
-    processor = sentencepiece.SentencePieceProcessor(model_proto=written.data)
+    written_file = conversion.write(spec, "sentencepiece", strict=True)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=written_file.data)
     assert [processor.id_to_piece(row).encode() for row in range(len(spec.vocab))] == spec.vocab.pieces()
-    assert replace(formats.read(written.data), origin=spec.origin, extra={}) == spec
+    assert replace(formats.read(written_file.data), origin=spec.origin, extra={}) == spec
 
 
 def test_an_edited_spec_writes_the_edit() -> None:
     spec = formats.read(conversion.write(unigram_spec(), "sentencepiece").data)
-    edited = replace(
+    edited_spec = replace(
         spec,
         normalize=(SentencePieceNormalize(b"", False, False, True, True),),
         decode=SentencePieceDecode(False, False, b"?", SentencePieceNormalize(b"map", False, False, False)),
     )
-    reread_spec = reread(edited, "sentencepiece")
-    assert (reread_spec.normalize, reread_spec.decode) == (edited.normalize, edited.decode)
+    reread_spec = reread(edited_spec, "sentencepiece")
+    assert (reread_spec.normalize, reread_spec.decode) == (edited_spec.normalize, edited_spec.decode)
 
 
 def test_unknown_fields_survive_at_every_level() -> None:
     piece = b"\x0a\x12" + b"\x0a\x05<unk>" + b"\x15\x00\x00\x00\x00" + b"\x18\x02" + b"\xc2\x0c\x01!"
-    normal = b"\x0a\x0a" + b"\x0a\x01a" + b"\x15\x00\x00\x80\xbf" + b"\x18\x01"
+    normal_fields = b"\x0a\x0a" + b"\x0a\x01a" + b"\x15\x00\x00\x80\xbf" + b"\x18\x01"
     bare = b"\x0a\x03" + b"\x0a\x01b"
     trainer = b"\x12\x0b" + b"\x20\x03" + b"\xe2\x02\x00" + b"\xc2\x0c\x03new"
     self_test = b"\x22\x02\x0a\x00"
-    data = piece + normal + bare + trainer + b"\x1a\x00" + self_test + b"\xc2\x0c\x03top"
+    data = piece + normal_fields + bare + trainer + b"\x1a\x00" + self_test + b"\xc2\x0c\x03top"
     spec = formats.read(data)
     extra = spec.extra["sentencepiece"]
     assert spec.decode == SentencePieceDecode(unk_surface=b"")
@@ -136,10 +141,10 @@ def test_the_newest_line_makes_a_nul_piece_unused() -> None:
     base = sentencepiece_spec()
     rows = list(zip(base.vocab.pieces(), base.vocab.ids, base.vocab.scores, base.vocab.kinds, strict=True))
     vocab = Vocab.from_rows([*rows, (b"\0", len(rows), 0.0, Kind.NORMAL)])
-    written = conversion.write(replace(base, vocab=vocab), "sentencepiece")
-    assert written.losses == (f"vocab: 1 kinds change, the first in row {len(rows)}: 1 becomes 5",)
+    written_file = conversion.write(replace(base, vocab=vocab), "sentencepiece")
+    assert written_file.losses == (f"vocab: 1 kinds change, the first in row {len(rows)}: 1 becomes 5",)
     with pytest.raises(FormatError, match="must not contain NUL"):
-        formats.read(written.data, line="0.2.1")
+        formats.read(written_file.data, line="0.2.1")
 
 
 NEWEST_LINE: tuple[Line, ...] = ("0.2.3",)

@@ -53,9 +53,9 @@ def test_llama2c_needs_its_first_tokens() -> None:
 
 
 def test_llama2_exports_the_same_file_as_llama2c() -> None:
-    written = conversion.write(formats.read(real("sentencepiece/llama2.model")), "llama2c")
-    assert written.data == real("llama2c/tokenizer.bin")
-    assert "normalize: U+2581 in a text is no longer a space" in written.losses
+    written_file = conversion.write(formats.read(real("sentencepiece/llama2.model")), "llama2c")
+    assert written_file.data == real("llama2c/tokenizer.bin")
+    assert "normalize: U+2581 in a text is no longer a space" in written_file.losses
 
 
 # RWKV
@@ -96,11 +96,11 @@ def test_a_longest_model_stays_one() -> None:
 
 
 def test_minbpe_file() -> None:
-    written = conversion.write(merges_spec(), "minbpe", strict=True)
-    assert written.data == (
+    written_file = conversion.write(merges_spec(), "minbpe", strict=True)
+    assert written_file.data == (
         b"minbpe v1\n" rb"\p{L}+| ?\S+|\s+" b"\n2\n<|endoftext|> 300\n<|a|> 301\n97 98\n256 256\n240 159\n"
     )
-    view = written.companions[".vocab"].decode().split("\n")
+    view = written_file.companions[".vocab"].decode().split("\n")
     assert view[:2] == ["[\\u0000] 0", "[\\u0001] 1"]
     assert view[97] == "[a] 97"
     assert view[255:] == [
@@ -112,7 +112,7 @@ def test_minbpe_file() -> None:
         "[<|a|>] 301",
         "",
     ]
-    assert replace(formats.read(written.data), origin=merges_spec().origin) == merges_spec()
+    assert replace(formats.read(written_file.data), origin=merges_spec().origin) == merges_spec()
 
 
 def test_minbpe_basic_has_no_split() -> None:

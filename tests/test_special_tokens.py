@@ -57,10 +57,10 @@ def test_tokens_strip_white_space_as_in_the_reference(
     tokens: list[tuple[str, dict[str, bool]]], normalizer: str, texts: list[str]
 ) -> None:
     reference = reference_of(tokens, NORMALIZERS[normalizer])
-    searched = normalized_tokens(reference)
-    if len(set(searched)) < len(searched):
+    searched_tokens = normalized_tokens(reference)
+    if len(set(searched_tokens)) < len(searched_tokens):
         return  # the reference's hash table chooses one of two equal tokens
-    if "" in searched:
+    if "" in searched_tokens:
         return  # the reference can find the empty token within a character, and then needs endless memory
     tokenizer = tokenizer_of(reference)
     for text in texts:
@@ -95,7 +95,7 @@ def test_a_million_spaces_take_linear_time(
     """Tests linear time: a scan of the run for each token would read 10**12 characters; the core's tests count them."""
     reference = reference_of([(content, dict.fromkeys(flags, True))], NORMALIZERS[normalizer])
     tokenizer = tokenizer_of(reference)
-    few = reference.encode(text[:100])
-    assert tokenizer.encode(text[:100]) == few.ids
-    assert tokenizer.encode(text) == few.ids[:1] * count
+    first_ids = reference.encode(text[:100])
+    assert tokenizer.encode(text[:100]) == first_ids.ids
+    assert tokenizer.encode(text) == first_ids.ids[:1] * count
     assert tokenizer.count(text) == count

@@ -96,8 +96,8 @@ def test_plain_text(text: str, behavior: Behavior, invert: bool) -> None:
 @pytest.mark.parametrize("pattern", [GPT2, LLAMA3, CLIP, r"\s+", r"\p{N}{1,3}", r"\w+|[^\w\s]+"])
 def test_published_patterns_convert_back(pattern: str) -> None:
     # The engine's scanner must still recognize the pattern.
-    translated = translate(pattern)
-    assert translated == pattern or r"\w" in pattern
+    translated_pattern = translate(pattern)
+    assert translated_pattern == pattern or r"\w" in pattern
 
 
 ATOMS = [

@@ -31,8 +31,8 @@ def read(value: dict[str, Any]) -> Spec:
     return formats.read(json.dumps(value).encode(), format="tekken")
 
 
-def entry(rank: int, text: bytes, shown: str | None) -> dict[str, Any]:
-    return {"rank": rank, "token_bytes": base64.b64encode(text).decode(), "token_str": shown}
+def entry(rank: int, text: bytes, shown_text: str | None) -> dict[str, Any]:
+    return {"rank": rank, "token_bytes": base64.b64encode(text).decode(), "token_str": shown_text}
 
 
 # Contents
@@ -61,8 +61,8 @@ def test_ids_agree_with_tiktoken() -> None:
     tiktoken = pytest.importorskip("tiktoken")
     data = json.loads(real(REAL))
     ranks = {base64.b64decode(row["token_bytes"]): row["rank"] for row in data["vocab"]}
-    theirs = tiktoken.Encoding("t", pat_str=data["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
-    ours = Tokenizer(formats.read(real(REAL)))
+    reference = tiktoken.Encoding("t", pat_str=data["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
+    tokenizer = Tokenizer(formats.read(real(REAL)))
     for text in (
         "",
         "Hello [INST] world</s>",
@@ -70,7 +70,7 @@ def test_ids_agree_with_tiktoken() -> None:
         "\t\u0085 \u2028x/\n",
         "a" * 5000,
     ):
-        assert ours.encode(text) == [rank + 1000 for rank in theirs.encode(text)]
+        assert tokenizer.encode(text) == [rank + 1000 for rank in reference.encode(text)]
 
 
 def test_entries_after_the_used_ones_are_stored() -> None:
@@ -80,10 +80,10 @@ def test_entries_after_the_used_ones_are_stored() -> None:
     spec = formats.read(data)
     assert len(spec.vocab) == len(tekken_spec().vocab)
     assert conversion.write(spec, "tekken", strict=True).data == data
-    shorter = replace(spec, special=spec.special[:4], vocab=replace(spec.vocab, ids=spec.vocab.ids - 1))
-    written = conversion.write(shorter, "tekken")
-    assert [loss.split(":")[0] for loss in written.losses] == ["extra"]
-    assert len(json.loads(written.data)["vocab"]) == len(spec.vocab)
+    shorter_spec = replace(spec, special=spec.special[:4], vocab=replace(spec.vocab, ids=spec.vocab.ids - 1))
+    written_file = conversion.write(shorter_spec, "tekken")
+    assert [loss.split(":")[0] for loss in written_file.losses] == ["extra"]
+    assert len(json.loads(written_file.data)["vocab"]) == len(spec.vocab)
 
 
 def test_other_fields_are_stored() -> None:
@@ -140,9 +140,11 @@ def test_old_files_need_no_special_tokens() -> None:
         *("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]", "<SPECIAL_20>", "<SPECIAL_21>")
     ]
     assert "special_tokens" not in json.loads(conversion.write(spec, "tekken", strict=True).data)
-    renamed = replace(spec, special=(SpecialToken("<a>", 0), *spec.special[1:]), names={"bos": 1, "eos": 2, "pad": 11})
-    again = formats.read(conversion.write(renamed, "tekken").data)
-    assert again.special == renamed.special
+    renamed_spec = replace(
+        spec, special=(SpecialToken("<a>", 0), *spec.special[1:]), names={"bos": 1, "eos": 2, "pad": 11}
+    )
+    reread_spec = formats.read(conversion.write(renamed_spec, "tekken").data)
+    assert reread_spec.special == renamed_spec.special
 
 
 # Errors
@@ -181,9 +183,9 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
 
 @pytest.mark.parametrize(("make", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_wrong_files_are_errors(make: Callable[[], dict[str, Any]], message: str) -> None:
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(FormatError) as error_info:
         read(make())
-    assert str(caught.value).startswith("tekken: ") and message in str(caught.value)
+    assert str(error_info.value).startswith("tekken: ") and message in str(error_info.value)
 
 
 def test_deeply_nested_json_is_an_error() -> None:

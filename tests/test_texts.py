@@ -30,11 +30,11 @@ def split_in_blocks(data: bytes, size: int, cut: Cut) -> tuple[list[bytes], list
     at, end = 0, 0
     while True:
         end = min(end + size, len(data))
-        column, used, *others = cut(data[at:end], end == len(data))
+        column, bytes_used, *other_values = cut(data[at:end], end == len(data))
         texts += column.to_list()
         places += (column.places + at).tolist()
-        skipped_texts += [(at + place, reason) for place, reason in (others[0] if others else [])]
-        at += used
+        skipped_texts += [(at + place, reason) for place, reason in (other_values[0] if other_values else [])]
+        at += bytes_used
         if end == len(data):
             assert at == end
             return texts, places, skipped_texts
@@ -63,8 +63,8 @@ def test_separators(data: bytes, size: int, separator: bytes) -> None:
 def test_the_end_of_a_number_of_texts(data: bytes, start: int, separator: bytes, most: int) -> None:
     start = min(start, len(data))
     texts = data[start:].split(separator)
-    first = separator.join(texts[:most]) + (separator if most else b"")
-    assert end_of_texts(data, start, separator, most) == (start + len(first) if most < len(texts) else len(data))
+    first_texts = separator.join(texts[:most]) + (separator if most else b"")
+    assert end_of_texts(data, start, separator, most) == (start + len(first_texts) if most < len(texts) else len(data))
 
 
 def test_an_empty_separator_is_refused() -> None:
@@ -137,8 +137,8 @@ def test_json_lines(data: bytes, path: list[str], size: int) -> None:
 def test_deep_nesting_and_long_numbers_are_read() -> None:
     deep = b'{"x": ' + b"[" * 500_000 + b"]" * 500_000 + b', "text": "found"}\n'
     unclosed = b'{"x": ' + b'{"a":[' * 200_000 + b"\n"
-    long = b'{"x": ' + b"9" * 100_000 + b', "text": "too"}\n'
-    texts, _, skipped_texts = cut_json_lines(deep + unclosed + long, ["text"], True)
+    long_number = b'{"x": ' + b"9" * 100_000 + b', "text": "too"}\n'
+    texts, _, skipped_texts = cut_json_lines(deep + unclosed + long_number, ["text"], True)
     assert texts.to_list() == [b"found", b"too"]
     assert [reason.partition(":")[0] for _, reason in skipped_texts] == ["not JSON"]
 
@@ -163,19 +163,21 @@ def test_undecodable_bytes(texts: list[bytes]) -> None:
 
     bad = [row for row, text in enumerate(texts) if is_bad(text)]
     column = Texts.of_list(list(texts))
-    replaced, rows = column.checked("replace")
-    assert rows.tolist() == bad and replaced.to_list() == [text.decode(errors="replace").encode() for text in texts]
-    skipped, rows = column.checked("skip")
-    assert rows.tolist() == bad and skipped.to_list() == [text for text in texts if not is_bad(text)]
+    replaced_column, rows = column.checked("replace")
+    assert rows.tolist() == bad and replaced_column.to_list() == [
+        text.decode(errors="replace").encode() for text in texts
+    ]
+    remaining_column, rows = column.checked("skip")
+    assert rows.tolist() == bad and remaining_column.to_list() == [text for text in texts if not is_bad(text)]
     assert column.to_list() == texts
 
 
 def test_a_lone_surrogate_in_json_is_one_replacement_character() -> None:
     column, _, _ = cut_json_lines(rb'"a\ud800\udc00\udfffb\ud7ff"' + b'\n"c"\n', [], True)
-    replaced, rows = column.checked("replace")
-    assert replaced.to_list() == ["a\U00010000\ufffdb\ud7ff".encode(), b"c"]
-    assert rows.tolist() == [0] and replaced.places.tolist() == column.places.tolist()
-    assert replaced.checked("skip")[1].tolist() == []
+    replaced_column, rows = column.checked("replace")
+    assert replaced_column.to_list() == ["a\U00010000\ufffdb\ud7ff".encode(), b"c"]
+    assert rows.tolist() == [0] and replaced_column.places.tolist() == column.places.tolist()
+    assert replaced_column.checked("skip")[1].tolist() == []
 
 
 def test_undecodable_bytes_are_replaced_or_skipped() -> None:

@@ -19,17 +19,17 @@ from polytok.spec import PatternSplit, SpecialToken
 
 @pytest.mark.parametrize("known", [row for row in KNOWN if not row.name.startswith("llama")], ids=lambda row: row.name)
 def test_known_vocabularies_equal_those_of_tiktoken(known: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    public = pytest.importorskip("tiktoken_ext.openai_public")
+    tiktoken_encodings = pytest.importorskip("tiktoken_ext.openai_public")
     files: list[tuple[str, str]] = []
 
     def no_download(url: str, expected_hash: str) -> dict[bytes, int]:
         files.append((url, expected_hash))
         return {}
 
-    monkeypatch.setattr(public, "load_tiktoken_bpe", no_download)
-    theirs = getattr(public, known.name)()
-    assert theirs["pat_str"] == known.scheme.pattern
-    assert theirs["special_tokens"] == dict(known.scheme.special_tokens)
+    monkeypatch.setattr(tiktoken_encodings, "load_tiktoken_bpe", no_download)
+    arguments = getattr(tiktoken_encodings, known.name)()
+    assert arguments["pat_str"] == known.scheme.pattern
+    assert arguments["special_tokens"] == dict(known.scheme.special_tokens)
     assert files[-1] == (known.address, known.sha256)
 
 
@@ -75,9 +75,9 @@ def test_an_unknown_rank_file_needs_pattern_and_special_tokens() -> None:
             formats.read(data, **options)
     spec = formats.read(data, pattern=r"\S+", special_tokens={"<|endoftext|>": 301}, name="mine")
     assert (spec.origin.name, dict(spec.names)) == ("mine", {"eos": 301})
-    plain = formats.read(data, pattern="", special_tokens={})
-    assert replace(plain, origin=rank_spec().origin) == rank_spec()
-    assert conversion.write(plain, "tiktoken", strict=True).data == data
+    plain_spec = formats.read(data, pattern="", special_tokens={})
+    assert replace(plain_spec, origin=rank_spec().origin) == rank_spec()
+    assert conversion.write(plain_spec, "tiktoken", strict=True).data == data
 
 
 def test_a_written_rank_file_loads_in_tiktoken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,9 +129,9 @@ def test_a_batch_of_one_string_is_a_mistake(default: Tokenizer) -> None:
 
 
 def test_text_must_be_text(default: Tokenizer) -> None:
-    for wrong in (None, 1, ["a"], bytearray(b"a")):
+    for invalid_text in (None, 1, ["a"], bytearray(b"a")):
         with pytest.raises(TypeError, match="str or bytes"):
-            default.encode(wrong)  # type: ignore[arg-type]
+            default.encode(invalid_text)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("length", [510, 511, 512, 5000, 65535, 65536])
@@ -192,8 +192,8 @@ def test_spans_are_the_columns_of_tokens(text: str) -> None:
 def test_special_tokens_are_text_unless_allowed() -> None:
     tokenizer = Tokenizer(rank_spec(special={"<a>": 300, "<ab>": 301}))
     text = "x<a>y<ab>"
-    plain = list(text.encode())
-    assert tokenizer.encode(text) == plain
+    byte_ids = list(text.encode())
+    assert tokenizer.encode(text) == byte_ids
     assert tokenizer.encode(text, special="all") == [*b"x", 300, *b"y", 301]
     assert tokenizer.encode(text, special={"<a>"}) == [*b"x", 300, *b"y<ab>"]
     assert tokenizer.encode(text, special=["<ab>"]) == [*b"x<a>y", 301]
@@ -252,28 +252,28 @@ def test_vocabulary(default: Tokenizer) -> None:
 
 def test_pickle(default: Tokenizer, unigram: Tokenizer) -> None:
     for tokenizer in (default, unigram):
-        again = pickle.loads(pickle.dumps(tokenizer))
-        assert again.spec == tokenizer.spec
-        assert again.encode(TEXT) == tokenizer.encode(TEXT)
+        unpickled_tokenizer = pickle.loads(pickle.dumps(tokenizer))
+        assert unpickled_tokenizer.spec == tokenizer.spec
+        assert unpickled_tokenizer.encode(TEXT) == tokenizer.encode(TEXT)
 
 
 def test_many_threads(default: Tokenizer) -> None:
     texts = [TEXT * n for n in range(1, 60)]
     expected = [default.encode(text) for text in texts]
-    wrong: list[int] = []
+    wrong_threads: list[int] = []
 
     def work(shift: int) -> None:
         for i in range(len(texts)):
             at = (i + shift) % len(texts)
             if default.encode(texts[at]) != expected[at] or default.decode(expected[at]) != texts[at]:
-                wrong.append(at)
+                wrong_threads.append(at)
 
     threads = [threading.Thread(target=work, args=(7 * n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert not wrong_threads
 
 
 FORK = """
@@ -308,10 +308,10 @@ def test_after_a_fork_in_the_middle_of_encoding() -> None:
 def test_the_gil_is_released(default: Tokenizer) -> None:
     text = TEXT * 40_000
     ticks = 0
-    done = threading.Event()
-    worker = threading.Thread(target=lambda: (default.count(text), done.set()))
+    finish_event = threading.Event()
+    worker = threading.Thread(target=lambda: (default.count(text), finish_event.set()))
     worker.start()
-    while not done.is_set():
+    while not finish_event.is_set():
         ticks += 1
     worker.join()
     assert ticks > 100  # if the GIL were held, this thread would run only a few times
@@ -343,10 +343,10 @@ def test_saving_reports_losses_and_leaves_no_temporary_files(tmp_path: Path) -> 
     target = tmp_path / "ranks.tiktoken"
     losses = tokenizer.save(target, format="tiktoken")
     assert any(loss.startswith("special") for loss in losses)
-    before = target.read_bytes()
+    old_content = target.read_bytes()
     with pytest.raises(polytok.LossError):
         tokenizer.save(target, format="tiktoken", strict=True)
-    assert target.read_bytes() == before
+    assert target.read_bytes() == old_content
     with pytest.raises(polytok.FileError, match="cannot write"):
         tokenizer.save(tmp_path / "no" / "such" / "folder", format="tiktoken")
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
@@ -386,14 +386,14 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(ranks.read_bytes(),))
     writer.start()
-    loaded = polytok.load(pipe, pattern="", special_tokens={})
+    loaded_tokenizer = polytok.load(pipe, pattern="", special_tokens={})
     writer.join()
-    assert loaded.encode("abc") == tokenizer.encode("abc")
+    assert loaded_tokenizer.encode("abc") == tokenizer.encode("abc")
 
 
 def test_an_inconsistent_spec() -> None:
     spec = rank_spec()
-    wrong: dict[str, Callable[[], Spec]] = {
+    inconsistent_specs: dict[str, Callable[[], Spec]] = {
         "needs an entry of kind UNKNOWN": lambda: replace(spec, unknown="unk", split=()),
         'cannot have unknown="unk"': lambda: replace(spec, unknown="unk"),
         "cannot have split steps": lambda: replace(spec, model=Word()),
@@ -410,7 +410,7 @@ def test_an_inconsistent_spec() -> None:
         ),
         "(unclosed": lambda: replace(spec, split=(PatternSplit("(unclosed"),)),
     }
-    for message, make in wrong.items():
+    for message, make in inconsistent_specs.items():
         with pytest.raises(polytok.SpecError) as error:
             Tokenizer(make())
         assert message in str(error.value)

@@ -86,9 +86,9 @@ def test_a_pair_that_no_longer_occurs_is_not_merged() -> None:
     assert occurrences == sorted(occurrences, reverse=True) and occurrences[-1] == 1
 
 
-def learn_from_counts(counted: list[tuple[bytes, int]], size: int, **rules: Any) -> LearnedMerges:
+def learn_from_counts(counted_words: list[tuple[bytes, int]], size: int, **rules: Any) -> LearnedMerges:
     words = _core.WordCounter(None)
-    words.add(counted)
+    words.add(counted_words)
     return learn(words, Units("bytes"), BYTES, Rules(size, **rules))
 
 
@@ -168,30 +168,32 @@ def test_tokenizers_loads_written_files(tmp_path: Path) -> None:
         trainer.push([text.encode() for text in texts])
         spec = trainer.finish()
         assert isinstance(spec, Spec)
-        ours = polytok.Tokenizer(spec)
-        ours.save(tmp_path / "tokenizer.json")
-        theirs = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+        our_tokenizer = polytok.Tokenizer(spec)
+        our_tokenizer.save(tmp_path / "tokenizer.json")
+        reference = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
         for text in [*texts[:5], "Zürich ist 日本 🤗 <s>"]:
-            assert theirs.encode(text, add_special_tokens=False).ids == ours.encode(text, special="all"), training.name
+            assert reference.encode(text, add_special_tokens=False).ids == our_tokenizer.encode(text, special="all"), (
+                training.name
+            )
 
 
 @pytest.mark.parametrize("ties", ["ids", "minbpe"])
 def test_tiktoken_and_others_load_written_files(tmp_path: Path, ties: str) -> None:
     texts = hf.TEXTS["generated"]
-    ours = polytok.Tokenizer(
+    our_tokenizer = polytok.Tokenizer(
         train_spec(texts, vocab_size=430, ties=ties, pattern="gpt2", special_tokens={"<|end|>": 430})
     )
-    ours.save(tmp_path / "a.tiktoken")
-    ranks = {piece: rank for rank, piece in enumerate(ours.spec.vocab.pieces())}
-    pattern = getattr(ours.spec.split[0], "pattern", "")
-    theirs = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 430})
-    encoded = [ours.encode(text) for text in texts]
-    assert encoded == [theirs.encode(text) for text in texts]
+    our_tokenizer.save(tmp_path / "a.tiktoken")
+    ranks = {piece: rank for rank, piece in enumerate(our_tokenizer.spec.vocab.pieces())}
+    pattern = getattr(our_tokenizer.spec.split[0], "pattern", "")
+    reference = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 430})
+    expected_ids = [our_tokenizer.encode(text) for text in texts]
+    assert expected_ids == [reference.encode(text) for text in texts]
     load_options: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 430}}
     for name in ("a.tiktoken", "b.model", "tokenizer.json", "d.gguf", "e.ptok"):
-        ours.save(tmp_path / name, format="minbpe" if name == "b.model" else None)
-        again = polytok.load(tmp_path / name, **(load_options if name == "a.tiktoken" else {}))
-        assert [again.encode(text) for text in texts] == encoded, name
+        our_tokenizer.save(tmp_path / name, format="minbpe" if name == "b.model" else None)
+        reloaded_tokenizer = polytok.load(tmp_path / name, **(load_options if name == "a.tiktoken" else {}))
+        assert [reloaded_tokenizer.encode(text) for text in texts] == expected_ids, name
 
 
 def test_wordpiece_is_written_as_vocab_txt(tmp_path: Path) -> None:
@@ -199,11 +201,11 @@ def test_wordpiece_is_written_as_vocab_txt(tmp_path: Path) -> None:
     trainer.push([text.encode() for text in hf.TEXTS["generated"]])
     spec = trainer.finish()
     assert isinstance(spec, Spec) and spec.names == {"unk": 1}
-    ours = polytok.Tokenizer(spec)
-    ours.save(tmp_path / "vocab.txt")
-    again = polytok.load(tmp_path / "vocab.txt")
+    our_tokenizer = polytok.Tokenizer(spec)
+    our_tokenizer.save(tmp_path / "vocab.txt")
+    reloaded_tokenizer = polytok.load(tmp_path / "vocab.txt")
     texts = hf.TEXTS["generated"]
-    assert [again.encode(text) for text in texts] == [ours.encode(text) for text in texts]
+    assert [reloaded_tokenizer.encode(text) for text in texts] == [our_tokenizer.encode(text) for text in texts]
 
 
 def test_one_long_word_does_not_take_quadratic_time() -> None:

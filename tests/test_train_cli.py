@@ -51,13 +51,13 @@ def words(tmp_path: Path) -> Path:
 def test_every_form_of_input_trains_the_same(tmp_path: Path, words: Path, run: Run) -> None:
     (tmp_path / "words.jsonl.gz").write_bytes(gzip.compress(json.dumps({"a": {"b": WORDS}}).encode()))
     sized = ("--vocab-size", "270", "--to", "minbpe")
-    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
-    assert run("train", words, *sized, "-o", one) == (0, f"{one}: 270 entries\n", "")
+    first_path, second_path, third_path = (tmp_path / name for name in ("one", "two", "three"))
+    assert run("train", words, *sized, "-o", first_path) == (0, f"{first_path}: 270 entries\n", "")
     field = ("--field", "a.b", "--threads", "1", "--max-memory", "16M")
-    assert run("train", tmp_path / "words.jsonl.gz", *field, *sized, "-o", two)[0] == 0
-    assert run("train", "-", *sized, "-o", three, stdin=WORDS.encode())[0] == 0
-    assert one.read_bytes() == two.read_bytes() == three.read_bytes()
-    assert polytok.load(one).vocab_size == 270
+    assert run("train", tmp_path / "words.jsonl.gz", *field, *sized, "-o", second_path)[0] == 0
+    assert run("train", "-", *sized, "-o", third_path, stdin=WORDS.encode())[0] == 0
+    assert first_path.read_bytes() == second_path.read_bytes() == third_path.read_bytes()
+    assert polytok.load(first_path).vocab_size == 270
 
 
 def test_the_options_of_a_kind(tmp_path: Path, words: Path, run: Run) -> None:
@@ -65,17 +65,17 @@ def test_the_options_of_a_kind(tmp_path: Path, words: Path, run: Run) -> None:
     out = tmp_path / "tokenizer.json"
     special = ("--special-tokens", "<a>", "--special-tokens", "<b>")
     assert run("train", words, "--ties=huggingface", *special, "--vocab-size", "270", "-o", out)[0] == 0
-    trained = polytok.train([WORDS], kind="bpe", ties="huggingface", special_tokens=["<a>", "<b>"], vocab_size=270)
-    assert polytok.load(out).encode(WORDS) == trained.encode(WORDS)
-    assert polytok.load(out).encode("<a>", special="all") == trained.encode("<a>", special="all")
+    spec = polytok.train([WORDS], kind="bpe", ties="huggingface", special_tokens=["<a>", "<b>"], vocab_size=270)
+    assert polytok.load(out).encode(WORDS) == spec.encode(WORDS)
+    assert polytok.load(out).encode("<a>", special="all") == spec.encode("<a>", special="all")
     code, _, errors = run("train", words, "--ties", "none", "--vocab-size", "270", "-o", out)
     assert code == 2 and "ties" in errors
 
 
 def test_every_kind_lists_its_options(run: Run) -> None:
     for kind in KINDS:
-        code, shown, _ = run("train", "--kind", kind.name, "--help")
-        assert code == 0 and f"options of {kind.name}" in shown
+        code, output, _ = run("train", "--kind", kind.name, "--help")
+        assert code == 0 and f"options of {kind.name}" in output
 
 
 def test_every_kind_can_be_written_as_ptok() -> None:
@@ -180,8 +180,16 @@ def test_counts_of_many_machines(tmp_path: Path, run: Run) -> None:
         paths = [tmp_path / input_name for input_name in inputs]
         assert run("train", *paths, "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / name)[0] == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
-    mixed = ("train", tmp_path / "counts", tmp_path / "0.txt", "--vocab-size", "270", "-o", tmp_path / "d.ptok")
-    assert "files of counts and files of texts" in run(*mixed)[2]
+    mixed_arguments = (
+        "train",
+        tmp_path / "counts",
+        tmp_path / "0.txt",
+        "--vocab-size",
+        "270",
+        "-o",
+        tmp_path / "d.ptok",
+    )
+    assert "files of counts and files of texts" in run(*mixed_arguments)[2]
 
 
 def test_ctrl_c_leaves_no_files(tmp_path: Path) -> None:

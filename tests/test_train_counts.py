@@ -67,8 +67,8 @@ def test_a_memory_limit_does_not_change_counts() -> None:
     rng = random.Random(3)
     documents = [" ".join(str(rng.randrange(10**12)) for _ in range(20_000)).encode() for _ in range(20)]
     unlimited = count_documents(documents)
-    limited = count_documents(documents, max_memory=1 << 20)
-    assert list(limited.items()) == list(unlimited.items())
+    limited_counts = count_documents(documents, max_memory=1 << 20)
+    assert list(limited_counts.items()) == list(unlimited.items())
 
 
 def test_files_add_up(tmp_path: Path) -> None:
@@ -77,21 +77,21 @@ def test_files_add_up(tmp_path: Path) -> None:
         counts = Counts(split=GPT2, special_tokens=["<|end|>"])
         counts.push(part)
         counts.save(tmp_path / name)
-    both = Counts.load(tmp_path / "one", tmp_path / "two")
-    assert (both.split, both.special_tokens) == ((PatternSplit(GPT2),), (b"<|end|>",))
-    assert both.words().to_list() == list(count_documents(documents, special_tokens=["<|end|>"]).items())
-    again = Counts.load(tmp_path / "one")
-    again.merge(Counts.load(tmp_path / "two"))
-    assert again.words().to_list() == both.words().to_list()
+    joined_counts = Counts.load(tmp_path / "one", tmp_path / "two")
+    assert (joined_counts.split, joined_counts.special_tokens) == ((PatternSplit(GPT2),), (b"<|end|>",))
+    assert joined_counts.words().to_list() == list(count_documents(documents, special_tokens=["<|end|>"]).items())
+    reloaded_counts = Counts.load(tmp_path / "one")
+    reloaded_counts.merge(Counts.load(tmp_path / "two"))
+    assert reloaded_counts.words().to_list() == joined_counts.words().to_list()
 
 
 def test_other_counts_do_not_add_up(tmp_path: Path) -> None:
-    one, other = Counts(split=GPT2), Counts(split=GPT2, special_tokens=["<|end|>"])
-    other.save(tmp_path / "other")
+    first_counts, other_counts = Counts(split=GPT2), Counts(split=GPT2, special_tokens=["<|end|>"])
+    other_counts.save(tmp_path / "other")
     with pytest.raises(ArgumentError, match="different words"):
-        one.merge(other)
+        first_counts.merge(other_counts)
     with pytest.raises(ArgumentError, match="other words"):
-        one.add_file(tmp_path / "other")
+        first_counts.add_file(tmp_path / "other")
 
 
 def test_damaged_files(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ def test_damaged_files(tmp_path: Path) -> None:
     data = path.read_bytes()
     rng = random.Random(5)
     for _ in range(300):
-        damaged = bytearray(data)
-        damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-        path.write_bytes(bytes(damaged if rng.random() < 0.7 else data[: rng.randrange(len(data))]))
+        damaged_data = bytearray(data)
+        damaged_data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(bytes(damaged_data if rng.random() < 0.7 else data[: rng.randrange(len(data))]))
         with pytest.raises((FormatError, ArgumentError)):
             Counts.load(path)
     path.write_bytes(data + b"x")

@@ -33,17 +33,17 @@ def read_texts(
 ) -> list[bytes]:
     """Reads the texts, and joins the parts of each text."""
     texts: list[bytes] = []
-    begun = b""
+    partial_text = b""
     stream = InputStream(inputs, Reading(**how), report or TrainingReport(), keeps_bytes=keeps_bytes)
     for batch in stream:
         if isinstance(batch, Part):
-            begun += batch.data
+            partial_text += batch.data
             if batch.is_last:
-                texts.append(begun)
-                begun = b""
+                texts.append(partial_text)
+                partial_text = b""
         else:
             texts += batch
-    assert not begun
+    assert not partial_text
     if stream.total:
         assert stream.done == stream.total
     return texts
@@ -73,8 +73,8 @@ def test_iterables_are_read_once() -> None:
 def test_iterables_can_contain_batches_records_and_files(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("from a file")
-    mixed: list[Any] = ["one", ["two", b"three"], {"text": "four"}, path, BytesIO(b"five")]
-    assert read_texts(iter(mixed)) == [b"one", b"two", b"three", b"four", b"from a file", b"five"]
+    mixed_inputs: list[Any] = ["one", ["two", b"three"], {"text": "four"}, path, BytesIO(b"five")]
+    assert read_texts(iter(mixed_inputs)) == [b"one", b"two", b"three", b"four", b"from a file", b"five"]
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
@@ -151,16 +151,16 @@ def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: in
     path, good = tmp_path / "b.txt", tmp_path / "a.txt"
     path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
     good.write_bytes("漢字".encode())
-    both = [good, path]
+    both_inputs = [good, path]
     with pytest.raises(EncodeError, match=r"b\.txt.*no UTF-8 at"):
-        read_texts(both, unit=unit)
-    assert read_texts(both, unit=unit, invalid="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
+        read_texts(both_inputs, unit=unit)
+    assert read_texts(both_inputs, unit=unit, invalid="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
     report = TrainingReport()
-    assert read_texts(both, unit=unit, invalid="skip", report=report) == encode_all(["漢字"])
+    assert read_texts(both_inputs, unit=unit, invalid="skip", report=report) == encode_all(["漢字"])
     assert (report.texts, report.left_out) == (1, {"no UTF-8": 1})
-    assert read_texts(both, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
+    assert read_texts(both_inputs, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
     with pytest.raises(ArgumentError, match="a kind over bytes"):
-        read_texts(both, invalid="keep")
+        read_texts(both_inputs, invalid="keep")
 
 
 def test_surrogates(tmp_path: Path) -> None:
@@ -314,9 +314,9 @@ def test_counts_are_not_texts(tmp_path: Path) -> None:
         counts.push([b"to be"])
         counts.save(tmp_path / f"{name}.counts")
     paths = sorted(tmp_path.iterdir())
-    merged = polytok.train(paths, vocab_size=257)
-    assert polytok.train(str(tmp_path / "*.counts"), vocab_size=257).fingerprint == merged.fingerprint
-    assert polytok.train([tmp_path / "*.counts"], vocab_size=257).fingerprint == merged.fingerprint
+    merged_tokenizer = polytok.train(paths, vocab_size=257)
+    assert polytok.train(str(tmp_path / "*.counts"), vocab_size=257).fingerprint == merged_tokenizer.fingerprint
+    assert polytok.train([tmp_path / "*.counts"], vocab_size=257).fingerprint == merged_tokenizer.fingerprint
     with open(paths[0], "rb") as file:
         for inputs in ((path for path in paths), [paths[0], "a text"], [file], [[paths[0]]]):
             with pytest.raises(ArgumentError, match=r"a\.counts is a file of counts"):

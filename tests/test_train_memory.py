@@ -54,7 +54,7 @@ def train_within(corpus: Path | int, kind: str, memory: str) -> tuple[int, str]:
     return int(peak), output.strip()
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak can be read only on Linux")
 @pytest.mark.parametrize("kind", ["bpe", "wordpiece", "sentencepiece-bpe"])
 def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
     free, expected_output = train_within(corpus, kind, "")
@@ -63,7 +63,7 @@ def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
     assert peak <= LIMIT < free
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak can be read only on Linux")
 @pytest.mark.parametrize("kind", ["sentencepiece-unigram", "longest-match"])
 def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None:
     """Tests that the error names a sufficient limit."""
@@ -73,7 +73,7 @@ def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None
     assert peak <= REFUSED
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux to tell the peak")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak can be read only on Linux")
 def test_many_short_texts() -> None:
     _, expected_output = train_within(800_000, "sentencepiece-unigram", "")
     peak, output = train_within(800_000, "sentencepiece-unigram", "72M")
@@ -128,8 +128,8 @@ def test_texts_that_contain_the_suffix(suffix: str) -> None:
 def test_fewer_entries_than_requested_are_reported() -> None:
     report = polytok.TrainingReport()
     tokenizer = polytok.train(["ab ab"], "wordpiece", vocab_size=50, report=report)
-    smaller = "the vocabulary is smaller, as with tokenizers"
-    assert report.notes == [f"the texts allow {tokenizer.vocab_size} entries, not 50; {smaller}"]
+    note = "the vocabulary is smaller, as with tokenizers"
+    assert report.notes == [f"the texts allow {tokenizer.vocab_size} entries, not 50; {note}"]
     assert str(report) == report.notes[0]
     with pytest.warns(polytok.TrainingWarning, match="the texts allow"):
         polytok.train(["ab ab"], "wordpiece", vocab_size=50)

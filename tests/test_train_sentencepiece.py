@@ -78,11 +78,11 @@ def test_models_are_the_same(script: str, model: str, options: dict[str, Any]) -
     options = {"hard_vocab_limit": False, **options}
     expected = train_reference(texts(script), model_type=model, **options)
     spec = train_ours(texts(script), model, **options)
-    read = model_format.read(expected, ReadOptions())
-    assert spec.vocab.pieces() == read.vocab.pieces()
-    assert spec.vocab == read.vocab
-    written = model_format.write(spec)
-    assert written.data == expected and not written.losses
+    expected_spec = model_format.read(expected, ReadOptions())
+    assert spec.vocab.pieces() == expected_spec.vocab.pieces()
+    assert spec.vocab == expected_spec.vocab
+    written_model = model_format.write(spec)
+    assert written_model.data == expected and not written_model.losses
     assert model_format.read(expected, ReadOptions()).extra == spec.extra
 
 
@@ -101,9 +101,9 @@ def test_normalization_rules_from_files(tmp_path: Any) -> None:
     assert model_format.write(train_ours(items, "bpe", **options)).data == train_reference(
         items, model_type="bpe", **options
     )
-    both = {**options, "denormalization_rule_tsv": str(rules)}
-    assert model_format.write(train_ours(items, "char", **both)).data == train_reference(
-        items, model_type="char", **both
+    all_options = {**options, "denormalization_rule_tsv": str(rules)}
+    assert model_format.write(train_ours(items, "char", **all_options)).data == train_reference(
+        items, model_type="char", **all_options
     )
 
 
@@ -163,18 +163,18 @@ def test_the_first_sentences(tmp_path: Any) -> None:
     assert model_format.write(train_ours(items, "bpe", **options)).data == train_reference(
         items, model_type="bpe", **options
     )
-    drawn = {**options, "shuffle_input_sentence": True}
-    assert train_ours(items, "bpe", **drawn) == train_ours(items, "bpe", **drawn)
+    shuffle_options = {**options, "shuffle_input_sentence": True}
+    assert train_ours(items, "bpe", **shuffle_options) == train_ours(items, "bpe", **shuffle_options)
 
 
 def test_a_trained_model_encodes_the_same_in_sentencepiece() -> None:
     spec = train_ours(
         texts("latin") + texts("japanese"), "bpe", vocab_size=700, byte_fallback=True, hard_vocab_limit=False
     )
-    there = sentencepiece.SentencePieceProcessor(model_proto=model_format.write(spec).data)
-    here = polytok.Tokenizer(spec)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model_format.write(spec).data)
+    tokenizer = polytok.Tokenizer(spec)
     for text in [*texts("japanese"), *texts("korean")]:
-        assert there.encode(text) == here.encode(text, add_special=False)
+        assert processor.encode(text) == tokenizer.encode(text, add_special=False)
 
 
 @pytest.mark.parametrize("kind", ["sentencepiece-bpe", "sentencepiece-char"])
@@ -214,10 +214,10 @@ def test_llama2c(tmp_path: Any) -> None:
     out = tmp_path / "tokenizer.bin"
     command = ["train", str(corpus), "--kind", "sentencepiece-bpe", "--profile", "llama2c", "--vocab-size", "400"]
     assert main([*command, "--no-hard-vocab-limit", "-o", str(out)]) == 0
-    trained = polytok.load(str(out))
+    tokenizer = polytok.load(str(out))
     pieces = [piece.replace("▁".encode(), b" ") for piece in expected.vocab.pieces()]
-    assert trained.spec.vocab.pieces()[3:] == pieces[3:]
-    assert trained.spec.vocab.scores.tolist() == expected.vocab.scores.tolist()
+    assert tokenizer.spec.vocab.pieces()[3:] == pieces[3:]
+    assert tokenizer.spec.vocab.scores.tolist() == expected.vocab.scores.tolist()
 
 
 @pytest.mark.parametrize(

@@ -67,10 +67,10 @@ def test_counts_train_the_same_models_as_texts(
     for name, part in zip(names, PARTS, strict=True):
         count_items(ITEMS[part], model, **counting, threads=1).save(name)
     assert train_model(names, model, options) == expected
-    merged = count_items([], model, **counting)
+    merged_counts = count_items([], model, **counting)
     for name in names:
-        merged.merge(Counts.load(name))
-    merged.save(tmp_path / "all")
+        merged_counts.merge(Counts.load(name))
+    merged_counts.save(tmp_path / "all")
     assert train_model(tmp_path / "all", model, {**options, "max_memory": "16M"}) == expected
     order = [2, 0, 1]
     # The next sentence can change Unigram's result, so another order is another text.

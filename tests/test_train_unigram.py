@@ -35,9 +35,9 @@ def test_models_are_the_same(script: str, options: dict[str, Any]) -> None:
     options = {"hard_vocab_limit": False, **options}
     expected = train_reference(texts(script, 150), model_type="unigram", **options)
     spec = train_ours(texts(script, 150), "unigram", **options)
-    read = model_format.read(expected, ReadOptions())
-    assert spec.vocab.pieces() == read.vocab.pieces()
-    assert spec.vocab == read.vocab
+    expected_spec = model_format.read(expected, ReadOptions())
+    assert spec.vocab.pieces() == expected_spec.vocab.pieces()
+    assert spec.vocab == expected_spec.vocab
     assert model_format.write(spec).data == expected
 
 
@@ -87,8 +87,8 @@ def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
 def test_lossless_by_default() -> None:
     text = "\n".join(texts("latin")).replace("▁", "_")  # U+2581 decodes to a space, as in SentencePiece
     tokenizer = polytok.train([text], kind="sentencepiece-unigram", vocab_size=500, hard_vocab_limit=False)
-    for nasty in (text, " \n\t  x\r\n", "語▅\0"):
-        assert tokenizer.decode(tokenizer.encode(nasty)) == nasty
+    for hostile_text in (text, " \n\t  x\r\n", "語▅\0"):
+        assert tokenizer.decode(tokenizer.encode(hostile_text)) == hostile_text
 
 
 def test_impossible_options() -> None:

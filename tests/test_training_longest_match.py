@@ -71,12 +71,12 @@ def test_ids_are_those_of_rwkv_world(trained_spec: Spec) -> None:
 def test_files_give_the_same_vocabulary(trained_spec: Spec, tmp_path: Path, name: str) -> None:
     tokenizer = Tokenizer(trained_spec)
     losses = tokenizer.save(tmp_path / name, "rwkv" if name == "vocab.txt" else None)
-    again = polytok.load(tmp_path / name)
+    reloaded_tokenizer = polytok.load(tmp_path / name)
     data = b"".join(NASTY) + TEXTS[0]
-    assert again.encode(data) == tokenizer.encode(data)
+    assert reloaded_tokenizer.encode(data) == tokenizer.encode(data)
     if name != "vocab.gguf":
         assert not losses
-        assert again.spec.vocab == trained_spec.vocab
+        assert reloaded_tokenizer.spec.vocab == trained_spec.vocab
 
 
 def test_rwkvs_readers_encode_the_same(trained_spec: Spec, tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_rwkvs_readers_encode_the_same(trained_spec: Spec, tmp_path: Path) -> No
         literal = ast.literal_eval(line[line.index(" ") : line.rindex(" ")].strip())
         assert (literal.encode() if isinstance(literal, str) else literal) == piece
         assert int(line[line.rindex(" ") :]) == len(piece)
-    theirs = pyrwkv_tokenizer.WorldTokenizer(str(path))
+    rwkv_tokenizer = pyrwkv_tokenizer.WorldTokenizer(str(path))
     words = texts.VocabularyPieces(trained_spec.vocab.pieces())
     for data in [*TEXTS, *texts.generate_texts(1, 400, words)]:
         text = data.decode(errors="ignore")
-        assert tokenizer.encode(text) == theirs.encode(text)
+        assert tokenizer.encode(text) == rwkv_tokenizer.encode(text)
 
 
 def test_the_plain_twin_encodes_the_same(trained_spec: Spec) -> None:
@@ -105,7 +105,7 @@ def test_the_plain_twin_encodes_the_same(trained_spec: Spec) -> None:
 
 def test_texts_need_fewer_tokens_than_with_byte_pair_entries() -> None:
     size = 2000
-    ours = Tokenizer(train(*TEXTS, vocab_size=size + 1))
+    our_tokenizer = Tokenizer(train(*TEXTS, vocab_size=size + 1))
     bpe = HuggingFaceTokenizer(models.BPE())
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     split = pre_tokenizers.Split(Regex(DEFAULT_PATTERN), "isolated")
@@ -113,11 +113,11 @@ def test_texts_need_fewer_tokens_than_with_byte_pair_entries() -> None:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False)
     bpe.train_from_iterator([text.decode() for text in TEXTS], trainer)
-    theirs = polytok.load(bpe.to_str().encode())
-    pieces = theirs.spec.vocab.pieces()
+    bpe_tokenizer = polytok.load(bpe.to_str().encode())
+    pieces = bpe_tokenizer.spec.vocab.pieces()
     vocab = polytok.Vocab.from_rows((piece, id, 0.0, polytok.Kind.NORMAL) for id, piece in enumerate(pieces))
     greedy = Tokenizer(Spec(vocab, polytok.spec.Longest()))
-    tokens = [sum(tokenizer.count(text) for text in TEXTS) for tokenizer in (ours, greedy, theirs)]
+    tokens = [sum(tokenizer.count(text) for text in TEXTS) for tokenizer in (our_tokenizer, greedy, bpe_tokenizer)]
     assert tokens[0] < 0.97 * min(tokens[1:])
 
 
@@ -132,9 +132,9 @@ def test_neither_order_nor_threads_nor_batches_nor_memory_matter() -> None:
     assert spec.spec == expected
     counts = polytok.count_words(TEXTS, kind="longest-match")
     assert train(vocab_size=900, counts=counts) == expected
-    several = specs(counts, "longest-match", vocab_size=[900, 600])
-    assert several[0] == expected
-    assert [len(spec.vocab) for spec in several] == [899, 599]
+    specs_by_size = specs(counts, "longest-match", vocab_size=[900, 600])
+    assert specs_by_size[0] == expected
+    assert [len(spec.vocab) for spec in specs_by_size] == [899, 599]
 
 
 def test_the_pattern_limits_the_span_of_an_entry() -> None:
@@ -150,8 +150,8 @@ def test_limits_of_entries() -> None:
     text = "日本語のテキスト、日本語の文章。" * 9
     free = train(text.encode(), vocab_size=270, min_count=2)
     assert max(len(entry.decode(errors="replace")) for entry in entries(free)) > 3
-    short = train(text.encode(), vocab_size=267, min_count=2, max_piece_length=3, whole_characters=True)
-    assert {len(entry.decode()) for entry in entries(short)} <= {1, 2, 3}
+    short_vocab = train(text.encode(), vocab_size=267, min_count=2, max_piece_length=3, whole_characters=True)
+    assert {len(entry.decode()) for entry in entries(short_vocab)} <= {1, 2, 3}
     narrow = train(text.encode(), vocab_size=266, min_count=2, max_piece_bytes=6)
     assert max(map(len, entries(narrow))) <= 6
     assert entries(train(b"ab ab ab cd", vocab_size=258, min_count=3)) in ([b"ab"], [b" ab"])
@@ -228,7 +228,7 @@ def test_emoji_need_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_can_stop_training() -> None:
     stages: list[str] = []
 
-    def stop(stage: str, done: int, of: int) -> None:
+    def stop(stage: str, done_count: int, total_count: int) -> None:
         stages.append(stage)
         if stage == "swapping entries":
             raise RuntimeError("enough")

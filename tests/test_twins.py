@@ -51,9 +51,9 @@ def check(spec: Spec, seed: int) -> int:
     twin = Twin(spec, LENGTH_LIMIT)
     random_bytes = [text for text in random_bytes if twin.accepts(text)]
     checks.encoding(outcome, tokenizer, twin, random_bytes)
-    every = spec.vocab.ids.tolist() + [token.id for token in spec.special]
-    odd = [int(id) for id, kind in zip(spec.vocab.ids, spec.vocab.kinds, strict=True) if kind != Kind.NORMAL]
-    rows = list(texts.generate_ids(seed, ROWS, every, odd))
+    all_ids = spec.vocab.ids.tolist() + [token.id for token in spec.special]
+    special_ids = [int(id) for id, kind in zip(spec.vocab.ids, spec.vocab.kinds, strict=True) if kind != Kind.NORMAL]
+    rows = list(texts.generate_ids(seed, ROWS, all_ids, special_ids))
     checks.decoding(outcome, tokenizer, twin, rows)
     properties.streams(outcome, tokenizer, rows, seed)
     properties.encodings(outcome, tokenizer, random_bytes, "no")
@@ -119,8 +119,8 @@ def test_merges() -> None:
         pieces = list(BYTES)
         merges = []
         for _ in range(34):
-            few = [*b"ab \xe4\xb8", *range(256, len(pieces))]
-            left, right = rng.choice(few), rng.choice(few)
+            frequent_ids = [*b"ab \xe4\xb8", *range(256, len(pieces))]
+            left, right = rng.choice(frequent_ids), rng.choice(frequent_ids)
             if len(pieces[left]) + len(pieces[right]) <= 24:
                 merges.append((left, right, len(pieces)))
                 pieces.append(pieces[left] + pieces[right])

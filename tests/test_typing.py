@@ -62,10 +62,10 @@ def test_a_type_checker_sees_the_types_of_the_installed_package(tmp_path: Path) 
     (tmp_path / "wrong.py").write_text(WRONG)
     options = ["--strict", "--python-executable", installed(tmp_path / "environment")]
     command = [sys.executable, "-m", "mypy", *options, "user.py", "wrong.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    said = [line.split(": ")[:2] for line in done.stdout.splitlines()[:-1] if ": note: " not in line]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    messages = [line.split(": ")[:2] for line in process.stdout.splitlines()[:-1] if ": note: " not in line]
     wrong_lines = range(5, len(WRONG.splitlines()) + 1)
-    assert said == [[f"wrong.py:{line}", "error"] for line in wrong_lines], done.stdout
+    assert messages == [[f"wrong.py:{line}", "error"] for line in wrong_lines], process.stdout
 
 
 def test_keywords_of_encoding() -> None:

@@ -15,8 +15,8 @@ VOCAB = DATA / "vocab"
 
 def test_the_article_on_byte_pair_encoding(tmp_path: Path) -> None:
     """Tests minbpe's first example: three merges learned from the text."""
-    trained = polytok.Tokenizer(reference.train("aaabdaaabac", 256 + 3))
-    trained.save(tmp_path / "toy.model", "minbpe")
+    trained_tokenizer = polytok.Tokenizer(reference.train("aaabdaaabac", 256 + 3))
+    trained_tokenizer.save(tmp_path / "toy.model", "minbpe")
     tokenizer = polytok.load(tmp_path / "toy.model")
     assert tokenizer.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
     assert tokenizer.decode([258, 100, 258, 97, 99]) == "aaabdaaabac"

@@ -46,14 +46,14 @@ def main() -> None:
     if shutil.which("valgrind") is None:
         raise SystemExit("valgrind is not installed: install it with your system's packages")
     names = arguments.cell or list(CELLS)
-    before = budgets_of(arguments.against, names, arguments.processes) if arguments.against else {}
+    old_budgets = budgets_of(arguments.against, names, arguments.processes) if arguments.against else {}
     budgets = count_budgets(arguments.build or installed_package(), names, arguments.processes)
     if arguments.json:
         records = {name: asdict(budget) for name, budget in budgets.items()}
         Path(arguments.json).write_text(json.dumps(records, indent=1), encoding="utf-8")
-    for line in (HEAD, ["---"] * len(HEAD), *rows(budgets, before)):
+    for line in (HEAD, ["---"] * len(HEAD), *rows(budgets, old_budgets)):
         print(f"| {' | '.join(line)} |")
-    sys.exit(verdict(budgets, before, arguments.gate))
+    sys.exit(verdict(budgets, old_budgets, arguments.gate))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -99,53 +99,56 @@ def budget(name: str, build: Path) -> Budget:
     return Budget(kind, cell.size, cell.pieces(), cell.digest, result.output.strip(), result.instructions)
 
 
-def rows(budgets: dict[str, Budget], before: dict[str, Budget]) -> Iterator[tuple[str, ...]]:
+def rows(budgets: dict[str, Budget], old_budgets: dict[str, Budget]) -> Iterator[tuple[str, ...]]:
     """Yields a row of the table for each pass over each cell."""
     for name, budget in budgets.items():
-        for which in (FIRST, AGAIN):
-            if which in budget.instructions:
-                instructions = budget.instructions[which]
+        for pass_name in (FIRST, AGAIN):
+            if pass_name in budget.instructions:
+                instructions = budget.instructions[pass_name]
                 figures = f"{instructions / budget.size:.2f}", f"{instructions / budget.pieces:.1f}"
-                yield (name, which, *figures, *_comparison(budget, before.get(name), which))
+                yield (name, pass_name, *figures, *_comparison(budget, old_budgets.get(name), pass_name))
 
 
-def _comparison(budget: Budget, before: Budget | None, which: str) -> tuple[str, str]:
-    if before is None:
+def _comparison(budget: Budget, old_budget: Budget | None, pass_name: str) -> tuple[str, str]:
+    if old_budget is None:
         return "", ""
-    if (why := reason_not_comparable(budget, before)) is not None:
+    if (why := reason_not_comparable(budget, old_budget)) is not None:
         return "", why
-    return f"{before.instructions[which] / before.size:.2f}", f"{growth(budget, before, which):+.2f} %"
+    return (
+        f"{old_budget.instructions[pass_name] / old_budget.size:.2f}",
+        f"{growth(budget, old_budget, pass_name):+.2f} %",
+    )
 
 
-def reason_not_comparable(budget: Budget, before: Budget) -> str | None:
+def reason_not_comparable(budget: Budget, old_budget: Budget) -> str | None:
     """Returns the reason why two budgets cannot be compared, or None if they can."""
-    if budget.build != before.build:
+    if budget.build != old_budget.build:
         return "a folder and a file"
-    if budget.given != before.given:
+    if budget.given != old_budget.given:
         return "other texts"
-    return "other output" if budget.returned != before.returned else None
+    return "other output" if budget.returned != old_budget.returned else None
 
 
-def growth(budget: Budget, before: Budget, which: str) -> float:
+def growth(budget: Budget, old_budget: Budget, pass_name: str) -> float:
     """Returns the growth of the number of instructions in percent."""
-    return 100 * (budget.instructions[which] / before.instructions[which] - 1)
+    return 100 * (budget.instructions[pass_name] / old_budget.instructions[pass_name] - 1)
 
 
-def verdict(budgets: dict[str, Budget], before: dict[str, Budget], gate: float | None) -> int:
+def verdict(budgets: dict[str, Budget], old_budgets: dict[str, Budget], gate: float | None) -> int:
     """Prints a line for each cell that grew beyond the gate or cannot be compared, and returns the exit code."""
     if gate is None:
         return 0
-    failures = [f"{name}: {why}" for name in budgets if (why := _failure(budgets[name], before.get(name), gate))]
+    failures = [f"{name}: {why}" for name in budgets if (why := _failure(budgets[name], old_budgets.get(name), gate))]
     print(*failures, f"{len(budgets) - len(failures)} of {len(budgets)} cells grew by at most {gate:g} %.", sep="\n")
     return 1 if failures or not budgets else 0
 
 
-def _failure(budget: Budget, before: Budget | None, gate: float) -> str | None:
-    if before is None:
+def _failure(budget: Budget, old_budget: Budget | None, gate: float) -> str | None:
+    if old_budget is None:
         return "no figure to compare with"
-    if (why := reason_not_comparable(budget, before)) is not None:
+    if (why := reason_not_comparable(budget, old_budget)) is not None:
         return why
-    max_growth = max(growth(budget, before, which) for which in budget.instructions)
+    max_growth = max(growth(budget, old_budget, pass_name) for pass_name in budget.instructions)
     return f"{max_growth:+.2f} %" if max_growth > gate else None
 
 

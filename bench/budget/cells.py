@@ -37,8 +37,8 @@ class Cell:
     def name(self) -> str:
         if self.operation == LOAD:
             return f"{self.vocabulary.name} {LOAD}"
-        short = "" if self.document == 4 * KB else f" {self.document}"
-        return f"{self.vocabulary.name} {self.text.name} {self.operation}{short}"
+        size_suffix = "" if self.document == 4 * KB else f" {self.document}"
+        return f"{self.vocabulary.name} {self.text.name} {self.operation}{size_suffix}"
 
     @cached_property
     def documents(self) -> tuple[Sequence[str], Sequence[str]]:

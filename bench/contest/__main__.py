@@ -73,9 +73,13 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--builds", nargs="+", metavar="NAME=PATH", help="a package's folder or an extension module")
     parser.add_argument("--load", action="store_true", help="compare the time and memory of loading of two builds")
     parser.add_argument("--files", action="store_true", help="compare files of the same vocabulary")
-    for name, known in (("text", [text.name for text in TEXTS]), ("operation", KNOWN)):
+    for name, known_names in (("text", [text.name for text in TEXTS]), ("operation", KNOWN)):
         parser.add_argument(
-            f"--{name}", nargs="+", metavar="NAME", choices=known, help=f"by default all of {', '.join(known)}"
+            f"--{name}",
+            nargs="+",
+            metavar="NAME",
+            choices=known_names,
+            help=f"by default all of {', '.join(known_names)}",
         )
     parser.add_argument("--vocabulary", nargs="+", metavar="NAME", default=[], help="by default all")
     parser.add_argument("--engine", nargs="+", metavar="NAME", default=[], help="by default all of the vocabulary")
@@ -129,8 +133,8 @@ def measure_cell(match: Match, text: Text, operation: str, judge: Judge, argumen
     size = arguments.document
     amount = Amount(warm_up=MB, test=int(arguments.megabytes * MB), rounds=1, processes=1)
     warm_up, test = documents(text, size, amount)
-    few = max(8, TURN // size)
-    turns = [test[start : start + few] for start in range(0, len(test), few)]
+    document_count = max(8, TURN // size)
+    turns = [test[start : start + document_count] for start in range(0, len(test), document_count)]
     cell = Cell(match[-1].vocabulary, text, operation, judge.entries(match, operation, test))
     if len(cell.entries) < 2:
         return None
@@ -150,10 +154,18 @@ def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
     for entry in cell.entries:
         if entry.void is not None:
             yield (*titles, "", "", entry.entrant.label, entry.void, "", "")
-    for which, other, ratio in cell.compared():
-        speeds = [f"{median(entry.speeds(which)):.1f}" for entry in (ours, other)]
-        low, high = middle_half(cell.ratios(other, which))
-        yield (*titles, which, speeds[0], other.entrant.label, speeds[1], f"{ratio:.3f}", f"{low:.3f}–{high:.3f}")
+    for pass_name, other_result, ratio in cell.compared():
+        speeds = [f"{median(entry.speeds(pass_name)):.1f}" for entry in (ours, other_result)]
+        low_ratio, high = middle_half(cell.ratios(other_result, pass_name))
+        yield (
+            *titles,
+            pass_name,
+            speeds[0],
+            other_result.entrant.label,
+            speeds[1],
+            f"{ratio:.3f}",
+            f"{low_ratio:.3f}–{high:.3f}",
+        )
 
 
 def as_json(cell: Cell) -> dict[str, Any]:
@@ -166,13 +178,13 @@ def as_json(cell: Cell) -> dict[str, Any]:
         "void": {entry.entrant.label: entry.void for entry in cell.entries if entry.void is not None},
         "ratios": [
             {
-                "pass": which,
-                "beside": other.entrant.label,
-                "MB/s": [median(entry.speeds(which)) for entry in (cell.entries[-1], other)],
+                "pass": pass_name,
+                "beside": other_result.entrant.label,
+                "MB/s": [median(entry.speeds(pass_name)) for entry in (cell.entries[-1], other_result)],
                 "ratio": ratio,
-                "rounds": len(other.speeds(which)),
+                "rounds": len(other_result.speeds(pass_name)),
             }
-            for which, other, ratio in cell.compared()
+            for pass_name, other_result, ratio in cell.compared()
         ],
     }
 
@@ -196,11 +208,11 @@ def verdict(cells: list[tuple[str, float]], gate: float | None) -> int:
     """Prints a line for each cell below the gate and returns the exit code."""
     if gate is None:
         return 0
-    slow = [cell for cell in cells if cell[1] < gate]
-    for title, ratio in slow:
+    slow_cells = [cell for cell in cells if cell[1] < gate]
+    for title, ratio in slow_cells:
         print(f"below {gate:g}: {title}: {ratio:.3f}")
-    print(f"{len(cells) - len(slow)} of {len(cells)} cells reach {gate:g}.")
-    return 1 if slow or not cells else 0
+    print(f"{len(cells) - len(slow_cells)} of {len(cells)} cells reach {gate:g}.")
+    return 1 if slow_cells or not cells else 0
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ MAX_PEERS = 2
 def select_vocabularies(names: Collection[str]) -> list[Vocabulary]:
     """Returns the vocabularies with these names; all vocabularies without names."""
     if unknown := set(names) - {row.name for row in VOCABULARIES}:
-        known = ", ".join(row.name for row in VOCABULARIES)
-        raise SystemExit(f"unknown vocabulary {', '.join(sorted(unknown))}: choose from {known}")
+        known_names = ", ".join(row.name for row in VOCABULARIES)
+        raise SystemExit(f"unknown vocabulary {', '.join(sorted(unknown))}: choose from {known_names}")
     return [row for row in VOCABULARIES if not names or row.name in names]
 
 
@@ -43,15 +43,17 @@ def of_files(vocabulary: Vocabulary) -> list[Match]:
     """Returns a match between polytok with the file of the vocabulary's kin, and polytok with the vocabulary's file."""
     kin = [row for row in VOCABULARIES if row.name == vocabulary.kin]
     pairs = [(replace(of_engine(OURS, row), label=row.title), of_engine(OURS, vocabulary)) for row in kin]
-    return [(theirs, replace(ours, label=vocabulary.title)) for theirs, ours in pairs]
+    return [
+        (build_entrant, replace(polytok_entrant, label=vocabulary.title)) for build_entrant, polytok_entrant in pairs
+    ]
 
 
 def of_engines(vocabulary: Vocabulary, names: Collection[str]) -> list[Match]:
     """Returns matches between polytok and the other engines of the vocabulary that are installed, two at a time."""
-    others = [name for name in vocabulary.engines if name != OURS and (not names or name in names)]
-    peers = [name for name in others if ENGINES[name].is_timed and ENGINES[name].version is not None]
-    ours = of_engine(OURS, vocabulary)
-    return [(*(of_engine(name, vocabulary) for name in few), ours) for few in _few(peers)]
+    peer_names = [name for name in vocabulary.engines if name != OURS and (not names or name in names)]
+    peers = [name for name in peer_names if ENGINES[name].is_timed and ENGINES[name].version is not None]
+    polytok_entrant = of_engine(OURS, vocabulary)
+    return [(*(of_engine(name, vocabulary) for name in peer_group), polytok_entrant) for peer_group in _few(peers)]
 
 
 def of_engine(name: str, vocabulary: Vocabulary) -> Entrant:

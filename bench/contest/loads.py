@@ -45,9 +45,9 @@ class Load:
 
     def row(self) -> tuple[str, ...]:
         (time, other_time), (peak, other_peak) = self.times, self.peaks
-        faster, smaller = (f"{ratio:.3f}" for ratio in self.ratios)
-        times = f"{time:.1f}", self.other, f"{other_time:.1f}", faster
-        return (self.vocabulary.title, *times, f"{peak:.1f}", f"{other_peak:.1f}", smaller)
+        speed_ratio, memory_ratio = (f"{ratio:.3f}" for ratio in self.ratios)
+        times = f"{time:.1f}", self.other, f"{other_time:.1f}", speed_ratio
+        return (self.vocabulary.title, *times, f"{peak:.1f}", f"{other_peak:.1f}", memory_ratio)
 
 
 def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterator[Load]:

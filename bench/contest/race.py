@@ -52,8 +52,10 @@ class Cell:
 
     def ratios(self, other: EntrantResult, which: str) -> list[float]:
         """Returns the ratio of the last entry's speed to the other entry's speed for each round."""
-        ours = self.entries[-1].speeds(which)
-        return [mine / theirs for mine, theirs in zip(ours, other.speeds(which), strict=True)]
+        last_speeds = self.entries[-1].speeds(which)
+        return [
+            last_speed / other_speed for last_speed, other_speed in zip(last_speeds, other.speeds(which), strict=True)
+        ]
 
     def compared(self) -> Iterator[tuple[str, EntrantResult, float]]:
         """Yields each pass and other entry with the median of the ratios."""
@@ -73,8 +75,8 @@ def middle_half(values: Sequence[float]) -> tuple[float, float]:
     """Returns the first and third quartile of the values."""
     if len(values) < 2:
         return values[0], values[0]
-    low, _, high = quantiles(values, n=4, method="inclusive")
-    return low, high
+    low_quartile, _, high_quartile = quantiles(values, n=4, method="inclusive")
+    return low_quartile, high_quartile
 
 
 class Judge:
@@ -136,9 +138,9 @@ def race(
     runners = [entry for entry in entries if entry.void is None]
     is_apart = any(entry.entrant.engine.spoils_caches for entry in runners)
     with players(runners, operation, warm_up, turns, start, is_apart) as pairs:
-        for which in PASSES:
-            for first in range(0, len(turns) - len(pairs) + 1, max(1, len(pairs))):
-                _round(pairs, range(first, first + len(pairs)), which)
+        for pass_name in PASSES:
+            for first_turn in range(0, len(turns) - len(pairs) + 1, max(1, len(pairs))):
+                _round(pairs, range(first_turn, first_turn + len(pairs)), pass_name)
 
 
 @contextmanager
@@ -154,8 +156,8 @@ def players(
     pairs: list[tuple[EntrantResult, LocalSession | Remote]] = []
     for entry in rotate(list(runners), start):
         entrant = entry.entrant
-        own = [[document.encode().decode() for document in turn] for turn in turns]
-        task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, own, copies=1)
+        copied_turns = [[document.encode().decode() for document in turn] for turn in turns]
+        task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, copied_turns, copies=1)
         pairs.append((entry, Remote(serve, task, PATIENCE) if is_apart else LocalSession(task)))
     try:
         yield pairs

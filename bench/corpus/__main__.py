@@ -109,14 +109,14 @@ def table(runs: list[Run], workers: int, vocabulary: str) -> str:
     for run in runs:
         raw = _of(runs, run.format, RAW)
         ours = _of(runs, run.format, OURS)
-        same = "" if run.engine in (RAW, OURS) or not ours else "yes" if run.digest == ours.digest else "no"
+        is_same = "" if run.engine in (RAW, OURS) or not ours else "yes" if run.digest == ours.digest else "no"
         shares = (
             [f"{100 * raw.seconds / run.seconds:.0f} %", f"{100 * raw.processors / run.processors:.0f} %"]
             if raw
             else ["", ""]
         )
         speeds = [f"{run.megabytes / seconds:,.1f}" for seconds in (run.seconds, run.processors)]
-        rows.append([run.format, str(run.megabytes), run.engine, *speeds, *shares, f"{run.peak / 1e6:,.0f}", same])
+        rows.append([run.format, str(run.megabytes), run.engine, *speeds, *shares, f"{run.peak / 1e6:,.0f}", is_same])
     head = ["format", "MB of text", "engine", "MB/s", "MB per processor's second", "share of encoding by the clock"]
     head += ["by processors' time", "peak MB", "same ids"]
     return f"{workers} workers, {vocabulary}.\n\n" + markdown.table(head, rows)

@@ -103,10 +103,10 @@ def _parquet(path: Path, documents: Iterator[str]) -> None:
 
     schema = pyarrow.schema({"id": pyarrow.int64(), "text": pyarrow.string()})
     with parquet.ParquetWriter(path, schema, compression="zstd") as file:
-        first = 0
+        first_row = 0
         while group := list(islice(documents, 4096)):
-            file.write_table(pyarrow.table({"id": range(first, first + len(group)), "text": group}, schema))
-            first += len(group)
+            file.write_table(pyarrow.table({"id": range(first_row, first_row + len(group)), "text": group}, schema))
+            first_row += len(group)
 
 
 WRITERS: dict[str, Callable[[Path, Iterator[str]], None]] = {

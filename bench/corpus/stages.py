@@ -37,9 +37,9 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        started = time.process_time()
+        start_time = time.process_time()
         yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - started
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start_time
 
     def time_items(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
         """Yields the items and times how long the iterator needs for each of them."""
@@ -70,10 +70,10 @@ def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, 
 
 def read(paths: list[Path], format: str) -> Iterator[Documents]:
     reading = polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
-    planned = plan([str(path) for path in paths], reading, 1 << 28)
-    for task in planned.tasks:
+    corpus_plan = plan([str(path) for path in paths], reading, 1 << 28)
+    for task in corpus_plan.tasks:
         for part in task.parts:
-            yield from documents(part, planned.sources[part.source], reading, ())
+            yield from documents(part, corpus_plan.sources[part.source], reading, ())
 
 
 def main() -> None:

@@ -27,14 +27,14 @@ class ProcessUsage:
 def run_watched(command: list[str]) -> ProcessUsage:
     """Runs a command and measures it. Raises `CalledProcessError` with the command's messages if it fails."""
     samples: list[tuple[float, int]] = []
-    used: dict[int, float] = {}
-    before, started = _waited_for(), time.monotonic()
+    seconds_by_process: dict[int, float] = {}
+    earlier_seconds, start_time = _waited_for(), time.monotonic()
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stdout=output, stderr=errors) as process:
             while process.poll() is None:
                 pids = list(_tree(process.pid))
-                samples.append((time.monotonic() - started, sum(map(_memory, pids))))
-                used.update((pid, max(used.get(pid, 0.0), _processor(pid))) for pid in pids)
+                samples.append((time.monotonic() - start_time, sum(map(_memory, pids))))
+                seconds_by_process.update((pid, max(seconds_by_process.get(pid, 0.0), _processor(pid))) for pid in pids)
                 time.sleep(SAMPLE_SECONDS)
         output.seek(0)
         errors.seek(0)
@@ -42,7 +42,9 @@ def run_watched(command: list[str]) -> ProcessUsage:
             raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
         # Some commands leave processes that are never waited for. The samples include these processes, except for the
         # time after the last sample.
-        return ProcessUsage(output.read(), max(_waited_for() - before, sum(used.values())), samples)
+        return ProcessUsage(
+            output.read(), max(_waited_for() - earlier_seconds, sum(seconds_by_process.values())), samples
+        )
 
 
 def _waited_for() -> float:

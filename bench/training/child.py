@@ -15,9 +15,9 @@ from .trainers import KINDS
 def main() -> None:
     kind, engine, path, threads = sys.argv[1:]
     train = KINDS[kind][engine]
-    started, used = time.perf_counter(), time.process_time()
+    start_time, used_seconds = time.perf_counter(), time.process_time()
     entries = train(Path(path), int(threads))
-    seconds, processor = time.perf_counter() - started, time.process_time() - used
+    seconds, processor = time.perf_counter() - start_time, time.process_time() - used_seconds
     digest = hashlib.sha256(b"\0".join(sorted(entries))).hexdigest()
     print(json.dumps([seconds, processor, peak_memory(), len(entries), digest]))
 

@@ -32,10 +32,10 @@ def documents(path: Path) -> Iterator[str]:
 def polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
     import polytok
 
-    trained = polytok.train(
+    tokenizer = polytok.train(
         documents(path) if kind in BY_DOCUMENTS else path, kind=kind, vocab_size=ENTRIES, threads=threads, **options
     )
-    return [trained.spec.vocab.piece(row) for row in range(len(trained.spec.vocab))]
+    return [tokenizer.spec.vocab.piece(row) for row in range(len(tokenizer.spec.vocab))]
 
 
 def polytok_bpe(path: Path, threads: int) -> Entries:
@@ -78,13 +78,13 @@ def bpeasy(path: Path, threads: int) -> Entries:
 def tokenizers_bpe(path: Path, threads: int) -> Entries:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-    trained = Tokenizer(models.BPE())
-    trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trained.train_from_iterator(
+    tokenizer.train_from_iterator(
         documents(path), trainers.BpeTrainer(vocab_size=ENTRIES, initial_alphabet=alphabet, show_progress=False)
     )
-    return [_from_byte_level(entry) for entry in trained.get_vocab()]
+    return [_from_byte_level(entry) for entry in tokenizer.get_vocab()]
 
 
 def _from_byte_level(entry: str) -> bytes:
@@ -95,13 +95,13 @@ def _from_byte_level(entry: str) -> bytes:
 def tokenizers_wordpiece(path: Path, threads: int) -> Entries:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trained.normalizer = normalizers.BertNormalizer(lowercase=False)
-    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
     trainer = trainers.WordPieceTrainer(vocab_size=ENTRIES, special_tokens=special, show_progress=False)
-    trained.train_from_iterator(documents(path), trainer)
-    return [entry.encode() for entry in trained.get_vocab()]
+    tokenizer.train_from_iterator(documents(path), trainer)
+    return [entry.encode() for entry in tokenizer.get_vocab()]
 
 
 def sentencepiece(path: Path, kind: str, threads: int) -> Entries:
@@ -111,8 +111,8 @@ def sentencepiece(path: Path, kind: str, threads: int) -> Entries:
     package.SentencePieceTrainer.train(
         input=str(path), model_writer=model, vocab_size=ENTRIES, model_type=kind, byte_fallback=True, minloglevel=2,
     )  # fmt: skip
-    read = package.SentencePieceProcessor(model_proto=model.getvalue())
-    return [read.id_to_piece(id).encode() for id in range(read.vocab_size())]
+    processor = package.SentencePieceProcessor(model_proto=model.getvalue())
+    return [processor.id_to_piece(id).encode() for id in range(processor.vocab_size())]
 
 
 def sentencepiece_bpe(path: Path, threads: int) -> Entries:

@@ -43,15 +43,15 @@ def convert(
     >>> conversion.losses, conversion.divergences
     ((), ())
     """
-    written = write(tokenizer.spec, format, strict=strict)
+    written_file = write(tokenizer.spec, format, strict=strict)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    comparison = Comparison(tokenizer, read_back(written.data, format, tokenizer.spec))
+    comparison = Comparison(tokenizer, read_back(written_file.data, format, tokenizer.spec))
     return Conversion(
         format,
-        written.data,
-        written.companions,
-        written.losses,
-        written.notes,
+        written_file.data,
+        written_file.companions,
+        written_file.losses,
+        written_file.notes,
         len(text_list),
         tuple(comparison.divergences_in(text_list)),
     )

@@ -447,7 +447,7 @@ class Encoder:
         return EncodingColumns(ids, starts, ends, first_starts, first_ends, numbers, known_texts, self._names)
 
 
-def padded(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
+def pad_encodings(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
     """Returns all encodings with pads up to the same length."""
     target = padding.target(encodings)
     return [encoding.padded(target, padding) for encoding in encodings]
@@ -518,11 +518,11 @@ def _balanced_lengths(first: int, second: int, room: int) -> list[int]:
 
     The longer text is shortened, but not below the shorter one; then both get half of the room.
     """
-    shorter = min(first, second)
-    longer = shorter if shorter > room else max(shorter, room - shorter)
-    if shorter + longer > room:
-        shorter, longer = room // 2, room // 2 + room % 2
-    return [longer, shorter] if first > second else [shorter, longer]
+    shorter_length = min(first, second)
+    longer_length = shorter_length if shorter_length > room else max(shorter_length, room - shorter_length)
+    if shorter_length + longer_length > room:
+        shorter_length, longer_length = room // 2, room // 2 + room % 2
+    return [longer_length, shorter_length] if first > second else [shorter_length, longer_length]
 
 
 def _windows(length: int, kept_tokens: int, truncation: Truncation) -> Iterator[tuple[int, int]]:

@@ -131,7 +131,7 @@ def _bytes_reasons(spec: Spec) -> Iterator[Reason]:
     if not (isinstance(spec.model, Longest) or _merges_bytes(spec)):
         yield Reason(f"model: {spec.model.kind} with decoding by {spec.decode.kind} does not provably restore all text")
         return
-    bytes_with_entry = {piece[0] for piece in _PieceSets(spec).usable if len(piece) == 1}
+    bytes_with_entry = {piece[0] for piece in _PieceSets(spec).usable_pieces if len(piece) == 1}
     missing_bytes = sorted(set(range(256)) - bytes_with_entry)
     utf8_bytes = [byte for byte in missing_bytes if byte not in _NEVER_IN_UTF8]
     if utf8_bytes:
@@ -191,7 +191,7 @@ def _added_space_reasons(step: SentencePieceNormalize, decode: SentencePieceDeco
 
 
 def _space_mark_reasons(step: SentencePieceNormalize, pieces: _PieceSets) -> Iterator[Reason]:
-    marked_piece = min((piece for piece in pieces.usable if SPACE_MARK_BYTES in piece), key=len, default=None)
+    marked_piece = min((piece for piece in pieces.usable_pieces if SPACE_MARK_BYTES in piece), key=len, default=None)
     if marked_piece is None:
         return
     if step.escape_whitespaces:
@@ -211,7 +211,7 @@ def _byte_fallback_reasons(spec: Spec, step: SentencePieceNormalize, pieces: _Pi
                 "unknown: a word without an entry is decoded from its bytes, with its space as U+2581",
                 b"a " + unknown_character,
             )
-    elif step.escape_whitespaces and SPACE_MARK_BYTES not in pieces.usable and unknown_character:
+    elif step.escape_whitespaces and SPACE_MARK_BYTES not in pieces.usable_pieces and unknown_character:
         yield Reason("vocab: U+2581 has no entry, so a space is decoded to U+2581", b"a " + unknown_character)
 
 
@@ -233,7 +233,7 @@ def _reasons_of_names(spec: Spec, pieces: _PieceSets) -> Iterator[Reason]:
         if is_unit and not isinstance(spec.model, Unigram):
             yield Reason(f"model: the control symbol {piece!r} in text is an error in SentencePiece 0.2.1", piece)
             break
-    if ambiguous_piece := next((piece for piece in pieces.usable if piece in pieces.reserved), None):
+    if ambiguous_piece := next((piece for piece in pieces.usable_pieces if piece in pieces.reserved), None):
         yield Reason(
             f"decode: {ambiguous_piece!r} is also a reserved piece, and SentencePiece 0.2.1 decodes the reserved piece",
             ambiguous_piece,
@@ -315,7 +315,7 @@ class _PieceSets:
         self.active: list[int] = self.kinds if active is None else active.tolist()
 
     @cached_property
-    def usable(self) -> dict[bytes, None]:
+    def usable_pieces(self) -> dict[bytes, None]:
         """The pieces that a text can produce."""
         rows = zip(self.all_pieces, self.kinds, self.active, strict=True)
         return {piece: None for piece, kind, active in rows if kind not in _RESERVED and active != Kind.UNUSED}
@@ -363,12 +363,12 @@ def _changed_key(charsmap: bytes, unchanged_prefixes: tuple[bytes, ...]) -> tupl
     units = np.frombuffer(charsmap[4:end], dtype="<u4")
     strings = charsmap[end:]
     pending = [(b"", _children(units[0]))]
-    visited: set[int] = set()
+    visited_ids: set[int] = set()
     while pending:
         key, index = pending.pop()
-        if index in visited:
+        if index in visited_ids:
             continue
-        visited.add(index)
+        visited_ids.add(index)
         for label in _labels(units, index):
             unit = units[index ^ label]
             longer_key = key + bytes([label])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .arrow import ArrowColumn, to_package_of
-from .encoding import Encoder, Encoding, Padding, Truncation, Words, padded
+from .encoding import Encoder, Encoding, Padding, Truncation, Words, pad_encodings
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import save_all
@@ -250,7 +250,7 @@ class Tokenizer:
         encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
         encoding = encoder.encode(text, pair, resolved_options, encoder.truncation(truncation), pretokenized)
         padding_used = encoder.padding(padding)
-        return encoding if padding_used is None else padded([encoding], padding_used)[0]
+        return encoding if padding_used is None else pad_encodings([encoding], padding_used)[0]
 
     def encodings(
         self,
@@ -277,7 +277,7 @@ class Tokenizer:
         encodings = [
             encoder.encode(text, pair, resolved_options, truncation_used, pretokenized) for text, pair in pairs
         ]
-        return encodings if padding_used is None else padded(encodings, padding_used)
+        return encodings if padding_used is None else pad_encodings(encodings, padding_used)
 
     def count(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
         """Counts the ids of a text without building them.
@@ -492,9 +492,9 @@ class Tokenizer:
         from .conversion import write  # this import takes as long as importing all formats
 
         target = Path(path)
-        written = write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
-        save_all(target, written.data, written.companions)
-        return written.losses
+        written_file = write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
+        save_all(target, written_file.data, written_file.companions)
+        return written_file.losses
 
     # Object protocol
 
@@ -533,10 +533,10 @@ class Tokenizer:
             raise SpecialTokenError(f"{unknown_texts[0]!r} is not a special token of this vocabulary")
         rejected_texts = known_texts - allowed_texts if options.reject_special else ()
         special, reject = ({self._special_texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))
-        resolved = self._core.options(options.add_special, special, reject)
+        core_options = self._core.options(options.add_special, special, reject)
         if len(self._options) < _MAX_OPTIONS:
-            self._options[options] = resolved
-        return resolved
+            self._options[options] = core_options
+        return core_options
 
 
 def _threads(number: int | None) -> int:

@@ -80,14 +80,14 @@ def texts_for(tokenizer: Tokenizer, size: int) -> list[str]:
     """Returns lines of every corpus and generated texts, which contain the vocabulary's entries; valid UTF-8."""
     vocab = tokenizer.spec.vocab
     pieces = [piece.replace("\u2581".encode(), b" ") for piece in vocab.pieces() if piece]
-    generated = generate_texts(
+    generated_texts = generate_texts(
         _SEED, size, VocabularyPieces(pieces, [text.encode() for text in list(tokenizer.special_tokens)[:50]])
     )
     corpora = sorted((DATA / "corpus").glob("*.txt"))
     corpus_lines = (
         line for path in corpora for line in first_lines(path, 2000 * size // len(corpora))[: size // len(corpora)]
     )
-    return [text.decode(errors="ignore") for text in (*generated, *corpus_lines)]
+    return [text.decode(errors="ignore") for text in (*generated_texts, *corpus_lines)]
 
 
 def convert_to_all_formats(arguments: tuple[str, int]) -> list[Cell]:
@@ -101,25 +101,33 @@ def convert_to_all_formats(arguments: tuple[str, int]) -> list[Cell]:
 def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]) -> Cell:
     """Converts a tokenizer to one format, and compares both on the texts."""
     try:
-        written = conversion.write(tokenizer.spec, target)
+        written_file = conversion.write(tokenizer.spec, target)
     except FormatError as error:
         return Cell(source, target, "refused", reasons=(str(error),))
-    read_tokenizer = read_back(written.data, target, tokenizer.spec)
-    before, after = encode_texts(tokenizer, texts), encode_texts(read_tokenizer, texts)
-    same = [n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one == other and one is not None]
-    refused_alike = sum(one is None and other is None for one, other in zip(before, after, strict=True))
-    ids_differ = len(texts) - len(same) - refused_alike
-    texts_differ = sum(decode_or_none(tokenizer, before[n]) != decode_or_none(read_tokenizer, before[n]) for n in same)
+    read_tokenizer = read_back(written_file.data, target, tokenizer.spec)
+    ids_before, ids_after = encode_texts(tokenizer, texts), encode_texts(read_tokenizer, texts)
+    same_texts = [
+        n
+        for n, (old_ids, new_ids) in enumerate(zip(ids_before, ids_after, strict=True))
+        if old_ids == new_ids and old_ids is not None
+    ]
+    refused_alike = sum(
+        old_ids is None and new_ids is None for old_ids, new_ids in zip(ids_before, ids_after, strict=True)
+    )
+    ids_differ = len(texts) - len(same_texts) - refused_alike
+    texts_differ = sum(
+        decode_or_none(tokenizer, ids_before[n]) != decode_or_none(read_tokenizer, ids_before[n]) for n in same_texts
+    )
     # A rank file has neither pattern nor special tokens; here both are passed when it is read, so they are not lost.
     passed_options = ("special:", "split:", "post:") if target == "tiktoken" else ()
     reasons = tuple(
         loss
-        for loss in written.losses
+        for loss in written_file.losses
         if not (passed_options and loss.startswith(passed_options) and " becomes " in loss)
     )
     verdict = "lossy" if ids_differ or texts_differ or reasons else "equal"
-    difference = package_difference(target, written.data, read_tokenizer, texts)
-    return Cell(source, target, verdict, len(texts), ids_differ, texts_differ, reasons, written.notes, difference)
+    difference = package_difference(target, written_file.data, read_tokenizer, texts)
+    return Cell(source, target, verdict, len(texts), ids_differ, texts_differ, reasons, written_file.notes, difference)
 
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int] | None]:
@@ -150,9 +158,17 @@ def package_difference(target: str, data: bytes, tokenizer: Tokenizer, texts: Se
     package = {"huggingface": "tokenizers"}.get(target, target)
     if target not in PACKAGE_ENCODERS or not importlib.util.find_spec(package):
         return ""
-    theirs, ours = PACKAGE_ENCODERS[target](data, tokenizer)(list(texts)), encode_texts(tokenizer, texts)
-    wrong = [text for text, one, other in zip(texts, ours, theirs, strict=True) if one != other]
-    return f"{package} returns other ids for {len(wrong)} texts, such as {min(wrong, key=len)!r}" if wrong else ""
+    package_ids, polytok_ids = PACKAGE_ENCODERS[target](data, tokenizer)(list(texts)), encode_texts(tokenizer, texts)
+    differing_texts = [
+        text
+        for text, polytok_row, package_row in zip(texts, polytok_ids, package_ids, strict=True)
+        if polytok_row != package_row
+    ]
+    return (
+        f"{package} returns other ids for {len(differing_texts)} texts, such as {min(differing_texts, key=len)!r}"
+        if differing_texts
+        else ""
+    )
 
 
 def documented_verdicts(page: Path) -> dict[tuple[str, str], str]:

@@ -19,10 +19,10 @@ def test_transformers_encodes_the_same(source: str, tmp_path: Path) -> None:
     tokenizer = matrix.load(source)
     path = tmp_path / "tokenizer.json"
     path.write_bytes(conversion.write(tokenizer.spec, "huggingface", strict=True).data)
-    theirs = transformers.PreTrainedTokenizerFast(
+    transformers_tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(path), clean_up_tokenization_spaces=False, split_special_tokens=True
     )
     for text in matrix.texts_for(tokenizer, 200):
         ids = tokenizer.encode(text)
-        assert theirs.encode(text, add_special_tokens=False) == ids
-        assert theirs.decode(ids) == tokenizer.decode(ids)
+        assert transformers_tokenizer.encode(text, add_special_tokens=False) == ids
+        assert transformers_tokenizer.decode(ids) == tokenizer.decode(ids)

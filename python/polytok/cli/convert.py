@@ -25,7 +25,7 @@ def add_parser(verbs: Any) -> None:
     """Adds the parser of ``convert`` to ``verbs``."""
     parser = add_verb(verbs, "convert", "write a tokenizer file in another format", _EXAMPLES, source="IN")
     parser.add_argument("out", metavar="OUT", help="the file to write; an existing file is replaced")
-    names = [known.name for known in all_formats()]
+    names = [format.name for format in all_formats()]
     parser.add_argument(
         "--to",
         choices=[name for name in names if name != "bpe_files"],

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..corpus import export, merge, verify
-from ..corpus.manifest import DocumentCounts, Manifest, load, local
+from ..corpus.manifest import DocumentCounts, Manifest, load, local_path
 from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
@@ -93,7 +93,7 @@ def _progress_bar(arguments: argparse.Namespace) -> Any:
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    manifest = load(local(arguments.dataset))
+    manifest = load(local_path(arguments.dataset))
     if arguments.json:
         record = json.loads(manifest.data())
         show(json.dumps(record if arguments.shards else {**record, "shards": len(manifest.shards)}, indent=2))
@@ -102,7 +102,7 @@ def _info(arguments: argparse.Namespace) -> int:
     inputs: dict[str, DocumentCounts] = {}
     for source in manifest.sources:
         inputs[source.name] = inputs.get(source.name, DocumentCounts()).plus(source)
-    lines = str(Report({one_line(name): counted for name, counted in inputs.items()})).split("\n")
+    lines = str(Report({one_line(name): counts for name, counts in inputs.items()})).split("\n")
     if arguments.shards:
         lines += ["", *table("shard", {shard.stem: shard for shard in manifest.shards})]
     # The reasons for skipped texts are text of the manifest, which can contain control characters.
@@ -134,8 +134,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _merge(arguments: argparse.Namespace) -> int:
     with _progress_bar(arguments) as progress:
-        merged = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
-    show(f"{_shard_count(merged)}, {merged.totals.documents:,} documents, {merged.totals.tokens:,} tokens")
+        manifest = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
+    show(f"{_shard_count(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens")
     return 0
 
 

@@ -110,12 +110,12 @@ def _text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
     yield _numbers(remaining_text, f"{name}: after byte {offset}")
 
 
-def _numbers(text: bytes, where: str) -> list[int]:
+def _numbers(text: bytes, place: str) -> list[int]:
     words = text.translate(_SEPARATORS).split()
     try:
         return [_number(word) for word in words]
     except ValueError as error:
-        raise FormatError(f"{where}: {error}; write ids as decimal numbers, separated by spaces or commas") from error
+        raise FormatError(f"{place}: {error}; write ids as decimal numbers, separated by spaces or commas") from error
 
 
 def _number(word: bytes) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..divergence import Divergence, DivergentSide
-from .style import json_piece, one_line, visible
+from .style import json_piece, one_line, visible_text
 
 _CONTEXT_BYTES = 24
 _MAX_TOKENS = 12
@@ -18,11 +18,12 @@ def lines(divergence: Divergence, left: str, right: str) -> Iterator[str]:
 
     ``left`` and ``right`` are the names to print for the tokenizers.
     """
-    before = divergence.text[max(0, divergence.start - _CONTEXT_BYTES) : divergence.start]
+    text_before = divergence.text[max(0, divergence.start - _CONTEXT_BYTES) : divergence.start]
     difference = divergence.text[divergence.start : divergence.end][: 4 * _CONTEXT_BYTES]
-    after = divergence.text[divergence.end : divergence.end + _CONTEXT_BYTES]
+    text_after = divergence.text[divergence.end : divergence.end + _CONTEXT_BYTES]
     stage = f" ({divergence.stage})" if divergence.stage else ""
-    yield f"byte {divergence.start}{stage}: {visible(before)}[{visible(difference)}]{visible(after)}"
+    line = f"{visible_text(text_before)}[{visible_text(difference)}]{visible_text(text_after)}"
+    yield f"byte {divergence.start}{stage}: {line}"
     width = max(len(left), len(right))
     for name, side in ((left, divergence.left), (right, divergence.right)):
         yield f"  {one_line(name):<{width}}  {_side(side)}"
@@ -31,9 +32,9 @@ def lines(divergence: Divergence, left: str, right: str) -> Iterator[str]:
 def _side(side: DivergentSide) -> str:
     if side.error is not None:
         return f"error: {one_line(side.error)}"
-    shown = [f"{token.id} {visible(token.piece)}" for token in side.tokens[:_MAX_TOKENS]]
-    more = f", and {len(side.tokens) - _MAX_TOKENS} more" if len(side.tokens) > _MAX_TOKENS else ""
-    return ", ".join(shown) + more if shown else "(nothing)"
+    token_texts = [f"{token.id} {visible_text(token.piece)}" for token in side.tokens[:_MAX_TOKENS]]
+    omission = f", and {len(side.tokens) - _MAX_TOKENS} more" if len(side.tokens) > _MAX_TOKENS else ""
+    return ", ".join(token_texts) + omission if token_texts else "(nothing)"
 
 
 def record(divergence: Divergence) -> dict[str, Any]:

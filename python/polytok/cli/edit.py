@@ -51,7 +51,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument("--id-map", metavar="FILE", help="write the new id of each entry, as JSON")
     parser.add_argument(
         "--to",
-        choices=[known.name for known in all_formats() if known.name != "bpe_files"],
+        choices=[format.name for format in all_formats() if format.name != "bpe_files"],
         help="the format to write; by default chosen by the name of OUT",
     )
     parser.add_argument("--dry-run", action="store_true", help="report the changes, but write nothing")
@@ -106,13 +106,13 @@ def run(arguments: argparse.Namespace) -> int:
         )
     result = edit(tokenizer, remove=_removals(arguments, tokenizer), add=_additions(arguments), ids=arguments.ids)
     target = Path(arguments.out)
-    written = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
+    written_file = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
     if not arguments.dry_run:
-        save_all(target, written.data, written.companions)
+        save_all(target, written_file.data, written_file.companions)
         if arguments.id_map is not None:
             save_all(Path(arguments.id_map), f"{json.dumps(record(result), ensure_ascii=False)}\n".encode(), {})
     heading = f"{arguments.model} to {target}" + (": not written" if arguments.dry_run else "")
-    report = "\n".join([heading, result.summary, *(f"lost: {loss}" for loss in written.losses)])
+    report = "\n".join([heading, result.summary, *(f"lost: {loss}" for loss in written_file.losses)])
     stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0
 
@@ -120,8 +120,8 @@ def run(arguments: argparse.Namespace) -> int:
 def record(result: Edit) -> dict[str, Any]:
     """Returns the changes of ids as a JSON value: kept, removed and added entries, and those already present."""
     return {
-        "kept": {str(old): new for old, new in result.kept.items()},
-        "removed": {str(old): json_piece(piece) for old, piece in result.removed.items()},
+        "kept": {str(old_id): new_id for old_id, new_id in result.kept.items()},
+        "removed": {str(old_id): json_piece(piece) for old_id, piece in result.removed.items()},
         "added": [{"id": entry.id, "piece": json_piece(entry.piece), "was": list(entry.was)} for entry in result.added],
         "present": [json_piece(piece) for piece in result.present],
     }

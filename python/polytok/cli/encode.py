@@ -116,8 +116,8 @@ def _text_output(
     options = encode_options(arguments)
     if output == "ids":
         for batch in batches:
-            encoded = tokenizer.encode_batch(batch, options=options)
-            yield from _id_lines(encoded) if len(batch) > 1 else _id_line(encoded[0])
+            encodings = tokenizer.encode_batch(batch, options=options)
+            yield from _id_lines(encodings) if len(batch) > 1 else _id_line(encodings[0])
         return
     special = _special_ids(tokenizer)
     for batch in batches:
@@ -152,7 +152,7 @@ def _json(tokens: list[Token]) -> str:
 def _pieces(tokens: list[Token], special: frozenset[int] | None) -> str:
     """Returns a line of pieces: coloured if ``special`` holds the special ids, separated by spaces if it is None."""
     if special is None:
-        return " ".join(style.visible(token.piece) for token in tokens) + "\n"
+        return " ".join(style.visible_text(token.piece) for token in tokens) + "\n"
     text = style.colored((token.piece, token.id in special) for token in tokens)
     return text if text.endswith("\n") else text + "\n"
 

@@ -18,7 +18,7 @@ from ..lossless import Lossless
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
 from .options import add_verb, load_tokenizer, stdout
-from .style import one_line, visible
+from .style import one_line, visible_text
 
 _EXAMPLES = """\
   polytok info
@@ -153,7 +153,7 @@ def _bytes_as_text(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         if len(value) <= _MAX_ESCAPED_BYTES:
-            return visible(value)
+            return visible_text(value)
         return f"{len(value)} bytes, sha256 {sha256(value).hexdigest()}"
 
 
@@ -193,7 +193,7 @@ def _value_lines(value: Any) -> Iterator[str]:
         yield _value_text(value["value"]) + ("" if value["set"] else "  (default)")
     else:
         items = list(value.items())
-        yield from (f"{visible(str(key).encode())}  {_value_text(item)}" for key, item in items[:_MAX_LIST_ITEMS])
+        yield from (f"{visible_text(str(key).encode())}  {_value_text(item)}" for key, item in items[:_MAX_LIST_ITEMS])
         if len(items) > _MAX_LIST_ITEMS:
             yield f"and {len(items) - _MAX_LIST_ITEMS} more (all with --json)"
         elif not items:
@@ -206,8 +206,8 @@ def _value_text(value: Any) -> str:
     if value in ("", [], {}):
         return _EMPTY
     if isinstance(value, list):
-        more = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
-        return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + more
+        omission = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
+        return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + omission
     if isinstance(value, dict):
         return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
     if not isinstance(value, str):

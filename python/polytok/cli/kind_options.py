@@ -99,7 +99,7 @@ def _is_list(annotation: Any) -> bool:
 def _members(annotation: Any) -> list[Any]:
     """Returns the members of a union of types; any other type is its only member."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return [nested for member in typing.get_args(annotation) for nested in _members(member)]
+        return [nested_member for member in typing.get_args(annotation) for nested_member in _members(member)]
     return [annotation]
 
 

@@ -48,7 +48,7 @@ def add_verb(
     group = parser.add_argument_group("vocabulary")
     if source is None:
         group.add_argument("-m", "--model", default="default", help=_MODEL_HELP)
-    names = [known.name for known in all_formats()]
+    names = [format.name for format in all_formats()]
     group.add_argument("--format", choices=names, help="the file's format; by default recognized from its bytes")
     group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
     group.add_argument(

@@ -17,12 +17,12 @@ _SHORT_FORMS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE
 _INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
 
 
-def visible(piece: bytes) -> str:
+def visible_text(piece: bytes) -> str:
     """Returns a piece as readable text on one line; different pieces have different texts.
 
     A space is written as ␣. Invisible characters and bytes that are not UTF-8 are written as escapes.
 
-    >>> visible(" é\\n".encode()), visible(b"\\xe2\\x96")
+    >>> visible_text(" é\\n".encode()), visible_text(b"\\xe2\\x96")
     ('␣é\\\\n', '\\\\xe2\\\\x96')
     """
     return "".join(map(_visible_char, piece.decode(errors="surrogateescape")))
@@ -48,7 +48,7 @@ def colored(pieces: Iterable[tuple[bytes, bool]]) -> str:
     for number, (piece, is_special) in enumerate(pieces):
         color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[number % 2]
         ends_line = piece.endswith(b"\n")
-        parts.append(f"{color}{visible(piece)}{RESET}" + "\n" * ends_line)
+        parts.append(f"{color}{visible_text(piece)}{RESET}" + "\n" * ends_line)
     return "".join(parts)
 
 

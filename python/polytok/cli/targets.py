@@ -39,14 +39,14 @@ def formats(names: Sequence[str], requested: Sequence[str], kind: str, options: 
         )
     for name in names:
         _check_path(Path(name))
-    possible, preferred = _possible_formats(kind, options)
+    possible_formats, preferred_formats = _possible_formats(kind, options)
     for format in requested:
-        if format not in possible:
-            raise ArgumentError(f"--kind {kind} cannot be written as {format}: choose {_choices(possible)}")
+        if format not in possible_formats:
+            raise ArgumentError(f"--kind {kind} cannot be written as {format}: choose {_choices(possible_formats)}")
     if requested:
         chosen_formats = list(requested) * (1 if len(requested) == len(names) else len(names))
     else:
-        chosen_formats = [_format_of_name(Path(name), kind, possible, preferred) for name in names]
+        chosen_formats = [_format_of_name(Path(name), kind, possible_formats, preferred_formats) for name in names]
     _check_options(chosen_formats, kind, options)
     return chosen_formats
 
@@ -91,11 +91,11 @@ def _possible_formats(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ..
     return ("huggingface", "tiktoken", "gguf", "ptok") if is_byte_level else ("huggingface", "ptok"), _PREFERRED
 
 
-def _format_of_name(path: Path, kind: str, possible: Sequence[str], preferred: set[str]) -> str:
+def _format_of_name(path: Path, kind: str, possible_formats: Sequence[str], preferred_formats: set[str]) -> str:
     """Returns the format that a file's name selects among the possible formats. Raises `ArgumentError` if none does."""
     named_formats = formats_named(path)
-    candidates = [format for format in possible if format in named_formats]
-    preferred_candidates = [format for format in candidates if format in preferred]
+    candidates = [format for format in possible_formats if format in named_formats]
+    preferred_candidates = [format for format in candidates if format in preferred_formats]
     if len(candidates) == 1 or preferred_candidates:
         return (preferred_candidates or candidates)[0]
     if candidates:
@@ -103,9 +103,9 @@ def _format_of_name(path: Path, kind: str, possible: Sequence[str], preferred: s
     if named_formats:
         raise ArgumentError(
             f"{path.name} is the name of a {' or '.join(named_formats)} file, and --kind {kind} cannot be written in "
-            f"that format: choose {_choices(possible)}"
+            f"that format: choose {_choices(possible_formats)}"
         )
-    raise ArgumentError(f"the name {path.name} does not select a format: choose {_choices(possible)}")
+    raise ArgumentError(f"the name {path.name} does not select a format: choose {_choices(possible_formats)}")
 
 
 def _choices(formats: Sequence[str]) -> str:

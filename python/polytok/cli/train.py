@@ -49,7 +49,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--to",
         action="append",
-        choices=[known.name for known in all_formats() if known.name != "bpe_files"],
+        choices=[format.name for format in all_formats() if format.name != "bpe_files"],
         help="the format of OUT, by default chosen by its name; one format for each OUT, or one for all",
     )
     parser.add_argument("--strict", action="store_true", help="fail if a format cannot store everything")
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     outputs = _outputs(arguments, options)
     report = TrainingReport()
     with training.bar(arguments) or nullcontext() as progress:
-        trained = specs(
+        trained_specs = specs(
             training.inputs(arguments),
             arguments.kind,
             reading=training.reading(arguments),
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             **options,
         )
     training.print_report(report)
-    _write(outputs, trained, strict=arguments.strict)
+    _write(outputs, trained_specs, strict=arguments.strict)
     return 0
 
 
@@ -98,17 +98,17 @@ def _outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tup
     return list(zip(arguments.out, formats, strict=True))
 
 
-def _write(outputs: list[tuple[str, str]], trained: list[Spec], *, strict: bool) -> None:
+def _write(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> None:
     """Writes all files, or no file if the conversion to any format fails."""
     files = []
-    for tokenizer in map(Tokenizer, trained):
+    for tokenizer in map(Tokenizer, trained_specs):
         for name, format in outputs:
             path = Path(name.replace("{size}", str(tokenizer.vocab_size)))
             files.append((path, tokenizer.vocab_size, write(tokenizer.spec, format, strict=strict)))
-    for path, size, written in files:
-        save_all(path, written.data, written.companions)
+    for path, size, written_file in files:
+        save_all(path, written_file.data, written_file.companions)
         print(f"{path}: {size} entries")
-        for loss in written.losses:
+        for loss in written_file.losses:
             print(f"  not in the file: {loss}")
 
 

@@ -13,7 +13,7 @@ from ..files import open_replacement
 from ..spec import Kind
 from ..tokenizer import Tokenizer
 from .options import add_verb, load_tokenizer, stdout
-from .style import json_piece, visible
+from .style import json_piece, visible_text
 
 _EXAMPLES = """\
   polytok vocab --ids 0-20
@@ -115,11 +115,11 @@ def _table(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
     The column of kinds has 12 characters for the longest kind, and the column of scores 14 for the longest float32.
     """
     width = len(str(tokenizer.vocab_size))
-    return lambda entry: f"{entry.id:>{width}}  {entry.kind:<12}  {entry.score:>14}  {visible(entry.piece)}"
+    return lambda entry: f"{entry.id:>{width}}  {entry.kind:<12}  {entry.score:>14}  {visible_text(entry.piece)}"
 
 
 def _tsv(entry: VocabRow) -> str:
-    return f"{entry.id}\t{entry.kind}\t{entry.score}\t{visible(entry.piece)}"
+    return f"{entry.id}\t{entry.kind}\t{entry.score}\t{visible_text(entry.piece)}"
 
 
 def _json(entry: VocabRow) -> str:

@@ -39,8 +39,8 @@ def adapted(spec: Spec, format: str) -> Converted:
     convert = _CONVERTERS.get(format)
     if convert is None:
         return Converted(spec)
-    converted = convert(spec)
-    return converted if converted.spec is spec else converted.then(_without_extra(converted.spec, format))
+    conversion = convert(spec)
+    return conversion if conversion.spec is spec else conversion.then(_without_extra(conversion.spec, format))
 
 
 def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
@@ -49,16 +49,18 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
     ``losses`` of the result lists the data that the format cannot carry. With ``strict`` a loss is a LossError.
     """
     file_format = formats.named(format)
-    converted = adapted(spec, format)
-    result = file_format.write(converted.spec)
+    conversion = adapted(spec, format)
+    result = file_format.write(conversion.spec)
     is_foreign = spec.origin.format not in (format, "memory")
     # Names and extra data of another format have no effect on any text.
     harmless_losses = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
-    losses = tuple(dict.fromkeys((*converted.losses, *(loss for loss in result.losses if loss not in harmless_losses))))
+    losses = tuple(
+        dict.fromkeys((*conversion.losses, *(loss for loss in result.losses if loss not in harmless_losses)))
+    )
     if strict and losses:
         loss_lines = "".join(f"\n  {loss}" for loss in losses)
         raise LossError(f"a {format} file cannot carry all of this tokenizer:{loss_lines}")
-    return replace(result, losses=losses, notes=(*converted.notes, *result.notes, *harmless_losses))
+    return replace(result, losses=losses, notes=(*conversion.notes, *result.notes, *harmless_losses))
 
 
 def _without_extra(spec: Spec, format: str) -> Converted:

@@ -22,8 +22,8 @@ def to_rank_file(spec: Spec, format_name: str) -> Converted:
     """Converts to the Spec of a rank file, tiktoken's or tekken's, which differ in the ids of special tokens."""
     if spec.model == RANKS and _is_plain(spec):
         return Converted(spec)
-    converted = plain_bytes(spec, format_name)
-    return converted.then(to_ranks(replace(converted.spec, vocab=sorted_by_id(converted.spec.vocab))))
+    conversion = plain_bytes(spec, format_name)
+    return conversion.then(to_ranks(replace(conversion.spec, vocab=sorted_by_id(conversion.spec.vocab))))
 
 
 def to_minbpe(spec: Spec) -> Converted:
@@ -31,10 +31,10 @@ def to_minbpe(spec: Spec) -> Converted:
     model = spec.model
     if model == Bpe("merges", merges=getattr(model, "merges", None)) and _is_plain(spec):
         return Converted(spec)
-    converted = plain_bytes(spec, "minbpe")
-    model = converted.spec.model
+    conversion = plain_bytes(spec, "minbpe")
+    model = conversion.spec.model
     assert isinstance(model, Bpe)
-    vocab = sorted_by_id(converted.spec.vocab)
+    vocab = sorted_by_id(conversion.spec.vocab)
     losses: tuple[str, ...] = ()
     if model.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
         losses = (
@@ -44,8 +44,8 @@ def to_minbpe(spec: Spec) -> Converted:
             ),
         )
     minbpe_model = Bpe("merges", merges=live_merges(vocab, model).merges)
-    return converted.then(
-        Converted(replace(converted.spec, vocab=vocab, model=minbpe_model, names={}), losses, _lost_names(spec))
+    return conversion.then(
+        Converted(replace(conversion.spec, vocab=vocab, model=minbpe_model, names={}), losses, _lost_names(spec))
     )
 
 

@@ -84,7 +84,7 @@ def _bpe(spec: Spec) -> Converted:
     if model.whole_piece_first != chosen_split.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
         change = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
         losses.append(f"model: {len(pieces)} entries that no merge builds are {change} ({first_items(pieces)})")
-    converted = replace(
+    new_spec = replace(
         spec,
         vocab=_with_special(vocab, special),
         model=Bpe("merges", merges=merges, whole_piece_first=chosen_split.whole_piece_first),
@@ -98,7 +98,7 @@ def _bpe(spec: Spec) -> Converted:
         extra={**spec.extra, "gguf": {"pre_tokenizer": chosen_split.name}},
     )
     notes = ["normalize: bytes that are not UTF-8 become U+FFFD"]
-    return _with_template(Converted(converted, tuple(losses), tuple(notes)))
+    return _with_template(Converted(new_spec, tuple(losses), tuple(notes)))
 
 
 def _with_special(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
@@ -126,22 +126,22 @@ def _without_flags(token: SpecialToken) -> SpecialToken:
     return SpecialToken(token.text, token.id, token.special)
 
 
-def _with_template(converted: Converted) -> Converted:
+def _with_template(conversion: Converted) -> Converted:
     """Returns the Spec with the part of its template that flags can express: BOS before a text and EOS after it."""
-    spec = converted.spec
-    before, after = spec.post.before, spec.post.after
-    roles = {"bos": before, "eos": after}
+    spec = conversion.spec
+    ids_before, ids_after = spec.post.before, spec.post.after
+    roles = {"bos": ids_before, "eos": ids_after}
     names = dict(spec.names)
     for role, ids in roles.items():
         if len(ids) == 1:
             names[role] = ids[0]
-    expressible_template = Template.around(before[:1], after[:1])
+    expressible_template = Template.around(ids_before[:1], ids_after[:1])
     losses = (
         ()
         if expressible_template == spec.post
         else ("post: more than one id before and after a text cannot be expressed",)
     )
-    return converted.then(Converted(replace(spec, post=expressible_template, names=names), losses))
+    return conversion.then(Converted(replace(spec, post=expressible_template, names=names), losses))
 
 
 # SentencePiece
@@ -153,7 +153,7 @@ def _spm(spec: Spec) -> Converted:
     normalize: tuple[NormalizeStep, ...] = (Replace(" ", SPACE_MARK),)
     if step.add_dummy_prefix:
         normalize = (PrefixSpace(), *normalize)
-    converted = replace(
+    new_spec = replace(
         spec,
         model=_SPM,
         special=_special_rows(spec),
@@ -164,7 +164,7 @@ def _spm(spec: Spec) -> Converted:
     )
     losses = [*_spm_losses(spec, step), *_reserved_losses(spec)]
     notes = ["normalize: bytes that are not UTF-8 stay as they are", "decode: control pieces print their names"]
-    return _with_template(Converted(converted, tuple(losses), tuple(notes)))
+    return _with_template(Converted(new_spec, tuple(losses), tuple(notes)))
 
 
 def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _ugm(spec: Spec) -> Converted:
         raise FormatError("llama.cpp's Unigram needs spaces before words, written as U+2581")
     if spec.unknown == "bytes":
         raise FormatError("llama.cpp's Unigram has no byte fallback")
-    converted = replace(
+    new_spec = replace(
         spec,
         model=Unigram("llama.cpp"),
         special=_special_rows(spec),
@@ -228,7 +228,7 @@ def _ugm(spec: Spec) -> Converted:
         unknown="unk",
         decode=LlamaCppDecode("ugm", strip_space=step.add_dummy_prefix),
     )
-    return _with_template(Converted(converted, tuple(_ugm_losses(spec, step))))
+    return _with_template(Converted(new_spec, tuple(_ugm_losses(spec, step))))
 
 
 def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
@@ -272,7 +272,7 @@ def _wpm(spec: Spec) -> Converted:
     if len(set(texts)) < len(texts):
         raise FormatError("two entries have the same text without their prefix")
     kinds = spec.vocab.kinds.copy()
-    converted = replace(
+    new_spec = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
         model=WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
@@ -285,7 +285,7 @@ def _wpm(spec: Spec) -> Converted:
         decode=LlamaCppDecode("wpm", clean_spaces=True),
     )
     return Converted(
-        converted, (*losses, *flag_losses(spec.special, always=True), *matching_losses(spec, "longest_first"))
+        new_spec, (*losses, *flag_losses(spec.special, always=True), *matching_losses(spec, "longest_first"))
     )
 
 
@@ -314,9 +314,9 @@ def with_every_id(vocab: Vocab, names: Mapping[int, str]) -> Vocab:
 
 def _rwkv(spec: Spec) -> Converted:
     names = {token.id: token.text for token in spec.special}
-    converted = replace(
+    new_spec = replace(
         spec, vocab=with_every_id(spec.vocab, names), special=(), matching="longest_first", unknown="error",
         decode=LlamaCppDecode("rwkv"), post=Template(),
     )  # fmt: skip
     notes = [f"special: {first_items(names.values())} are not recognised in texts"] if names else []
-    return Converted(converted, (), tuple(notes))
+    return Converted(new_spec, (), tuple(notes))

@@ -35,8 +35,10 @@ def known_merges(model: Bpe, vocab: Vocab) -> Bpe:
 
 def live_merges(vocab: Vocab, model: Bpe) -> MergeList:
     """Returns the merges of a model that merges by ids or by a list: exactly one pair for each merged entry."""
-    derived = derivations(vocab, model)
-    return MergeList(_merge_rows(vocab, derived, derived.rows(DerivationKind.MERGED)), derived)
+    vocab_derivations = derivations(vocab, model)
+    return MergeList(
+        _merge_rows(vocab, vocab_derivations, vocab_derivations.rows(DerivationKind.MERGED)), vocab_derivations
+    )
 
 
 def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
@@ -46,38 +48,42 @@ def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
     pair merges first, but a list has one order for all positions. (Runs of one character are no loss if encoding them
     gives the same result.) Second, a character that is not an entry, but part of an entry, has no id.
     """
-    derived = derivations(vocab, model)
-    rows = derived.rows(DerivationKind.MERGED)
+    vocab_derivations = derivations(vocab, model)
+    rows = vocab_derivations.rows(DerivationKind.MERGED)
     kinds = vocab.kinds[rows]
     rows = rows[(kinds == Kind.NORMAL) | (kinds == Kind.UNUSED)] if not model.reserved else rows
-    has_both_halves = (derived.left[rows] != NO_ROW) & (derived.right[rows] != NO_ROW)
+    has_both_halves = (vocab_derivations.left[rows] != NO_ROW) & (vocab_derivations.right[rows] != NO_ROW)
     losses = []
     if not has_both_halves.all():
         lone_entries = [vocab.piece(int(row)).decode(errors="replace") for row in rows[~has_both_halves]]
         losses.append(
             f"model: {len(lone_entries)} entries are merged from characters without entry ({first_items(lone_entries)})"
         )
-    merges = _merge_rows(vocab, derived, rows[has_both_halves])
-    losses += _tie_losses(vocab, model, merges, derived, rows[has_both_halves])
-    return MergeList(merges, derived, tuple(losses))
+    merges = _merge_rows(vocab, vocab_derivations, rows[has_both_halves])
+    losses += _tie_losses(vocab, model, merges, vocab_derivations, rows[has_both_halves])
+    return MergeList(merges, vocab_derivations, tuple(losses))
 
 
-def _merge_rows(vocab: Vocab, derived: Derivations, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+def _merge_rows(vocab: Vocab, vocab_derivations: Derivations, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     """Returns merges by priority; of equal priorities the longest first, which equals merging from the left."""
     lengths = np.diff(vocab.offsets.astype(np.int64))
-    rows = rows[np.lexsort((vocab.ids[rows], -lengths[rows], derived.priority[rows]))]
-    columns = (derived.left[rows], derived.right[rows], vocab.ids[rows])
+    rows = rows[np.lexsort((vocab.ids[rows], -lengths[rows], vocab_derivations.priority[rows]))]
+    columns = (vocab_derivations.left[rows], vocab_derivations.right[rows], vocab.ids[rows])
     return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.uint32).reshape(-1, 3)
 
 
 def _tie_losses(
-    vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], derived: Derivations, rows: npt.NDArray[np.int64]
+    vocab: Vocab,
+    model: Bpe,
+    merges: npt.NDArray[np.uint32],
+    vocab_derivations: Derivations,
+    rows: npt.NDArray[np.int64],
 ) -> list[str]:
     """Returns the losses caused by entries of equal score, except runs of one character whose order has no effect."""
-    values, counts = np.unique(derived.priority[rows], return_counts=True)
+    values, counts = np.unique(vocab_derivations.priority[rows], return_counts=True)
     losses = []
     for value in values[counts > 1].tolist():
-        group = rows[derived.priority[rows] == value]
+        group = rows[vocab_derivations.priority[rows] == value]
         pieces = [vocab.piece(int(row)).decode(errors="replace") for row in group]
         if any(len(set(piece)) > 1 for piece in pieces) or not _encodes_runs_alike(vocab, model, merges, pieces):
             score = vocab.scores[group[0]]
@@ -93,6 +99,8 @@ def _encodes_runs_alike(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32]
         _core.Tokenizer(Spec(vocab, candidate, unknown="bytes" if (vocab.kinds == Kind.BYTE).any() else "unk"))
         for candidate in (model, replace(model, priority="merges", merges=merges))
     )
-    longest = max(map(len, pieces))
-    runs = [char * count for char in {piece[0] for piece in pieces} for count in range(1, _RUN_LENGTH_FACTOR * longest)]
+    max_length = max(map(len, pieces))
+    runs = [
+        char * count for char in {piece[0] for piece in pieces} for count in range(1, _RUN_LENGTH_FACTOR * max_length)
+    ]
     return all(original.encode(run) == converted.encode(run) for run in runs)

@@ -118,22 +118,22 @@ def _model(
     losses: list[str],
 ) -> Converted:
     names = _names(vocab)
-    before = (names["bos"],) if "bos" in names else ()
+    ids_before = (names["bos"],) if "bos" in names else ()
     notes = ["decode: control pieces print nothing, and bytes that are not UTF-8 one U+FFFD each"]
-    if spec.post != Template.around(before=before):
+    if spec.post != Template.around(before=ids_before):
         notes.append("post: the template is not in the file; only BOS is added, if the vocabulary has it")
-    converted = Spec(
+    spec_written = Spec(
         vocab=vocab,
         model=model,
         normalize=(step,),
         unknown="bytes" if has_bytes else "unk",
-        post=Template.around(before=before),
+        post=Template.around(before=ids_before),
         decode=SentencePieceDecode(step.add_dummy_prefix, step.remove_extra_whitespaces),
         names=names,
         origin=spec.origin,
         extra=spec.extra,
     )
-    return Converted(converted, tuple(losses), tuple(notes))
+    return Converted(spec_written, tuple(losses), tuple(notes))
 
 
 def _names(vocab: Vocab) -> dict[str, int]:

@@ -18,7 +18,9 @@ def matching_losses(spec: Spec, target_matching: str) -> tuple[str, ...]:
     if spec.matching == target_matching:
         return ()
     texts = sorted((token.text for token in spec.special), key=len)
-    overlapping = [text for n, text in enumerate(texts) if any(_overlap(text, longer) for longer in texts[n + 1 :])]
+    overlapping = [
+        text for n, text in enumerate(texts) if any(_overlap(text, longer_text) for longer_text in texts[n + 1 :])
+    ]
     if not overlapping:
         return ()
     return (

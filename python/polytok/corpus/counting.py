@@ -144,25 +144,25 @@ def _push_all(
 ) -> dict[str, Any]:
     """Pushes the texts of a task to a trainer or to `Counts`, and returns the first fields of the task's record."""
     text_count = text_bytes = 0
-    skipped: Counter[str] = Counter()
+    skipped_counts: Counter[str] = Counter()
     places: list[tuple[str, str]] = []
     for part in (Part(**part) for part in description["parts"]):
         for block in documents(part, Source(**description["sources"][str(part.source)]), reading):
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
-            skipped.update(text.reason for text in block.skipped)
+            skipped_counts.update(text.reason for text in block.skipped)
             places += [(text.place, text.reason) for text in block.skipped[: EXAMPLES - len(places)]]
             report_progress(text_count, 0, text_bytes)
-    skipped.update(getattr(trainer, "left_out", {}))
+    skipped_counts.update(getattr(trainer, "left_out", {}))
     return {
         "documents": text_count,
         "text_bytes": text_bytes,
-        "skipped": dict(sorted(skipped.items())),
+        "skipped": dict(sorted(skipped_counts.items())),
         "examples": places,
     }
 
 
 def _report(records: list[dict[str, Any]]) -> TrainingReport:
-    skipped = sum((Counter(record["skipped"]) for record in records), Counter[str]())
+    skipped_counts = sum((Counter(record["skipped"]) for record in records), Counter[str]())
     text_count, text_bytes = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
-    return TrainingReport(text_count, text_bytes, dict(skipped), examples(records))
+    return TrainingReport(text_count, text_bytes, dict(skipped_counts), examples(records))

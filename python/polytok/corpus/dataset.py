@@ -18,7 +18,7 @@ from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLES
 from .journal import TOKENIZER
-from .manifest import Manifest, ShardEntry, load, local
+from .manifest import Manifest, ShardEntry, load, local_path
 from .mapped import MappedShard, map_shard
 from .windows import Windows
 
@@ -53,7 +53,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         Raises `FileError` if the manifest is missing, `FormatError` if it is damaged, and `ArgumentError` for a URL and
         for datasets of Parquet or Arrow files, which other packages read.
         """
-        self.folder = local(folder).absolute()
+        self.folder = local_path(folder).absolute()
         self.manifest: Manifest = load(self.folder)
         if self.manifest.kind in TABLES:
             raise ArgumentError(
@@ -134,10 +134,10 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         parts = []
         number = bisect_right(self._first_tokens, start) - 1
         while start < stop:
-            first, last = self._first_tokens[number], self._first_tokens[number + 1]
-            if start < last:
-                parts.append(self._shard(number).ids[start - first : stop - first])
-                start = last
+            first_token, last_token = self._first_tokens[number], self._first_tokens[number + 1]
+            if start < last_token:
+                parts.append(self._shard(number).ids[start - first_token : stop - first_token])
+                start = last_token
             number += 1
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *parts])
 

@@ -23,8 +23,8 @@ def differences(old: Any, new: Any) -> list[str]:
     ['[1, 2] → [1, 3]']
     """
     lines = list(_differences("", old, new))
-    more = len(lines) - _MAX_LINES
-    return lines if more <= 0 else [*lines[:_MAX_LINES], f"and {more} more"]
+    omitted_count = len(lines) - _MAX_LINES
+    return lines if omitted_count <= 0 else [*lines[:_MAX_LINES], f"and {omitted_count} more"]
 
 
 _MISSING = object()

@@ -37,9 +37,9 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
     reported.
     """
     with open_source(source) as opened_file:
-        file, first = peek_first_bytes(opened_file, FIRST)
+        file, first_bytes = peek_first_bytes(opened_file, FIRST)
         try:
-            yield from _read_documents(part, source, file, first, reading, columns)
+            yield from _read_documents(part, source, file, first_bytes, reading, columns)
         except Damaged as error:  # the first bytes of the file are damaged
             yield no_documents(damage_report(error, reading, source.name))
 
@@ -51,10 +51,10 @@ def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     field in ``columns``, because the name of the field is probably wrong.
     """
     with open_source(source) as opened_file:
-        file, first = peek_first_bytes(opened_file, FIRST)
-        format = format_of(source.name, first, reading.format)
+        file, first_bytes = peek_first_bytes(opened_file, FIRST)
+        format = format_of(source.name, first_bytes, reading.format)
         if format in ("parquet", "arrow"):
-            schema = open_table(source.name, file, first, format).schema
+            schema = open_table(source.name, file, first_bytes, format).schema
             return TextColumn(source.name, schema, reading.field, columns).schema
     _check_has_columns(source.name, format, columns)
     _check_has_fields(source, reading, columns)
@@ -62,21 +62,21 @@ def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
 
 
 def _read_documents(
-    part: Part, source: Source, file: IO[bytes], first: bytes, reading: Reading, columns: Sequence[str]
+    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, columns: Sequence[str]
 ) -> Iterator[Documents]:
-    format = format_of(source.name, first, reading.format)
-    invalid: Invalid = reading.invalid or "error"
+    format = format_of(source.name, first_bytes, reading.format)
+    invalid_choice: Invalid = reading.invalid or "error"
     if format in ("parquet", "arrow"):
         groups = range(part.start, part.end) if part.unit == "groups" else None
         yield from table_documents(
-            source.name, file, first, format, reading, invalid=invalid, columns=columns, groups=groups
+            source.name, file, first_bytes, format, reading, invalid=invalid_choice, columns=columns, groups=groups
         )
         return
-    file_blocks = blocks(*_content(part, source, file, first, reading, format), reading, format)
+    file_blocks = blocks(*_content(part, source, file, first_bytes, reading, format), reading, format)
     if columns:
         file_blocks = _with_columns(file_blocks, source.name, format, columns)
     place_of_byte = partial(_byte_place, source.name)
-    yield from documents_of(file_blocks, reading, invalid, place_of_byte, is_json=format == "jsonl")
+    yield from documents_of(file_blocks, reading, invalid_choice, place_of_byte, is_json=format == "jsonl")
 
 
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
@@ -86,12 +86,12 @@ def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> Non
 
 def _check_has_fields(source: Source, reading: Reading, columns: Sequence[str]) -> None:
     part = Part(0, 0, source.size, "whole", source.size)
-    first = next((block for block in documents(part, source, reading, columns) if len(block)), None)
+    loaded_block = next((block for block in documents(part, source, reading, columns) if len(block)), None)
     for name in columns:
-        if first is not None and first.columns[name].null_count == len(first):
+        if loaded_block is not None and loaded_block.columns[name].null_count == len(loaded_block):
             raise ArgumentError(
-                f"{source.name}: none of the first {len(first):,} records has a field {name!r}: check the name; if "
-                "only other inputs have this field, name one of those inputs first"
+                f"{source.name}: none of the first {len(loaded_block):,} records has a field {name!r}: check the name; "
+                "if only other inputs have this field, name one of those inputs first"
             )
 
 
@@ -100,13 +100,13 @@ def _byte_place(name: str, position: int) -> str:
 
 
 def _content(
-    part: Part, source: Source, file: IO[bytes], first: bytes, reading: Reading, format: Format
+    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, format: Format
 ) -> tuple[Content, int]:
     """Returns a reader of the bytes of a part's texts, and the position of the first byte in the file."""
     if part.unit != "bytes":
-        return decompress(source.name, file, first), 0
+        return decompress(source.name, file, first_bytes), 0
     separator = separator_of(reading, format)
-    if separator is None or is_compressed(first):
+    if separator is None or is_compressed(first_bytes):
         raise ArgumentError(f"{source.name} cannot be read as ranges of bytes, as the plan demands: create a new plan")
     start, end = (next_text_start(file, at, source.size, separator) for at in (part.start, part.end))
     return RangeReader(file, start, end), start

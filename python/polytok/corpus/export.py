@@ -11,7 +11,7 @@ from ..errors import ArgumentError
 from ..progress import Report
 from .blocks import blocks, columns
 from .journal import MANIFEST
-from .manifest import Manifest, load, local
+from .manifest import Manifest, load, local_path
 from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
 
@@ -40,11 +40,11 @@ def export(
     Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
     `FileError` for files that cannot be read or written; and `FormatError` for a shard with a wrong checksum.
     """
-    root = local(folder)
+    root = local_path(folder)
     manifest = load(root)
     writer = _writer(kind)
     stored_dtype = writer.stored_dtype(np.dtype(dtype) if dtype else manifest.unsigned)
-    path_and_stem = _path_and_stem(root, local(target), writer)
+    path_and_stem = _path_and_stem(root, local_path(target), writer)
     schema = columns(root, manifest) if writer.can_hold_columns else None
     with writer(*path_and_stem, stored_dtype, schema) as out:
         copy_documents(root, manifest, out, progress)

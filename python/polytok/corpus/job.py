@@ -59,11 +59,13 @@ class Job:
         Raises `ArgumentError` if another process writes to the folder, or if the folder has another job and
         ``overwrite`` is not set; and any error that a task raises.
         """
-        with self.storage.locked() as lock:
+        with self.storage.hold_lock() as lock:
             journal = Journal(self.storage)
             count, job = len(self.assignments), self._begin(journal, overwrite)
             if journal.finished() is None:
-                records = journal.verified_records(job, count, lambda done, of: listen(VerifyProgress(done, of)))
+                records = journal.verified_records(
+                    job, count, lambda done_count, total_count: listen(VerifyProgress(done_count, total_count))
+                )
                 journal.remove_unrecorded(count, records)
                 work = Work(self.work.prepare, {**self.work.setup, "job": job})
                 self._do_remaining(work, records, runner, listen, () if lock is None else (lock,))
@@ -80,13 +82,13 @@ class Job:
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self.assignments])
-        old = None if overwrite and journal.overwrite() else journal.plan()
-        differences = [] if old is None else journal.differences(old, plan)
+        old_plan = None if overwrite and journal.overwrite() else journal.plan()
+        differences = [] if old_plan is None else journal.differences(old_plan, plan)
         if differences and journal.has_results():
             raise journal.other_job_error(differences)
         if differences:
             journal.overwrite()
-        if differences or old is None:
+        if differences or old_plan is None:
             journal.begin(plan)
         if self.tokenizer is not None:
             journal.store_tokenizer(self.tokenizer)

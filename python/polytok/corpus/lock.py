@@ -29,7 +29,7 @@ _RETRY_SECONDS = 0.05
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[int]:
+def hold_lock(folder: Path) -> Iterator[int]:
     """Holds the lock of ``folder`` and yields the descriptor of the lock file.
 
     Raises `ArgumentError` if another job still holds the lock after some seconds, and `FileError` if the lock file

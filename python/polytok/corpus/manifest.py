@@ -115,8 +115,8 @@ class Manifest:
             file.write(self.data())
 
 
-def _sums(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({*one, *other})}
+def _sums(counts: Mapping[str, int], other_counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts.get(name, 0) + other_counts.get(name, 0) for name in sorted({*counts, *other_counts})}
 
 
 def total(all_counts: Iterable[DocumentCounts]) -> DocumentCounts:
@@ -127,10 +127,10 @@ def total(all_counts: Iterable[DocumentCounts]) -> DocumentCounts:
     return sums
 
 
-def local(place: str | os.PathLike[str]) -> Path:
+def local_path(place: str | os.PathLike[str]) -> Path:
     """Returns the path of a local folder or file. Raises `ArgumentError` for a URL other than ``file://``.
 
-    >>> local("file:///data/tokens").as_posix()
+    >>> local_path("file:///data/tokens").as_posix()
     '/data/tokens'
     """
     name = os.fspath(place).removeprefix("file://")
@@ -152,8 +152,8 @@ def load(folder: Path) -> Manifest:
             raise FormatError(f"{path}: the file is too large for a manifest, which has at most {_MAX_BYTES} bytes")
         data = path.read_bytes()
     except OSError as error:
-        what = "no finished dataset" if isinstance(error, FileNotFoundError) else "cannot read the manifest"
-        raise FileError(error.errno, f"{what}: {error.strerror}", str(path)) from error
+        problem = "no finished dataset" if isinstance(error, FileNotFoundError) else "cannot read the manifest"
+        raise FileError(error.errno, f"{problem}: {error.strerror}", str(path)) from error
     try:
         return _parse_manifest(_Fields(json.loads(data), "the manifest"))
     except FormatError as error:
@@ -165,11 +165,11 @@ def load(folder: Path) -> Manifest:
 class _Fields:
     """A JSON object whose fields are checked when they are read; error messages name the wrong field."""
 
-    def __init__(self, value: object, where: str) -> None:
+    def __init__(self, value: object, place: str) -> None:
         if not isinstance(value, dict):
-            raise FormatError(f"{where} is not an object")
+            raise FormatError(f"{place} is not an object")
         self._value: dict[str, Any] = value
-        self._where = where
+        self._where = place
 
     def _field(self, name: str, type_: type, type_name: str) -> Any:
         value = self._value.get(name)

@@ -18,7 +18,7 @@ from ..progress import Report
 from .blocks import columns
 from .export import copy_documents
 from .journal import TOKENIZER
-from .manifest import Manifest, ShardEntry, load, local
+from .manifest import Manifest, ShardEntry, load, local_path
 from .write import WRITERS, OutputFile, ShardFile
 
 if TYPE_CHECKING:
@@ -46,38 +46,38 @@ def merge(
     Raises `ArgumentError` if the datasets differ in tokenizer, dtype, kind or columns, if ``out`` already exists, and
     for URLs; `FileError` if a file cannot be read or written; and `FormatError` if a shard is damaged.
     """
-    target = local(out)
-    inputs = [(root, load(root)) for root in map(local, folders)]
+    target = local_path(out)
+    inputs = [(root, load(root)) for root in map(local_path, folders)]
     _check_arguments(inputs, target, kind, link)
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         draft.mkdir()
-        merged = _fill_folder(inputs, draft, kind or inputs[0][1].kind, link, progress)
+        manifest = _fill_folder(inputs, draft, kind or inputs[0][1].kind, link, progress)
         os.replace(draft, target)
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, FileError):
             raise write_error(error, Path(error.filename or target)) from error
         raise
-    return merged
+    return manifest
 
 
 def _fill_folder(
     inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
 ) -> Manifest:
     """Writes all files of the merged dataset to the folder ``out``, the manifest last. Returns the manifest."""
-    folder, first = inputs[0]
-    merged = replace(
-        first,
+    folder, first_manifest = inputs[0]
+    merged_manifest = replace(
+        first_manifest,
         kind=kind,
-        dtype=_dtype(first, kind),
+        dtype=_dtype(first_manifest, kind),
         options=_options([manifest for _, manifest in inputs]),
         sources=tuple(source for _, manifest in inputs for source in manifest.sources),
         shards=tuple(_write_shards(inputs, out, kind, link, progress)),
     )
     shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
-    merged.save(out)
-    return merged
+    merged_manifest.save(out)
+    return merged_manifest
 
 
 def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None, link: bool) -> None:
@@ -96,8 +96,8 @@ def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: s
 
 
 def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
-    (first_folder, expected), *others = inputs
-    for folder, manifest in others:
+    (first_folder, expected), *other_inputs = inputs
+    for folder, manifest in other_inputs:
         for property_name, first_value, value in (
             ("tokenizers", expected.tokenizer, manifest.tokenizer),
             ("dtypes", expected.dtype, manifest.dtype),
@@ -128,8 +128,12 @@ def _dtype(manifest: Manifest, kind: str) -> str:
 
 def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
     """Returns the options of the datasets if they are all equal, else a list of all options."""
-    first, *others = (manifest.options for manifest in manifests)
-    return first if all(options == first for options in others) else {"merged": [first, *others]}
+    first_options, *other_options = (manifest.options for manifest in manifests)
+    return (
+        first_options
+        if all(options == first_options for options in other_options)
+        else {"merged": [first_options, *other_options]}
+    )
 
 
 def _write_shards(
@@ -169,8 +173,8 @@ def _copy_file(folder: Path, file: ShardFile, target: Path) -> ShardFile:
         with open(folder / file.name, "rb") as source:
             while block := source.read(_COPY_BYTES):
                 out.write(block)
-        copied = out.finish()
-        if copied != file._replace(name=target.name):
+        copied_file = out.finish()
+        if copied_file != file._replace(name=target.name):
             raise FormatError(
                 f"{folder / file.name}: the file differs from the manifest; polytok corpus verify lists all damage"
             )
@@ -178,4 +182,4 @@ def _copy_file(folder: Path, file: ShardFile, target: Path) -> ShardFile:
     except BaseException:
         out.discard()
         raise
-    return copied
+    return copied_file

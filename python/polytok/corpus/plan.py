@@ -145,11 +145,11 @@ def _split_source(number: int, source: Source, reading: Reading, shard_size: int
 def _split_large_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
     """Returns the parts of a source that is larger than a shard; none if the source can only be read as a whole."""
     with open_source(source) as opened_file:
-        file, first = peek_first_bytes(opened_file, FIRST)
-        format = format_of(source.name, first, reading.format)
-        if format in ("parquet", "arrow") and not is_compressed(first):
-            return _group_ranges(number, source, open_table(source.name, file, first, format).sizes, shard_size)
-    if is_compressed(first) or separator_of(reading, format) is None:
+        file, first_bytes = peek_first_bytes(opened_file, FIRST)
+        format = format_of(source.name, first_bytes, reading.format)
+        if format in ("parquet", "arrow") and not is_compressed(first_bytes):
+            return _group_ranges(number, source, open_table(source.name, file, first_bytes, format).sizes, shard_size)
+    if is_compressed(first_bytes) or separator_of(reading, format) is None:
         return []
     count = -(-source.size // shard_size)
     positions = [source.size * index // count for index in range(count + 1)]
@@ -162,9 +162,9 @@ def _group_ranges(number: int, source: Source, sizes: Sequence[int], shard_size:
     shares = [source.size * size // total if total else 0 for size in sizes]
     parts: list[Part] = []
     for group, size in enumerate(shares):
-        last = parts[-1] if parts else None
-        if last and last.bytes + size <= shard_size:
-            parts[-1] = Part(number, last.start, group + 1, "groups", last.bytes + size)
+        last_part = parts[-1] if parts else None
+        if last_part and last_part.bytes + size <= shard_size:
+            parts[-1] = Part(number, last_part.start, group + 1, "groups", last_part.bytes + size)
         else:
             parts.append(Part(number, group, group + 1, "groups", size))
     return parts

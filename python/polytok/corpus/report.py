@@ -87,8 +87,8 @@ def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: in
 def _row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
     bytes_per_token = f"{counts.text_bytes / counts.tokens:.2f}" if counts.tokens else "-"
     short_name = name if len(name) <= _MAX_NAME_LENGTH else "…" + name[1 - _MAX_NAME_LENGTH :]
-    skipped = sum(counts.skipped.values())
-    return short_name, f"{counts.documents:,}", f"{counts.tokens:,}", bytes_per_token, f"{skipped:,}"
+    skipped_count = sum(counts.skipped.values())
+    return short_name, f"{counts.documents:,}", f"{counts.tokens:,}", bytes_per_token, f"{skipped_count:,}"
 
 
 def _reasons(counts: DocumentCounts) -> str:

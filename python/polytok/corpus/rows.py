@@ -73,10 +73,12 @@ def limit_rows(rows: Rows, options: DocumentOptions) -> LimitedRows:
 def truncate_rows(rows: Rows, max_tokens: int, eos: int | None) -> Rows:
     """Truncates rows to at most ``max_tokens`` tokens. If ``eos`` is not None, it replaces the last id of such rows."""
     is_long = rows.lengths > max_tokens
-    short = _copy_ranges(rows, rows.offsets[:-1], np.minimum(rows.lengths, max_tokens), np.arange(len(is_long)))
+    truncated_rows = _copy_ranges(
+        rows, rows.offsets[:-1], np.minimum(rows.lengths, max_tokens), np.arange(len(is_long))
+    )
     if eos is not None:
-        short.ids[short.offsets[1:][is_long] - 1] = eos
-    return short
+        truncated_rows.ids[truncated_rows.offsets[1:][is_long] - 1] = eos
+    return truncated_rows
 
 
 def split_rows(rows: Rows, max_tokens: int) -> Rows:
@@ -125,12 +127,12 @@ def reorder_rows(rows: Rows, row_numbers: IntArray) -> Iterator[Rows]:
     """Yields the rows with these numbers in this order, in portions of about a million tokens."""
     starts, lengths = rows.offsets[:-1][row_numbers], rows.lengths[row_numbers]
     ends = np.cumsum(lengths)
-    first = 0
-    while first < len(row_numbers):
-        last = int(np.searchsorted(ends, ends[first] - lengths[first] + _PORTION_TOKENS))
-        portion = slice(first, max(last, first + 1))
+    first_row = 0
+    while first_row < len(row_numbers):
+        last_row = int(np.searchsorted(ends, ends[first_row] - lengths[first_row] + _PORTION_TOKENS))
+        portion = slice(first_row, max(last_row, first_row + 1))
         yield _copy_ranges(rows, starts[portion], lengths[portion], row_numbers[portion])
-        first = portion.stop
+        first_row = portion.stop
 
 
 def _keep_rows(rows: Rows, is_kept: npt.NDArray[np.bool_]) -> Rows:

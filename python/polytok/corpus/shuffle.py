@@ -20,10 +20,10 @@ def shuffle_rows(portions: Iterable[Rows], window: int, seed: int, task: int) ->
     if window < 2:
         yield from portions
         return
-    first = 0
+    first_row = 0
     for rows in _windows(portions, window):
-        yield from reorder_rows(rows, random_order(len(rows.offsets) - 1, seed, task, first))
-        first += window
+        yield from reorder_rows(rows, random_order(len(rows.offsets) - 1, seed, task, first_row))
+        first_row += window
 
 
 def _windows(portions: Iterable[Rows], window: int) -> Iterator[Rows]:
@@ -57,8 +57,8 @@ def random_order(count: int, seed: int, task: int, first: int) -> IntArray:
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Maps each value to a value that looks random, with the finalizer of SplitMix64."""
-    mixed: npt.NDArray[np.uint64] = values + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
+    mixed_values: npt.NDArray[np.uint64] = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed_values = (mixed_values ^ (mixed_values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed_values = (mixed_values ^ (mixed_values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed_values ^= mixed_values >> np.uint64(31)
+    return mixed_values

@@ -125,10 +125,10 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
             yield file
         return
     try:
-        with open(source.name, "rb") as local:
-            _check_same(source, local)
-            yield local
-            _check_same(source, local)
+        with open(source.name, "rb") as local_file:
+            _check_same(source, local_file)
+            yield local_file
+            _check_same(source, local_file)
     except FileError:
         raise
     except OSError as error:
@@ -142,5 +142,5 @@ def _check_same(source: Source, file: IO[bytes]) -> None:
 
 
 def _change_error(source: Source, current: str) -> FileError:
-    planned = f"{source.size} bytes, {source.stamp}"
-    return FileError(errno.ESTALE, f"changed since the job was planned ({planned}, now {current})", source.name)
+    planned_state = f"{source.size} bytes, {source.stamp}"
+    return FileError(errno.ESTALE, f"changed since the job was planned ({planned_state}, now {current})", source.name)

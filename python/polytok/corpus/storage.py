@@ -56,7 +56,7 @@ class Storage(Protocol):
     def output_folder(self) -> AbstractContextManager[Path]:
         """Yields a local folder whose files are added to the storage if the context ends without an error."""
 
-    def locked(self) -> AbstractContextManager[int | None]:
+    def hold_lock(self) -> AbstractContextManager[int | None]:
         """Keeps other jobs out; yields the descriptor of the lock file, or None if the storage has no locks."""
 
 
@@ -121,10 +121,10 @@ class Folder:
         return nullcontext(self._path)
 
     @contextmanager
-    def locked(self) -> Iterator[int | None]:
+    def hold_lock(self) -> Iterator[int | None]:
         """Keeps other jobs out; yields the descriptor of the lock file. Creates the folder if it is missing."""
         _create_folder(self._path)
-        with lock.locked(self._path) as file:
+        with lock.hold_lock(self._path) as file:
             yield file
 
 
@@ -206,7 +206,7 @@ class ObjectStore:
                 with self._translated_errors("write", path.name):
                     self._system.put_file(str(path), self._path_of(path.name))
 
-    def locked(self) -> AbstractContextManager[int | None]:
+    def hold_lock(self) -> AbstractContextManager[int | None]:
         """Yields None, because object stores have no locks. Also removes temporary folders of killed jobs."""
         for path in Path(tempfile.gettempdir()).glob(f"{self._prefix}*"):
             if not _is_running(path.name.removeprefix(self._prefix).partition("-")[0]):

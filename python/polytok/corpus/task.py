@@ -108,11 +108,11 @@ class _TokenizeTask:
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
             for block in documents(part, sources[part.source], self.options.reading, self.options.columns):
-                limited = limit_rows(self._encode(block), self.options)
-                self._count(part.source, block, limited)
+                limited_rows = limit_rows(self._encode(block), self.options)
+                self._count(part.source, block, limited_rows)
                 if len(block):
                     self._check_columns(block)
-                    yield limited.rows
+                    yield limited_rows.rows
 
     def _check_columns(self, block: Documents) -> None:
         if self.columns is not None and block.columns.schema != self.columns:
@@ -144,13 +144,19 @@ class _TokenizeTask:
                 return type(error)(f"{block.place(row)}: {error}")
         return None
 
-    def _count(self, source: int, block: Documents, limited: LimitedRows) -> None:
-        skipped = Counter(text.reason for text in block.skipped)
-        changed = Counter({"no UTF-8, replaced": block.replaced})
-        (skipped if self.options.long == "skip" else changed)[self._long_reason] += limited.long_count
-        skipped[f"fewer than {self.options.min_tokens} tokens"] += limited.short_count
+    def _count(self, source: int, block: Documents, limited_rows: LimitedRows) -> None:
+        skipped_counts = Counter(text.reason for text in block.skipped)
+        changed_counts = Counter({"no UTF-8, replaced": block.replaced})
+        (skipped_counts if self.options.long == "skip" else changed_counts)[self._long_reason] += (
+            limited_rows.long_count
+        )
+        skipped_counts[f"fewer than {self.options.min_tokens} tokens"] += limited_rows.short_count
         counts = DocumentCounts(
-            len(limited.rows.offsets) - 1, limited.rows.tokens, block.texts.nbytes, +skipped, +changed
+            len(limited_rows.rows.offsets) - 1,
+            limited_rows.rows.tokens,
+            block.texts.nbytes,
+            +skipped_counts,
+            +changed_counts,
         )
         self.total = self.total.plus(counts)
         self.counts[source] = self.counts.get(source, DocumentCounts()).plus(counts)

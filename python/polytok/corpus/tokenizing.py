@@ -77,12 +77,12 @@ def tokenize(
     2
     """
     document_options = DocumentOptions(**options)
-    loaded = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
+    loaded_tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
     job_storage = storage(folder)
     job_plan = plan(inputs, document_options.reading, document_options.shard_size, outside=job_storage.url)
     task_runner = create_runner(runner, workers, [job_storage.url, *(source.name for source in job_plan.sources)])
     task_threads = _task_threads(job_plan, runner, workers, threads)
-    job = _job(job_storage, loaded, document_options.resolved(loaded), job_plan, task_threads)
+    job = _job(job_storage, loaded_tokenizer, document_options.resolved(loaded_tokenizer), job_plan, task_threads)
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
         monitor = ProgressMonitor("tokenizing", bar, json_log)

@@ -14,7 +14,7 @@ from ..loading import load as load_tokenizer
 from ..progress import Report
 from .blocks import blocks
 from .journal import MANIFEST, TOKENIZER
-from .manifest import Manifest, ShardEntry, TokenizerName, load, local, total
+from .manifest import Manifest, ShardEntry, TokenizerName, load, local_path, total
 from .mapped import map_shard
 from .write import ShardFile, checksum
 from .write.megatron import HEADER
@@ -33,7 +33,7 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
     ``progress`` is called with the stage, the bytes read so far, and all bytes. Raises `FileError` or `FormatError` if
     the manifest cannot be read, `ArgumentError` for a URL.
     """
-    root = local(folder)
+    root = local_path(folder)
     manifest = load(root)
     all_damage = [*_check_sources(manifest), *_check_tokenizer(root, manifest.tokenizer)]
     all_bytes, bytes_read = sum(file.bytes for shard in manifest.shards for file in shard.files), 0

@@ -20,8 +20,8 @@ _MAX_TIES = 1
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
     """Finds entries with the same text; only one of them can ever be used."""
     first_rows: dict[bytes, int] = {}
-    normal = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
-    repeated_pieces = [piece for row, piece in normal if first_rows.setdefault(piece, row) != row]
+    normal_rows = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
+    repeated_pieces = [piece for row, piece in normal_rows if first_rows.setdefault(piece, row) != row]
     if repeated_pieces:
         yield Finding(
             "duplicate-entry",

@@ -50,8 +50,8 @@ class Edit:
     @property
     def summary(self) -> str:
         """A line with the numbers of entries removed and added, and of changed ids."""
-        moved = sum(old != new for old, new in self.kept.items())
-        parts = [f"{len(self.removed)} entries removed", f"{len(self.added)} added", f"{moved} ids changed"]
+        moved_count = sum(old_id != new_id for old_id, new_id in self.kept.items())
+        parts = [f"{len(self.removed)} entries removed", f"{len(self.added)} added", f"{moved_count} ids changed"]
         if self.present:
             parts.append(f"{len(self.present)} to add {'were' if len(self.present) > 1 else 'was'} already present")
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
@@ -91,24 +91,24 @@ def edit(
     if ids not in ("reuse", "compact"):
         raise ArgumentError(f'unknown ids={ids!r}: choose "reuse" or "compact"')
     rows = _VocabRows(spec)
-    old, special = rows.entries, _special_ids(spec, rows)
+    old_entries, special = rows.entries, _special_ids(spec, rows)
     added_entries = collect_entries(add)
     if added_entries and len(added_entries[-1]) > _MAX_ENTRY_BYTES:
         raise ArgumentError(
             f"an entry to add has {len(added_entries[-1])} bytes, but at most {_MAX_ENTRY_BYTES} are allowed"
         )
-    removed = _removed_entries(old, remove) - set(added_entries)
-    new = [entry for entry in added_entries if entry not in old]
-    remaining = {entry: id for entry, id in old.items() if entry not in removed}
-    new_ids = _assign_ids(special, remaining, new, ids)
-    kept = {id: id for id in special} | {id: new_ids[entry] for entry, id in remaining.items()}
+    removed_entries = _removed_entries(old_entries, remove) - set(added_entries)
+    new_entries = [entry for entry in added_entries if entry not in old_entries]
+    remaining = {entry: id for entry, id in old_entries.items() if entry not in removed_entries}
+    new_ids = _assign_ids(special, remaining, new_entries, ids)
+    kept_ids = {id: id for id in special} | {id: new_ids[entry] for entry, id in remaining.items()}
     origin = replace(spec.origin, name=None)
     return Edit(
         tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(new_ids), origin=origin)),
-        kept=dict(sorted(kept.items())),
-        removed={old[entry]: entry for entry in sorted(removed, key=lambda entry: old[entry])},
-        added=tuple(Added(entry, new_ids[entry], tuple(tokenizer.encode(entry))) for entry in new),
-        present=tuple(entry for entry in added_entries if entry in old),
+        kept=dict(sorted(kept_ids.items())),
+        removed={old_entries[entry]: entry for entry in sorted(removed_entries, key=lambda entry: old_entries[entry])},
+        added=tuple(Added(entry, new_ids[entry], tuple(tokenizer.encode(entry))) for entry in new_entries),
+        present=tuple(entry for entry in added_entries if entry in old_entries),
     )
 
 
@@ -153,23 +153,23 @@ class _VocabRows:
         return with_every_id(vocab, {}) if self.is_gguf else vocab
 
 
-def _removed_entries(old: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
+def _removed_entries(old_entries: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
     if isinstance(remove, (str, bytes)):
         raise ArgumentError("remove= is a single entry: give a list of entries")
-    removed: set[bytes] = set()
+    removed_entries: set[bytes] = set()
     for removal in remove:
         if callable(removal):
-            removed |= _selected_entries([entry for entry in old if len(entry) > 1], removal)
+            removed_entries |= _selected_entries([entry for entry in old_entries if len(entry) > 1], removal)
             continue
         for entry in collect_entries([removal]):
-            if entry not in old:
+            if entry not in old_entries:
                 raise PieceError(f"cannot remove {entry!r}: it is not an entry of the vocabulary")
             if len(entry) == 1:
                 raise ArgumentError(
                     f"cannot remove {entry!r}: the vocabulary needs all single bytes to encode every text"
                 )
-            removed.add(entry)
-    return removed
+            removed_entries.add(entry)
+    return removed_entries
 
 
 def _selected_entries(entries: Sequence[bytes], select: Selector) -> set[bytes]:
@@ -200,14 +200,14 @@ def _check_max_id(ids: dict[bytes, int]) -> dict[bytes, int]:
 
 
 def _assign_ids(
-    special_ids: set[int], remaining: Mapping[bytes, int], new: Iterable[bytes], plan: IdPlan
+    special_ids: set[int], remaining: Mapping[bytes, int], new_entries: Iterable[bytes], plan: IdPlan
 ) -> dict[bytes, int]:
     """Returns the new ids of all entries. Id 0 is always reserved for the end of a text."""
     if plan == "compact":
         free_ids = _free_ids(special_ids | {0})
-        return _check_max_id({entry: next(free_ids) for entry in sorted([*remaining, *new], key=_rwkv_order)})
+        return _check_max_id({entry: next(free_ids) for entry in sorted([*remaining, *new_entries], key=_rwkv_order)})
     free_ids = _free_ids(special_ids | {0} | set(remaining.values()))
-    return _check_max_id({**remaining, **{entry: next(free_ids) for entry in new}})
+    return _check_max_id({**remaining, **{entry: next(free_ids) for entry in new_entries}})
 
 
 def _rwkv_order(entry: bytes) -> tuple[int, bytes]:

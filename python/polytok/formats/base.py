@@ -118,14 +118,14 @@ def _differences(spec: Spec, reread_spec: Spec) -> Iterator[tuple[str, str]]:
     for difference in _vocab_differences(spec.vocab, reread_spec.vocab):
         yield "vocab", difference
     for name in ("model", "special", "normalize", "split", "unknown", "post", "decode"):
-        old, new = getattr(spec, name), getattr(reread_spec, name)
-        if old != new:
-            yield name, f"{_shorten(old)} becomes {_shorten(new)}"
+        old_value, new_value = getattr(spec, name), getattr(reread_spec, name)
+        if old_value != new_value:
+            yield name, f"{_shorten(old_value)} becomes {_shorten(new_value)}"
     for name, keys in (("names", {*spec.names, *reread_spec.names}), ("extra", set(spec.extra))):
-        old, new = getattr(spec, name), getattr(reread_spec, name)
+        old_value, new_value = getattr(spec, name), getattr(reread_spec, name)
         for key in sorted(keys):
-            if old.get(key) != new.get(key):
-                yield name, f"{key} = {_shorten(old.get(key))} becomes {_shorten(new.get(key))}"
+            if old_value.get(key) != new_value.get(key):
+                yield name, f"{key} = {_shorten(old_value.get(key))} becomes {_shorten(new_value.get(key))}"
 
 
 def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
@@ -137,16 +137,19 @@ def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
         yield f"{len(old_vocab)} rows become {len(new_vocab)}"
         return
     texts = old_vocab.pieces(), new_vocab.pieces()
-    changed_rows = [row for row, (old, new) in enumerate(zip(*texts, strict=True)) if old != new]
+    changed_rows = [
+        row for row, (old_value, new_value) in enumerate(zip(*texts, strict=True)) if old_value != new_value
+    ]
     if changed_rows:
         row = changed_rows[0]
-        old, new = _shorten(texts[0][row]), _shorten(texts[1][row])
-        yield f"{len(changed_rows)} texts change, the first in row {row}: {old} becomes {new}"
+        old_value, new_value = _shorten(texts[0][row]), _shorten(texts[1][row])
+        yield f"{len(changed_rows)} texts change, the first in row {row}: {old_value} becomes {new_value}"
     for name in ("ids", "scores", "kinds"):
-        old, new = getattr(old_vocab, name), getattr(new_vocab, name)
-        rows = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
+        old_value, new_value = getattr(old_vocab, name), getattr(new_vocab, name)
+        rows = np.flatnonzero((old_value != new_value) & ~(np.isnan(old_value) & np.isnan(new_value)))
         if len(rows):
-            yield f"{len(rows)} {name} change, the first in row {rows[0]}: {old[rows[0]]} becomes {new[rows[0]]}"
+            row = rows[0]
+            yield f"{len(rows)} {name} change, the first in row {row}: {old_value[row]} becomes {new_value[row]}"
 
 
 def _shorten(value: Any, length: int = 100) -> str:

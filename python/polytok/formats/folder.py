@@ -27,7 +27,7 @@ def read_folder(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     line: Line | None = None,
-    read: Callable[..., Spec] | None = None,
+    read_format: Callable[..., Spec] | None = None,
 ) -> Spec:
     """Reads the tokenizer of a folder; raises FormatError with the names of the files that were searched."""
     from . import read as read_bytes
@@ -35,7 +35,7 @@ def read_folder(
     siblings = Siblings(folder)
     options: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens, "line": line}
     for file in _files_to_read(siblings):
-        spec = (read or read_bytes)(siblings[file], siblings=siblings, **options)
+        spec = (read_format or read_bytes)(siblings[file], siblings=siblings, **options)
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))
     searched_names = ", ".join((*ONE_FILE, " with ".join(PAIR)))
     raise FormatError(f"the folder {folder} has no tokenizer file of a known name: none of {searched_names}")

@@ -64,9 +64,9 @@ def write(spec: Spec) -> Written:
             spec.model.merges,
             replace(spec, model=replace(spec.model, merges=np.zeros((0, 3), dtype=np.uint32))),
         )
-    plain = fields_to_plain(outline, store_bytes, leave_out=_OTHER_SECTIONS)
+    plain_fields = fields_to_plain(outline, store_bytes, leave_out=_OTHER_SECTIONS)
     sections = [
-        ("spec", json.dumps(plain, separators=(",", ":")).encode()),
+        ("spec", json.dumps(plain_fields, separators=(",", ":")).encode()),
         ("special", json.dumps([_token_row(token) for token in spec.special], separators=(",", ":")).encode()),
         ("extra", json.dumps(to_plain(spec.extra, store_bytes), separators=(",", ":")).encode()),
         ("data", bytes(data)),
@@ -76,10 +76,10 @@ def write(spec: Spec) -> Written:
     return Written(_core.native_write(spec, sections, fingerprint(spec)))
 
 
-def _without_merges(plain: dict[str, Any]) -> dict[str, Any]:
+def _without_merges(plain_fields: dict[str, Any]) -> dict[str, Any]:
     """Returns an object of the section spec, with an empty column for merges, which have a section of their own."""
-    has_merges = plain.get("$") == "Bpe" and plain.get("merges") is not None
-    return {**plain, "merges": {"$": "tuple", "items": []}} if has_merges else plain
+    has_merges = plain_fields.get("$") == "Bpe" and plain_fields.get("merges") is not None
+    return {**plain_fields, "merges": {"$": "tuple", "items": []}} if has_merges else plain_fields
 
 
 def _token_row(token: SpecialToken) -> tuple[str, int, int]:

@@ -107,11 +107,11 @@ def _split_blocks(content: Content, start: int, splitter: Splitter) -> Iterator[
         data = remaining_data + new_data if remaining_data else new_data
         if not data:
             return
-        texts, byte_count, skipped = splitter(data, not new_data)
+        texts, byte_count, skipped_texts = splitter(data, not new_data)
         end = start + byte_count
-        skipped = [(start + offset, reason) for offset, reason in skipped]
+        skipped_texts = [(start + offset, reason) for offset, reason in skipped_texts]
         if byte_count:
-            yield Block(texts, texts.places + start, skipped, data, start, end)
+            yield Block(texts, texts.places + start, skipped_texts, data, start, end)
         if not new_data:
             return
         start = end

@@ -101,19 +101,19 @@ def _skipped_text(number: int, reason: str, place: PlaceFunction) -> SkippedText
 
 
 def _checked_documents(block: Block, invalid: Invalid, place: PlaceFunction) -> Documents:
-    texts, numbers, columns, replaced = block.texts, block.numbers, block.columns, 0
-    skipped = block.skipped
+    texts, numbers, columns, replaced_count = block.texts, block.numbers, block.columns, 0
+    skipped_results = block.skipped
     if invalid == "replace":
         texts, invalid_rows = texts.checked("replace")
-        replaced = len(invalid_rows)
+        replaced_count = len(invalid_rows)
     elif invalid != "keep":
         texts, invalid_rows = texts.checked("skip")
         if len(invalid_rows) and invalid == "error":
             raise _utf8_error(block, int(invalid_rows[0]), place)
-        skipped = sorted([*skipped, *((int(numbers[row]), NO_UTF8) for row in invalid_rows)])
+        skipped_results = sorted([*skipped_results, *((int(numbers[row]), NO_UTF8) for row in invalid_rows)])
         numbers, columns = _drop_rows(invalid_rows, numbers, columns)
-    skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped)
-    return Documents(texts, numbers, skipped_texts, replaced, columns, lambda row: place(int(numbers[row])))
+    skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped_results)
+    return Documents(texts, numbers, skipped_texts, replaced_count, columns, lambda row: place(int(numbers[row])))
 
 
 def _drop_rows(dropped_rows: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:
@@ -152,8 +152,8 @@ def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> It
         ]
         if unreadable:
             rows = np.array([row for row, record in enumerate(records) if not isinstance(record, str)], np.int64)
-            skipped = sorted([*block.skipped, *unreadable])
-            block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], skipped=skipped)
+            skipped_texts = sorted([*block.skipped, *unreadable])
+            block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], skipped=skipped_texts)
         fields = {
             name: [_field_as_text(record, name) for record in records if not isinstance(record, str)] for name in names
         }

@@ -36,22 +36,22 @@ def format_by_name(name: str) -> Format:
     return "text"
 
 
-def format_of(name: str, first: bytes, requested: Format | None) -> Format:
-    """Returns the format of a file with the first bytes ``first``: ``requested``, or the detected format if None.
+def format_of(name: str, first_bytes: bytes, requested: Format | None) -> Format:
+    """Returns the format of a file that starts with ``first_bytes``: ``requested``, or the detected format if None.
 
     Raises `FormatError` for a format that cannot be read, and `Damaged` for Parquet without Parquet's first bytes.
     """
-    detected = _format_by_first_bytes(first)
-    if first.startswith(FEATHER_1) and requested in (None, "arrow"):
+    detected_format = _format_by_first_bytes(first_bytes)
+    if first_bytes.startswith(FEATHER_1) and requested in (None, "arrow"):
         raise FormatError(f"{name} is a Feather file of version 1, which is not supported: write it with version 2")
-    format = requested or detected or format_by_name(name)
-    if format == "parquet" and detected != "parquet":
-        hint = "; the file is compressed as a whole: decompress it" if is_compressed(first) else ""
+    format = requested or detected_format or format_by_name(name)
+    if format == "parquet" and detected_format != "parquet":
+        hint = "; the file is compressed as a whole: decompress it" if is_compressed(first_bytes) else ""
         raise Damaged(f"{name} does not begin as a Parquet file does{hint}")
     return format
 
 
-def _format_by_first_bytes(first: bytes) -> Format | None:
-    if first.startswith(PARQUET):
+def _format_by_first_bytes(first_bytes: bytes) -> Format | None:
+    if first_bytes.startswith(PARQUET):
         return "parquet"
-    return "arrow" if first.startswith(ARROW_FILE) else None
+    return "arrow" if first_bytes.startswith(ARROW_FILE) else None

@@ -48,13 +48,13 @@ def peek_first_bytes(file: Any, count: int) -> tuple[IO[bytes], bytes]:
     if isinstance(file.read(0), str):
         file = _EncodedTextFile(file)
     start = file.tell() if hasattr(file, "seekable") and file.seekable() else None
-    first = b""
-    while len(first) < count and (data := file.read(count - len(first))):
-        first += data
+    first_bytes = b""
+    while len(first_bytes) < count and (data := file.read(count - len(first_bytes))):
+        first_bytes += data
     if start is None:
-        return cast("IO[bytes]", _PeekedFile(first, file)), first
+        return cast("IO[bytes]", _PeekedFile(first_bytes, file)), first_bytes
     file.seek(start)
-    return file, first
+    return file, first_bytes
 
 
 class _EncodedTextFile:
@@ -73,8 +73,8 @@ class _EncodedTextFile:
 class _PeekedFile(io.RawIOBase):
     """A file that cannot seek, with its first bytes, which were already read from the file."""
 
-    def __init__(self, first: bytes, file: Any) -> None:
-        self._first = first
+    def __init__(self, first_bytes: bytes, file: Any) -> None:
+        self._first = first_bytes
         self._file = file
 
     def readable(self) -> bool:
@@ -93,27 +93,27 @@ class _PeekedFile(io.RawIOBase):
         return len(data)
 
 
-def is_compressed(first: bytes) -> bool:
+def is_compressed(first_bytes: bytes) -> bool:
     """Reports whether a file with these first bytes is compressed."""
-    return first.startswith((GZIP, BZIP2, XZ)) or _is_zstandard(first)
+    return first_bytes.startswith((GZIP, BZIP2, XZ)) or _is_zstandard(first_bytes)
 
 
-def _is_zstandard(first: bytes) -> bool:
-    return first.startswith(ZSTD) or (first[1:4] == _ZSTD_SKIPPABLE and 0x50 <= first[0] <= 0x5F)
+def _is_zstandard(first_bytes: bytes) -> bool:
+    return first_bytes.startswith(ZSTD) or (first_bytes[1:4] == _ZSTD_SKIPPABLE and 0x50 <= first_bytes[0] <= 0x5F)
 
 
-def decompress(name: str, file: IO[bytes], first: bytes) -> Content:
+def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
     """Returns a stream of the decompressed content of a file. The first bytes of the file select the compression.
 
     Reading the stream raises `Damaged` at damage. Raises `ArgumentError` if a package for zstd is missing.
     """
-    if first.startswith(GZIP):
+    if first_bytes.startswith(GZIP):
         return _MemberReader(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, is_padded=True)
-    if first.startswith(BZIP2):
+    if first_bytes.startswith(BZIP2):
         return _MemberReader(name, file, bz2.BZ2Decompressor, OSError)
-    if first.startswith(XZ):
+    if first_bytes.startswith(XZ):
         return _MemberReader(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, is_padded=True)
-    if _is_zstandard(first):
+    if _is_zstandard(first_bytes):
         package = _zstd_package(name)
         return _MemberReader(
             name, file, lambda: _frame_decompressor(package), package.ZstdError, step_bytes=_ZSTD_STEP_BYTES

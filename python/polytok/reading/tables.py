@@ -48,22 +48,22 @@ def pyarrow_for(feature: str = "a table (Parquet, Arrow)") -> Any:
         raise ArgumentError(f"{feature} needs pyarrow: pip install 'polytok[parquet]'") from error
 
 
-def open_table(name: str, file: Any, first: bytes, format: Format) -> Table:
+def open_table(name: str, file: Any, first_bytes: bytes, format: Format) -> Table:
     """Opens a table of the format. The first bytes distinguish an Arrow file from an Arrow stream.
 
     Raises `Damaged` if the file is not a valid table, and `ArgumentError` if the file needs seeking and cannot seek.
     """
-    if is_compressed(first):
+    if is_compressed(first_bytes):
         raise Damaged(f"{name} cannot be read as a table, because the file is compressed as a whole: decompress it")
     arrow = pyarrow_for(name)
-    if (format == "parquet" or first.startswith(ARROW_FILE)) and not file.seekable():
+    if (format == "parquet" or first_bytes.startswith(ARROW_FILE)) and not file.seekable():
         raise ArgumentError(
             f"{name} is a stream, but reading this table begins at the end of the file: name a file instead"
         )
     try:
         if format == "parquet":
             return _ParquetTable(file)
-        return _ArrowFileTable(arrow, file) if first.startswith(ARROW_FILE) else _ArrowStreamTable(arrow, file)
+        return _ArrowFileTable(arrow, file) if first_bytes.startswith(ARROW_FILE) else _ArrowStreamTable(arrow, file)
     except (arrow.ArrowException, OSError) as error:
         raise _table_error(name, error) from error
 
@@ -197,17 +197,19 @@ class TextColumn:
                 yield self._block(batch.slice(start, block_rows), row + start)
             row += batch.num_rows
 
-    def _block(self, batch: Any, first: int) -> Block:
+    def _block(self, batch: Any, first_row: int) -> Block:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
-        rows, skipped = np.arange(batch.num_rows), []
+        rows, skipped_rows = np.arange(batch.num_rows), []
         if (is_valid := texts.valid) is not None:
-            skipped = [(first + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~is_valid)]
+            skipped_rows = [(first_row + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~is_valid)]
             rows = np.flatnonzero(is_valid)
             texts = texts.take(rows)
         columns = None
         if self.others:
             columns = self._arrow.table({name: self.column(batch, name) for name in self.others}).take(rows)
-        return Block(texts, rows + first, skipped, start=first, end=first + batch.num_rows, columns=columns)
+        return Block(
+            texts, rows + first_row, skipped_rows, start=first_row, end=first_row + batch.num_rows, columns=columns
+        )
 
     def column(self, batch: Any, field: str) -> Any:
         """Returns a column of a record batch; the parts of a nested column's name are separated by dots."""
@@ -238,7 +240,7 @@ def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Ite
 def table_documents(
     name: str,
     file: Any,
-    first: bytes,
+    first_bytes: bytes,
     format: Format,
     reading: Reading,
     *,
@@ -250,7 +252,7 @@ def table_documents(
 
     ``columns`` names other columns to return with the texts. Raises what `open_table` and `documents_of` raise.
     """
-    table = open_table(name, file, first, format)
+    table = open_table(name, file, first_bytes, format)
     column = TextColumn(name, table.schema, reading.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
         group_blocks = table_blocks(name, table, column, group)

@@ -122,13 +122,16 @@ class BpeTrainer:
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
         """Learns the merges and returns the Spec; returns a list of Specs if several sizes were requested."""
         rules, split = self._rules, self.counts.split
-        learned = rules.learn(self.counts, progress, self._verbose)
+        learned_merges = rules.learn(self.counts, progress, self._verbose)
         if isinstance(rules, PlainBytes):
-            specs = rules.specs(learned, split)
+            specs = rules.specs(learned_merges, split)
         else:
-            self.notes = rules.notes(learned)
+            self.notes = rules.notes(learned_merges)
             normalize = tuple(step for step in self.counts.normalize if step != ReplaceInvalid())
-            specs = [bpe_huggingface.bpe_spec(rules, learned.truncated(size), normalize, split) for size in rules.sizes]
+            specs = [
+                bpe_huggingface.bpe_spec(rules, learned_merges.truncated(size), normalize, split)
+                for size in rules.sizes
+            ]
         return specs[0] if self._is_single_size else specs
 
 

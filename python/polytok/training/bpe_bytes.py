@@ -49,25 +49,25 @@ class PlainBytes:
         size = max(self.sizes) - self._special_count
         below_length = None if self.max_token_length is None else self.max_token_length + 1
         rules = Rules(size, self.min_frequency, below_length, self.first_seen, counts.room)
-        learned = learn(counts.counter(), Units("bytes"), _BYTES, rules, progress, verbose)
-        if len(learned) < size:
-            max_size = len(learned) + self._special_count
+        learned_merges = learn(counts.counter(), Units("bytes"), _BYTES, rules, progress, verbose)
+        if len(learned_merges) < size:
+            max_size = len(learned_merges) + self._special_count
             raise ArgumentError(
-                f"the texts allow {len(learned.merges)} merges, not {size - len(_BYTES)}: choose a vocab_size from "
-                f"{len(_BYTES) + self._special_count} to {max_size}, or give more text"
+                f"the texts allow {len(learned_merges.merges)} merges, not {size - len(_BYTES)}: choose a vocab_size "
+                f"from {len(_BYTES) + self._special_count} to {max_size}, or give more text"
             )
-        return learned
+        return learned_merges
 
-    def specs(self, learned: LearnedMerges, split: tuple[SplitStep, ...]) -> list[Spec]:
+    def specs(self, learned_merges: LearnedMerges, split: tuple[SplitStep, ...]) -> list[Spec]:
         """Returns the Spec of each size."""
-        return [self._spec(learned.truncated(size - self._special_count), split) for size in self.sizes]
+        return [self._spec(learned_merges.truncated(size - self._special_count), split) for size in self.sizes]
 
-    def _spec(self, learned: LearnedMerges, split: tuple[SplitStep, ...]) -> Spec:
-        free_ids = iter(range(len(learned), len(learned) + self._special_count))
+    def _spec(self, learned_merges: LearnedMerges, split: tuple[SplitStep, ...]) -> Spec:
+        free_ids = iter(range(len(learned_merges), len(learned_merges) + self._special_count))
         special = tuple(SpecialToken(text, next(free_ids) if id is None else id) for text, id in self.special.items())
         return Spec(
-            vocab=learned.vocab(),
-            model=Bpe("merges", merges=learned.merges),
+            vocab=learned_merges.vocab(),
+            model=Bpe("merges", merges=learned_merges.merges),
             special=special,
             matching="listed" if self.first_seen else "longest",
             split=split,

@@ -85,23 +85,28 @@ class HuggingFaceBpe:
         words = counts.counter()
         return learn(words, self.units, self.alphabet(words), rules, progress, verbose)
 
-    def notes(self, learned: LearnedMerges) -> list[str]:
+    def notes(self, learned_merges: LearnedMerges) -> list[str]:
         """Returns notes for the user: a memory limit that was exceeded, and a size that differs from the request."""
-        notes = [] if learned.kept_limit else [LIMIT_EXCEEDED]
-        if (count := len(learned)) < (requested := max(self.sizes)):
+        notes = [] if learned_merges.kept_limit else [LIMIT_EXCEEDED]
+        if (count := len(learned_merges)) < (requested := max(self.sizes)):
             notes.append(
                 f"the texts allow {count} entries, not {requested}; the vocabulary is smaller, as with tokenizers"
             )
-        if min(self.sizes) < learned.initial:
-            notes.append(f"special tokens and alphabet have {learned.initial} entries, which is more than vocab_size")
+        if min(self.sizes) < learned_merges.initial:
+            notes.append(
+                f"special tokens and alphabet have {learned_merges.initial} entries, which is more than vocab_size"
+            )
         return notes
 
 
 def bpe_spec(
-    options: HuggingFaceBpe, learned: LearnedMerges, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
+    options: HuggingFaceBpe,
+    learned_merges: LearnedMerges,
+    normalize: tuple[NormalizeStep, ...],
+    split: tuple[SplitStep, ...],
 ) -> Spec:
     """Returns the Spec of the tokenizer.json that tokenizers writes after the same training."""
-    vocab, merges = learned.vocab(), learned.merges
+    vocab, merges = learned_merges.vocab(), learned_merges.merges
     prefix, suffix = options.prefix, options.suffix
     text_model = Bpe("merges", symbols="scalars", merges=merges, continuing_prefix=prefix, word_suffix=suffix)
     if not options.byte_level:
@@ -124,12 +129,15 @@ def bpe_spec(
 
 
 def wordpiece_spec(
-    options: HuggingFaceBpe, learned: LearnedMerges, normalize: tuple[NormalizeStep, ...], split: tuple[SplitStep, ...]
+    options: HuggingFaceBpe,
+    learned_merges: LearnedMerges,
+    normalize: tuple[NormalizeStep, ...],
+    split: tuple[SplitStep, ...],
 ) -> Spec:
     """Returns the Spec of a WordPiece vocabulary, which has no merges."""
     chain = ChainDecode((WordPieceDecode(options.prefix),))
     model = WordPiece(options.prefix, _MAX_WORD_CHARS)
-    return _text_spec(options, learned.vocab(), model, normalize, split, chain)
+    return _text_spec(options, learned_merges.vocab(), model, normalize, split, chain)
 
 
 def _text_spec(

@@ -96,13 +96,13 @@ class LearnedMerges:
         return Vocab(self.blob, self.offsets, ids, np.zeros(count, dtype=np.float32), kinds)
 
 
-def merge_line(number: int, total: int, left: int, right: int, merged: int, text: bytes, count: int) -> str:
+def merge_line(number: int, total: int, left_id: int, right_id: int, merged_id: int, text: bytes, count: int) -> str:
     """Returns a line of text about a merge, in the form of minbpe.
 
     >>> merge_line(1, 9, 97, 98, 256, b"ab", 6)
     "merge 1/9: (97, 98) -> 256 (b'ab') had 6 occurrences"
     """
-    return f"merge {number}/{total}: ({left}, {right}) -> {merged} ({text!r}) had {count} occurrences"
+    return f"merge {number}/{total}: ({left_id}, {right_id}) -> {merged_id} ({text!r}) had {count} occurrences"
 
 
 def learn(

@@ -196,11 +196,13 @@ class Counts:
 
     def _check_description(self, other: Any, message: str) -> None:
         """Raises `ArgumentError` with the message if ``other`` describes other words than these counts have."""
-        own = self.description
-        if other == own:
+        own_description = self.description
+        if other == own_description:
             return
         other = other if isinstance(other, dict) else {}
-        names = sorted(name for name in own.keys() | other.keys() if own.get(name) != other.get(name))
+        names = sorted(
+            name for name in own_description.keys() | other.keys() if own_description.get(name) != other.get(name)
+        )
         raise ArgumentError(f"{message}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not the same")
 
     def merge(self, other: Counts, *, progress: Report | None = None) -> None:
@@ -233,9 +235,9 @@ def _open_counts(path: Path) -> Any:
         raise FileError(error.errno, f"cannot read the counts: {error.strerror}", str(path)) from error
 
 
-def _with_path(path: str | os.PathLike[str], read: Callable[[], str]) -> str:
+def _with_path(path: str | os.PathLike[str], read_counts: Callable[[], str]) -> str:
     try:
-        return read()
+        return read_counts()
     except FormatError as error:
         raise FormatError(f"{os.fspath(path)}: {error}") from error
 

@@ -75,13 +75,13 @@ class InputStream:
     """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Has its own progress."""
 
     def __init__(self, inputs: Inputs, reading: Reading, report: TrainingReport, *, keeps_bytes: bool) -> None:
-        invalid = reading.invalid or ("keep" if keeps_bytes else "error")
-        if invalid == "keep" and not keeps_bytes:
+        invalid_choice = reading.invalid or ("keep" if keeps_bytes else "error")
+        if invalid_choice == "keep" and not keeps_bytes:
             raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
         self._items = _items(inputs)
         self._reading = reading
-        self._invalid: Invalid = invalid
-        self._utf8 = Utf8(invalid)
+        self._invalid: Invalid = invalid_choice
+        self._utf8 = Utf8(invalid_choice)
         self._report = report
         self._text_number = 0
         self._finished_bytes = 0
@@ -124,8 +124,8 @@ class InputStream:
                     yield from self._check_text(result)
 
     def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
-        for skipped in documents.skipped:
-            self._report.leave_out(skipped)
+        for skipped_text in documents.skipped:
+            self._report.leave_out(skipped_text)
         if len(documents):
             self._report.texts += len(documents)
             self._report.bytes += documents.texts.nbytes

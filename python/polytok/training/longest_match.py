@@ -150,12 +150,14 @@ def _forced_entries(
     entries: Iterable[Entry], emoji_set: Emoji | Literal[True] | None, has_kaomoji: bool
 ) -> list[bytes]:
     """Returns all forced entries except single bytes, which are always included."""
-    forced = collect_entries(entries)
+    forced_entries = collect_entries(entries)
     if emoji_set:
-        forced += emoji("all" if emoji_set is True else emoji_set)
+        forced_entries += emoji("all" if emoji_set is True else emoji_set)
     if has_kaomoji:
-        forced += kaomoji()
-    forced = [entry for entry in collect_entries(forced) if len(entry) > 1]
-    if forced and len(forced[-1]) > _MAX_LENGTH:
-        raise ArgumentError(f"a forced entry has {len(forced[-1])} bytes, but at most {_MAX_LENGTH} are allowed")
-    return forced
+        forced_entries += kaomoji()
+    forced_entries = [entry for entry in collect_entries(forced_entries) if len(entry) > 1]
+    if forced_entries and len(forced_entries[-1]) > _MAX_LENGTH:
+        raise ArgumentError(
+            f"a forced entry has {len(forced_entries[-1])} bytes, but at most {_MAX_LENGTH} are allowed"
+        )
+    return forced_entries

@@ -63,17 +63,17 @@ def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[R
 
 
 def _read_texts(name: str, opened_file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
-    file, first = peek_first_bytes(opened_file, max(FIRST, len(COUNTS)))
-    if first.startswith(COUNTS):
+    file, first_bytes = peek_first_bytes(opened_file, max(FIRST, len(COUNTS)))
+    if first_bytes.startswith(COUNTS):
         raise ArgumentError(
             f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
             "counts; to add counts up, use Counts.load (count-words --merge)"
         )
-    format = format_of(name, first, reading.format)
+    format = format_of(name, first_bytes, reading.format)
     if format in ("parquet", "arrow"):
-        yield from table_documents(name, file, first, format, reading, invalid=invalid)
+        yield from table_documents(name, file, first_bytes, format, reading, invalid=invalid)
         return
-    content = decompress(name, file, first)
+    content = decompress(name, file, first_bytes)
     if format == "text" and reading.unit == "file":
         yield from _read_parts(name, content, reading)
         return

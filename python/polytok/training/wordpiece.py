@@ -96,8 +96,8 @@ class WordPieceTrainer:
     def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
         """Learns the entries and returns the Spec; returns a list of Specs if several sizes were requested."""
         counts, rules = self.counts, self._rules
-        learned = rules.learn(counts, progress)
-        self.notes = rules.notes(learned)
+        learned_merges = rules.learn(counts, progress)
+        self.notes = rules.notes(learned_merges)
         normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
-        specs = [wordpiece_spec(rules, learned.truncated(size), normalize, counts.split) for size in rules.sizes]
+        specs = [wordpiece_spec(rules, learned_merges.truncated(size), normalize, counts.split) for size in rules.sizes]
         return specs[0] if self._is_single_size else specs

@@ -43,17 +43,17 @@ class RayRunner:
         with _connected(self._workers) as ray:
             do_task = ray.remote(max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD")(_do_task)
             pending = sort_longest_first(assignments)[::-1]
-            submitted: dict[Any, Assignment] = {}
+            submitted_tasks: dict[Any, Assignment] = {}
             try:
-                while pending or submitted:
-                    while pending and len(submitted) < (self._workers or _MAX_SUBMITTED):
+                while pending or submitted_tasks:
+                    while pending and len(submitted_tasks) < (self._workers or _MAX_SUBMITTED):
                         assignment = pending.pop()
-                        submitted[do_task.remote(work, assignment.description)] = assignment
-                    for reference in ray.wait(list(submitted))[0]:
-                        assignment = submitted.pop(reference)
+                        submitted_tasks[do_task.remote(work, assignment.description)] = assignment
+                    for reference in ray.wait(list(submitted_tasks))[0]:
+                        assignment = submitted_tasks.pop(reference)
                         listen(TaskDone(assignment.number, _record(ray, reference, assignment)))
             finally:
-                for reference in submitted:
+                for reference in submitted_tasks:
                     ray.cancel(reference, force=True)
 
 

@@ -41,8 +41,8 @@ def _read_lines(source: IO[str], lines: queue.Queue[str]) -> None:
 
 def _serve(lines: queue.Queue[str], out: IO[str]) -> None:
     try:
-        first = json.loads(lines.get())
-        do_task = Work(first["prepare"], first["setup"]).task_function()
+        first_message = json.loads(lines.get())
+        do_task = Work(first_message["prepare"], first_message["setup"]).task_function()
         while True:
             task = json.loads(lines.get())
             _send(out, done=do_task(task, _progress_function(out)))

@@ -49,14 +49,16 @@ class _TableWriter(ShardWriter):
 
     def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
-        first = 0
-        while first < len(lengths):
-            group_end = int(np.searchsorted(offsets, offsets[first] + _GROUP_TOKENS - self._token_count))
-            last = min(max(group_end, first + 1), first + _GROUP_ROWS - self._row_count, len(lengths))
+        first_row = 0
+        while first_row < len(lengths):
+            group_end = int(np.searchsorted(offsets, offsets[first_row] + _GROUP_TOKENS - self._token_count))
+            last_row = min(max(group_end, first_row + 1), first_row + _GROUP_ROWS - self._row_count, len(lengths))
             self._add_to_group(
-                ids, offsets[first : last + 1], None if columns is None else columns.slice(first, last - first)
+                ids,
+                offsets[first_row : last_row + 1],
+                None if columns is None else columns.slice(first_row, last_row - first_row),
             )
-            first = last
+            first_row = last_row
 
     def _add_to_group(self, ids: npt.NDArray[Any], offsets: IntArray, columns: pyarrow.Table | None) -> None:
         arrow = pyarrow_for()

@@ -53,13 +53,15 @@ class MegatronWriter(ShardWriter):
             ends = position + np.cumsum(lengths, dtype=np.int64) * self.dtype.itemsize
             index.write(np.concatenate(([position], ends[:-1])).astype("<i8"))
             position = int(ends[-1])
-        for first in range(0, self.documents + 1, _BLOCK_DOCUMENTS):
-            index.write(np.arange(first, min(first + _BLOCK_DOCUMENTS, self.documents + 1), dtype="<i8"))
+        for first_document in range(0, self.documents + 1, _BLOCK_DOCUMENTS):
+            index.write(
+                np.arange(first_document, min(first_document + _BLOCK_DOCUMENTS, self.documents + 1), dtype="<i8")
+            )
         index.seek(0)
         index.write(HEADER.pack(MAGIC, 1, CODES[self.dtype.name], self.documents, self.documents + 1))
 
     def _lengths(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yields the lengths of documents in blocks, read from the unfinished index."""
-        for first in range(0, self.documents, _BLOCK_DOCUMENTS):
-            count = min(_BLOCK_DOCUMENTS, self.documents - first)
-            yield np.frombuffer(self._files[1].read_at(HEADER.size + 4 * first, 4 * count), dtype="<i4")
+        for first_document in range(0, self.documents, _BLOCK_DOCUMENTS):
+            count = min(_BLOCK_DOCUMENTS, self.documents - first_document)
+            yield np.frombuffer(self._files[1].read_at(HEADER.size + 4 * first_document, 4 * count), dtype="<i4")

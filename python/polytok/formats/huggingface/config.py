@@ -114,5 +114,7 @@ def _with_tokens(spec: Spec, tokens: list[SpecialToken], lookup: added_tokens.Lo
 
 def _bos_template(config: Mapping[str, Json], names: Mapping[str, int]) -> Template:
     is_added = {"bos": config.get("add_bos_token", True), "eos": config.get("add_eos_token", False)}
-    before, after = ((names[role],) if is_added[role] and role in names else () for role in ("bos", "eos"))
-    return Template.around(before, after)
+    tokens_before, tokens_after = (
+        (names[role],) if is_added[role] and role in names else () for role in ("bos", "eos")
+    )
+    return Template.around(tokens_before, tokens_after)

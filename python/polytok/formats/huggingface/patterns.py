@@ -29,10 +29,10 @@ def to_oniguruma(pattern: str) -> str:
     >>> to_oniguruma(r"\\p{N}{1,3}+|\\s++$")
     '(?>\\\\p{N}{1,3})|\\\\s++\\\\z'
     """
-    converted = _convert(pattern)
-    if translate(converted) != converted:
+    converted_pattern = _convert(pattern)
+    if translate(converted_pattern) != converted_pattern:
         raise FormatError(f"Oniguruma reads this pattern differently: {pattern:.100}")
-    return converted
+    return converted_pattern
 
 
 def canonical(value: Any) -> Any:

@@ -93,7 +93,7 @@ def _rows(
     """Returns all pieces by id: the reserved pieces at their ids, and the trained pieces in order at the other ids."""
     rows: list[tuple[bytes, float, Kind]] = []
     piece_count = len(meta) + len(pieces)
-    trained = iter(zip(pieces, scores.tolist(), strict=True))
+    trained_pieces = iter(zip(pieces, scores.tolist(), strict=True))
     # Ids have no gaps, so a reserved piece after the last trained piece is an error, which is raised below.
     for id in [*range(min(size, piece_count)), *sorted(id for id in meta if piece_count <= id < size)]:
         if id in meta:
@@ -103,17 +103,17 @@ def _rows(
                     "lower id"
                 )
             rows.append((meta[id][0].encode(), 0.0, meta[id][1]))
-        elif (next_piece := next(trained, None)) is not None:
+        elif (next_piece := next(trained_pieces, None)) is not None:
             rows.append((*next_piece, Kind.NORMAL))
-    if next(trained, None) is not None or any(id >= size for id in meta):
+    if next(trained_pieces, None) is not None or any(id >= size for id in meta):
         raise ArgumentError(f"vocab_size={size} is too small for {len(meta)} reserved pieces: raise vocab_size")
-    seen: set[bytes] = set()
+    seen_pieces: set[bytes] = set()
     for text, _, _ in rows:
-        if text in seen:
+        if text in seen_pieces:
             raise ArgumentError(
                 f"{text.decode()!r} is a reserved piece and also a trained piece or another reserved piece"
             )
-        seen.add(text)
+        seen_pieces.add(text)
     return rows
 
 

@@ -59,7 +59,7 @@ def _special_pieces(options: SentencePieceOptions) -> Meta:
             raise ArgumentError(f"{role}_id={id} is not below vocab_size={options.vocab_size}")
         if id in meta:
             raise ArgumentError(f"{role}_id={id} is also the id of {meta[id][0]!r}")
-        if text == unk_text and any(other == unk_text for other, _ in meta.values()):
+        if text == unk_text and any(other_text == unk_text for other_text, _ in meta.values()):
             raise ArgumentError(f"{role}_piece={text!r} is also the unknown piece")
         meta[id] = (text, Kind.UNKNOWN if text == unk_text else Kind.CONTROL)
     if all(kind != Kind.UNKNOWN for _, kind in meta.values()):

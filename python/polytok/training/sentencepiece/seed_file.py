@@ -20,14 +20,14 @@ def read_seeds(path: str | os.PathLike[str]) -> list[tuple[bytes, int]]:
     return [_parse_seed(line, f"{os.fspath(path)}, line {number}") for number, line in enumerate(lines, 1)]
 
 
-def _parse_seed(line: bytes, where: str) -> tuple[bytes, int]:
-    piece, *others = line.split(b"\t")
-    match = _COUNT.fullmatch(others[0]) if others else None
+def _parse_seed(line: bytes, place: str) -> tuple[bytes, int]:
+    piece, *other_fields = line.split(b"\t")
+    match = _COUNT.fullmatch(other_fields[0]) if other_fields else None
     count = int(match[1]) if match and len(match[1]) < 20 else 0
     if not 0 < count <= _MAX_COUNT:
-        raise ArgumentError(f"{where}: a line must have a piece, a tab and a count from 1 on")
+        raise ArgumentError(f"{place}: a line must have a piece, a tab and a count from 1 on")
     try:
         piece.decode()
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"{where}: the piece is not UTF-8 ({error})") from error
+        raise ArgumentError(f"{place}: the piece is not UTF-8 ({error})") from error
     return piece, count
