@@ -311,11 +311,11 @@ def test_texts_of_arrow(type: pa.DataType) -> None:
     texts = Texts.of_arrow(column)
     assert (
         texts.to_list() == rows
-        and texts.valid is not None
-        and texts.valid.tolist() == [row is not None for row in rows]
+        and texts.validity is not None
+        and texts.validity.tolist() == [row is not None for row in rows]
     )
     assert Texts.of_arrow(pa.chunked_array([column.slice(2), column])).to_list() == rows[2:] + rows
-    assert Texts.of_arrow(column.slice(2, 3)).valid is None
+    assert Texts.of_arrow(column.slice(2, 3)).validity is None
     selected_texts = texts.take(np.array([1, 0, 5]))
     assert selected_texts.to_list() == [None, rows[0], None]
     assert texts.checked("skip")[0].to_list() == rows

@@ -70,10 +70,10 @@ class ReferenceEngine:
         encoding = self.reference.encode(text, add_special_tokens=False)
         starts, ends = (np.array([span[i] for span in encoding.offsets], dtype=np.uint32) for i in (0, 1))
         words = np.array(encoding.word_ids, dtype=np.int32)
-        said = [(at, token.encode()) for at, token in enumerate(encoding.tokens) if token not in WORDS]
+        token_texts = [(at, token.encode()) for at, token in enumerate(encoding.tokens) if token not in WORDS]
         ids = np.array(encoding.ids, dtype=np.uint32)
         spans = {"starts": starts, "ends": ends, "first_starts": starts, "first_ends": ends}
-        return SimpleNamespace(ids=ids, **spans, words=words, said=said)
+        return SimpleNamespace(ids=ids, **spans, words=words, token_texts=token_texts)
 
     def token_bytes(self, id: int) -> bytes:
         token: str = self.reference.id_to_token(id)

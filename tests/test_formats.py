@@ -140,7 +140,7 @@ def test_the_line_is_checked_and_stored() -> None:
         ("sentencepiece", b"\x0a\x02\x0a\x05", "piece 0 (byte 0): not a protobuf message: a field of 5 bytes"),
         ("sentencepiece", sentencepiece_file(UNKNOWN_PIECE, A_PIECE) + b"\x12\x02\x0a\x09", "are not valid protobuf"),
         ("llama2c", b"\0", "shorter than its header"),
-        ("llama2c", b"\1\0\0\0\0\0\0\0\1\0\0\0", "token 0 (byte 4): the file ends within it"),
+        ("llama2c", b"\1\0\0\0\0\0\0\0\1\0\0\0", "token 0 (byte 4): the file ends within the token"),
         ("rwkv", b"", "no tokens"),
         ("rwkv", b"1 'a' 1\n2 'b' 2\n", "line 2: the token has 1 bytes, not 2"),
         ("rwkv", b"1 '\\N{BULLET}' 3\n", "\\N{…} escapes are not read"),
@@ -155,11 +155,11 @@ def test_the_line_is_checked_and_stored() -> None:
         ("minbpe", b"minbpe v1\n\n1\n<a> 97\n", "line 4: the special token '<a>' has the id of token 97"),
         ("minbpe", b"minbpe v1\n\n2\n<a> 300\n<a> 301\n", "line 5: the special token '<a>' repeats"),
         ("minbpe", b"minbpe v1\n\n1\n<a> 300\n97 256\n", "line 5: the id 256 does not exist yet"),
-        ("minbpe", b"minbpe v1\n\n0\n97 98\n97 98\n", "line 5: the pair of line 4 again"),
+        ("minbpe", b"minbpe v1\n\n0\n97 98\n97 98\n", "line 5: the pair repeats line 4"),
         ("tiktoken", b"\n", "no tokens"),
         ("tiktoken", b"YQ== 0\nYQ==0\n", "line 2: not two fields"),
         ("tiktoken", b"YQ== 0\nY-== 1\n", "line 2: the first field is not base64"),
-        ("tiktoken", b"YQ== 0\nYQ== 1\n", 'line 2: the token "a" again, first on line 1'),
+        ("tiktoken", b"YQ== 0\nYQ== 1\n", 'line 2: the token "a" repeats line 1'),
     ],
 )
 def test_errors_name_the_position(format_name: str, data: bytes, message: str) -> None:

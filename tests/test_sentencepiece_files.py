@@ -192,7 +192,7 @@ BOTH_LINES: tuple[Line, ...] = ("0.2.3", "0.2.1")
         (
             sentencepiece_file(UNKNOWN_PIECE, (b"x" * 8000, 0.0, Kind.NORMAL)),
             NEWEST_LINE,
-            "8000 bytes, where SentencePiece 0.2.3 allows fewer",
+            "8000 bytes, but SentencePiece 0.2.3 allows fewer",
         ),
     ],
 )

@@ -187,15 +187,15 @@ def test_undecodable_bytes_are_replaced_or_skipped() -> None:
 
 def test_a_column_is_a_sequence() -> None:
     column = Texts.of_list(["é", b"", b"ab"])
-    assert len(column) == 3 and column[-1] == b"ab" and column.nbytes == 4 and column.valid is None
+    assert len(column) == 3 and column[-1] == b"ab" and column.nbytes == 4 and column.validity is None
     assert (column.starts.tolist(), column.ends.tolist()) == ([0, 2, 2], [2, 2, 4])
     selected_texts = column.take(np.array([2, 0, 2]))
     assert selected_texts.to_list() == [b"ab", "é".encode(), b"ab"]
-    assert Texts.whole(b"a\nb").to_list() == [b"a\nb"]
+    assert Texts.from_bytes(b"a\nb").to_list() == [b"a\nb"]
     for row in (3, -4):
-        with pytest.raises(IndexError, match=f"row {row} of 3 texts"):
+        with pytest.raises(IndexError, match=f"row {row} does not exist"):
             column[row]
-        with pytest.raises(IndexError, match=f"row {row} of 3 texts"):
+        with pytest.raises(IndexError, match=f"row {row} does not exist"):
             column.take(np.array([0, row]))
     with pytest.raises(TypeError, match="text must be str or bytes"):
         Texts.of_list([1])  # type: ignore[list-item]

@@ -424,7 +424,7 @@ class Encoder:
             raise TypeError("a text is a str or bytes; for lists of words pass pretokenized=True")
         columns = self._core.token_columns(text, options)
         spans = (columns.starts, columns.ends, columns.first_starts, columns.first_ends)
-        return EncodingColumns(columns.ids, *spans, columns.words, dict(columns.said), self._names)
+        return EncodingColumns(columns.ids, *spans, columns.words, dict(columns.token_texts), self._names)
 
     def _word_columns(self, words: object, options: _core.ResolvedOptions | None) -> EncodingColumns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):

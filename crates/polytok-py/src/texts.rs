@@ -48,7 +48,7 @@ impl PyTexts {
 
     /// Creates a column with one text.
     #[staticmethod]
-    fn whole(data: PyBackedBytes) -> PyTexts {
+    fn from_bytes(data: PyBackedBytes) -> PyTexts {
         let span: Range<usize> = 0..data.len();
         PyTexts(Texts::new(shared(data), vec![span]))
     }
@@ -87,9 +87,9 @@ impl PyTexts {
         numbers(py, self.0.places().into_iter())
     }
 
-    /// For each row whether it is not null; None if no row is null.
+    /// True for each row that is not null; None if no row is null.
     #[getter]
-    fn valid<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
+    fn validity<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<bool>>> {
         let is_valid = || self.0.slices().iter().map(Option::is_some).collect();
         (!self.0.nulls().is_empty()).then(|| PyArray1::from_vec(py, is_valid()))
     }
@@ -196,7 +196,7 @@ fn argument(message: String) -> PyErr {
 }
 
 fn no_row(row: i64, len: usize) -> PyErr {
-    PyIndexError::new_err(format!("row {row} of {len} texts does not exist"))
+    PyIndexError::new_err(format!("row {row} does not exist: the column has {len} texts"))
 }
 
 /// Adds the class and the functions to the module.

@@ -92,7 +92,7 @@ pub struct PyTokenColumns {
     /// The number of the piece of each token, or -1 without a piece.
     words: Py<PyArray1<i32>>,
     /// The texts of special tokens, and of unknown tokens whose text differs from that of their entry, each with the index of its token.
-    said: Vec<(usize, Py<PyBytes>)>,
+    token_texts: Vec<(usize, Py<PyBytes>)>,
 }
 
 /// Converts spans of bytes to spans of characters.
@@ -309,7 +309,7 @@ impl PyTokenizer {
         let options = EncodeOptions { add_special: false, ..engine_options(options) };
         let (tokens, firsts) =
             detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
-        let said = |(i, token): (usize, &Token)| {
+        let text_of_token = |(i, token): (usize, &Token)| {
             let unknown = self.tokenizer.unknown_text(token).filter(|_| self.tokenizer.spells_unknown());
             token.special_text().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
         };
@@ -324,7 +324,7 @@ impl PyTokenizer {
             first_starts: column(py, first_starts).unbind(),
             first_ends: column(py, first_ends).unbind(),
             words: column(py, words).unbind(),
-            said: tokens.iter().enumerate().filter_map(said).collect(),
+            token_texts: tokens.iter().enumerate().filter_map(text_of_token).collect(),
         })
     }
 

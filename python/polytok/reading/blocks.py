@@ -65,7 +65,7 @@ def _splitter_of(reading: Reading, format: Format) -> Splitter:
 
 def _split_nothing(data: bytes, is_last: bool) -> SplitResult:
     """Returns all bytes as one text if they are the complete file, and no text before."""
-    return (_core.Texts.whole(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
+    return (_core.Texts.from_bytes(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
 
 def blocks(content: Content, start: int, reading: Reading, format: Format) -> Iterator[Block]:

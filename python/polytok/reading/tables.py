@@ -200,7 +200,7 @@ class TextColumn:
     def _block(self, batch: Any, first_row: int) -> Block:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
         rows, skipped_rows = np.arange(batch.num_rows), []
-        if (is_valid := texts.valid) is not None:
+        if (is_valid := texts.validity) is not None:
             skipped_rows = [(first_row + int(row), f"no field {self.field!r}") for row in np.flatnonzero(~is_valid)]
             rows = np.flatnonzero(is_valid)
             texts = texts.take(rows)

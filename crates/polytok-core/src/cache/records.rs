@@ -12,7 +12,7 @@ use crate::token_id::TokenId;
 /// The highest number of bytes of a piece.
 const LONGEST: usize = 1 << 10;
 /// The initial size of the buffer in words of four bytes, unless the limit is lower.
-const FEWEST: usize = 1 << 12;
+const INITIAL_WORDS: usize = 1 << 12;
 
 #[derive(Debug)]
 pub(super) struct Records {
@@ -20,7 +20,8 @@ pub(super) struct Records {
     /// The records. A record consists of its head, the number of its ids, its text, zeros up to the next word, and its
     /// ids.
     words: Vec<u32>,
-    most: usize,
+    /// The largest number of words.
+    max_words: usize,
 }
 
 /// The start of the record that has a hash.
@@ -57,7 +58,7 @@ impl Records {
     /// Creates an empty table that takes at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Records {
         let places = limit / 8;
-        Records { places: Sets::new(places), words: Vec::new(), most: (limit - places) / size_of::<u32>() }
+        Records { places: Sets::new(places), words: Vec::new(), max_words: (limit - places) / size_of::<u32>() }
     }
 
     /// Returns the number of bytes of memory.
@@ -78,30 +79,32 @@ impl Records {
 
     /// Inserts the ids of a piece that has no record, if they fit into the limit.
     pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[TokenId]) {
-        let more = 2 + piece.len().div_ceil(4) + ids.len();
-        let Some(hash) = hash(piece, is_part).filter(|_| more <= self.most && !ids.is_empty()) else { return };
-        if self.words.len() + more > self.most {
+        let words_needed = 2 + piece.len().div_ceil(4) + ids.len();
+        let Some(hash) = hash(piece, is_part).filter(|_| words_needed <= self.max_words && !ids.is_empty()) else {
+            return;
+        };
+        if self.words.len() + words_needed > self.max_words {
             self.words.clear();
             self.places.clear();
         }
-        self.reserve(more);
+        self.reserve(words_needed);
         self.places.insert(RecordPosition { hash, at: self.words.len() as u32 });
         self.words.extend([head(piece, is_part), ids.len() as u32]);
-        let (whole, rest) = piece.as_chunks();
-        self.words.extend(whole.iter().map(|&word| u32::from_ne_bytes(word)));
-        if !rest.is_empty() {
+        let (full_words, remaining_bytes) = piece.as_chunks();
+        self.words.extend(full_words.iter().map(|&word| u32::from_ne_bytes(word)));
+        if !remaining_bytes.is_empty() {
             let mut word = [0; 4];
-            word[..rest.len()].copy_from_slice(rest);
+            word[..remaining_bytes.len()].copy_from_slice(remaining_bytes);
             self.words.push(u32::from_ne_bytes(word));
         }
         self.words.extend_from_slice(TokenId::numbers(ids));
     }
 
-    /// Grows the buffer, at least by doubling it, until `more` words fit.
-    fn reserve(&mut self, more: usize) {
-        let needed = self.words.len() + more;
+    /// Grows the buffer, at least by doubling it, until `words_needed` words fit.
+    fn reserve(&mut self, words_needed: usize) {
+        let needed = self.words.len() + words_needed;
         if needed > self.words.capacity() {
-            let room = (2 * self.words.capacity()).max(FEWEST).max(needed).min(self.most);
+            let room = (2 * self.words.capacity()).max(INITIAL_WORDS).max(needed).min(self.max_words);
             let mut words = huge::with_capacity(room);
             words.append(&mut self.words);
             self.words = words;
@@ -147,7 +150,7 @@ mod tests {
         assert_eq!(records.get(&piece, false), Some(&ids[..]));
         // The ids are so many that all earlier records are removed; the text follows the two words of the head.
         let text = [&vec![0; at - 2], &forged.words[..]].concat();
-        records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.most - text.len() - 2]);
+        records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.max_words - text.len() - 2]);
         assert!(records.words[at..].starts_with(&forged.words));
         assert_eq!(records.get(&piece, false), None);
     }

@@ -9,10 +9,10 @@ use crate::huge;
 use crate::prefetch::prefetch;
 
 /// The initial number of sets, unless the limit is lower.
-const FEWEST: usize = 1 << 8;
+const INITIAL_SETS: usize = 1 << 8;
 
 /// The number of entries that are added together.
-const ADDED: usize = 64;
+const INSERT_BATCH_LEN: usize = 64;
 
 /// An entry of a set.
 pub(crate) trait CacheEntry: Copy {
@@ -38,16 +38,17 @@ struct Set<E>([E; 2]);
 pub(crate) struct Sets<E> {
     /// The sets. Their number is a power of two, or 0.
     sets: Vec<Set<E>>,
-    most: usize,
+    /// The largest number of sets.
+    max_sets: usize,
     insertions: usize,
 }
 
 impl<E: CacheEntry> Sets<E> {
     /// Creates an empty table that takes at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Sets<E> {
-        let most = limit / size_of::<Set<E>>();
-        let most = if most == 0 { 0 } else { 1 << most.ilog2() };
-        Sets { sets: Vec::new(), most, insertions: 0 }
+        let max_sets = limit / size_of::<Set<E>>();
+        let max_sets = if max_sets == 0 { 0 } else { 1 << max_sets.ilog2() };
+        Sets { sets: Vec::new(), max_sets, insertions: 0 }
     }
 
     /// Returns the number of bytes of memory.
@@ -70,7 +71,7 @@ impl<E: CacheEntry> Sets<E> {
 
     /// Inserts an entry. Its key must not be in the table.
     pub(crate) fn insert(&mut self, entry: E) {
-        if self.insertions >= self.sets.len() && self.sets.len() < self.most {
+        if self.insertions >= self.sets.len() && self.sets.len() < self.max_sets {
             self.grow();
         }
         self.insertions += 1;
@@ -90,22 +91,22 @@ impl<E: CacheEntry> Sets<E> {
 
     /// Reports whether the table can grow to `count` sets within the limit.
     pub(super) fn has_room_for(&self, count: usize) -> bool {
-        count <= self.most
+        count <= self.max_sets
     }
 
     /// Adds at most `count` entries as if they had been inserted before all other entries. The table can already
     /// contain some of them.
     pub(super) fn add_older(&mut self, count: usize, mut older: impl Iterator<Item = E>) {
         let before = std::mem::take(&mut self.sets);
-        let room = (self.insertions + count).next_power_of_two().max(before.len()).min(self.most);
+        let room = (self.insertions + count).next_power_of_two().max(before.len()).min(self.max_sets);
         // Many of them are never looked up, so losing some is better than a larger table.
         self.insertions += count / 2;
         self.sets = huge::with_capacity(room);
         self.sets.resize(room, Set([E::EMPTY; 2]));
         // Their cache lines are prefetched in blocks, as those of pieces are.
-        let mut block = Vec::with_capacity(ADDED);
+        let mut block = Vec::with_capacity(INSERT_BATCH_LEN);
         loop {
-            block.extend(older.by_ref().take(ADDED));
+            block.extend(older.by_ref().take(INSERT_BATCH_LEN));
             if block.is_empty() {
                 break;
             }
@@ -133,7 +134,7 @@ impl<E: CacheEntry> Sets<E> {
     #[cold]
     fn grow(&mut self) {
         let before = self.sets.len();
-        let count = (before * 2).max(FEWEST).min(self.most);
+        let count = (before * 2).max(INITIAL_SETS).min(self.max_sets);
         let mut sets = huge::with_capacity(count);
         sets.append(&mut self.sets);
         sets.resize(count, Set([E::EMPTY; 2]));

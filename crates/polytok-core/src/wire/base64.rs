@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_comes_back() {
+    fn encoded_bytes_are_decoded_again() {
         for (bytes, text) in [(&b"!"[..], "IQ=="), (b"ab", "YWI="), (b"abc", "YWJj"), (&[0xFB, 0xFF, 0xFE], "+//+")] {
             let mut out = Vec::new();
             encode(bytes, &mut out);

@@ -1,9 +1,9 @@
 //! Reads GGUF's metadata: finds the position of every value, and reads and writes arrays of strings.
 //!
-//! A header (magic, version, number of tensors, number of keys), then keys with typed values, little or big endian; the
-//! tensors behind them are never looked at. Reference: ggml's gguf.cpp. What the keys mean is Python's business
-//! (python/polytok/formats/gguf.py), which gets the place of each value. Cost: one pass over the metadata; nothing is
-//! reserved on the word of the file, and arrays do not nest, as in llama.cpp.
+//! A file has a header (magic, version, number of tensors, number of keys), then keys with typed values, little or big endian.
+//! The tensors after the metadata are never read. Reference: ggml's gguf.cpp. python/polytok/formats/gguf.py interprets the
+//! keys, using the position of each value. Cost: one pass over the metadata. No memory is reserved for a length before the
+//! file is known to have the data; arrays do not nest, as in llama.cpp.
 
 mod texts;
 
@@ -17,9 +17,9 @@ use crate::wire::show;
 
 /// The highest number of keys that is read; no model has more. Each key takes much more memory than its bytes in the
 /// file.
-const MOST_KEYS: u64 = 1 << 13;
+const MAX_KEYS: u64 = 1 << 13;
 /// The highest length of a string, as in llama.cpp.
-const LONGEST_STRING: u64 = 1 << 30;
+const MAX_STRING_BYTES: u64 = 1 << 30;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
@@ -53,10 +53,10 @@ pub struct GgufEntry {
     pub value: Range<usize>,
 }
 
-/// Texts one after the other.
+/// A column of texts, stored consecutively.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct GgufTexts {
-    /// Their bytes.
+    /// The bytes of all texts.
     pub blob: Vec<u8>,
     /// The offsets of the texts in `blob`, one more than the number of texts.
     pub offsets: Vec<u32>,
@@ -75,8 +75,8 @@ pub fn read(data: &[u8]) -> Result<Metadata> {
     }
     let tensors = reader.u64("the number of tensors")?;
     let count = reader.u64("the number of keys")?;
-    if count > MOST_KEYS {
-        return Err(Error::Format(format!("byte 16: {count} keys are more than the {MOST_KEYS} that are read")));
+    if count > MAX_KEYS {
+        return Err(Error::Format(format!("byte 16: {count} keys exceed the limit of {MAX_KEYS}")));
     }
     let mut seen = HashSet::new();
     let mut entries = Vec::new();
@@ -88,14 +88,14 @@ pub fn read(data: &[u8]) -> Result<Metadata> {
             return Err(Error::Format(format!("byte {at}: a key without a name")));
         }
         if !seen.insert(key) {
-            return Err(Error::Format(format!("byte {at}: the key {} comes twice", show(key))));
+            return Err(Error::Format(format!("byte {at}: the key {} occurs twice", show(key))));
         }
         entries.push(entry);
     }
     Ok(Metadata { version, big_endian: reader.big_endian, tensors, entries, end: reader.at })
 }
 
-/// Reads the strings of an array from the bytes of its value and the number of strings.
+/// Reads an array of `count` strings from the bytes of its value.
 pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> {
     let mut reader = GgufReader { data: value, at: 0, big_endian };
     let mut texts = GgufTexts { blob: Vec::new(), offsets: vec![0] };
@@ -123,15 +123,18 @@ impl GgufTexts {
         GgufTexts { blob: Vec::new(), offsets: vec![0] }
     }
 
-    /// Creates a column, if the offsets match the blob.
-    pub fn checked(blob: Vec<u8>, offsets: Vec<u32>) -> Result<GgufTexts> {
+    /// Creates a column. Returns an error if the offsets do not match the blob.
+    pub fn try_new(blob: Vec<u8>, offsets: Vec<u32>) -> Result<GgufTexts> {
         if offsets.first() == Some(&0)
             && offsets.is_sorted()
             && offsets.last().map(|&end| end as usize) == Some(blob.len())
         {
             return Ok(GgufTexts { blob, offsets });
         }
-        Err(Error::Format("the borders of the texts do not fit their bytes".into()))
+        Err(Error::Format(
+            "the offsets of the texts do not match their bytes; pass offsets that rise from 0 to the number of bytes"
+                .into(),
+        ))
     }
 
     /// Returns the number of texts.
@@ -164,6 +167,7 @@ impl GgufTexts {
     }
 }
 
+/// Reads values at a position that moves forward.
 struct GgufReader<'a> {
     data: &'a [u8],
     at: usize,
@@ -172,13 +176,13 @@ struct GgufReader<'a> {
 
 impl<'a> GgufReader<'a> {
     fn take(&mut self, length: u64, what: &str) -> Result<&'a [u8]> {
-        let rest = &self.data[self.at..];
-        let taken = usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or_else(|| {
-            let (at, left) = (self.at, rest.len());
+        let remaining_data = &self.data[self.at..];
+        let bytes = usize::try_from(length).ok().and_then(|length| remaining_data.get(..length)).ok_or_else(|| {
+            let (at, left) = (self.at, remaining_data.len());
             Error::Format(format!("byte {at}: {what} takes {length} bytes, but the file has {left} more"))
         })?;
-        self.at += taken.len();
-        Ok(taken)
+        self.at += bytes.len();
+        Ok(bytes)
     }
 
     fn u32(&mut self, what: &str) -> Result<u32> {
@@ -195,7 +199,7 @@ impl<'a> GgufReader<'a> {
     fn string(&mut self, what: &str) -> Result<Range<usize>> {
         let at = self.at;
         let length = self.u64("a length")?;
-        if length > LONGEST_STRING {
+        if length > MAX_STRING_BYTES {
             return Err(Error::Format(format!("byte {at}: {what} of {length} bytes is longer than llama.cpp reads")));
         }
         self.take(length, what)?;
@@ -204,12 +208,12 @@ impl<'a> GgufReader<'a> {
 
     fn entry(&mut self) -> Result<GgufEntry> {
         let key = self.string("a key")?;
-        let named = |error: Error| match error {
+        let with_key = |error: Error| match error {
             Error::Format(what) => Error::Format(format!("key {}: {what}", show(&self.data[key.clone()]))),
             other => other,
         };
         let mut inner = GgufReader { data: self.data, at: self.at, big_endian: self.big_endian };
-        let (kind, element, count, value) = inner.value().map_err(named)?;
+        let (kind, element, count, value) = inner.value().map_err(with_key)?;
         self.at = inner.at;
         Ok(GgufEntry { key, kind, element, count, value })
     }
@@ -257,7 +261,7 @@ impl<'a> GgufReader<'a> {
             4..=6 => Ok(4),
             10..=12 => Ok(8),
             ARRAY => Err(Error::Format(format!("byte {}: an array of arrays, which llama.cpp does not read", self.at))),
-            _ => Err(Error::Format(format!("byte {}: {kind} is the number of no type", self.at))),
+            _ => Err(Error::Format(format!("byte {}: type {kind} does not exist", self.at))),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Reads and writes llama2.c's `tokenizer.bin`: the length of the longest token as u32, then records {f32 score, u32
 //! length, bytes} to the end, little endian.
 //!
-//! The number of tokens is not stored (the checkpoint has it), so the records run to the end of the file. What the
-//! tokens are is fixed by llama2.c's code: 0 unknown, 1 and 2 BOS and EOS, 3 to 258 the bytes. Cost: one pass.
+//! The number of tokens is not stored (the checkpoint has it), so the records run to the end of the file. llama2.c's
+//! code fixes the first tokens: 0 is unknown, 1 and 2 are BOS and EOS, 3 to 258 are the bytes. Cost: one pass.
 
 use super::{no_rows, push_row, rows, show};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::spec::{Kind, VocabColumns};
 /// Reads all tokens. The header must have the length of the longest token.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
     let (longest, mut left) =
-        split_u32(data).ok_or_else(|| Error::Format("shorter than its header of 4 bytes".into()))?;
+        split_u32(data).ok_or_else(|| Error::Format("the file is shorter than its header of 4 bytes".into()))?;
     let mut columns = no_rows();
     let mut true_longest = 0;
     while !left.is_empty() {
@@ -33,16 +33,16 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 type Record<'a> = (f32, &'a [u8], &'a [u8]);
 
 fn split_record(data: &[u8], longest: u32) -> std::result::Result<Record<'_>, String> {
-    let cut = || format!("the file ends within it, {} bytes after its start", data.len());
-    let (score, left) = split_u32(data).ok_or_else(cut)?;
-    let (length, left) = split_u32(left).ok_or_else(cut)?;
+    let truncated = || format!("the file ends within the token, {} bytes after the token starts", data.len());
+    let (score, left) = split_u32(data).ok_or_else(truncated)?;
+    let (length, left) = split_u32(left).ok_or_else(truncated)?;
     if length == 0 {
         return Err("a token must not be empty".into());
     }
     if length > longest {
         return Err(format!("{length} bytes, but the header says that the longest has {longest}"));
     }
-    let (text, left) = left.split_at_checked(length as usize).ok_or_else(cut)?;
+    let (text, left) = left.split_at_checked(length as usize).ok_or_else(truncated)?;
     Ok((f32::from_bits(score), text, left))
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_comes_back() {
+    fn files_are_written_back() {
         let mut columns = no_rows();
         for (id, text) in [&b"<unk>"[..], b"\n<s>\n", b"\n</s>\n", b"<0x00>", b"<0x02>", b"a"].iter().enumerate() {
             push_row(&mut columns, text, id as u32, -(id as f32), Kind::Normal).unwrap();

@@ -1,7 +1,7 @@
-//! Reads minbpe's merges: lines `left SP right`. Line t makes the id 256 + t; the lower ids are the 256 bytes.
+//! Reads minbpe's merges: lines `left SP right`. Line t defines the id 256 + t; the lower ids are the 256 bytes.
 //!
-//! The texts are the concatenations. Merges that double a token can make a text of 2^t bytes with t lines, so the sum of
-//! all texts is capped by the caller. Cost: one pass over the lines, plus the texts.
+//! The text of an id is its two texts concatenated. With merges that double a token, t lines produce a text of 2^t bytes, so the
+//! caller limits the sum of all texts. Cost: one pass over the lines, plus the texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,9 +19,9 @@ pub struct Merges {
     pub columns: VocabColumns,
 }
 
-/// Reads the lines of merges, the first of which is line `first_line` of the file; `cap` is the largest sum of all
+/// Reads the lines of merges, the first of which is line `first_line` of the file; `max_bytes` is the largest sum of all
 /// texts' bytes that is accepted.
-pub fn read_merges(data: &[u8], first_line: usize, cap: usize) -> Result<Merges> {
+pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
     let mut columns = no_rows();
     for byte in 0..=255u8 {
         push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
@@ -33,12 +33,12 @@ pub fn read_merges(data: &[u8], first_line: usize, cap: usize) -> Result<Merges>
         let next = columns.ids.len() as u32;
         let (left, right) = read_pair(line, next).map_err(wrong)?;
         if let Some(first) = line_of_pair.insert((left, right), number) {
-            return Err(wrong(format!("the pair of line {first} again")));
+            return Err(wrong(format!("the pair repeats line {first}")));
         }
         let (left_text, right_text) = (range_of(&columns, left), range_of(&columns, right));
-        if columns.blob.len() + left_text.len() + right_text.len() > cap {
+        if columns.blob.len() + left_text.len() + right_text.len() > max_bytes {
             let what = "the tokens together are longer than";
-            return Err(wrong(format!("{what} {cap} bytes; such a vocabulary is an attack")));
+            return Err(wrong(format!("{what} {max_bytes} bytes; use a smaller vocabulary")));
         }
         columns.blob.extend_from_within(left_text);
         columns.blob.extend_from_within(right_text);
@@ -54,7 +54,7 @@ fn read_pair(line: &[u8], next: u32) -> std::result::Result<(u32, u32), String> 
         return Err("a merge is two ids".into());
     };
     match [left, right].iter().find(|&&id| id >= next) {
-        Some(id) => Err(format!("the id {id} does not exist yet, this line makes {next}")),
+        Some(id) => Err(format!("the id {id} does not exist yet; this line defines the id {next}")),
         None => Ok((left, right)),
     }
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merges_make_texts() {
+    fn merges_concatenate_texts() {
         let read = read_merges(b"97 98\n256 256\r\n257 99", 4, 10_000).unwrap();
         assert_eq!(read.merges, [[97, 98, 256], [256, 256, 257], [257, 99, 258]]);
         assert_eq!(&read.columns.blob[256..], b"abababababc");
@@ -83,8 +83,8 @@ mod tests {
             ("97 98 99", "line 4: a merge is two ids"),
             ("-1 2", "line 4: a merge is two ids"),
             ("97 98\n\n", "line 5: a merge is two ids"),
-            ("97 256", "line 4: the id 256 does not exist yet, this line makes 256"),
-            ("97 98\n98 97\n97 98", "line 6: the pair of line 4 again"),
+            ("97 256", "line 4: the id 256 does not exist yet; this line defines the id 256"),
+            ("97 98\n98 97\n97 98", "line 6: the pair repeats line 4"),
         ] {
             let error = read_merges(data.as_bytes(), 4, 10_000).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn doubling_is_stopped() {
+    fn texts_that_double_reach_the_limit() {
         let doubling: String =
             (0..60).map(|t| if t == 0 { "97 97\n".into() } else { format!("{0} {0}\n", 255 + t) }).collect();
         let error = read_merges(doubling.as_bytes(), 4, 100_000).unwrap_err().to_string();

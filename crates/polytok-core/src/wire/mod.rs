@@ -1,9 +1,9 @@
 //! Converts big columns of files to vocabulary columns and back: pure functions of bytes, one file per format.
 //!
 //! The structure around the columns (headers, options, detection) is read in Python. Everything here takes hostile bytes:
-//! lengths are checked before they are used, nothing is reserved on the word of a file, nothing recurses, and every
-//! error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a file's bytes use the standard
-//! library's keyed hash, so that no file can make them slow.
+//! lengths are checked before they are used, no memory is reserved for a length before the file is known to have the
+//! data, nothing recurses, and every error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a
+//! file's bytes use the standard library's keyed hash, so that no file can make them slow.
 
 mod base64;
 pub mod gguf;
@@ -43,11 +43,13 @@ fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind:
 pub fn check_lengths(columns: &VocabColumns) -> Result<()> {
     let len = columns.ids.len();
     let lengths_agree = columns.offsets.len() == len + 1 && columns.scores.len() == len && columns.kinds.len() == len;
-    let borders_rise = columns.offsets.is_sorted() && columns.offsets.first() == Some(&0);
-    if lengths_agree && borders_rise && columns.offsets.last().map(|&end| end as usize) == Some(columns.blob.len()) {
+    let offsets_rise = columns.offsets.is_sorted() && columns.offsets.first() == Some(&0);
+    if lengths_agree && offsets_rise && columns.offsets.last().map(|&end| end as usize) == Some(columns.blob.len()) {
         return Ok(());
     }
-    Err(Error::Format("the vocabulary's columns do not fit together".into()))
+    Err(Error::Format(
+        "the columns of the vocabulary have different lengths or wrong offsets; pass columns of one vocabulary".into(),
+    ))
 }
 
 /// Returns the bytes of a row.

@@ -63,7 +63,7 @@ impl<'a> MessageFields<'a> {
         let (number, wire_type) = self.tag()?;
         let value = match wire_type {
             GROUP_START => self.skip_group(number)?,
-            GROUP_END => return Err(broken(start, "a group ends that was not begun")),
+            GROUP_END => return Err(broken(start, "a group ends that was never started")),
             _ => self.value(wire_type)?,
         };
         Ok(Field { number, value, raw: &self.data[start..self.at], at: start })
@@ -102,7 +102,7 @@ impl<'a> MessageFields<'a> {
             match self.tag()? {
                 (number, GROUP_START) => open.push(number),
                 (number, GROUP_END) if number == innermost => drop(open.pop()),
-                (_, GROUP_END) => return Err(broken(start, "a group ends that was not begun")),
+                (_, GROUP_END) => return Err(broken(start, "a group ends that was never started")),
                 (_, wire_type) => drop(self.value(wire_type)?),
             }
         }
@@ -131,7 +131,7 @@ impl<'a> MessageFields<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8]> {
         let left = self.data.len() - self.at;
         if length > left {
-            return Err(broken(self.at, &format!("a field of {length} bytes, but {left} are left")));
+            return Err(broken(self.at, &format!("a field of {length} bytes, but {left} bytes remain")));
         }
         let bytes = &self.data[self.at..self.at + length];
         self.at += length;
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn varints_come_back() {
+    fn varints_are_read_back() {
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
             let mut out = Vec::new();
             push_varint(&mut out, value);

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::texts::first_twice;
+use super::texts::find_repeated_text;
 use super::{base64, decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -44,11 +44,11 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 }
 
 fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
-    let twice = |what: String, first: usize, row: usize| {
-        Err(Error::Format(format!("line {}: {what} again, first on line {}", line_of_row[row], line_of_row[first])))
+    let repeat_error = |what: String, first: usize, row: usize| {
+        Err(Error::Format(format!("line {}: {what} repeats line {}", line_of_row[row], line_of_row[first])))
     };
-    if let Some((first, row)) = first_twice(columns) {
-        return twice(format!("the token {}", show(text(columns, row))), first, row);
+    if let Some((first, row)) = find_repeated_text(columns) {
+        return repeat_error(format!("the token {}", show(text(columns, row))), first, row);
     }
     if columns.ids.is_sorted_by(|a, b| a < b) {
         return Ok(());
@@ -56,7 +56,7 @@ fn check_unique(columns: &VocabColumns, line_of_row: &[usize]) -> Result<()> {
     let mut row_of_rank = HashMap::with_capacity(columns.ids.len());
     for (row, &rank) in columns.ids.iter().enumerate() {
         if let Some(first) = row_of_rank.insert(rank, row) {
-            return twice(format!("the rank {rank}"), first, row);
+            return repeat_error(format!("the rank {rank}"), first, row);
         }
     }
     Ok(())
@@ -107,12 +107,12 @@ mod tests {
             (b"YQ= 0", "line 1: the first field is not base64"),
             (b"==== 0", "line 1: the first field is not base64"),
             (b"=YQ== 0", "line 1: the first field is not base64"),
-            (b"= 0\n= 1", "line 2: the token \"\" again, first on line 1"),
+            (b"= 0\n= 1", "line 2: the token \"\" repeats line 1"),
             (b"= ", "line 1: not two fields"),
             (b"YQ== x", "line 1: the second field is not a rank"),
             (b"YQ== 4294967296", "line 1: the second field is not a rank"),
-            (b"YQ== 0\n\nYg== 0", "line 3: the rank 0 again, first on line 1"),
-            (b"YQ== 0\nYQ== 1", "line 2: the token \"a\" again, first on line 1"),
+            (b"YQ== 0\n\nYg== 0", "line 3: the rank 0 repeats line 1"),
+            (b"YQ== 0\nYQ== 1", "line 2: the token \"a\" repeats line 1"),
         ] {
             let error = read(data).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");

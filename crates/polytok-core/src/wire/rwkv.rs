@@ -1,13 +1,13 @@
-//! Reads RWKV World's vocabulary: lines `id SP literal SP length`, in which the literal is Python's for a `str` or for
-//! `bytes`.
+//! Reads RWKV World's vocabulary: lines `id SP literal SP length`, in which the literal is a Python literal of a
+//! `str` or `bytes`.
 //!
 //! The reference evaluates the literal; here it is parsed: `'…'` and `"…"` with the escapes of Python (`\N{…}` would
-//! need the names of all characters and is an error that says so), `b` before it for bytes. As in Python an unknown
-//! escape keeps its backslash. A `str` stands for its UTF-8. Cost: one pass and two maps.
+//! need the names of all characters and is an error), with `b` before the quote for bytes. As in Python, an unknown
+//! escape keeps its backslash. The token of a `str` is its UTF-8. Cost: one pass and two maps.
 
 use std::collections::HashMap;
 
-use super::texts::first_twice;
+use super::texts::find_repeated_text;
 use super::{decimal, lines, no_rows, push_row, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -20,7 +20,7 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
         let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));
         let (id, text) = read_line(line).map_err(wrong)?;
         if let Some(first) = line_of_id.insert(id, number) {
-            return Err(wrong(format!("the id {id} again, first on line {first}")));
+            return Err(wrong(format!("the id {id} repeats line {first}")));
         }
         push_row(&mut columns, &text, id, 0.0, Kind::Normal)?;
     }
@@ -29,10 +29,10 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
 }
 
 fn check_texts(columns: &VocabColumns) -> Result<()> {
-    let Some((first, row)) = first_twice(columns) else {
+    let Some((first, row)) = find_repeated_text(columns) else {
         return Ok(());
     };
-    let what = format!("the token {} again, first on line {}", show(text(columns, row)), first + 1);
+    let what = format!("the token {} repeats line {}", show(text(columns, row)), first + 1);
     Err(Error::Format(format!("line {}: {what}", row + 1)))
 }
 
@@ -58,7 +58,7 @@ fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
         quoted => (false, quoted),
     };
     let body = match quoted {
-        [quote @ (b'\'' | b'"'), body @ .., end] if end == quote => Body { left: body, quote: *quote, is_bytes },
+        [quote @ (b'\'' | b'"'), body @ .., end] if end == quote => LiteralBody { left: body, quote: *quote, is_bytes },
         _ => return Err("the literal is not in quotes".into()),
     };
     if is_bytes && !body.left.is_ascii() {
@@ -71,13 +71,13 @@ fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
 }
 
 /// The part of a literal between its quotes.
-struct Body<'a> {
+struct LiteralBody<'a> {
     left: &'a [u8],
     quote: u8,
     is_bytes: bool,
 }
 
-impl Body<'_> {
+impl LiteralBody<'_> {
     fn parse(mut self) -> std::result::Result<Vec<u8>, String> {
         let mut out = Vec::with_capacity(self.left.len());
         while let Some((&byte, left)) = self.left.split_first() {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn literals_are_pythons() {
+    fn literals_are_read_like_python() {
         for (literal, bytes) in [
             (r"'a b'", &b"a b"[..]),
             (r#""it's""#, b"it's"),
@@ -204,8 +204,8 @@ mod tests {
             (r"1 '\U00110000' 4", "U+110000"),
             (r"1 '\N{BULLET}' 3", r"or \u with its number"),
             ("1 b'é' 2", "ASCII"),
-            ("1 'a' 1\n1 'b' 1", "line 2: the id 1 again, first on line 1"),
-            ("1 'a' 1\n2 'a' 1", "line 2: the token \"a\" again, first on line 1"),
+            ("1 'a' 1\n1 'b' 1", "line 2: the id 1 repeats line 1"),
+            ("1 'a' 1\n2 'a' 1", "line 2: the token \"a\" repeats line 1"),
         ] {
             let error = read(data.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");

@@ -1,8 +1,8 @@
-//! The pieces of a SentencePiece `.model`: field 1 of the ModelProto, repeated, id = position.
+//! Reads and writes the pieces of a SentencePiece `.model`: the repeated field 1 of the ModelProto; a piece's id is its index.
 //!
-//! A piece is a message {1 text, 2 score: float = 0, 3 type: enum = NORMAL}. The SentencePiece trainer writes the score
-//! always and the type only when it is not NORMAL; pieces written in another way are kept in `details`, sparsely, so
-//! that a file is written back as it was. All other fields of the model go to Python untouched.
+//! A piece is a message {1 text, 2 score: float = 0, 3 type: enum = NORMAL}. The SentencePiece trainer always writes the
+//! score, and writes the type only if it is not NORMAL. `details` records how the other pieces were encoded, so that a file
+//! is written back byte for byte. Python reads all other fields of the model.
 //!
 //! `details` is a sequence of records {varint: rows since the record before; u8: flags; varint: length; unknown fields}.
 //! Cost: one pass over the file.
@@ -21,11 +21,12 @@ pub struct ModelPieces<'a> {
     pub details: Vec<u8>,
     /// All fields of the model except the pieces, in file order.
     pub rest: Vec<u8>,
-    /// The rules for rewriting, if they were taken out of the first normalizer in `rest`. Should `rest` have others, those hold.
+    /// The character map of the first normalizer, if it was removed from `rest`. A character map in a later normalizer of `rest`
+    /// overrides this map.
     pub charsmap: Option<&'a [u8]>,
 }
 
-/// The field of the model that is the normalizer, and its field that is the rules.
+/// The number of the model's normalizer field, and of the normalizer's character map field.
 const NORMALIZER: u32 = 3;
 const CHARSMAP: u32 = 2;
 
@@ -34,7 +35,7 @@ const NO_SCORE: u8 = 1;
 /// A flag: the type was written although it is NORMAL.
 const TYPE_WRITTEN: u8 = 2;
 
-/// Whether the bytes have the shape of a `.model`: fields to the end, of which the first with number 1 is a piece.
+/// Checks that the bytes have the structure of a `.model`: protobuf fields to the end, and the first field 1 is a piece.
 pub fn probe(data: &[u8]) -> Result<()> {
     let mut has_piece = false;
     for field in MessageFields::new(data) {
@@ -46,11 +47,13 @@ pub fn probe(data: &[u8]) -> Result<()> {
     }
     match has_piece {
         true => Ok(()),
-        false => Err(Error::Format("a protobuf message without pieces (field 1)".into())),
+        false => Err(Error::Format(
+            "the protobuf message has no pieces (field 1), so it is not a SentencePiece model".into(),
+        )),
     }
 }
 
-/// Takes the pieces out of a `.model`.
+/// Reads a `.model` and separates the pieces from its other fields.
 pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
     let mut pieces = ModelPieces { columns: no_rows(), details: Vec::new(), rest: Vec::new(), charsmap: None };
     let (mut last_detail, mut has_normalizer) = (0, false);
@@ -82,19 +85,19 @@ pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
     Ok(pieces)
 }
 
-/// Appends a normalizer without its rules, which are nearly all of it, and returns them; None, and nothing is done, if it is no
-/// message that has rules once. This spares copies of some hundred kilobytes.
+/// Appends a normalizer without its character map to `rest`, and returns the map, which avoids copying several hundred
+/// kilobytes. Returns `None` and appends nothing unless the message is valid and has exactly one character map.
 fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'a [u8]> {
-    let mut found = None;
+    let mut charsmap_field = None;
     for field in MessageFields::new(message) {
         let field = field.ok()?;
         if let (CHARSMAP, FieldValue::Bytes(charsmap)) = (field.number, &field.value)
-            && found.replace((field, *charsmap)).is_some()
+            && charsmap_field.replace((field, *charsmap)).is_some()
         {
             return None;
         }
     }
-    let (field, charsmap) = found.filter(|(_, charsmap)| !charsmap.is_empty())?;
+    let (field, charsmap) = charsmap_field.filter(|(_, charsmap)| !charsmap.is_empty())?;
     rest.push((NORMALIZER << 3 | 2) as u8);
     push_varint(rest, (message.len() - field.raw.len()) as u64);
     rest.extend_from_slice(&message[..field.at]);
@@ -102,18 +105,18 @@ fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'
     Some(charsmap)
 }
 
-/// The piece as the trainer writes it: text, score, and a type that is not NORMAL; or as others do, who write NORMAL too. Nearly
-/// all pieces are so, and this spares them the walk over their fields.
+/// Reads a piece in the encoding of nearly all files (text, score, and a type or none), without a loop over fields. Returns
+/// `None` for any other encoding.
 #[inline]
-fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
-    let [0x0A, length @ 0..=0x7F, left @ ..] = message else {
+fn read_common_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
+    let [0x0A, length @ 0..=0x7F, remaining_bytes @ ..] = message else {
         return None;
     };
-    let (text, left) = left.split_at_checked(*length as usize)?;
-    let (&[0x15, a, b, c, d], left) = left.split_first_chunk()? else {
+    let (text, remaining_bytes) = remaining_bytes.split_at_checked(*length as usize)?;
+    let (&[0x15, a, b, c, d], remaining_bytes) = remaining_bytes.split_first_chunk()? else {
         return None;
     };
-    let (kind, flags) = match left {
+    let (kind, flags) = match remaining_bytes {
         [] => (Kind::Normal, 0),
         [0x18, 1] => (Kind::Normal, TYPE_WRITTEN),
         [0x18, number @ 2..=6] => (Kind::try_from(*number).ok()?, 0),
@@ -125,7 +128,7 @@ fn usual_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
 /// Appends a piece to the columns. Returns its flags and unknown fields.
 fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>)> {
     let id = u32::try_from(columns.ids.len()).map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
-    if let Some((text, score, kind, flags)) = usual_piece(message) {
+    if let Some((text, score, kind, flags)) = read_common_piece(message) {
         push_row(columns, text, id, score, kind)?;
         return Ok((flags, Vec::new()));
     }
@@ -143,7 +146,7 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         }
     }
     if text.is_empty() {
-        // Two bytes of file would make a row of thirteen; no model with such a piece loads.
+        // An empty piece of two bytes would need a row of thirteen bytes; SentencePiece loads no model with an empty piece.
         return Err(Error::Format("a piece must not be empty".into()));
     }
     push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;
@@ -152,10 +155,10 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
     Ok((no_score | type_written, unknown))
 }
 
-/// The pieces as they stand in a `.model`; everything else is to follow them.
+/// Writes the pieces of a `.model`; the caller appends all other fields.
 pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(columns.blob.len() + 16 * columns.ids.len());
-    let mut details = Details { left: details, row: 0 };
+    let mut details = PieceDetails { remaining_bytes: details, row: 0 };
     let mut next = details.next_record()?;
     for (row, text) in rows(columns).enumerate() {
         let (mut flags, mut unknown) = (0, &[][..]);
@@ -171,45 +174,45 @@ pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn write_piece(out: &mut Vec<u8>, text: &[u8], score: f32, kind: Kind, flags: u8, unknown: &[u8]) {
-    let with_score = flags & NO_SCORE == 0 || score.to_bits() != 0;
-    let with_type = flags & TYPE_WRITTEN != 0 || kind != Kind::Normal;
-    let fixed = 1 + varint_len(text.len() as u64) + 5 * usize::from(with_score) + 2 * usize::from(with_type);
+    let has_score = flags & NO_SCORE == 0 || score.to_bits() != 0;
+    let has_type = flags & TYPE_WRITTEN != 0 || kind != Kind::Normal;
+    let fixed = 1 + varint_len(text.len() as u64) + 5 * usize::from(has_score) + 2 * usize::from(has_type);
     out.push(0x0A);
     push_varint(out, (fixed + text.len() + unknown.len()) as u64);
     out.push(0x0A);
     push_varint(out, text.len() as u64);
     out.extend_from_slice(text);
-    if with_score {
+    if has_score {
         out.push(0x15);
         out.extend_from_slice(&score.to_le_bytes());
     }
-    if with_type {
+    if has_type {
         out.extend_from_slice(&[0x18, kind as u8]);
     }
     out.extend_from_slice(unknown);
 }
 
 /// Reads the records of `details`, in row order.
-struct Details<'a> {
-    left: &'a [u8],
+struct PieceDetails<'a> {
+    remaining_bytes: &'a [u8],
     row: usize,
 }
 
-impl<'a> Details<'a> {
+impl<'a> PieceDetails<'a> {
     fn next_record(&mut self) -> Result<Option<(usize, u8, &'a [u8])>> {
-        if self.left.is_empty() {
+        if self.remaining_bytes.is_empty() {
             return Ok(None);
         }
-        let damaged = || Error::Format("the pieces' details are damaged".into());
-        let (step, left) = split_varint(self.left)?;
-        let (&flags, left) = left.split_first().ok_or_else(damaged)?;
-        let (length, left) = split_varint(left)?;
-        if length > left.len() as u64 {
-            return Err(damaged());
+        let damage_error = || Error::Format("the details of the pieces are damaged; load the model file again".into());
+        let (step, remaining_bytes) = split_varint(self.remaining_bytes)?;
+        let (&flags, remaining_bytes) = remaining_bytes.split_first().ok_or_else(damage_error)?;
+        let (length, remaining_bytes) = split_varint(remaining_bytes)?;
+        if length > remaining_bytes.len() as u64 {
+            return Err(damage_error());
         }
-        let (unknown, left) = left.split_at(length as usize);
-        self.left = left;
-        self.row = usize::try_from(step).ok().and_then(|step| self.row.checked_add(step)).ok_or_else(damaged)?;
+        let (unknown, remaining_bytes) = remaining_bytes.split_at(length as usize);
+        self.remaining_bytes = remaining_bytes;
+        self.row = usize::try_from(step).ok().and_then(|step| self.row.checked_add(step)).ok_or_else(damage_error)?;
         Ok(Some((self.row, flags, unknown)))
     }
 }
@@ -220,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_pieces_come_back_byte_for_byte() {
+    fn unusual_pieces_are_written_back_byte_for_byte() {
         let plain = [0x0A, 8, 0x0A, 1, b'a', 0x15, 0, 0, 0x80, 0xBF];
         let no_score = [0x0A, 3, 0x0A, 1, b'b'];
         let typed = [0x0A, 12, 0x0A, 1, b'c', 0x15, 0, 0, 0, 0, 0x18, 1, 0x40, 9];
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_taken_out_of_the_first_normalizer() {
+    fn character_map_of_the_first_normalizer_is_removed() {
         let name = [0x0A, 1, b'n'];
         let (one, two, none) = ([0x12, 1, b'x'], [0x12, 2, b'y', b'z'], [0x12, 0]);
         let flag = [0x18, 0];

@@ -1,8 +1,7 @@
 //! Refuses the pieces that SentencePiece refuses to load, by the rules of versions 0.2.1 and 0.2.3.
 //!
-//! The messages are polytok's; the order is the reference's: the first wrong piece by id, then errors of the whole
-//! vocabulary.
-//! Cost: one pass and a map of all texts.
+//! The messages are polytok's; errors are reported in the reference's order: the first invalid piece by id, then
+//! errors of the whole vocabulary. Cost: one pass and a map of all texts.
 
 use super::texts::TextIndex;
 use super::{rows, show};
@@ -12,13 +11,13 @@ use crate::spec::{Kind, Line, VocabColumns};
 /// The ModelType enum, by its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelType {
-    /// 1, also what an absent or unknown number means.
+    /// Number 1, and any absent or unknown number.
     Unigram,
-    /// 2.
+    /// Number 2.
     Bpe,
-    /// 3.
+    /// Number 3.
     Word,
-    /// 4.
+    /// Number 4.
     Char,
 }
 
@@ -34,29 +33,30 @@ pub struct PieceRules {
 }
 
 impl PieceRules {
-    fn newest(&self) -> bool {
+    /// Reports whether the rules are those of the newest version, 0.2.3.
+    fn is_newest(&self) -> bool {
         self.line == Line::V0_2_3
     }
 }
 
 /// Returns an error at the first piece that SentencePiece refuses to load.
 pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
-    // Ordinary and reserved pieces may share a text, but for BPE in the newest line.
-    let one_set = rules.newest() && rules.model == ModelType::Bpe;
+    // An ordinary and a reserved piece can have the same text, except in BPE models of the newest version.
+    let shares_set = rules.is_newest() && rules.model == ModelType::Bpe;
     let is_reserved = |kind: Kind| matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
-    let room = if one_set { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
+    let room = if shares_set { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
     let (mut ordinary, mut reserved) = (TextIndex::new(columns), TextIndex::with_room(columns, room));
     let mut unknown = None;
     let mut bytes = 0;
     for (row, text) in rows(columns).enumerate() {
         let kind = columns.kinds[row];
         let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
-        if text == b"\0" && rules.newest() && (rules.byte_fallback || kind == Kind::Unused) {
-            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback it takes any NUL for unused, as the reader does.
+        if text == b"\0" && rules.is_newest() && (rules.byte_fallback || kind == Kind::Unused) {
+            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback it treats any NUL as unused, like polytok's reader.
             continue;
         }
         check_text(text, rules).map_err(wrong)?;
-        let texts = if is_reserved(kind) && !one_set { &mut reserved } else { &mut ordinary };
+        let texts = if is_reserved(kind) && !shares_set { &mut reserved } else { &mut ordinary };
         if let Some(first) = texts.insert(row) {
             return Err(wrong(format!("the same text as piece {first}")));
         }
@@ -68,7 +68,7 @@ pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
         bytes += usize::from(kind == Kind::Byte);
         check_kind(text, kind, columns.scores[row], rules).map_err(wrong)?;
     }
-    check_whole(columns, rules, unknown.is_some(), bytes)
+    check_vocabulary(columns, rules, unknown.is_some(), bytes)
 }
 
 fn check_text(text: &[u8], rules: &PieceRules) -> std::result::Result<(), String> {
@@ -78,8 +78,8 @@ fn check_text(text: &[u8], rules: &PieceRules) -> std::result::Result<(), String
     if memchr::memchr(0, text).is_some() {
         return Err("a piece must not contain NUL".into());
     }
-    if rules.newest() && text.len() >= 8000 {
-        return Err(format!("{} bytes, where SentencePiece 0.2.3 allows fewer than 8000", text.len()));
+    if rules.is_newest() && text.len() >= 8000 {
+        return Err(format!("the piece has {} bytes, but SentencePiece 0.2.3 allows fewer than 8000", text.len()));
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn check_kind(text: &[u8], kind: Kind, score: f32, rules: &PieceRules) -> std::r
     if kind == Kind::Byte && !is_byte_text(text) {
         return Err("a piece of type BYTE must read <0x00> to <0xFF>, in upper case".into());
     }
-    if rules.newest() && rules.model == ModelType::Unigram && !score.is_finite() {
+    if rules.is_newest() && rules.model == ModelType::Unigram && !score.is_finite() {
         return Err(format!("the score {score} is not a finite number"));
     }
     Ok(())
@@ -102,9 +102,9 @@ fn is_byte_text(text: &[u8]) -> bool {
     matches!(text, [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low))
 }
 
-fn check_whole(columns: &VocabColumns, rules: &PieceRules, has_unknown: bool, bytes: usize) -> Result<()> {
+fn check_vocabulary(columns: &VocabColumns, rules: &PieceRules, has_unknown: bool, bytes: usize) -> Result<()> {
     let ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
-    let may_lack_unknown = rules.newest() && rules.byte_fallback;
+    let may_lack_unknown = rules.is_newest() && rules.byte_fallback;
     if !has_unknown && !may_lack_unknown {
         return Err(Error::Format("no piece is of type UNKNOWN; a model has exactly one".into()));
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_that_do_not_load() {
+    fn invalid_pieces_are_refused() {
         let rules = PieceRules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
         let old = PieceRules { line: Line::V0_2_1, ..rules };
         let unk: (&[u8], f32, Kind) = (b"<unk>", 0.0, Kind::Unknown);

@@ -1,8 +1,8 @@
 //! tekken.json's vocabulary: an array of `{"rank": r, "token_bytes": base64, "token_str": text or null}`, r = index.
 //!
-//! As mistral-common reads it: an entry has exactly these keys, the first 256 are the bytes, no token comes twice, and
-//! only the first `live` entries count; the rest is kept as it stands. `token_str` is for human eyes, and nearly always
-//! what the bytes decode to, so only the others are kept. Unlike mistral-common, base64 must be strict.
+//! The rules of mistral-common apply: an entry has exactly these keys, the first 256 entries are the bytes, no token repeats, and
+//! only the first `live` entries are used; the remaining entries are kept unchanged. `token_str` is for human readers and nearly
+//! always equals the decoded bytes, so only differing strings are kept. Unlike mistral-common, base64 must be strict.
 //! The entries are read one by one, never as a tree. Cost: each entry is scanned twice, to find its end and to read it.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::texts::first_twice;
+use super::texts::find_repeated_text;
 use super::{base64, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
@@ -29,7 +29,7 @@ pub struct TekkenEntries {
     pub unused: Option<Range<usize>>,
 }
 
-/// How a vocabulary is laid out: what stands before the rank, the base64, and the string of an entry, behind it, and
+/// The layout of a vocabulary's JSON: the text before the rank, the base64 and the string of an entry, after the string, and
 /// between two entries.
 #[derive(Debug)]
 pub struct Layout {
@@ -67,9 +67,9 @@ pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
         return Err(Error::Format(format!("vocab: {count} entries, but the configuration counts on {live}")));
     }
     let entries = reader.entries;
-    if let Some((first, row)) = first_twice(&entries.columns) {
+    if let Some((first, row)) = find_repeated_text(&entries.columns) {
         let token = show(text(&entries.columns, row));
-        return Err(Error::Format(format!("vocab: entry {row}: the token {token} again, first in entry {first}")));
+        return Err(Error::Format(format!("vocab: entry {row}: the token {token} repeats entry {first}")));
     }
     Ok(entries)
 }
@@ -115,20 +115,20 @@ fn write_text(text: Option<&str>, ascii: bool, out: &mut Vec<u8>) {
 }
 
 /// Returns the range of a part of some bytes.
-fn range_in(whole: &[u8], part: &str) -> Range<usize> {
-    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+fn range_in(data: &[u8], part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - data.as_ptr().addr();
     start..start + part.len()
 }
 
-/// An error's text; the line and column that serde_json adds to errors of ours mean little here.
+/// Returns an error's text, without the line and column that serde_json adds to polytok's own errors.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let own = text.strip_suffix(&place).filter(|text| text.starts_with("entry "));
-    format!("vocab: {}", own.unwrap_or(&text))
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let own_text = text.strip_suffix(&position).filter(|text| text.starts_with("entry "));
+    format!("vocab: {}", own_text.unwrap_or(&text))
 }
 
-/// A JSON object with the key `vocab`, once.
+/// The value of the key `vocab` of a JSON object, which must have the key exactly once.
 struct TekkenDocument<'a>(&'a RawValue);
 
 impl<'de> Deserialize<'de> for TekkenDocument<'de> {
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for TekkenDocument<'de> {
                 let mut vocab = None;
                 while let Some(BorrowedText(key)) = map.next_key()? {
                     if key == "vocab" {
-                        once(&mut vocab, map.next_value()?, "vocab")?;
+                        set_once(&mut vocab, map.next_value()?, "vocab")?;
                     } else {
                         map.next_value::<IgnoredAny>()?;
                     }
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for TekkenDocument<'de> {
     }
 }
 
-/// Takes the entries as they come.
+/// Reads the entries in order.
 struct TekkenReader<'a> {
     vocab: &'a [u8],
     live: u32,
@@ -172,23 +172,24 @@ impl<'de> Visitor<'de> for &mut TekkenReader<'_> {
         f.write_str("an array of entries")
     }
 
-    /// The number of entries, as far as they are live.
+    /// Returns the number of entries, at most `live`.
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<u32, A::Error> {
         for index in 0..self.live {
             let Some(entry) = seq.next_element::<&RawValue>()? else { return Ok(index) };
-            self.take(index, entry.get()).map_err(|what| A::Error::custom(format!("entry {index}: {what}")))?;
+            self.read_entry(index, entry.get()).map_err(|what| A::Error::custom(format!("entry {index}: {what}")))?;
         }
         while let Some(entry) = seq.next_element::<&RawValue>()? {
-            let place = range_in(self.vocab, entry.get());
-            let start = self.entries.unused.as_ref().map_or(place.start, |unused| unused.start);
-            self.entries.unused = Some(start..place.end);
+            let range = range_in(self.vocab, entry.get());
+            let start = self.entries.unused.as_ref().map_or(range.start, |unused| unused.start);
+            self.entries.unused = Some(start..range.end);
         }
         Ok(self.live)
     }
 }
 
 impl TekkenReader<'_> {
-    fn take(&mut self, index: u32, json: &str) -> std::result::Result<(), String> {
+    /// Reads the entry with an index and appends its row.
+    fn read_entry(&mut self, index: u32, json: &str) -> std::result::Result<(), String> {
         let entry: TekkenEntry = serde_json::from_str(json).map_err(|error| error.to_string())?;
         if entry.rank != u64::from(index) {
             return Err(format!("the rank is {}", entry.rank));
@@ -208,7 +209,7 @@ impl TekkenReader<'_> {
     }
 }
 
-/// One entry; all three keys, each once.
+/// An entry, which has all three keys exactly once.
 struct TekkenEntry<'a> {
     rank: u64,
     token_bytes: Cow<'a, str>,
@@ -234,9 +235,9 @@ impl<'de> Visitor<'de> for EntryKeys {
         let (mut rank, mut token_bytes, mut token_str) = (None, None, None);
         while let Some(BorrowedText(key)) = map.next_key()? {
             match &*key {
-                "rank" => once(&mut rank, map.next_value()?, "rank")?,
-                "token_bytes" => once(&mut token_bytes, map.next_value::<BorrowedText>()?.0, "token_bytes")?,
-                "token_str" => once(&mut token_str, map.next_value::<Option<BorrowedText>>()?, "token_str")?,
+                "rank" => set_once(&mut rank, map.next_value()?, "rank")?,
+                "token_bytes" => set_once(&mut token_bytes, map.next_value::<BorrowedText>()?.0, "token_bytes")?,
+                "token_str" => set_once(&mut token_str, map.next_value::<Option<BorrowedText>>()?, "token_str")?,
                 other => return Err(A::Error::unknown_field(other, &["rank", "token_bytes", "token_str"])),
             }
         }
@@ -249,12 +250,13 @@ impl<'de> Visitor<'de> for EntryKeys {
     }
 }
 
-/// A string, borrowed where nothing in it is escaped.
+/// A string, borrowed from the JSON if it has no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-fn once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, name: &'static str) -> std::result::Result<(), E> {
+/// Sets a value; returns an error if the key repeats.
+fn set_once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, name: &'static str) -> std::result::Result<(), E> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(E::duplicate_field(name)),
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vocabulary_comes_back() {
+    fn vocabularies_are_written_back() {
         let more = [
             entry(256, "é😀\n".as_bytes(), "\"é😀\\n\""),
             entry(257, b"ab", "null"),
@@ -311,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_live_is_left_alone() {
+    fn entries_after_the_live_ones_are_kept() {
         let data = array(&[entry(256, b"ab", "\"ab\""), "7".into(), "{\"rank\" : null}".into()]);
         let entries = read(data.as_bytes(), 257, 0).unwrap();
         assert_eq!(entries.columns.ids.len(), 257);
@@ -322,7 +324,7 @@ mod tests {
     fn damage_is_an_error_that_names_the_entry() {
         for (json, what) in [
             (entry(255, b"ab", "null"), "vocab: entry 256: the rank is 255"),
-            (entry(256, b"a", "null"), "vocab: entry 256: the token \"a\" again, first in entry 97"),
+            (entry(256, b"a", "null"), "vocab: entry 256: the token \"a\" repeats entry 97"),
             (entry(256, b"ab", "1"), "vocab: entry 256: invalid type: integer `1`"),
             (r#"{"rank":256,"token_bytes":"YWI","token_str":null}"#.into(), "entry 256: token_bytes is not base64"),
             (r#"{"rank":256,"token_bytes":"YWI="}"#.into(), "entry 256: missing field `token_str`"),
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vocabulary_is_found_at_the_top_only() {
+    fn only_the_top_level_vocab_is_read() {
         let data = br#" {"a":{"vocab":[1]}, "vocab" : [ 2 ] , "b":0}"#;
         assert_eq!(&data[vocab_range(data).unwrap()], b"[ 2 ]");
         for (data, what) in [
@@ -356,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_no_danger() {
+    fn deep_nesting_is_an_error() {
         let deep = "[".repeat(1_000_000);
         assert!(vocab_range(format!("{{\"a\":{deep}").as_bytes()).is_err());
         assert!(read(deep.as_bytes(), 1, 0).is_err());

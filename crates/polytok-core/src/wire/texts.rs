@@ -1,28 +1,29 @@
-//! A set of rows by their texts, to find a text that comes twice.
+//! Finds rows with the same text.
 //!
-//! Open addressing over row numbers, at most half full, with a hash whose seed is a hash of all texts, so that no file can
-//! make it slow. A map from slices would take six times the memory.
+//! The set is an open-addressing table of row numbers, at most half full. The seed of its hash is a hash of all texts, so that no
+//! file can make lookups slow. A hash map keyed by slices would need six times the memory.
 
 use super::text;
 use crate::hash::hash_bytes;
 use crate::spec::VocabColumns;
 
-/// Rows of one vocabulary, of which no two have the same text.
+/// A set of rows of a vocabulary; no two rows of the set have the same text.
 pub(super) struct TextIndex<'a> {
     columns: &'a VocabColumns,
-    /// Row + 1 in the low bits and a part of the hash in the others, or 0 for a free slot; the length is a power of two.
+    /// The slots of the table: row + 1 in the low bits and a part of the hash in the high bits, or 0 for a free slot. The number
+    /// of slots is a power of two.
     slots: Vec<u32>,
     row_mask: u32,
     seed: u64,
 }
 
 impl<'a> TextIndex<'a> {
-    /// An empty set with room for all rows.
+    /// Creates an empty set with room for all rows.
     pub(super) fn new(columns: &'a VocabColumns) -> TextIndex<'a> {
         TextIndex::with_room(columns, columns.ids.len())
     }
 
-    /// An empty set with room for so many rows.
+    /// Creates an empty set with room for `rows` rows.
     pub(super) fn with_room(columns: &'a VocabColumns, rows: usize) -> TextIndex<'a> {
         let slots = vec![0; (2 * rows).next_power_of_two().max(2)];
         let row_mask = (columns.ids.len() as u32)
@@ -32,17 +33,17 @@ impl<'a> TextIndex<'a> {
         TextIndex { columns, slots, row_mask, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
     }
 
-    /// Adds a row, or gives the row that has its text already.
+    /// Adds a row. If the set already has a row with the same text, returns that row and adds nothing.
     pub(super) fn insert(&mut self, row: usize) -> Option<usize> {
-        let wanted = text(self.columns, row);
+        let row_text = text(self.columns, row);
         let mask = self.slots.len() - 1;
-        let hash = hash_bytes(wanted, self.seed);
+        let hash = hash_bytes(row_text, self.seed);
         let tag = (hash >> 32) as u32 & !self.row_mask;
         let mut slot = hash as usize & mask;
         while self.slots[slot] != 0 {
-            let found = (self.slots[slot] & self.row_mask) as usize - 1;
-            if self.slots[slot] & !self.row_mask == tag && text(self.columns, found) == wanted {
-                return Some(found);
+            let slot_row = (self.slots[slot] & self.row_mask) as usize - 1;
+            if self.slots[slot] & !self.row_mask == tag && text(self.columns, slot_row) == row_text {
+                return Some(slot_row);
             }
             slot = (slot + 1) & mask;
         }
@@ -51,8 +52,8 @@ impl<'a> TextIndex<'a> {
     }
 }
 
-/// The first row whose text an earlier row has: (earlier, row).
-pub(super) fn first_twice(columns: &VocabColumns) -> Option<(usize, usize)> {
+/// Returns the first row that repeats the text of an earlier row, as (earlier row, row).
+pub(super) fn find_repeated_text(columns: &VocabColumns) -> Option<(usize, usize)> {
     let mut texts = TextIndex::new(columns);
     (0..columns.ids.len()).find_map(|row| texts.insert(row).map(|first| (first, row)))
 }
@@ -64,15 +65,15 @@ mod tests {
     use crate::spec::Kind;
 
     #[test]
-    fn finds_the_first_text_that_comes_twice() {
+    fn first_repeated_text_is_found() {
         let mut columns = no_rows();
-        assert_eq!(first_twice(&columns), None);
+        assert_eq!(find_repeated_text(&columns), None);
         for number in 0..1000u32 {
             push_row(&mut columns, number.to_string().as_bytes(), number, 0.0, Kind::Normal).unwrap();
         }
-        assert_eq!(first_twice(&columns), None);
+        assert_eq!(find_repeated_text(&columns), None);
         push_row(&mut columns, b"77", 1000, 0.0, Kind::Normal).unwrap();
         push_row(&mut columns, b"5", 1001, 0.0, Kind::Normal).unwrap();
-        assert_eq!(first_twice(&columns), Some((77, 1000)));
+        assert_eq!(find_repeated_text(&columns), Some((77, 1000)));
     }
 }

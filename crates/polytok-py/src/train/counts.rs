@@ -66,10 +66,10 @@ impl Read for PyFile {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         Python::attach(|py| {
             let read: PyBackedBytes = self.0.call_method1(py, "read", (bytes.len(),))?.extract(py)?;
-            let asked = bytes
+            let target = bytes
                 .get_mut(..read.len())
                 .ok_or_else(|| PyValueError::new_err("read() returned more bytes than requested"))?;
-            asked.copy_from_slice(&read);
+            target.copy_from_slice(&read);
             Ok(read.len())
         })
         .map_err(|error: PyErr| io::Error::other(error))

@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 
 use crate::errors::to_python;
 
-/// The time between two calls of Python.
-const EACH: Duration = Duration::from_millis(50);
+/// The shortest time between two calls of the Python function.
+const CALL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Calls a Python function (stage, done, of) and checks for Ctrl-C, up to 20 times a second. It keeps an exception of the function,
-/// because the engine's errors carry no Python objects.
+/// Calls a Python function (stage, done, of) and checks for Ctrl-C, up to 20 times a second. The reporter stores an exception of the
+/// function, because the engine's errors carry no Python objects.
 pub struct Reporter {
     function: Option<Py<PyAny>>,
     /// A function to call for each step.
@@ -22,12 +22,12 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// `None` checks for Ctrl-C only.
+    /// Creates a reporter. Without a function, the reporter only checks for Ctrl-C.
     pub fn new(function: Option<Py<PyAny>>) -> Reporter {
         Reporter::with_each(function, None)
     }
 
-    /// A reporter with a second function, for each step.
+    /// Creates a reporter with a second function that is called for each step.
     pub fn with_each(function: Option<Py<PyAny>>, each: Option<Py<PyAny>>) -> Reporter {
         Reporter { function, each, last: None, raised: None }
     }
@@ -43,19 +43,20 @@ impl Reporter {
 
     /// Calls the function for each step, if there is one.
     pub fn report_each(&mut self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<()>) -> Result<()> {
-        let told = self.each.as_ref().map_or(Ok(()), |each| Python::attach(|py| call(py, each)));
-        self.passed(told)
+        let outcome = self.each.as_ref().map_or(Ok(()), |each| Python::attach(|py| call(py, each)));
+        self.store_exception(outcome)
     }
 
-    /// Keeps an exception of Python.
-    fn passed(&mut self, outcome: PyResult<()>) -> Result<()> {
+    /// Stores an exception of Python and replaces it by `Error::Interrupted`.
+    fn store_exception(&mut self, outcome: PyResult<()>) -> Result<()> {
         outcome.map_err(|raised| {
             self.raised = Some(raised);
             Error::Interrupted
         })
     }
 
-    fn ask(&mut self, stage: &'static str, done: u64, of: u64) -> PyResult<()> {
+    /// Checks for Ctrl-C and calls the function.
+    fn call(&mut self, stage: &'static str, done: u64, of: u64) -> PyResult<()> {
         Python::attach(|py| {
             py.check_signals()?;
             self.function.as_ref().map_or(Ok(()), |function| function.call1(py, (stage, done, of)).map(drop))
@@ -65,12 +66,13 @@ impl Reporter {
 
 impl Progress for Reporter {
     fn report(&mut self, stage: &'static str, done: u64, of: u64) -> Result<()> {
-        let is_due = self.last.is_none_or(|(before, at)| before != stage || done == of || at.elapsed() >= EACH);
+        let is_due =
+            self.last.is_none_or(|(before, at)| before != stage || done == of || at.elapsed() >= CALL_INTERVAL);
         if !is_due {
             return Ok(());
         }
         self.last = Some((stage, Instant::now()));
-        let asked = self.ask(stage, done, of);
-        self.passed(asked)
+        let outcome = self.call(stage, done, of);
+        self.store_exception(outcome)
     }
 }

@@ -14,7 +14,7 @@ use polytok_core::train::sentencepiece::loader::Skipped;
 use polytok_core::train::sentencepiece::options::{SentencePieceOptions, SentenceUnit};
 use polytok_core::train::sentencepiece::units::{self, UnitCounter};
 use polytok_core::train::sentencepiece::validity::Validity;
-use polytok_core::train::sentencepiece::whole::{self, WordSink};
+use polytok_core::train::sentencepiece::word_and_char::{self, WordSink};
 use polytok_core::train::sentencepiece::{ScoredPiece, bpe, charsmap};
 use polytok_core::train::unigram::sentences::{self, SentenceCounter};
 use polytok_core::train::unigram::{self, UnigramOptions};
@@ -24,7 +24,7 @@ use pyo3::types::PyBytes;
 
 use super::counts::{self, PyLimit, PyWordCounter};
 use super::progress::Reporter;
-use super::unigram::PyFit;
+use super::unigram::PyUnigramOptions;
 use crate::errors::to_python;
 
 /// Pieces and their scores.
@@ -137,8 +137,8 @@ impl PyTrainerOptions {
     }
 }
 
-/// What is read, by what is counted.
-enum Sinks {
+/// The corpus of a counter, by the kind of its sinks.
+enum CorpusKind {
     Units(Corpus<UnitCounter>),
     Words(Corpus<WordSink>),
     Chars(Corpus<CharCounts>),
@@ -147,12 +147,12 @@ enum Sinks {
 
 /// Evaluates an expression for the corpus of any kind.
 macro_rules! with_corpus {
-    ($sinks:expr, $corpus:ident => $does:expr) => {
-        match $sinks {
-            Sinks::Units($corpus) => $does,
-            Sinks::Words($corpus) => $does,
-            Sinks::Chars($corpus) => $does,
-            Sinks::Sentences($corpus) => $does,
+    ($kind:expr, $corpus:ident => $result:expr) => {
+        match $kind {
+            CorpusKind::Units($corpus) => $result,
+            CorpusKind::Words($corpus) => $result,
+            CorpusKind::Chars($corpus) => $result,
+            CorpusKind::Sentences($corpus) => $result,
         }
     };
 }
@@ -161,7 +161,7 @@ macro_rules! with_corpus {
 #[pyclass(name = "SentenceCounter")]
 pub struct PySentenceCounter {
     /// Boxed, because it holds vectors of 32 bytes and Python aligns its objects to 16.
-    sinks: Option<Box<Sinks>>,
+    corpus: Option<Box<CorpusKind>>,
     skipped: Skipped,
 }
 
@@ -172,72 +172,74 @@ impl PySentenceCounter {
     fn new(model: &str, options: PyTrainerOptions, limit: PyLimit) -> PyResult<PySentenceCounter> {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
-        let sinks = sinks(model, &options, limit.as_ref()).map_err(to_python)?;
-        Ok(PySentenceCounter { sinks: Some(Box::new(sinks)), skipped: Skipped::default() })
+        let corpus = new_corpus(model, &options, limit.as_ref()).map_err(to_python)?;
+        Ok(PySentenceCounter { corpus: Some(Box::new(corpus)), skipped: Skipped::default() })
     }
 
     /// Reads more texts.
     fn push(&mut self, py: Python<'_>, texts: Vec<PyBackedBytes>) -> PyResult<()> {
-        let Some(sinks) = &mut self.sinks else { return Err(finished()) };
+        let Some(kind) = &mut self.corpus else { return Err(finished_error()) };
         let texts: Vec<&[u8]> = texts.iter().map(|text| &text[..]).collect();
-        Reporter::new(None).run(py, |_| with_corpus!(&mut **sinks, corpus => corpus.push(&texts)))?;
-        self.skipped = with_corpus!(&**sinks, corpus => corpus.skipped());
+        Reporter::new(None).run(py, |_| with_corpus!(&mut **kind, corpus => corpus.push(&texts)))?;
+        self.skipped = with_corpus!(&**kind, corpus => corpus.skipped());
         Ok(())
     }
 
-    /// The number of sentences skipped so far: too long ones, and those with a reserved character.
+    /// The number of skipped sentences that are too long, and of skipped sentences with a reserved character.
     fn skipped(&self) -> (u64, u64) {
         (self.skipped.long, self.skipped.reserved)
     }
 
     /// Returns the counted words, and ends the counter.
     fn finish(&mut self, py: Python<'_>) -> PyResult<PyWordCounter> {
-        let Some(sinks) = self.sinks.take() else { return Err(finished()) };
-        Reporter::new(None).run(py, |_| gathered(*sinks)).map(PyWordCounter)
+        let Some(corpus) = self.corpus.take() else { return Err(finished_error()) };
+        Reporter::new(None).run(py, |_| merged_counts(*corpus)).map(PyWordCounter)
     }
 }
 
-fn finished() -> PyErr {
+fn finished_error() -> PyErr {
     to_python(Error::Argument("this counter is finished; count further texts with a new one".into()))
 }
 
-fn sinks(model: &str, options: &SentencePieceOptions, limit: Option<&Limit>) -> Result<Sinks> {
+fn new_corpus(model: &str, options: &SentencePieceOptions, limit: Option<&Limit>) -> Result<CorpusKind> {
     let threads = 0..options.threads.max(1);
     let counter = || WordCounter::new(limit.cloned());
     Ok(match model {
         "bpe" => {
             let validity = Arc::new(Validity::new(options)?);
             let sink = |_| UnitCounter::new(validity.clone(), counter(), options);
-            Sinks::Units(Corpus::new(options, threads.map(sink).collect())?)
+            CorpusKind::Units(Corpus::new(options, threads.map(sink).collect())?)
         }
-        "word" => Sinks::Words(Corpus::new(options, threads.map(|_| WordSink::new(counter())).collect())?),
-        "char" => Sinks::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
-        "unigram" => Sinks::Sentences(Corpus::new(options, SentenceCounter::each(options, limit))?),
-        other => return Err(unknown(other)),
+        "word" => CorpusKind::Words(Corpus::new(options, threads.map(|_| WordSink::new(counter())).collect())?),
+        "char" => CorpusKind::Chars(Corpus::new(options, threads.map(|_| CharCounts::default()).collect())?),
+        "unigram" => CorpusKind::Sentences(Corpus::new(options, SentenceCounter::each(options, limit))?),
+        other => return Err(unknown_model(other)),
     })
 }
 
-fn unknown(model: &str) -> Error {
+fn unknown_model(model: &str) -> Error {
     Error::Argument(format!("model={model:?} is not \"bpe\", \"unigram\", \"word\" or \"char\""))
 }
 
-fn gathered(sinks: Sinks) -> Result<WordCounter> {
-    let (gathered, next) = match sinks {
-        Sinks::Units(corpus) => corpus.finish().map(|(sinks, next)| (units::merge_units(sinks), next))?,
-        Sinks::Words(corpus) => corpus.finish().map(|(sinks, next)| (whole::merge_words(sinks), next))?,
-        Sinks::Chars(corpus) => corpus.finish().map(|(sinks, next)| (whole::merge_chars(sinks), next))?,
-        Sinks::Sentences(corpus) => corpus.finish().map(|(sinks, next)| (sentences::gather(sinks), next))?,
+/// Ends reading and merges the counts of all sinks.
+fn merged_counts(corpus: CorpusKind) -> Result<WordCounter> {
+    let (counts, next_ordinal) = match corpus {
+        CorpusKind::Units(corpus) => corpus.finish().map(|(sinks, next)| (units::merge_units(sinks), next))?,
+        CorpusKind::Words(corpus) => corpus.finish().map(|(sinks, next)| (word_and_char::merge_words(sinks), next))?,
+        CorpusKind::Chars(corpus) => corpus.finish().map(|(sinks, next)| (word_and_char::merge_chars(sinks), next))?,
+        CorpusKind::Sentences(corpus) => corpus.finish().map(|(sinks, next)| (sentences::gather(sinks), next))?,
     };
-    let mut counted = gathered?;
-    counted.skip_to(next);
+    let mut counted = counts?;
+    counted.skip_to(next_ordinal);
     Ok(counted)
 }
 
-/// At most that many pieces with their scores, in the order of their ids, from what was counted with these options. `room` are the bytes
-/// that learning may take, `fit` what Unigram alone is told. Unless the counts are kept their memory is free before the end.
+/// Returns at most `most` pieces with their scores, in the order of their ids, learned from words that were counted with the same
+/// options. Learning uses at most `room` bytes. `fit` has the options of Unigram training. If `keep` is false, the memory of the
+/// counts is freed during learning.
 #[pyfunction]
 #[pyo3(signature = (model, counted, options, most, *, keep, room, fit, progress))]
-#[allow(clippy::too_many_arguments)] // what Python says by name
+#[allow(clippy::too_many_arguments)] // Python passes them by name
 fn train_sentencepiece<'py>(
     py: Python<'py>,
     model: &str,
@@ -246,22 +248,22 @@ fn train_sentencepiece<'py>(
     most: usize,
     keep: bool,
     room: Option<usize>,
-    fit: Option<PyFit>,
+    fit: Option<PyUnigramOptions>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ScoredPieces<'py>> {
     let options = options.to_core().map_err(to_python)?;
-    let learning = Learning { model, options, most, room, fit: fit.map(|fit| fit.to_core(room)) };
-    let found = Reporter::new(progress).run(py, |progress| match keep {
-        true => learning.run(&mut counted.0, progress),
-        false => learning.run(std::mem::take(&mut counted.0), progress),
+    let learner = PieceLearner { model, options, most, room, fit: fit.map(|fit| fit.to_core(room)) };
+    let scored_pieces = Reporter::new(progress).run(py, |progress| match keep {
+        true => learner.run(&mut counted.0, progress),
+        false => learner.run(std::mem::take(&mut counted.0), progress),
     })?;
     let (pieces, scores): (Vec<_>, Vec<f32>) =
-        found.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
+        scored_pieces.iter().map(|(piece, score)| (PyBytes::new(py, piece), score)).unzip();
     Ok((pieces, scores.into_pyarray(py)))
 }
 
-/// What is learnt of counts.
-struct Learning<'m> {
+/// The parameters of learning pieces from counts.
+struct PieceLearner<'m> {
     model: &'m str,
     options: SentencePieceOptions,
     most: usize,
@@ -269,15 +271,15 @@ struct Learning<'m> {
     fit: Option<UnigramOptions>,
 }
 
-impl Learning<'_> {
+impl PieceLearner<'_> {
     fn run(&self, mut counted: impl BorrowMut<WordCounter>, progress: &mut dyn Progress) -> Result<Vec<ScoredPiece>> {
         let (options, most) = (&self.options, self.most);
         match (self.model, &self.fit) {
             ("bpe", _) => self.bpe(counted, progress),
-            ("word", _) => whole::words(counted.borrow_mut(), most, options, progress),
-            ("char", _) => whole::chars(counted.borrow_mut(), most, options),
+            ("word", _) => word_and_char::words(counted.borrow_mut(), most, options, progress),
+            ("char", _) => word_and_char::chars(counted.borrow_mut(), most, options),
             ("unigram", Some(fit)) => unigram::pieces(counted, most, options, fit, progress),
-            (other, _) => Err(unknown(other)),
+            (other, _) => Err(unknown_model(other)),
         }
     }
 

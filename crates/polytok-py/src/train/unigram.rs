@@ -5,10 +5,10 @@ use polytok_core::train::words::WordCounts;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-/// As a dictionary, by the names of the engine's.
+/// The options of Unigram training, read from a dictionary whose keys are the engine's field names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct PyFit {
+pub struct PyUnigramOptions {
     seeds: Option<Vec<(PyBackedBytes, u64)>>,
     seed_size: usize,
     shrinking_factor: f32,
@@ -16,15 +16,15 @@ pub struct PyFit {
     lanes: usize,
 }
 
-impl PyFit {
-    /// The engine's; `room` are the bytes that learning may take.
+impl PyUnigramOptions {
+    /// Converts the options to the engine's; learning uses at most `room` bytes.
     pub fn to_core(&self, room: Option<usize>) -> UnigramOptions {
         let seeds = self.seeds.as_ref().map(|seeds| {
             let mut words = WordCounts::default();
             seeds.iter().for_each(|(text, count)| words.push(text, *count));
             words
         });
-        let PyFit { seed_size, shrinking_factor, sub_iterations, lanes, .. } = *self;
+        let PyUnigramOptions { seed_size, shrinking_factor, sub_iterations, lanes, .. } = *self;
         UnigramOptions { seeds, seed_size, shrinking_factor, sub_iterations, lanes, room }
     }
 }

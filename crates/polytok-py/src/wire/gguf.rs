@@ -18,7 +18,7 @@ fn to_python(py: Python<'_>, texts: GgufTexts) -> PyTextColumn<'_> {
 }
 
 fn to_core(texts: (Bound<'_, PyBytes>, PyReadonlyArray1<'_, u32>)) -> PyResult<GgufTexts> {
-    GgufTexts::checked(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
+    GgufTexts::try_new(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
 }
 
 /// Returns the version, whether the file is big-endian, the number of tensors, the keys, and the end of the metadata.

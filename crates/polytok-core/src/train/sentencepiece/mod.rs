@@ -16,7 +16,7 @@ pub mod options;
 pub mod sample;
 pub mod units;
 pub mod validity;
-pub mod whole;
+pub mod word_and_char;
 pub mod words;
 
 use crate::error::Result;

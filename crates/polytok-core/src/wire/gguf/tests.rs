@@ -24,7 +24,7 @@ fn texts(list: &[&str]) -> GgufTexts {
 }
 
 #[test]
-fn values_are_found() {
+fn values_have_their_positions() {
     let words = [string(b"a"), string(b""), string(b"bc")].concat();
     let data = file(&[entry(b"n", 4, &7u32.to_le_bytes()), entry(b"words", 9, &array(8, 3, &words))]);
     let metadata = read(&[&data[..], b"tensors"].concat()).unwrap();
@@ -38,7 +38,7 @@ fn values_are_found() {
 }
 
 #[test]
-fn big_endian_files_are_told_by_their_version() {
+fn version_field_reveals_big_endian_files() {
     let data = [&b"GGUF"[..], &3u32.to_be_bytes(), &0u64.to_be_bytes(), &1u64.to_be_bytes()].concat();
     let key = [&1u64.to_be_bytes()[..], b"k", &8u32.to_be_bytes(), &2u64.to_be_bytes(), b"hi"].concat();
     let data = [data, key].concat();
@@ -48,7 +48,7 @@ fn big_endian_files_are_told_by_their_version() {
 }
 
 #[test]
-fn damage_is_an_error_that_says_where() {
+fn damage_is_an_error_that_names_the_byte() {
     let with = |entries: &[Vec<u8>]| file(entries);
     let many = |count: u64| [&b"GGUF"[..], &3u32.to_le_bytes(), &[0; 8], &count.to_le_bytes()].concat();
     for (data, what) in [
@@ -58,8 +58,8 @@ fn damage_is_an_error_that_says_where() {
         (many(1 << 63), "9223372036854775808 keys"),
         (many(1), "a length takes 8 bytes"),
         (with(&[entry(b"", 7, b"\0")]), "without a name"),
-        (with(&[entry(b"a", 7, b"\0"), entry(b"a", 7, b"\0")]), "\"a\" comes twice"),
-        (with(&[entry(b"a", 13, b"\0")]), "key \"a\": byte 37: 13 is the number of no type"),
+        (with(&[entry(b"a", 7, b"\0"), entry(b"a", 7, b"\0")]), "\"a\" occurs twice"),
+        (with(&[entry(b"a", 13, b"\0")]), "key \"a\": byte 37: type 13 does not exist"),
         (with(&[entry(b"a", 9, &array(9, 1, b""))]), "an array of arrays"),
         (with(&[entry(b"a", 9, &array(8, 1 << 63, b""))]), "9223372036854775808 elements"),
         (with(&[entry(b"a", 9, &array(10, 1 << 62, b""))]), "4611686018427387904 elements"),
@@ -72,7 +72,7 @@ fn damage_is_an_error_that_says_where() {
 }
 
 #[test]
-fn bytes_and_characters() {
+fn texts_convert_to_bytes_and_back() {
     let tokens = texts(&["Ġa", "▁", "é", "Ċ", " ", ""]);
     let (bytes, foreign) = byte_level(&tokens, |_| true).unwrap();
     assert_eq!(bytes.iter().collect::<Vec<_>>(), [&b" a"[..], "▁".as_bytes(), b"\xe9", b"\n", b" ", b""]);
@@ -82,12 +82,12 @@ fn bytes_and_characters() {
 }
 
 #[test]
-fn merges_are_cut_behind_their_first_byte() {
+fn merges_are_split_after_their_first_byte() {
     let tokens = texts(&["a", "b", "ab", " ", " b"]);
     let lines = texts(&["a b", "a b", "ab", "x b", "  b", "", " "]);
     assert_eq!(resolve_merges(&tokens, &lines).unwrap(), [[0, 1, 2], [3, 1, 4]]);
     assert_eq!(merge_lines(&tokens, [(0, 1), (3, 1)].into_iter()).unwrap(), texts(&["a b", "  b"]));
     let error = resolve_merges(&tokens, &texts(&["b a"])).unwrap_err().to_string();
-    assert!(error.contains("makes \"ba\""), "{error}");
+    assert!(error.contains("merges to \"ba\""), "{error}");
     assert!(merge_lines(&tokens, [(0, 9)].into_iter()).is_err());
 }

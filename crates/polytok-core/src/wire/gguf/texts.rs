@@ -9,8 +9,8 @@ use crate::byte_level::{char_of, read_bytes};
 use crate::error::{Error, Result};
 use crate::wire::show;
 
-/// The texts for which `is_mapped` as the bytes that they stand for. A text with another character stays, and its index
-/// is given too.
+/// Converts the texts for which `is_mapped` is true from GPT-2's characters to bytes. A text with any other character stays
+/// unchanged; the indices of such texts are returned too.
 pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<(GgufTexts, Vec<u32>)> {
     let mut out = GgufTexts::new();
     let mut foreign = Vec::new();
@@ -28,7 +28,7 @@ pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Resul
     Ok((out, foreign))
 }
 
-/// Converts bytes to GPT-2's characters.
+/// Converts the texts for which `is_mapped` is true from bytes to GPT-2's characters.
 pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<GgufTexts> {
     let mut out = GgufTexts::new();
     let mut written = String::new();
@@ -44,19 +44,19 @@ pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) ->
     Ok(out)
 }
 
-/// Merges as (left, right, merged) ids, in order: lines are cut at the first space behind their first byte; of equal pairs
-/// the first counts, and a line without such a space, or with a part that no token has, can never be used.
+/// Converts merge lines to (left, right, merged) ids, in order. A line is split at the first space after its first byte. Of equal
+/// pairs the first counts. A line without such a space, or with a side that is not a token, is skipped.
 pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32; 3]>> {
-    let keyed = RandomState::new();
-    let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), keyed.clone());
+    let hasher = RandomState::new();
+    let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), hasher.clone());
     for (id, text) in tokens.iter().enumerate() {
         ids.insert(text, id as u32);
     }
-    let mut seen = hashbrown::HashSet::with_capacity_and_hasher(lines.len(), keyed);
+    let mut seen = hashbrown::HashSet::with_capacity_and_hasher(lines.len(), hasher);
     let mut merges = Vec::with_capacity(lines.len());
     let mut text = Vec::new();
     for (number, line) in lines.iter().enumerate() {
-        let Some(space) = line.get(1..).and_then(|rest| memchr::memchr(b' ', rest)) else { continue };
+        let Some(space) = line.get(1..).and_then(|tail| memchr::memchr(b' ', tail)) else { continue };
         let (left, right) = (&line[..space + 1], &line[space + 2..]);
         let (Some(&left_id), Some(&right_id)) = (ids.get(left), ids.get(right)) else { continue };
         if !seen.insert((left_id, right_id)) {
@@ -66,19 +66,19 @@ pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32;
         text.extend_from_slice(left);
         text.extend_from_slice(right);
         let merged = ids.get(text.as_slice()).ok_or_else(|| {
-            Error::Format(format!("merge {number}, {}, makes {}, which is no token", show(line), show(&text)))
+            Error::Format(format!("merge {number}, {}, merges to {}, which is not a token", show(line), show(&text)))
         })?;
         merges.push([left_id, right_id, *merged]);
     }
     Ok(merges)
 }
 
-/// Writes merges as lines.
+/// Converts merges to lines of two tokens with a space between.
 pub fn merge_lines(tokens: &GgufTexts, merges: impl Iterator<Item = (u32, u32)>) -> Result<GgufTexts> {
     let mut lines = GgufTexts::new();
     let mut line = Vec::new();
     for (left, right) in merges {
-        let missing = |id: u32| Error::Format(format!("a merge has the id {id}, which no token has"));
+        let missing = |id: u32| Error::Format(format!("a merge has the id {id}, but no token has this id"));
         let text = |id: u32| if (id as usize) < tokens.len() { Ok(tokens.get(id as usize)) } else { Err(missing(id)) };
         line.clear();
         line.extend_from_slice(text(left)?);

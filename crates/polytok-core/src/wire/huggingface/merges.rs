@@ -1,8 +1,8 @@
-//! Merges: pairs of texts to ids.
+//! Converts merges from pairs of texts to ids.
 //!
-//! A merge written as one text is two texts with exactly one space between; one that starts with `#version` is skipped,
-//! as tokenizers does. The merged text is the left one and the right one without the continuing prefix. Pairs that come
-//! twice are kept: the engine lets the last count, as tokenizers does.
+//! A merge written as one text is two texts with exactly one space between; a line that starts with `#version` is skipped, as in
+//! tokenizers. The merged text is the left text followed by the right text without the continuing prefix. Repeated pairs are
+//! kept: the engine uses the last of them, as tokenizers does.
 
 use hashbrown::HashMap;
 
@@ -23,10 +23,10 @@ impl MergeTexts {
         self.texts.len() / 2
     }
 
-    /// Adds a merge that is one text.
+    /// Adds a merge that is written as one text.
     pub(super) fn push_line(&mut self, line: &str) -> std::result::Result<(), String> {
         if self.pairs {
-            return Err("a merge is a text, but the ones before are pairs".into());
+            return Err("a merge is a text, but earlier merges are pairs; write all merges in the same form".into());
         }
         if line.starts_with("#version") {
             return Ok(());
@@ -42,45 +42,45 @@ impl MergeTexts {
         }
     }
 
-    /// Says that a merge follows that is a pair.
+    /// Starts a merge that is written as a pair; the caller appends its two texts.
     pub(super) fn start_pair(&mut self) -> std::result::Result<(), String> {
         if !self.pairs && self.texts.len() > 0 {
-            return Err("a merge is a pair, but the ones before are texts".into());
+            return Err("a merge is a pair, but earlier merges are texts; write all merges in the same form".into());
         }
         self.pairs = true;
         Ok(())
     }
 }
 
-/// The ids of all merges.
+/// Returns the left, right and merged id of each merge.
 pub(super) fn resolve(merges: &MergeTexts, columns: &VocabColumns, prefix: Option<&str>) -> Result<Vec<[u32; 3]>> {
     let ids: HashMap<&[u8], u32> = rows(columns).zip(columns.ids.iter().copied()).collect();
-    let mut merged = Vec::new();
-    let mut resolved = Vec::with_capacity(merges.len());
+    let mut merged_text = Vec::new();
+    let mut ids_of_merges = Vec::with_capacity(merges.len());
     for index in 0..merges.len() {
         let unknown =
             |text: &[u8]| Error::Format(format!("merge {index}: the token {} is out of the vocabulary", show(text)));
         let find = |text: &[u8]| ids.get(text).copied().ok_or_else(|| unknown(text));
         let (left, right) = (merges.texts.get(2 * index), merges.texts.get(2 * index + 1));
-        let joined = right.get(prefix.map_or(0, str::len)..).filter(|rest| std::str::from_utf8(rest).is_ok());
-        let Some(joined) = joined else {
+        let right_tail = right.get(prefix.map_or(0, str::len)..).filter(|tail| std::str::from_utf8(tail).is_ok());
+        let Some(right_tail) = right_tail else {
             let what = "is shorter than the continuing prefix";
             return Err(Error::Format(format!("merge {index}: the right token {} {what}", show(right))));
         };
-        merged.clear();
-        merged.extend_from_slice(left);
-        merged.extend_from_slice(joined);
-        resolved.push([find(left)?, find(right)?, find(&merged)?]);
+        merged_text.clear();
+        merged_text.extend_from_slice(left);
+        merged_text.extend_from_slice(right_tail);
+        ids_of_merges.push([find(left)?, find(right)?, find(&merged_text)?]);
     }
-    Ok(resolved)
+    Ok(ids_of_merges)
 }
 
-/// The merges of a `merges.txt`: one per line.
+/// Reads a `merges.txt`, which has one merge per line.
 pub fn merges_file(data: &[u8], columns: &VocabColumns) -> Result<Vec<[u32; 3]>> {
     let mut merges = MergeTexts::default();
     for (number, line) in lines(data) {
         let wrong = |what: String| Error::Format(format!("line {number}: {what}"));
-        let line = std::str::from_utf8(line).map_err(|_| wrong("not UTF-8".into()))?;
+        let line = std::str::from_utf8(line).map_err(|_| wrong("the line is not UTF-8".into()))?;
         merges.push_line(line).map_err(wrong)?;
     }
     resolve(&merges, columns, None)

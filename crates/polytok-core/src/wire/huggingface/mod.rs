@@ -1,8 +1,9 @@
-//! Hugging Face's `tokenizer.json`: its vocabulary and merges as columns, everything else as JSON text.
+//! Reads and writes Hugging Face's `tokenizer.json`: vocabulary and merges as columns, everything else as JSON text.
 //!
-//! One pass over the bytes; the big parts are never held as a tree. `model.vocab` is an object of texts and ids, or
-//! Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a b"` or `["a", "b"]`. Of a key that
-//! comes twice the last counts, as it does in tokenizers. Nothing recurses deeper than tokenizers allows (128 levels).
+//! Reading is one pass over the bytes; the vocabulary and the merges are never held as a JSON tree. `model.vocab` is an object
+//! of texts and ids, or Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a b"` or
+//! `["a", "b"]`. If a key occurs twice, the last value counts, as in tokenizers. Nothing recurses deeper than tokenizers
+//! allows (128 levels).
 //! Reference: huggingface/tokenizers 0.23, `tokenizer/serialization.rs`, `models/*/serialization.rs`.
 
 mod byte_level;
@@ -21,32 +22,32 @@ use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 use merges::MergeTexts;
 
-/// How deep JSON may be nested; serde_json's own limit, which tokenizers has too.
+/// The deepest nesting of JSON: the limit of serde_json, which tokenizers has too.
 const MAX_DEPTH: usize = 128;
 
-/// What a file holds.
+/// The contents of a tokenizer.json.
 #[derive(Debug)]
 pub struct Read {
-    /// The vocabulary in file order, every row of kind Normal; with `wide_scores` if it is a list.
+    /// The vocabulary in file order, every row of kind Normal; with `wide_scores` if the vocabulary is a list.
     pub columns: VocabColumns,
-    /// Left, right and merged id of each merge.
+    /// The left, right and merged id of each merge.
     pub merges: Option<Vec<[u32; 3]>>,
-    /// The scores of a list exactly as they stand there, where tokenizers reads some in another way.
+    /// The exact scores in the file, if tokenizers reads some scores inexactly.
     pub exact_scores: Option<Vec<f64>>,
-    /// The merges are pairs, not texts with a space.
+    /// True if the merges are written as pairs, false if they are texts with a space.
     pub pairs: bool,
-    /// How many texts came again later, and were replaced.
+    /// The number of rows that a later row with the same text replaced.
     pub replaced: usize,
     /// The document without vocabulary and merges, as JSON.
     pub rest: String,
 }
 
-/// Whether the bytes start as a tokenizer.json does: an object that has an object named `model`.
+/// Checks that the bytes start like a tokenizer.json: an object that has an object named `model`.
 pub fn probe(data: &[u8]) -> Result<()> {
     visit::probe(data)
 }
 
-/// Reads a file.
+/// Reads a tokenizer.json.
 pub fn read(data: &[u8]) -> Result<Read> {
     let document = visit::document(data)?;
     let (mut columns, exact_scores) = columns_of(document.vocab)?;
@@ -58,25 +59,25 @@ pub fn read(data: &[u8]) -> Result<Read> {
     Ok(Read { columns, merges, exact_scores, pairs, replaced, rest: document.rest })
 }
 
-/// Reads a `vocab.json`: one object of texts and ids. Gives the number of texts that came again later, too.
+/// Reads a `vocab.json`: one object of texts and ids. Also returns the number of rows that a later row replaced.
 pub fn vocab_file(data: &[u8]) -> Result<(VocabColumns, usize)> {
     let (mut columns, _) = columns_of(visit::vocab(data)?)?;
     if columns.wide_scores.is_some() {
-        return Err(Error::Format("a list, not an object of texts and ids".into()));
+        return Err(Error::Format("the vocabulary is a list, but must be an object of texts and ids".into()));
     }
     let dropped = drop_replaced(&mut columns)?;
     Ok((columns, dropped))
 }
 
-/// The row of each text; of several the last.
+/// Returns the row of each text, or the last row if several rows have the text.
 pub fn rows_of(columns: &VocabColumns, texts: &[Vec<u8>]) -> Vec<Option<usize>> {
-    let mut found: HashMap<&[u8], Option<usize>> = texts.iter().map(|text| (&text[..], None)).collect();
+    let mut row_of_text: HashMap<&[u8], Option<usize>> = texts.iter().map(|text| (&text[..], None)).collect();
     for (row, text) in super::rows(columns).enumerate() {
-        if let Some(place) = found.get_mut(text) {
-            *place = Some(row);
+        if let Some(last_row) = row_of_text.get_mut(text) {
+            *last_row = Some(row);
         }
     }
-    texts.iter().map(|text| found[&text[..]]).collect()
+    texts.iter().map(|text| row_of_text[&text[..]]).collect()
 }
 
 fn columns_of(entries: Option<visit::JsonVocab>) -> Result<(VocabColumns, Option<Vec<f64>>)> {
@@ -86,35 +87,35 @@ fn columns_of(entries: Option<visit::JsonVocab>) -> Result<(VocabColumns, Option
     let visit::JsonVocab { texts, ids, scores } = entries;
     let len = texts.len();
     let ids = if scores.is_some() { (0..len as u32).collect() } else { ids };
-    let (read, exact) = scores.map(|scores| (scores.read, scores.exact)).unzip();
-    let exact = if read == exact { None } else { exact };
+    let (read_scores, exact_scores) = scores.map(|scores| (scores.read, scores.exact)).unzip();
+    let exact_scores = if read_scores == exact_scores { None } else { exact_scores };
     let columns = VocabColumns {
         blob: texts.blob,
         offsets: texts.offsets,
         ids,
         scores: vec![0.0; len],
         kinds: vec![Kind::Normal; len],
-        wide_scores: read,
+        wide_scores: read_scores,
         active_kinds: None,
     };
-    Ok((columns, exact))
+    Ok((columns, exact_scores))
 }
 
-/// Takes out the rows whose text comes again, and checks that no id does.
+/// Removes the rows whose text a later row repeats, and checks that no two remaining rows have the same id.
 fn drop_replaced(columns: &mut VocabColumns) -> Result<usize> {
     let replaced = replaced_rows(columns);
     if !replaced.is_empty() {
-        let mut kept = no_rows();
+        let mut remaining_rows = no_rows();
         for row in (0..columns.ids.len()).filter(|row| replaced.binary_search(row).is_err()) {
-            push_row(&mut kept, super::text(columns, row), columns.ids[row], 0.0, Kind::Normal)?;
+            push_row(&mut remaining_rows, super::text(columns, row), columns.ids[row], 0.0, Kind::Normal)?;
         }
-        *columns = kept;
+        *columns = remaining_rows;
     }
     check_ids(columns)?;
     Ok(replaced.len())
 }
 
-/// The rows of a list cannot be taken out, they count: those whose text comes again cannot be reached.
+/// Marks the rows of a list whose text a later row repeats as unused. These rows stay, because ids are row numbers.
 fn retire_replaced(columns: &mut VocabColumns) -> usize {
     let replaced = replaced_rows(columns);
     for &row in &replaced {
@@ -123,7 +124,7 @@ fn retire_replaced(columns: &mut VocabColumns) -> usize {
     replaced.len()
 }
 
-/// The rows whose text a later row has, in ascending order.
+/// Returns the rows whose text a later row repeats, in ascending order.
 fn replaced_rows(columns: &VocabColumns) -> Vec<usize> {
     let mut last = HashMap::with_capacity(columns.ids.len());
     let mut replaced: Vec<usize> =
@@ -140,13 +141,13 @@ fn check_ids(columns: &VocabColumns) -> Result<()> {
     for (row, &id) in columns.ids.iter().enumerate() {
         if let Some(first) = row_of_id.insert(id, row) {
             let (first, again) = (show(super::text(columns, first)), show(super::text(columns, row)));
-            return Err(Error::Format(format!("the vocabulary gives the id {id} to {first} and to {again}")));
+            return Err(Error::Format(format!("the vocabulary has the id {id} twice, for {first} and {again}")));
         }
     }
     Ok(())
 }
 
-/// Texts, one after the other.
+/// A column of texts, stored consecutively.
 #[derive(Debug)]
 struct TextColumn {
     blob: Vec<u8>,
@@ -164,7 +165,7 @@ impl TextColumn {
         self.offsets.len() - 1
     }
 
-    /// Appends; false when the blob outgrows its 32-bit offsets.
+    /// Appends a text. Returns false if the blob exceeds its 32-bit offsets.
     fn push(&mut self, text: &[u8]) -> bool {
         self.blob.extend_from_slice(text);
         u32::try_from(self.blob.len()).map(|end| self.offsets.push(end)).is_ok()

@@ -1,4 +1,4 @@
-//! The document as serde_json hands it over, value by value.
+//! Reads a JSON document value by value with serde_json's visitors.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{MAX_DEPTH, MergeTexts, TextColumn};
 use crate::error::{Error, Result};
 
-/// What stands in a file, unresolved.
+/// The contents of a file before merges are converted to ids.
 #[derive(Default)]
 pub(super) struct JsonDocument {
     pub(super) vocab: Option<JsonVocab>,
@@ -26,8 +26,8 @@ pub(super) struct JsonVocab {
     pub(super) scores: Option<JsonScores>,
 }
 
-/// Scores as tokenizers reads them, which is up to one unit in the last place away from what stands in the file (serde_json
-/// without its feature float_roundtrip), and as they stand there.
+/// The scores of a list: as tokenizers reads them and as the file has them. Tokenizers uses serde_json without its feature
+/// float_roundtrip, so its scores can differ from the file by one unit in the last place.
 #[derive(Debug, Default)]
 pub(super) struct JsonScores {
     pub(super) read: Vec<f64>,
@@ -48,13 +48,13 @@ pub(super) fn vocab(data: &[u8]) -> Result<Option<JsonVocab>> {
     Ok(entries)
 }
 
-/// Looks for the object `model`, and at nothing behind its start.
+/// Checks that the document has an object `model`, and reads nothing after the start of that object.
 pub(super) fn probe(data: &[u8]) -> Result<()> {
-    let mut found = false;
-    match parse(data, Probe(&mut found)) {
-        _ if found => Ok(()),
+    let mut has_model = false;
+    match parse(data, ModelProbe(&mut has_model)) {
+        _ if has_model => Ok(()),
         Err(error) => Err(error),
-        Ok(()) => Err(Error::Format("no object named `model` in it".into())),
+        Ok(()) => Err(Error::Format("the document has no object named `model`, so it is not a tokenizer.json".into())),
     }
 }
 
@@ -78,10 +78,11 @@ macro_rules! visit {
     };
 }
 
-struct Probe<'a>(&'a mut bool);
-visit!(Probe, deserialize_map);
+/// Sets the flag to true if the document has an object `model`.
+struct ModelProbe<'a>(&'a mut bool);
+visit!(ModelProbe, deserialize_map);
 
-impl<'de> Visitor<'de> for Probe<'_> {
+impl<'de> Visitor<'de> for ModelProbe<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +92,7 @@ impl<'de> Visitor<'de> for Probe<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             if key == "model" {
-                map.next_value_seed(Object(&mut *self.0))?;
+                map.next_value_seed(ObjectProbe(&mut *self.0))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -100,11 +101,11 @@ impl<'de> Visitor<'de> for Probe<'_> {
     }
 }
 
-/// Whether a value is an object.
-struct Object<'a>(&'a mut bool);
-visit!(Object, deserialize_map);
+/// Sets the flag to true if a value is an object.
+struct ObjectProbe<'a>(&'a mut bool);
+visit!(ObjectProbe, deserialize_map);
 
-impl<'de> Visitor<'de> for Object<'_> {
+impl<'de> Visitor<'de> for ObjectProbe<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -113,7 +114,7 @@ impl<'de> Visitor<'de> for Object<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, _: A) -> std::result::Result<(), A::Error> {
         *self.0 = true;
-        Err(A::Error::custom("enough seen"))
+        Err(A::Error::custom("the rest is not read"))
     }
 }
 
@@ -132,10 +133,10 @@ impl<'de> Visitor<'de> for TopVisitor<'_> {
         document.rest.push('{');
         while let Some(key) = map.next_key::<String>()? {
             if key == "model" {
-                name(&mut document.rest, &key);
+                push_key(&mut document.rest, &key);
                 map.next_value_seed(ModelVisitor(document))?;
             } else {
-                member(&mut document.rest, &key, map.next_value()?)?;
+                push_member(&mut document.rest, &key, map.next_value()?)?;
             }
         }
         document.rest.push('}');
@@ -166,7 +167,7 @@ impl<'de> Visitor<'de> for ModelVisitor<'_> {
                     if key == "continuing_subword_prefix" {
                         document.continuing_prefix = serde_json::from_str(raw.get()).map_err(A::Error::custom)?;
                     }
-                    member(&mut document.rest, &key, raw)?;
+                    push_member(&mut document.rest, &key, raw)?;
                 }
             }
         }
@@ -200,7 +201,7 @@ impl<'de> Visitor<'de> for VocabVisitor<'_> {
     }
 }
 
-/// A text and its score.
+/// Reads a text and its score.
 struct ScoredTextVisitor<'a>(&'a mut JsonVocab);
 visit!(ScoredTextVisitor, deserialize_seq);
 
@@ -223,7 +224,7 @@ impl<'de> Visitor<'de> for ScoredTextVisitor<'_> {
     }
 }
 
-/// A string, appended to texts.
+/// Reads a string and appends it to a column.
 struct TextVisitor<'a>(&'a mut TextColumn);
 visit!(TextVisitor, deserialize_str);
 
@@ -265,7 +266,7 @@ impl<'de> Visitor<'de> for MergeVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a merge, `\"a b\"` or `[\"a\", \"b\"]`, all of one sort")
+        f.write_str("a merge, `\"a b\"` or `[\"a\", \"b\"]`, all merges in the same form")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<(), E> {
@@ -280,17 +281,18 @@ impl<'de> Visitor<'de> for MergeVisitor<'_> {
     }
 }
 
-/// Appends a member to an object's text.
-fn member<E: serde::de::Error>(out: &mut String, key: &str, value: &RawValue) -> std::result::Result<(), E> {
+/// Appends a key and its value to an object's text.
+fn push_member<E: serde::de::Error>(out: &mut String, key: &str, value: &RawValue) -> std::result::Result<(), E> {
     if depth(value.get()) > MAX_DEPTH {
         return Err(E::custom(format_args!("{key} is nested deeper than {MAX_DEPTH} levels")));
     }
-    name(out, key);
+    push_key(out, key);
     out.push_str(value.get());
     Ok(())
 }
 
-fn name(out: &mut String, key: &str) {
+/// Appends a key and a colon to an object's text.
+fn push_key(out: &mut String, key: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }
@@ -298,7 +300,7 @@ fn name(out: &mut String, key: &str) {
     out.push(':');
 }
 
-/// How many brackets of well-formed JSON are open at once.
+/// Returns the depth of the deepest nesting in well-formed JSON.
 fn depth(json: &str) -> usize {
     let (mut open, mut deepest, mut in_string) = (0usize, 0, false);
     let mut bytes = json.bytes();

@@ -1,4 +1,4 @@
-//! Vocabulary and merges as the JSON that stands in a tokenizer.json, laid out as tokenizers does it.
+//! Writes vocabulary and merges as the JSON of a tokenizer.json, with the layout of tokenizers.
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -8,24 +8,24 @@ use crate::byte_level;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// What is to be written.
+/// The vocabulary and merges to write, and their layout.
 #[derive(Debug)]
 pub struct VocabParts<'a> {
-    /// The vocabulary; as a list of texts and scores if it has `wide_scores`.
+    /// The vocabulary, written as a list of texts and scores if it has `wide_scores`.
     pub columns: &'a VocabColumns,
-    /// Its merges.
+    /// The left, right and merged id of each merge.
     pub merges: &'a [[u32; 3]],
-    /// The scores to write as they are, where those of the columns are what is read of them.
+    /// The exact scores to write, if the scores of the columns are the inexact scores that tokenizers reads.
     pub exact_scores: Option<&'a [f64]>,
-    /// Rows of kind Normal are bytes, to be written in the characters of GPT-2's table.
+    /// True if rows of kind Normal are bytes, which are written in the characters of GPT-2's table.
     pub byte_level: bool,
-    /// Merges as pairs; they are anyway where a text has a space.
+    /// True if merges are written as pairs. Merges are also written as pairs if a text has a space.
     pub pairs: bool,
-    /// How far the members are indented, in levels of two spaces.
+    /// The indentation of the members, in levels of two spaces.
     pub indent: usize,
 }
 
-/// The values of `vocab` and `merges`.
+/// Returns the JSON of the values `vocab` and `merges`.
 pub fn write(parts: &VocabParts<'_>) -> Result<(String, String)> {
     let texts = texts(parts)?;
     let vocab = match &parts.columns.wide_scores {
@@ -39,24 +39,26 @@ fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
     let as_text = |(row, bytes): (usize, &[u8])| match std::str::from_utf8(bytes) {
         _ if parts.byte_level && parts.columns.kinds[row] == Kind::Normal => Ok(byte_level::to_text(bytes)),
         Ok(text) => Ok(text.to_owned()),
-        Err(_) => Err(Error::Format(format!("row {row} is not UTF-8, so JSON cannot hold it: {}", show(bytes)))),
+        Err(_) => {
+            Err(Error::Format(format!("row {row} is not UTF-8, so JSON cannot represent the text: {}", show(bytes))))
+        }
     };
     rows(parts.columns).enumerate().map(as_text).collect()
 }
 
 fn object(texts: &[String], ids: &[u32], indent: usize) -> String {
-    let members = texts.iter().zip(ids).map(|(text, id)| format!("{}: {id}", quoted(text)));
+    let members = texts.iter().zip(ids).map(|(text, id)| format!("{}: {id}", quote(text)));
     block(members, ['{', '}'], indent)
 }
 
 fn list(texts: &[String], scores: &[f64], parts: &VocabParts<'_>) -> Result<String> {
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
-        return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot hold", scores[row])));
+        return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot represent", scores[row])));
     }
     let exact = parts.exact_scores.filter(|exact| exact.len() == scores.len());
     let entry = |(row, text): (usize, &String)| {
         let score = exact.map_or_else(|| score_text(scores[row]), |exact| number(exact[row]));
-        block([quoted(text), score].into_iter(), ['[', ']'], parts.indent + 1)
+        block([quote(text), score].into_iter(), ['[', ']'], parts.indent + 1)
     };
     Ok(block(texts.iter().enumerate().map(entry), ['[', ']'], parts.indent))
 }
@@ -65,33 +67,34 @@ fn number(score: f64) -> String {
     serde_json::Value::from(score).to_string()
 }
 
-/// The shortest text that tokenizers reads as this number: that of a neighbour, where it misreads the number's own.
+/// Returns a number's shortest text, or the text of a neighbouring number if tokenizers reads only that text as the number.
 fn score_text(score: f64) -> String {
     let reads_right = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
-    let near = [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
-    near.into_iter().map(number).find(reads_right).unwrap_or_else(|| number(score))
+    let neighbours =
+        [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
+    neighbours.into_iter().map(number).find(reads_right).unwrap_or_else(|| number(score))
 }
 
 fn merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
     let row_of: HashMap<u32, usize> = parts.columns.ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
     let find = |id: u32| match row_of.get(&id) {
         Some(&row) => Ok(texts[row].as_str()),
-        None => Err(Error::Format(format!("a merge has the id {id}, which the vocabulary does not have"))),
+        None => Err(Error::Format(format!("a merge has the id {id}, but no row of the vocabulary has this id"))),
     };
-    let mut found = Vec::with_capacity(parts.merges.len());
+    let mut pairs = Vec::with_capacity(parts.merges.len());
     for &[left, right, _] in parts.merges {
-        found.push((find(left)?, find(right)?));
+        pairs.push((find(left)?, find(right)?));
     }
-    let spaced =
-        found.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
-    let merge = |(left, right): &(&str, &str)| match parts.pairs || spaced {
-        true => block([quoted(left), quoted(right)].into_iter(), ['[', ']'], parts.indent + 1),
-        false => quoted(&format!("{left} {right}")),
+    let has_spaces =
+        pairs.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
+    let merge = |(left, right): &(&str, &str)| match parts.pairs || has_spaces {
+        true => block([quote(left), quote(right)].into_iter(), ['[', ']'], parts.indent + 1),
+        false => quote(&format!("{left} {right}")),
     };
-    Ok(block(found.iter().map(merge), ['[', ']'], parts.indent))
+    Ok(block(pairs.iter().map(merge), ['[', ']'], parts.indent))
 }
 
-/// Members one per line, as serde_json and Python's json lay them out.
+/// Returns a list or object with one member per line, like serde_json and Python's json.
 fn block(members: impl Iterator<Item = String>, brackets: [char; 2], indent: usize) -> String {
     let mut out = String::from(brackets[0]);
     for (index, member) in members.enumerate() {
@@ -105,6 +108,7 @@ fn block(members: impl Iterator<Item = String>, brackets: [char; 2], indent: usi
     out
 }
 
-fn quoted(text: &str) -> String {
+/// Returns a text as a JSON string.
+fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
