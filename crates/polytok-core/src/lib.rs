@@ -5,13 +5,14 @@
 //! ids  ──▶ pieces ──▶ bytes ──▶ text                             (decode, also as a stream)
 //! ```
 //!
-//! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by module:
-//! [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through [`cache`]),
-//! [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a text, [`batch`] runs
-//! over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models walk, [`space_mark`] and [`byte_level`] are the tables that formats share, [`utf8`] holds
-//! the notions of "character" that the reference programs have, [`wire`] reads the big columns of files, [`convert`] derives
-//! what one kind of model needs to be written as another. [`train`] makes vocabularies of texts. [`native`] is the file that compiled tables ([`table`], [`hash`]) are
-//! mapped from.
+//! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by
+//! module: [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through
+//! [`cache`]), [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a
+//! text, [`batch`] runs over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`]
+//! is the dictionary that several models walk, [`space_mark`] and [`byte_level`] are the tables that formats share,
+//! [`utf8`] holds the notions of "character" that the reference programs have, [`wire`] reads the big columns of files,
+//! [`convert`] derives what one kind of model needs to be written as another. [`train`] makes vocabularies of texts.
+//! [`native`] is the file that compiled tables ([`table`], [`hash`]) are mapped from.
 
 pub mod batch;
 pub mod boundary;

@@ -1,7 +1,8 @@
-//! Normalized text to ids: the split finds pieces (pieces.rs), the cache has the ids of most pieces (blocks.rs), and the model
-//! encodes the other pieces.
+//! Normalized text to ids: the split finds pieces (pieces.rs), the cache has the ids of most pieces (blocks.rs), and
+//! the model encodes the other pieces.
 //!
-//! Invariant: the ids are those of `CompiledModel::segment` piece by piece. Cost: that of the model for each different piece.
+//! Invariant: the ids are those of `CompiledModel::segment` piece by piece. Cost: that of the model for each different
+//! piece.
 
 mod blocks;
 mod pieces;

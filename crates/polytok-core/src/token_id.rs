@@ -7,8 +7,8 @@ use bytemuck::{Pod, TransparentWrapper, Zeroable};
 
 /// The id of a token. An id is neither the row of a vocabulary entry nor a symbol that BPE merges.
 ///
-/// Ids are plain `u32` outside the engine: in the columns of a Spec, in the vectors that sinks fill for NumPy and Arrow, and in the
-/// arguments of [`Tokenizer`](crate::tokenizer::Tokenizer). A trie stores them as plain values too.
+/// Ids are plain `u32` outside the engine: in the columns of a Spec, in the vectors that sinks fill for NumPy and
+/// Arrow, and in the arguments of [`Tokenizer`](crate::tokenizer::Tokenizer). A trie stores them as plain values too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable, TransparentWrapper)]
 #[repr(transparent)]
 pub struct TokenId(pub u32);

@@ -1,17 +1,18 @@
 //! A pattern compiled to a deterministic automaton that reads classes of characters and writes ends of pieces.
 //!
-//! A backtracking engine tries the paths through the steps in turn; the automaton follows all paths together. A [`Thread`] is a point on
-//! a path. A [`Level`] is the threads of one search, in the order in which the backtracking engine tries them. A thread that completes
-//! the pattern makes the current offset the *candidate* for the end of the piece, and drops the threads after it in the level. The
-//! threads before it can still find another end, perhaps much later (`\s*[\r\n]+` after a line). To read no character twice, the search
-//! for the next piece starts at the candidate immediately, as a new level. So a state is a stack of levels, and every level except the
-//! last has a candidate. A better candidate drops the levels above its level. A level without threads is decided: if it is the lowest
-//! level, its candidate is an end.
+//! A backtracking engine tries the paths through the steps in turn; the automaton follows all paths together. A
+//! [`Thread`] is a point on a path. A [`Level`] is the threads of one search, in the order in which the backtracking
+//! engine tries them. A thread that completes the pattern makes the current offset the *candidate* for the end of the
+//! piece, and drops the threads after it in the level. The threads before it can still find another end, perhaps much
+//! later (`\s*[\r\n]+` after a line). To read no character twice, the search for the next piece starts at the candidate
+//! immediately, as a new level. So a state is a stack of levels, and every level except the last has a candidate. A
+//! better candidate drops the levels above its level. A level without threads is decided: if it is the lowest level,
+//! its candidate is an end.
 //!
 //! A character that no match covers is a piece of its own, which is marked as a gap. A search tries this gap last.
 //!
-//! Cost: building takes states times classes; a pattern that needs more than `MAX_STATES` or `MAX_LEVELS` has no automaton. Running reads
-//! one cell per character, without a branch (see `stream`).
+//! Cost: building takes states times classes; a pattern that needs more than `MAX_STATES` or `MAX_LEVELS` has no
+//! automaton. Running reads one cell per character, without a branch (see `stream`).
 
 use super::classes::Mask;
 use super::pattern::UNBOUNDED;
@@ -31,7 +32,8 @@ pub(super) const GAP: u32 = 1 << 31;
 /// The step number of a gap: one character that no match covers.
 const GAP_STEP: u16 = u16::MAX;
 
-/// A point on a path through the steps: after `held` characters of the run at `pc`, or before the step at `pc` if `held` is 0.
+/// A point on a path through the steps: after `held` characters of the run at `pc`, or before the step at `pc` if
+/// `held` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Thread {
     pc: u16,
@@ -61,7 +63,8 @@ impl Cell {
         (self.0 >> 16 & ROW) as usize
     }
 
-    /// The slot among the pending candidates to which the current offset is written. An offset that is not a candidate is overwritten later.
+    /// The slot among the pending candidates to which the current offset is written. An offset that is not a candidate
+    /// is overwritten later.
     #[inline]
     pub(super) fn slot(self) -> usize {
         (self.0 >> 8 & 0x7F) as usize
@@ -103,8 +106,8 @@ pub(super) struct Cycle {
 }
 
 impl Automaton {
-    /// Builds the automaton of the alternatives that begin at `starts`; None if the automaton is too large. `classes` is the number of
-    /// classes, with the end of the text as the last class.
+    /// Builds the automaton of the alternatives that begin at `starts`; None if the automaton is too large. `classes`
+    /// is the number of classes, with the end of the text as the last class.
     pub(super) fn build(steps: &[Step], masks: &[Mask], starts: &[u16], classes: usize) -> Option<Automaton> {
         let threads = starts.iter().map(|&pc| Thread { pc, held: 0 });
         let first_level: Level = threads.chain([Thread { pc: GAP_STEP, held: 0 }]).collect();
@@ -140,8 +143,8 @@ impl Automaton {
         Some(Automaton { cells, stride, covers_text })
     }
 
-    /// The cycle in which characters of `class` lead from a row back to the same row; None if a cycle is longer than [`MAX_CYCLE`] or has a
-    /// gap.
+    /// The cycle in which characters of `class` lead from a row back to the same row; None if a cycle is longer than
+    /// [`MAX_CYCLE`] or has a gap.
     pub(super) fn cycle(&self, row: usize, class: u8) -> Option<Cycle> {
         let (mut at, mut ends) = (row, 0);
         for len in 1..=MAX_CYCLE {
@@ -231,7 +234,8 @@ impl AutomatonBuilder<'_> {
         (next, None)
     }
 
-    /// Adds to `next` the threads to which `thread` leads by a character of `class`; true if the pattern matches before that character.
+    /// Adds to `next` the threads to which `thread` leads by a character of `class`; true if the pattern matches before
+    /// that character.
     fn follow(&mut self, thread: Thread, class: u8, next: &mut Level) -> bool {
         if self.is_decided || self.followed.contains(&thread) {
             return false;

@@ -1,9 +1,10 @@
 //! A [`Rule`] applied to up to 256 characters together.
 //!
-//! First each character is converted to its group. For ASCII text, the groups are in eight tables of sixteen; the upper half of a byte
-//! chooses the table. Other characters are looked up one by one, and their offsets are kept. Then an octet of cubes takes one table lookup
-//! for each of the five characters of the window, and four ANDs. The processor does 32 lookups with one instruction (AVX2). Without AVX2
-//! the rule is not used, because the automaton alone is faster.
+//! First each character is converted to its group. For ASCII text, the groups are in eight tables of sixteen; the upper
+//! half of a byte chooses the table. Other characters are looked up one by one, and their offsets are kept. Then an
+//! octet of cubes takes one table lookup for each of the five characters of the window, and four ANDs. The processor
+//! does 32 lookups with one instruction (AVX2). Without AVX2 the rule is not used, because the automaton alone is
+//! faster.
 //!
 //! A *position* is the number of a character in the block, and stands for the offset before that character.
 
@@ -58,8 +59,8 @@ impl Block {
         }
     }
 
-    /// Applies the rule from offset `from` on, which must be the offset of a character. Reads up to a block, or nothing near the start or the
-    /// end of the text.
+    /// Applies the rule from offset `from` on, which must be the offset of a character. Reads up to a block, or nothing
+    /// near the start or the end of the text.
     #[inline]
     pub(super) fn read(&mut self, rule: &Rule, classes: &Classes, text: &[u8], from: usize) {
         self.len = 0;
@@ -223,7 +224,8 @@ mod avx2 {
     fn groups_of(rule: &Rule, bytes: __m256i) -> __m256i {
         let mut groups = _mm256_setzero_si256();
         for (half, table) in rule.groups.ascii.as_chunks().0.iter().enumerate() {
-            // The sum is below 128 only if the upper half of the byte is `half`. Then the lower half of the sum is that of the byte.
+            // The sum is below 128 only if the upper half of the byte is `half`. Then the lower half of the sum is that
+            // of the byte.
             let other = _mm256_xor_si256(bytes, _mm256_set1_epi8((half << 4) as i8));
             let index = _mm256_adds_epu8(other, _mm256_set1_epi8(0x70));
             groups = _mm256_or_si256(groups, _mm256_shuffle_epi8(twice(table), index));

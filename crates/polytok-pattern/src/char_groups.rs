@@ -1,8 +1,10 @@
-//! The group of each character, found from its UTF-8 with two reads. Characters of one to three bytes need no branch on their length.
+//! The group of each character, found from its UTF-8 with two reads. Characters of one to three bytes need no branch on
+//! their length.
 //!
-//! The first two bytes choose a block, and the third byte a cell of the block. Equal blocks are stored once: for characters of two bytes
-//! the third byte does not matter, so each group has one block for these characters, and most large scripts share blocks too.
-//! The groups of characters of four bytes are found by their classes. Building looks up each character of up to three bytes once.
+//! The first two bytes choose a block, and the third byte a cell of the block. Equal blocks are stored once: for
+//! characters of two bytes the third byte does not matter, so each group has one block for these characters, and most
+//! large scripts share blocks too. The groups of characters of four bytes are found by their classes. Building looks up
+//! each character of up to three bytes once.
 
 use super::classes::Classes;
 use std::collections::HashMap;

@@ -15,8 +15,8 @@ impl CharRanges {
         CharRanges::parse_with_case(class, false)
     }
 
-    /// Parses a class as [`CharRanges::parse`] does; if `ignores_case`, adds each character that folds to the same character as one in the
-    /// class.
+    /// Parses a class as [`CharRanges::parse`] does; if `ignores_case`, adds each character that folds to the same
+    /// character as one in the class.
     pub(super) fn parse_with_case(class: &str, ignores_case: bool) -> Result<CharRanges> {
         let refuse = |reason: &dyn std::fmt::Display| {
             Error::Pattern(format!("cannot read the class {class:?}: {reason}; write one character or one class"))

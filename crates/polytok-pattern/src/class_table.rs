@@ -12,8 +12,9 @@ pub struct ClassTable {
 }
 
 impl ClassTable {
-    /// Compiles a table in which a character has the number of the first class that contains the character, or `rest` if no class does.
-    /// Each class is written like `\s` or `[a-z]`. None if an item of `classes` is not a class, or if the classes are too many.
+    /// Compiles a table in which a character has the number of the first class that contains the character, or `rest`
+    /// if no class does. Each class is written like `\s` or `[a-z]`. None if an item of `classes` is not a class, or if
+    /// the classes are too many.
     pub fn compile(classes: &[(&str, u8)], rest: u8) -> Option<ClassTable> {
         let sets = classes.iter().map(|(class, _)| pattern::single_set(class)).collect::<Option<Vec<_>>>()?;
         let (table, masks) = Classes::build(&sets)?;

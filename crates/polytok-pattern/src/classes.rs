@@ -1,8 +1,9 @@
 //! All characters sorted into classes, so that each set of a pattern is a set of classes.
 //!
-//! Two characters have the same class if exactly the same sets contain them. So the sets of a pattern are bit masks over at most 63
-//! classes, and the end of the text has a class of its own. The class of a code point is found in a two-stage table: the high bits of
-//! the code point choose a block, and equal blocks are stored once. Cost of building: one sweep over the ranges of the sets.
+//! Two characters have the same class if exactly the same sets contain them. So the sets of a pattern are bit masks
+//! over at most 63 classes, and the end of the text has a class of its own. The class of a code point is found in a
+//! two-stage table: the high bits of the code point choose a block, and equal blocks are stored once. Cost of building:
+//! one sweep over the ranges of the sets.
 
 use super::char_ranges::CharRanges;
 use hashbrown::HashMap;
@@ -51,8 +52,8 @@ impl Classes {
         self.end as usize + 1
     }
 
-    /// The class of the character at `pos`, and the length of the character in bytes. At the end of the text, the class of the end, and 0.
-    /// `text` must be UTF-8 and `pos` the offset of a character or of the end.
+    /// The class of the character at `pos`, and the length of the character in bytes. At the end of the text, the class
+    /// of the end, and 0. `text` must be UTF-8 and `pos` the offset of a character or of the end.
     #[inline]
     pub(super) fn at(&self, text: &[u8], pos: usize) -> (u8, usize) {
         match text.get(pos) {
@@ -68,8 +69,8 @@ impl Classes {
         self.ascii[byte as usize]
     }
 
-    /// The number of ASCII characters of `class` at the start of a text. Compares 32 characters together if their numbers are near to the
-    /// number of the first character.
+    /// The number of ASCII characters of `class` at the start of a text. Compares 32 characters together if their
+    /// numbers are near to the number of the first character.
     pub(super) fn run_len(&self, text: &[u8], class: u8) -> usize {
         let has_class = |byte: u8| byte < 0x80 && self.ascii[byte as usize % 128] == class;
         let Some(&first) = text.first().filter(|&&byte| has_class(byte)) else { return 0 };
@@ -103,7 +104,8 @@ impl Classes {
     }
 }
 
-/// Splits all code points into ranges `start..end` whose members are in the same sets; bit `i` of the number is set if set `i` has them.
+/// Splits all code points into ranges `start..end` whose members are in the same sets; bit `i` of the number is set if
+/// set `i` has them.
 fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
     let mut edges: Vec<(usize, u64)> = vec![(0, 0), (CODES, 0)];
     for (index, set) in sets.iter().enumerate() {
@@ -124,7 +126,8 @@ fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
     ranges
 }
 
-/// Splits codes into blocks: returns the number of the block at each position, and the distinct blocks in order of first appearance.
+/// Splits codes into blocks: returns the number of the block at each position, and the distinct blocks in order of
+/// first appearance.
 fn compress(codes: &[u8]) -> (Vec<u16>, Vec<u8>) {
     let mut number_of: HashMap<&[u8], u16> = HashMap::default();
     let mut blocks = Vec::new();

@@ -1,13 +1,15 @@
 //! Proves from the tree of a pattern that the matches cover every text.
 //!
-//! The proof: at every character, some alternative matches one or more characters, whatever follows. An alternative promises a match
-//! at each character of a set if one character of that set is its only required item, as in ` ?\p{L}+` and `\p{N}{1,3}`: every other
-//! item can be left out. An alternative with a look-around, with a second required item, or with an item that must match two or more
-//! characters promises nothing. A possessive item before the required item can take the required character, so the set of the
-//! possessive item is subtracted. If the promised sets together hold all characters, and no alternative matches the empty text, then
-//! the matches cover every text: each search begins where the last match ended, and some alternative matches there.
+//! The proof: at every character, some alternative matches one or more characters, whatever follows. An alternative
+//! promises a match at each character of a set if one character of that set is its only required item, as in ` ?\p{L}+`
+//! and `\p{N}{1,3}`: every other item can be left out. An alternative with a look-around, with a second required item,
+//! or with an item that must match two or more characters promises nothing. A possessive item before the required item
+//! can take the required character, so the set of the possessive item is subtracted. If the promised sets together hold
+//! all characters, and no alternative matches the empty text, then the matches cover every text: each search begins
+//! where the last match ended, and some alternative matches there.
 //!
-//! False means "not proven". Lazy quantifiers are proven like greedy quantifiers. Cost: linear in the pattern, plus the classes of its sets.
+//! False means "not proven". Lazy quantifiers are proven like greedy quantifiers. Cost: linear in the pattern, plus the
+//! classes of its sets.
 
 use crate::classes::{Classes, Mask};
 use crate::pattern::{Node, Tree};

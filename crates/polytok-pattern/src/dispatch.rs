@@ -1,8 +1,10 @@
-//! The first steps of a search: for the classes of the next two characters, the alternatives that can match, and the step to go on with.
+//! The first steps of a search: for the classes of the next two characters, the alternatives that can match, and the
+//! step to go on with.
 //!
-//! An alternative that cannot match text that begins with the two classes is left out. In the other alternatives, the steps that have no
-//! choice are done here once for each pair of classes. So the scanner starts after these steps, mostly inside the run that takes the
-//! rest of a word. A step has a choice only if both paths can still match. The table has at most 64 × 64 cells.
+//! An alternative that cannot match text that begins with the two classes is left out. In the other alternatives, the
+//! steps that have no choice are done here once for each pair of classes. So the scanner starts after these steps,
+//! mostly inside the run that takes the rest of a word. A step has a choice only if both paths can still match. The
+//! table has at most 64 × 64 cells.
 
 use super::classes::{Classes, Mask};
 use super::pattern::UNBOUNDED;
@@ -27,7 +29,8 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Builds the table for the alternatives that begin at `starts`, and adds to `steps` the runs of which characters are already taken.
+    /// Builds the table for the alternatives that begin at `starts`, and adds to `steps` the runs of which characters
+    /// are already taken.
     pub(super) fn build(steps: &mut Vec<Step>, masks: &[Mask], starts: &[u16], classes: &Classes) -> Dispatch {
         let count = classes.count();
         let mut table = Dispatch { cells: vec![(0, 0); count * STRIDE], entries: Vec::new() };
@@ -55,7 +58,8 @@ impl Dispatch {
     }
 }
 
-/// A point on a path through the steps: after `held` characters of the run at `pc`, or before the step at `pc` if `held` is 0.
+/// A point on a path through the steps: after `held` characters of the run at `pc`, or before the step at `pc` if
+/// `held` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Point {
     pc: usize,

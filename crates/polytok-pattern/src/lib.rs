@@ -1,20 +1,21 @@
 //! Split patterns of tokenizers: regular expressions whose matches are the pieces of a text.
 //!
-//! A [`Splitter`] is a compiled pattern. Published tokenizers have patterns of one family, which is compiled in three steps: `pattern`
-//! parses the pattern to a tree, `classes` sorts all characters into at most 63 classes, and `program` compiles the tree to steps. Two
-//! engines run the steps:
+//! A [`Splitter`] is a compiled pattern. Published tokenizers have patterns of one family, which is compiled in three
+//! steps: `pattern` parses the pattern to a tree, `classes` sorts all characters into at most 63 classes, and `program`
+//! compiles the tree to steps. Two engines run the steps:
 //!
 //! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces; a `rule` finds most of the ends from
 //!   a few adjacent characters, for many offsets together (`blocks`, `char_groups`). Some patterns of the family have no automaton.
 //! * `scanner` finds one match per call, for every pattern of the family. `dispatch` chooses its first steps.
 //!
-//! Patterns outside the family are run by `regex`, the general engine. All engines find the matches that `fancy_regex` finds, the engine
-//! of tiktoken: the leftmost match, and among the matches with the same start the match of the first alternative. Text outside the
-//! matches is dropped. `coverage` proves that a pattern has no such text.
+//! Patterns outside the family are run by `regex`, the general engine. All engines find the matches that `fancy_regex`
+//! finds, the engine of tiktoken: the leftmost match, and among the matches with the same start the match of the first
+//! alternative. Text outside the matches is dropped. `coverage` proves that a pattern has no such text.
 //!
-//! The Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space. `(?i:…)` uses simple case folding,
-//! so `(?i:s)` also matches U+017F, and `(?i:k)` also U+212A. `$` matches only at the end of the text; in Python's `regex` module `$` also
-//! matches before a last `\n`. A look-ahead ends at the end of the text that the caller passes.
+//! The Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space. `(?i:…)` uses
+//! simple case folding, so `(?i:s)` also matches U+017F, and `(?i:k)` also U+212A. `$` matches only at the end of the
+//! text; in Python's `regex` module `$` also matches before a last `\n`. A look-ahead ends at the end of the text that
+//! the caller passes.
 
 mod automaton;
 mod blocks;
@@ -88,12 +89,14 @@ impl Splitter {
         self.never_empty
     }
 
-    /// Reports whether `fill` reads the text only as far as needed, so that pieces are known before the end of the text.
+    /// Reports whether `fill` reads the text only as far as needed, so that pieces are known before the end of the
+    /// text.
     pub fn is_stream(&self) -> bool {
         self.streamed().is_some()
     }
 
-    /// An offset at or after `from` in `text` at which a match ends, whatever the text before `from` is; None if no rule finds one.
+    /// An offset at or after `from` in `text` at which a match ends, whatever the text before `from` is; None if no
+    /// rule finds one.
     pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         self.streamed()?.certain_end(text.as_bytes(), from)
     }
@@ -112,8 +115,8 @@ impl Splitter {
         }
     }
 
-    /// Calls `piece(start, end)` for each match in `text`, left to right. Fails with `Error::Search` if the general engine gives
-    /// up.
+    /// Calls `piece(start, end)` for each match in `text`, left to right. Fails with `Error::Search` if the general
+    /// engine gives up.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
         match &self.engine {
@@ -125,9 +128,9 @@ impl Splitter {
         }
     }
 
-    /// Writes the next matches that are not empty to `pieces`, which must have room for 128 or more, and returns their number; 0 after
-    /// the last match. The first call for a text gets a new `cursor`, and each later call the same cursor. Fails with `Error::Search` if
-    /// the general engine gives up.
+    /// Writes the next matches that are not empty to `pieces`, which must have room for 128 or more, and returns their
+    /// number; 0 after the last match. The first call for a text gets a new `cursor`, and each later call the same
+    /// cursor. Fails with `Error::Search` if the general engine gives up.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         match &self.engine {
             Engine::Scanner(program) => Ok(program.fill(text, cursor, pieces)),

@@ -1,9 +1,9 @@
 //! Parses split patterns to trees.
 //!
-//! The language is a subset of fancy_regex's syntax: alternatives of sequences of items. An item is a character or a class with an
-//! optional quantifier (greedy or possessive), a group of alternatives that can be optional, a look-ahead for a character or a class, or
-//! the end of the text. A pattern outside this language has no tree, and the caller uses the general engine. regex-syntax parses the text
-//! of a class, as in fancy_regex.
+//! The language is a subset of fancy_regex's syntax: alternatives of sequences of items. An item is a character or a
+//! class with an optional quantifier (greedy or possessive), a group of alternatives that can be optional, a look-ahead
+//! for a character or a class, or the end of the text. A pattern outside this language has no tree, and the caller uses
+//! the general engine. regex-syntax parses the text of a class, as in fancy_regex.
 //!
 //! Recursion is bounded by `MAX_DEPTH`, and the cost is linear in the pattern except for the classes themselves.
 
@@ -26,11 +26,13 @@ const MAX_COUNT: u32 = 512;
 pub(super) enum Node {
     /// A run of `min` to `max` characters of a set.
     Run { set: usize, min: u32, max: u32, possessive: bool },
-    /// A look-ahead: if `is_positive`, the next character is in the set; else the next character is not in the set, or the text ends.
+    /// A look-ahead: if `is_positive`, the next character is in the set; else the next character is not in the set, or
+    /// the text ends.
     Look { set: usize, is_positive: bool },
     /// The end of the text.
     End,
-    /// A group, which matches the first alternative that leads to a match. An optional group is left out if no alternative leads to a match.
+    /// A group, which matches the first alternative that leads to a match. An optional group is left out if no
+    /// alternative leads to a match.
     Group { alternatives: Vec<Vec<Node>>, optional: bool },
 }
 
@@ -45,9 +47,9 @@ pub(super) fn parse(pattern: &str) -> Option<Tree> {
     Parser::new(pattern).tree()
 }
 
-/// Parses `pattern` to an outline: a tree for the proofs of `coverage` alone, which do not depend on which match is preferred. Patterns
-/// outside the family have outlines too: lazy quantifiers count as greedy, a repeated group counts as the group once or optionally, and
-/// every look-around is an `End`.
+/// Parses `pattern` to an outline: a tree for the proofs of `coverage` alone, which do not depend on which match is
+/// preferred. Patterns outside the family have outlines too: lazy quantifiers count as greedy, a repeated group counts
+/// as the group once or optionally, and every look-around is an `End`.
 pub(super) fn parse_outline(pattern: &str) -> Option<Tree> {
     Parser { is_outline: true, ..Parser::new(pattern) }.tree()
 }
@@ -153,7 +155,8 @@ impl<'p> Parser<'p> {
         self.eat(")").then_some(alternatives)
     }
 
-    /// Parses `?`, `*`, `+`, `{m}`, `{m,}` or `{m,n}` to the least and the greatest number; without a quantifier, (1, 1).
+    /// Parses `?`, `*`, `+`, `{m}`, `{m,}` or `{m,n}` to the least and the greatest number; without a quantifier, (1,
+    /// 1).
     fn quantifier(&mut self) -> Option<(u32, u32)> {
         for (sign, range) in [("?", (0, 1)), ("*", (0, UNBOUNDED)), ("+", (1, UNBOUNDED))] {
             if self.eat(sign) {

@@ -1,13 +1,14 @@
 //! A pattern compiled to steps that the scanner follows.
 //!
-//! Every jump goes forward, so a path through the steps is at most as long as the program, and only runs repeat. One sweep from the last
-//! step to the first finds what the scanner needs to know about the rest of each path: the classes with which the rest can begin, and
-//! whether the rest can fail. From these follows which runs must give back characters. A run never gives back characters if the rest
-//! cannot fail, or if the rest cannot begin with a character of the run (`[^\r\n\p{L}\p{N}]?\p{L}+`).
+//! Every jump goes forward, so a path through the steps is at most as long as the program, and only runs repeat. One
+//! sweep from the last step to the first finds what the scanner needs to know about the rest of each path: the classes
+//! with which the rest can begin, and whether the rest can fail. From these follows which runs must give back
+//! characters. A run never gives back characters if the rest cannot fail, or if the rest cannot begin with a character
+//! of the run (`[^\r\n\p{L}\p{N}]?\p{L}+`).
 //!
-//! Some runs can be long and then fail (`\s+$`). Each of these runs has a slot in the scanner's memory. Three kinds of patterns are not
-//! compiled: patterns with two such runs on one path, with too many paths, or with an empty match. So the scanner is linear in the text
-//! (see `scanner`).
+//! Some runs can be long and then fail (`\s+$`). Each of these runs has a slot in the scanner's memory. Three kinds of
+//! patterns are not compiled: patterns with two such runs on one path, with too many paths, or with an empty match. So
+//! the scanner is linear in the text (see `scanner`).
 
 use super::automaton::{Automaton, GAP};
 use super::classes::{Classes, Mask};
@@ -30,7 +31,8 @@ pub(super) enum Step {
     Run(Run),
     /// Go on if the class of the next character, or of the end of the text, is in the mask.
     Look(Mask),
-    /// Try the next step if the class of the next character is in `first`; if the path from there fails, go on with step `other`.
+    /// Try the next step if the class of the next character is in `first`; if the path from there fails, go on with
+    /// step `other`.
     Split { first: Mask, other: u16 },
     /// Go on with this step.
     Jump(u16),
@@ -100,7 +102,8 @@ impl Program {
         }
     }
 
-    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule finds one.
+    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule finds
+    /// one.
     pub(super) fn certain_end(&self, text: &[u8], from: usize) -> Option<usize> {
         self.stream.as_ref()?.certain_end(&self.classes, text, from)
     }
@@ -218,7 +221,8 @@ struct Rest {
 
 const ACCEPTED: Rest = Rest { first: Mask::MAX, is_sure: true, can_be_empty: true, slots: 0, paths: 1 };
 
-/// Fills in the fields of steps that depend on the rest of the path; None if the scanner cannot run the steps in linear time.
+/// Fills in the fields of steps that depend on the rest of the path; None if the scanner cannot run the steps in linear
+/// time.
 fn analyse(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
     let mut rest = vec![ACCEPTED; steps.len() + 1];
     let mut slots = 0;

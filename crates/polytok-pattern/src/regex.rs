@@ -1,12 +1,14 @@
 //! The general engine: `fancy_regex`, for patterns outside the family that the scanner runs.
 //!
-//! Reference: tiktoken, which loops over `find_iter` of the same crate with its default limits. The loop here finds the same matches. It
-//! returns an error if `find_iter` does not end: a `\K` in a look-behind can start a match before the end of the last match.
+//! Reference: tiktoken, which loops over `find_iter` of the same crate with its default limits. The loop here finds the
+//! same matches. It returns an error if `find_iter` does not end: a `\K` in a look-behind can start a match before the
+//! end of the last match.
 //!
-//! Cost: the engine backtracks, and stops after a million steps back. A search without a match reaches this limit within some 300 KB of
-//! text, even for a simple pattern. So a search that reaches the limit is repeated with one attempt for each character, up to the end of
-//! the text. Each attempt has a limit of `EASY` steps back, except for `MAX_HARD` attempts, which have a limit of a million. So the
-//! distance to the next match does not matter, and a pattern that is hard at most offsets still fails soon.
+//! Cost: the engine backtracks, and stops after a million steps back. A search without a match reaches this limit
+//! within some 300 KB of text, even for a simple pattern. So a search that reaches the limit is repeated with one
+//! attempt for each character, up to the end of the text. Each attempt has a limit of `EASY` steps back, except for
+//! `MAX_HARD` attempts, which have a limit of a million. So the distance to the next match does not matter, and a
+//! pattern that is hard at most offsets still fails soon.
 
 use std::sync::OnceLock;
 
@@ -14,7 +16,8 @@ use fancy_regex::{Error as RegexError, RegexBuilder, RegexInput, RuntimeError};
 
 use crate::error::{Error, Result};
 
-/// The most instructions of a compiled pattern; calls of groups inside groups can multiply the instructions without limit.
+/// The most instructions of a compiled pattern; calls of groups inside groups can multiply the instructions without
+/// limit.
 const MAX_PROGRAM: usize = 1 << 16;
 
 /// The most steps back of one search: fancy_regex's default, and so tiktoken's.

@@ -1,18 +1,19 @@
 //! Finds ends of pieces from five adjacent characters.
 //!
-//! At most offsets of a text, the state of an [`Automaton`] does not matter: the three characters before the offset and the two characters
-//! after it decide whether a piece ends there. The five characters are a *window*. A [`Rule`] stores these decisions as *cubes*: a cube is
-//! a set of characters for each position of the window, and a window is in the cube if each character is in its set. If the window of an
-//! offset is in a cube of `ends`, a piece ends at the offset. If the window is in a cube of `unsure`, the end depends on more text. In all
-//! other windows, no piece ends. Each of eight cubes is a bit of a byte, so five table lookups and four ANDs test eight cubes at an
-//! offset; `blocks` does that for 32 offsets together.
+//! At most offsets of a text, the state of an [`Automaton`] does not matter: the three characters before the offset and
+//! the two characters after it decide whether a piece ends there. The five characters are a *window*. A [`Rule`] stores
+//! these decisions as *cubes*: a cube is a set of characters for each position of the window, and a window is in the
+//! cube if each character is in its set. If the window of an offset is in a cube of `ends`, a piece ends at the offset.
+//! If the window is in a cube of `unsure`, the end depends on more text. In all other windows, no piece ends. Each of
+//! eight cubes is a bit of a byte, so five table lookups and four ANDs test eight cubes at an offset; `blocks` does
+//! that for 32 offsets together.
 //!
-//! Classes are sorted into at most 16 groups, so that a set of groups is one row of a vector's lookup table. If a pattern has more
-//! classes, some classes share a group. Then more windows are unsure, but no decision changes.
+//! Classes are sorted into at most 16 groups, so that a set of groups is one row of a vector's lookup table. If a
+//! pattern has more classes, some classes share a group. Then more windows are unsure, but no decision changes.
 //!
-//! Construction: all states are followed together through each three characters, which gives a set of states. A decision at the offset
-//! after the third character is certain if all states of the set agree after the fifth character. Cubes are grown greedily from single
-//! windows.
+//! Construction: all states are followed together through each three characters, which gives a set of states. A
+//! decision at the offset after the third character is certain if all states of the set agree after the fifth
+//! character. Cubes are grown greedily from single windows.
 
 use super::automaton::{Automaton, Cell, MAX_STATES};
 use super::char_groups::CharGroups;
@@ -78,7 +79,8 @@ fn octets(cubes: &[Cube]) -> Vec<Octet> {
     cubes.chunks(8).map(octet).collect()
 }
 
-/// Sorts classes into groups. If the classes are too many, classes share a group that differ in few states or are rare in text.
+/// Sorts classes into groups. If the classes are too many, classes share a group that differ in few states or are rare
+/// in text.
 fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
     let mut weights = vec![SCRIPT; classes.end as usize];
     (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] = 0);
@@ -165,7 +167,8 @@ impl Windows {
         Windows { row_of, decisions, equal_groups }
     }
 
-    /// Finds cubes that have all windows of a decision, and other windows only if their decision is allowed; None if the cubes are too many.
+    /// Finds cubes that have all windows of a decision, and other windows only if their decision is allowed; None if
+    /// the cubes are too many.
     fn cover(&self, decision: u8, allowed: impl Fn(u8) -> bool + Copy) -> Option<Vec<Cube>> {
         let mut cubes: Vec<Cube> = Vec::new();
         for window in self.windows(decision) {
@@ -242,7 +245,8 @@ fn size(cube: &Cube) -> u32 {
     cube.iter().map(|groups| groups.count_ones()).product()
 }
 
-/// Sorts the groups into sets that no value distinguishes; the group is the digit `index / unit % GROUPS` of the index of a value.
+/// Sorts the groups into sets that no value distinguishes; the group is the digit `index / unit % GROUPS` of the index
+/// of a value.
 fn equal_groups<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
     let at = |group: usize| {
         (0..values.len() / GROUPS).map(move |rest| rest / unit * unit * GROUPS + group * unit + rest % unit)
@@ -283,7 +287,8 @@ fn decision(cell: Cell, next: Cell) -> u8 {
         return END;
     }
     let slot = cell.slot() - cell.ends();
-    // A candidate is written before ends are counted, so a better candidate replaces a candidate that would be an end now.
+    // A candidate is written before ends are counted, so a better candidate replaces a candidate that would be an end
+    // now.
     if next.is_candidate() && next.slot() <= slot {
         NO_END
     } else if next.ends() > slot {

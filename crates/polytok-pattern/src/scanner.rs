@@ -1,15 +1,16 @@
-//! Runs a [`Program`] over a text: finds the leftmost match, and among the matches with the same start the match of the first
-//! alternative.
+//! Runs a [`Program`] over a text: finds the leftmost match, and among the matches with the same start the match of the
+//! first alternative.
 //!
-//! Reference: a backtracking regex engine (`fancy_regex`). The first two characters choose the alternatives to try. The alternatives are
-//! tried in order, and a run that must give back characters gives them back one by one.
+//! Reference: a backtracking regex engine (`fancy_regex`). The first two characters choose the alternatives to try. The
+//! alternatives are tried in order, and a run that must give back characters gives them back one by one.
 //!
-//! Invariant and cost: the rest of a match depends only on the step and the offset, so a failure that is recorded holds for the whole
-//! text. Only unbounded runs can read many characters and then fail, and a path has at most one such run. For each such run, `Failures`
-//! keeps one range of offsets at which the run is known to fail. An attempt enters the run within a bounded distance of the start of the
-//! attempt, and starts only move right. So of two ranges, the right one is kept. Hence a run reads no character more than a bounded
-//! number of times, and the search is linear in the text, even if nothing matches, and for `"\n" + " " * n` under `\s*[\r\n]`. The
-//! recursion depth is bounded by the length of the program.
+//! Invariant and cost: the rest of a match depends only on the step and the offset, so a failure that is recorded holds
+//! for the whole text. Only unbounded runs can read many characters and then fail, and a path has at most one such run.
+//! For each such run, `Failures` keeps one range of offsets at which the run is known to fail. An attempt enters the
+//! run within a bounded distance of the start of the attempt, and starts only move right. So of two ranges, the right
+//! one is kept. Hence a run reads no character more than a bounded number of times, and the search is linear in the
+//! text, even if nothing matches, and for `"\n" + " " * n` under `\s*[\r\n]`. The recursion depth is bounded by the
+//! length of the program.
 
 use super::classes::Mask;
 use super::pattern::UNBOUNDED;
@@ -104,7 +105,8 @@ impl Program {
         }
     }
 
-    /// The end of the match whose rest is `run` at `pos` and the steps after it. Tries fewer and fewer characters if the run gives back.
+    /// The end of the match whose rest is `run` at `pos` and the steps after it. Tries fewer and fewer characters if
+    /// the run gives back.
     fn follow_run(&self, run: &Run, text: &[u8], pos: usize, failures: &mut Failures) -> Option<usize> {
         let (lo, hi) = failures.range(run.slot);
         if lo <= pos && pos <= hi {
@@ -134,7 +136,8 @@ impl Program {
         None
     }
 
-    /// The ends of `run` at `pos` after the fewest and after the most characters; None if the run has too few characters.
+    /// The ends of `run` at `pos` after the fewest and after the most characters; None if the run has too few
+    /// characters.
     #[inline]
     fn take(&self, run: &Run, text: &[u8], pos: usize) -> Option<(usize, usize)> {
         let set = &self.sets[run.set as usize];

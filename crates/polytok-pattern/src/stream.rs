@@ -1,12 +1,14 @@
 //! Splits a text by an [`Automaton`] and a [`Rule`].
 //!
-//! The automaton reads one cell for each character, writes the current offset to a slot of the pending candidates, and adds the number of
-//! ends of the cell. No branch depends on an end, so the processor mispredicts nothing, and no character is read twice. A long run of
-//! characters of one class leads the automaton through a short cycle of states; only the first and the last cycles are read (`by_cycles`).
+//! The automaton reads one cell for each character, writes the current offset to a slot of the pending candidates, and
+//! adds the number of ends of the cell. No branch depends on an end, so the processor mispredicts nothing, and no
+//! character is read twice. A long run of characters of one class leads the automaton through a short cycle of states;
+//! only the first and the last cycles are read (`by_cycles`).
 //!
-//! The rule finds most ends many at a time (`blocks`). At an offset at which the rule is unsure, the automaton starts again at the last end.
-//! It reads until it finds an end at or after that offset without having read much more (`NEAR`), and the rule goes on from there. So the
-//! automaton and the rule each read a character a bounded number of times, and splitting is linear for every text.
+//! The rule finds most ends many at a time (`blocks`). At an offset at which the rule is unsure, the automaton starts
+//! again at the last end. It reads until it finds an end at or after that offset without having read much more
+//! (`NEAR`), and the rule goes on from there. So the automaton and the rule each read a character a bounded number of
+//! times, and splitting is linear for every text.
 //!
 //! Deriving the rule takes milliseconds, so the rule is derived only after enough bytes.
 
@@ -73,7 +75,8 @@ impl FoundPieces<'_> {
         }
     }
 
-    /// Repeats the last `count` pieces the given number of times, each time `step` bytes further right. The caller checks the room.
+    /// Repeats the last `count` pieces the given number of times, each time `step` bytes further right. The caller
+    /// checks the room.
     fn repeat(&mut self, count: usize, times: usize, step: usize) {
         if count == 0 {
             return;
@@ -145,14 +148,16 @@ impl Stream {
     /// The rule, which is derived now if it was not derived before.
     pub(super) fn prepare(&self, classes: &Classes) -> Option<&Rule> {
         if self.rule.get().is_none() {
-            // Derived outside the lock, so that a fork hardly ever happens inside it. Two threads can both derive the rule.
+            // Derived outside the lock, so that a fork hardly ever happens inside it. Two threads can both derive the
+            // rule.
             let rule = Rule::derive(&self.automaton, classes);
             return self.rule.get_or_init(|| rule).as_ref();
         }
         self.rule.get()?.as_ref()
     }
 
-    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if the rule finds none.
+    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if the rule finds
+    /// none.
     pub(super) fn certain_end(&self, classes: &Classes, text: &[u8], from: usize) -> Option<usize> {
         let rule = self.prepare(classes)?;
         let mut block = Block::new();
@@ -186,8 +191,9 @@ impl Stream {
         ends[..count].iter().for_each(|&end| writer.end(end & !GAP, end & GAP != 0));
     }
 
-    /// Finds the ends in a long run of characters of one class by the cycle of states through which the run leads; false if the text does not
-    /// continue with such a run. Once all candidates are from the last cycle, each end is one cycle after an end of the cycle before.
+    /// Finds the ends in a long run of characters of one class by the cycle of states through which the run leads;
+    /// false if the text does not continue with such a run. Once all candidates are from the last cycle, each end is
+    /// one cycle after an end of the cycle before.
     fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, writer: &mut FoundPieces) -> bool {
         let Some(start @ &[first @ 0..0x80, ..]) = text.get(cursor.at..).and_then(<[u8]>::first_chunk::<CHUNK>) else {
             return false;
@@ -198,7 +204,8 @@ impl Stream {
             return false;
         }
         let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return false };
-        // After this many cycles no old candidate is pending, because each cycle with ends uses up at least one candidate.
+        // After this many cycles no old candidate is pending, because each cycle with ends uses up at least one
+        // candidate.
         self.by_automaton(classes, text, cursor, writer, cycle.len * (MAX_LEVELS + 1));
         let room = (writer.pieces.len() - writer.count).checked_div(cycle.ends);
         let remaining_text = &text[cursor.at..];
@@ -216,8 +223,8 @@ impl Stream {
         true
     }
 
-    /// Reads at most `max_chars` characters, the end of the text included. Writes the ends and after them the pending candidates, and returns
-    /// the number of ends.
+    /// Reads at most `max_chars` characters, the end of the text included. Writes the ends and after them the pending
+    /// candidates, and returns the number of ends.
     #[inline]
     fn read(
         &self,
@@ -245,8 +252,8 @@ impl Stream {
     }
 }
 
-/// Finds ends by the rule, up to the first offset at which the rule is unsure. Afterwards the cursor is at the last end, with the automaton
-/// in its first state.
+/// Finds ends by the rule, up to the first offset at which the rule is unsure. Afterwards the cursor is at the last
+/// end, with the automaton in its first state.
 fn by_rule(
     rule: &Rule,
     classes: &Classes,

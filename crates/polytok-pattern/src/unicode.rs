@@ -1,16 +1,16 @@
 //! Patterns for an older version of Unicode: characters assigned later count as unassigned.
 //!
-//! Every class escape (`\p{..}`, `\s`, `\w`, `\d` and their negations, inside and outside brackets) is rewritten as the intersection of
-//! its class with the characters of the version, so that all engines run the same pattern. A negated class has every character that is
-//! not in its class, characters of later versions included. Characters of the older version have their current properties. `\b` and
-//! `(?i)` use the current tables. Cost: one pass over the pattern.
+//! Every class escape (`\p{..}`, `\s`, `\w`, `\d` and their negations, inside and outside brackets) is rewritten as the
+//! intersection of its class with the characters of the version, so that all engines run the same pattern. A negated
+//! class has every character that is not in its class, characters of later versions included. Characters of the older
+//! version have their current properties. `\b` and `(?i)` use the current tables. Cost: one pass over the pattern.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
-/// Rewrites `pattern` for a version of Unicode, such as "15.0"; None means the version of this crate. Fails with `Error::Pattern` for an
-/// unknown version.
+/// Rewrites `pattern` for a version of Unicode, such as "15.0"; None means the version of this crate. Fails with
+/// `Error::Pattern` for an unknown version.
 pub fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, str>> {
     let Some(version) = version else { return Ok(Cow::Borrowed(pattern)) };
     let age = age(version)?;

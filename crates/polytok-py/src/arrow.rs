@@ -1,5 +1,5 @@
-//! Arrow's C interface, which packages exchange in Python capsules. Columns of texts are read, and columns of ids and counts are returned,
-//! without a copy.
+//! Arrow's C interface, which packages exchange in Python capsules. Columns of texts are read, and columns of ids and
+//! counts are returned, without a copy.
 
 mod export;
 mod import;
@@ -22,7 +22,8 @@ use crate::errors::in_row;
 pub use export::{PyArrowArray, PyArrowStream};
 pub use import::texts;
 
-/// Encodes a column of texts to a column with a list of ids for each text, and null for a null text. If `is_narrow`, ids have 16 bits.
+/// Encodes a column of texts to a column with a list of ids for each text, and null for a null text. If `is_narrow`,
+/// ids have 16 bits.
 pub fn encode<'py>(
     tokenizer: &Tokenizer,
     is_narrow: bool,
@@ -60,7 +61,8 @@ pub fn count<'py>(
     )
 }
 
-/// Converts each chunk of a column of texts by `convert`. The result of an array is an array, and the result of a stream a stream.
+/// Converts each chunk of a column of texts by `convert`. The result of an array is an array, and the result of a
+/// stream a stream.
 fn each<'py>(
     column: &Bound<'py, PyAny>,
     result: impl Fn(&DataType) -> DataType,
@@ -83,8 +85,8 @@ fn each<'py>(
     }
 }
 
-/// The type of the lists of ids: offsets of 32 bits for columns of string and binary, and of 64 bits for columns with offsets of 64 bits or
-/// views.
+/// The type of the lists of ids: offsets of 32 bits for columns of string and binary, and of 64 bits for columns with
+/// offsets of 64 bits or views.
 fn list_type(texts: &DataType, is_narrow: bool) -> DataType {
     let id = if is_narrow { DataType::UInt16 } else { DataType::UInt32 };
     let field = Arc::new(Field::new_list_field(id, true));

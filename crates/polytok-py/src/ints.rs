@@ -1,9 +1,9 @@
 //! Lists of ids as Python ints.
 //!
-//! Creating and freeing an int object costs more than encoding the token. So a tokenizer that returns many lists keeps the int of each id,
-//! and lists share the ints: an id in a list then costs a reference count and a slot. The table of ints is created after a number of ids at
-//! which it pays. The table has at most one int for each id of the vocabulary, and is freed with the tokenizer. Ids from `MOST` on get a new
-//! int each time.
+//! Creating and freeing an int object costs more than encoding the token. So a tokenizer that returns many lists keeps
+//! the int of each id, and lists share the ints: an id in a list then costs a reference count and a slot. The table of
+//! ints is created after a number of ids at which it pays. The table has at most one int for each id of the vocabulary,
+//! and is freed with the tokenizer. Ids from `MOST` on get a new int each time.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -53,10 +53,10 @@ struct Kept(Box<[AtomicPtr<ffi::PyObject>]>);
 
 impl Kept {
     fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        // SAFETY: the thread is attached. The list is new and has a slot for each id; each slot takes over a reference. If an int cannot be
-        // created, the remaining slots are null, which Python skips when it frees the list.
-        // Measured (cl100k, English): 7 ns per id; with `PyList::new` and `OnceLock<Py<PyInt>>` 8.5 ns, 14 ns in short lists;
-        // 22 ns with new ints.
+        // SAFETY: the thread is attached. The list is new and has a slot for each id; each slot takes over a reference.
+        // If an int cannot be created, the remaining slots are null, which Python skips when it frees the list.
+        // Measured (cl100k, English): 7 ns per id; with `PyList::new` and `OnceLock<Py<PyInt>>` 8.5 ns, 14 ns in short
+        // lists; 22 ns with new ints.
         unsafe {
             let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))?;
             let mut at = 0;

@@ -6,7 +6,8 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::errors::to_python;
 
-/// Reports for each text whether the pattern has a match in the text that is not empty; false for bytes that are not UTF-8.
+/// Reports for each text whether the pattern has a match in the text that is not empty; false for bytes that are not
+/// UTF-8.
 #[pyfunction]
 fn pattern_matches(pattern: &str, texts: Vec<PyBackedBytes>) -> PyResult<Vec<bool>> {
     let splitter = Splitter::compile(pattern).map_err(|error| to_python(error.into()))?;

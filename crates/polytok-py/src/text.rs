@@ -11,10 +11,12 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 use pyo3::{ffi, intern};
 
-/// The least characters of a `str` beyond ASCII whose UTF-8 is made for the call alone. Python keeps borrowed UTF-8 as long as the `str`. For
-/// long texts, this new memory costs as much as the encoding, and doubles the memory of a corpus.
+/// The least characters of a `str` beyond ASCII whose UTF-8 is made for the call alone. Python keeps borrowed UTF-8 as
+/// long as the `str`. For long texts, this new memory costs as much as the encoding, and doubles the memory of a
+/// corpus.
 const LONG: usize = 512;
-/// The most characters of a `str` that are copied and encoded here, several times as fast as by Python. Longer texts would need new memory.
+/// The most characters of a `str` that are copied and encoded here, several times as fast as by Python. Longer texts
+/// would need new memory.
 const COPIED: usize = 1 << 16;
 
 thread_local! {
@@ -40,8 +42,8 @@ impl Deref for Text<'_> {
     }
 }
 
-/// Reads a text from `str` or bytes. Surrogates in a `str` are repaired as tiktoken does: pairs are joined, and other surrogates are replaced
-/// by U+FFFD.
+/// Reads a text from `str` or bytes. Surrogates in a `str` are repaired as tiktoken does: pairs are joined, and other
+/// surrogates are replaced by U+FFFD.
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     if let Ok(string) = object.cast::<PyString>() {
         return utf8(string)?.map_or_else(|| repaired(string).map(Text::Made), Ok);
@@ -64,7 +66,8 @@ fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<Text<'a>>> {
     }
     let made = CHARACTERS.with_borrow_mut(|characters| {
         characters.resize(length.max(characters.len()), 0);
-        // SAFETY: the object is a str of this length, `characters` has room for it, and no Python code runs during the call.
+        // SAFETY: the object is a str of this length, `characters` has room for it, and no Python code runs during the
+        // call.
         let copied =
             unsafe { ffi::PyUnicode_AsUCS4(string.as_ptr(), characters.as_mut_ptr(), length as ffi::Py_ssize_t, 0) };
         if copied.is_null() {
@@ -94,7 +97,8 @@ fn repaired(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
     Ok(String::from_utf16_lossy(&units).into_bytes())
 }
 
-/// The lengths of bytes that are decoded by way of UTF-16. Shorter bytes gain nothing, and longer bytes would need much memory.
+/// The lengths of bytes that are decoded by way of UTF-16. Shorter bytes gain nothing, and longer bytes would need much
+/// memory.
 const BY_UNITS: RangeInclusive<usize> = 64..=1 << 20;
 
 /// Decodes bytes to a `str`. Bytes that are not UTF-8 are handled as Python's `errors` says. `units` is working memory.
@@ -118,8 +122,8 @@ pub fn decoded<'py>(
     {
         return of_units(py, units);
     }
-    // SAFETY: the thread is attached; the pointers are those of a slice with its length and of a C string, which are only read.
-    // Measured: checking the UTF-8 before Python decodes it takes 1.4 times the time for Chinese.
+    // SAFETY: the thread is attached; the pointers are those of a slice with its length and of a C string, which are
+    // only read. Measured: checking the UTF-8 before Python decodes it takes 1.4 times the time for Chinese.
     unsafe {
         let text = ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t, errors.as_ptr());
         Ok(Bound::from_owned_ptr_or_err(py, text)?.cast_into_unchecked())
@@ -129,8 +133,9 @@ pub fn decoded<'py>(
 /// Decodes UTF-16 to a `str`.
 fn of_units<'py>(py: Python<'py>, units: &[u16]) -> PyResult<Bound<'py, PyString>> {
     let mut order = if cfg!(target_endian = "little") { -1 } else { 1 };
-    // SAFETY: the thread is attached; the pointers are those of a slice with its length in bytes, which is only read, and of a number.
-    // Measured: encoding and decoding UTF-16 takes two thirds of the time of Python's decoder of UTF-8 for texts of mixed scripts.
+    // SAFETY: the thread is attached; the pointers are those of a slice with its length in bytes, which is only read,
+    // and of a number. Measured: encoding and decoding UTF-16 takes two thirds of the time of Python's decoder of UTF-8
+    // for texts of mixed scripts.
     unsafe {
         let length = size_of_val(units) as ffi::Py_ssize_t;
         let text = ffi::PyUnicode_DecodeUTF16(units.as_ptr().cast(), length, std::ptr::null(), &mut order);

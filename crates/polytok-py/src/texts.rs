@@ -157,7 +157,8 @@ fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last:
     Ok((PyTexts(texts), used))
 }
 
-/// Reads a field from the lines of a block of JSON lines. Also returns the offsets of the lines without a text, with the reasons.
+/// Reads a field from the lines of a block of JSON lines. Also returns the offsets of the lines without a text, with
+/// the reasons.
 #[pyfunction]
 fn cut_json_lines(
     py: Python<'_>,

@@ -20,16 +20,19 @@ use crate::ints::Ints;
 use crate::texts::PyTexts;
 use crate::{arrow, ids, spec, text};
 
-/// The bytes of a text from which on it is encoded without the GIL. For shorter texts, releasing the GIL costs more than it saves.
+/// The bytes of a text from which on it is encoded without the GIL. For shorter texts, releasing the GIL costs more
+/// than it saves.
 const HOLD_GIL: usize = 1024;
 
-/// The most bytes of an array that is copied. A longer array takes over the memory of Rust, which costs one more object.
+/// The most bytes of an array that is copied. A longer array takes over the memory of Rust, which costs one more
+/// object.
 const COPIED: usize = 1 << 14;
 
 /// The bytes of a text per id that are assumed when memory for the ids is reserved.
 const FEW_BYTES_PER_ID: usize = 3;
 
-/// The options of an encoding, resolved for one tokenizer: special tokens are sets of the tokens to recognise and to refuse.
+/// The options of an encoding, resolved for one tokenizer: special tokens are sets of the tokens to recognise and to
+/// refuse.
 #[pyclass(frozen, name = "ResolvedOptions")]
 pub struct PyResolvedOptions {
     #[pyo3(get)]
@@ -91,7 +94,8 @@ pub struct PyTokenColumns {
     first_ends: Py<PyArray1<u32>>,
     /// The number of the piece of each token, or -1 without a piece.
     words: Py<PyArray1<i32>>,
-    /// The texts of special tokens, and of unknown tokens whose text differs from that of their entry, each with the index of its token.
+    /// The texts of special tokens, and of unknown tokens whose text differs from that of their entry, each with the
+    /// index of its token.
     token_texts: Vec<(usize, Py<PyBytes>)>,
 }
 
@@ -137,7 +141,8 @@ impl PyTokenizer {
         Ok(PyTokenizer::from(compiled))
     }
 
-    /// Creates options from the texts of the special tokens to recognise and to refuse. The texts must be those of special tokens.
+    /// Creates options from the texts of the special tokens to recognise and to refuse. The texts must be those of
+    /// special tokens.
     fn options(
         &self,
         add_special: bool,

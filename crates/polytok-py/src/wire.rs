@@ -1,4 +1,5 @@
-//! Reads big columns of files to arrays and writes them: the functions of polytok_core::wire, for python/polytok/formats.
+//! Reads big columns of files to arrays and writes them: the functions of polytok_core::wire, for
+//! python/polytok/formats.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
@@ -71,7 +72,8 @@ fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
     sentencepiece::probe(data).map_err(raised)
 }
 
-/// Reads a SentencePiece model: the columns, the details of the pieces, all other fields as a protobuf message, and the character map.
+/// Reads a SentencePiece model: the columns, the details of the pieces, all other fields as a protobuf message, and the
+/// character map.
 #[pyfunction]
 fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, [Bound<'py, PyBytes>; 3])> {
     let pieces = sentencepiece::read_pieces(data).map_err(raised)?;
@@ -154,8 +156,8 @@ fn tekken_vocab_range(data: &[u8]) -> PyResult<(usize, usize)> {
     Ok((range.start, range.end))
 }
 
-/// The columns of the entries in use, the rows whose `token_str` differs from their text, and the offsets at which the other entries begin
-/// and end.
+/// The columns of the entries in use, the rows whose `token_str` differs from their text, and the offsets at which the
+/// other entries begin and end.
 type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usize, usize)>);
 
 /// Reads the vocabulary of tekken.json.

@@ -1,15 +1,16 @@
 //! UTF-8 to UTF-16, which Python decodes to a `str` in less time than UTF-8.
 //!
-//! 16 bytes, a window, are decoded together. For each byte, the unit of a character that would begin there is computed, and a table of
-//! shuffles removes the units at bytes that begin no character. The only branches are on whether the window is ASCII, and whether a
-//! character of four bytes begins in it. In that case, and at the end of the text, characters are encoded one by one. Cost: 0.2 ns per byte
-//! of Chinese or of mixed scripts, with the check of the UTF-8.
+//! 16 bytes, a window, are decoded together. For each byte, the unit of a character that would begin there is computed,
+//! and a table of shuffles removes the units at bytes that begin no character. The only branches are on whether the
+//! window is ASCII, and whether a character of four bytes begins in it. In that case, and at the end of the text,
+//! characters are encoded one by one. Cost: 0.2 ns per byte of Chinese or of mixed scripts, with the check of the
+//! UTF-8.
 
 /// The number of bytes of a window.
 const LANES: usize = 16;
 
-/// Reports whether UTF-16 pays for some bytes: the processor has AVX2, and at least one byte in eight is not ASCII. Measured: with one byte
-/// in a hundred, as in English, Python's decoder of UTF-8 is as fast.
+/// Reports whether UTF-16 pays for some bytes: the processor has AVX2, and at least one byte in eight is not ASCII.
+/// Measured: with one byte in a hundred, as in English, Python's decoder of UTF-8 is as fast.
 pub fn pays(bytes: &[u8]) -> bool {
     // Sums of one byte, so that the compiler adds many bytes with one instruction.
     let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
@@ -47,7 +48,8 @@ fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
     (0, 0)
 }
 
-/// Encodes the characters that begin in a range of bytes, after the first `count` units, and returns the new number of units.
+/// Encodes the characters that begin in a range of bytes, after the first `count` units, and returns the new number of
+/// units.
 fn one_by_one(text: &str, from: usize, to: usize, units: &mut [u16], mut count: usize) -> usize {
     let mut at = (from..to).find(|&at| text.is_char_boundary(at)).unwrap_or(to);
     while at < to

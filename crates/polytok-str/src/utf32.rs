@@ -1,7 +1,7 @@
 //! UTF-32, which Python copies from a `str`, to UTF-8: eight characters together if the processor has AVX2.
 //!
-//! First the one, two or three bytes of each character are computed in its 32 bits. Then a shuffle, chosen by the lengths of four
-//! characters, moves the bytes together.
+//! First the one, two or three bytes of each character are computed in its 32 bits. Then a shuffle, chosen by the
+//! lengths of four characters, moves the bytes together.
 
 /// Encodes code points as UTF-8; None if a code point is not a character: a surrogate, or beyond U+10FFFF.
 ///
@@ -36,8 +36,8 @@ mod avx2 {
     /// The most bytes that a store writes beyond the text.
     const SLACK: usize = 16;
 
-    /// The shuffle for four characters: in the index, the lower four bits are set for characters of two or more bytes, the upper four bits
-    /// for characters of three bytes.
+    /// The shuffle for four characters: in the index, the lower four bits are set for characters of two or more bytes,
+    /// the upper four bits for characters of three bytes.
     static SHUFFLES: [[u8; 16]; 256] = shuffles();
 
     const fn shuffles() -> [[u8; 16]; 256] {
@@ -158,7 +158,8 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     fn push_half(bytes: &mut Vec<u8>, spread: __m128i, bits: usize) {
         let room = &mut bytes.spare_capacity_mut()[..SLACK];
-        // SAFETY: a row of the table and the room are as long as the vector; the new length counts only bytes of the characters.
+        // SAFETY: a row of the table and the room are as long as the vector; the new length counts only bytes of the
+        // characters.
         unsafe {
             let shuffle = _mm_loadu_si128(SHUFFLES[bits].as_ptr().cast());
             _mm_storeu_si128(room.as_mut_ptr().cast(), _mm_shuffle_epi8(spread, shuffle));

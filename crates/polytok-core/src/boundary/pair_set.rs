@@ -1,8 +1,9 @@
 //! A set of pairs of characters that can report a pair that is not in the set, but never misses a pair that is.
 //!
-//! The set is a blocked Bloom filter: the bits of a pair are in one word, so a test is one load. The set has sixteen bits for each
-//! pair. If each pair sets one bit, six in a hundred tests of other pairs are false hits. If each pair sets three bits, one in a
-//! hundred is a false hit, but a test takes more instructions. A false hit loses a boundary, which costs time but never changes ids.
+//! The set is a blocked Bloom filter: the bits of a pair are in one word, so a test is one load. The set has sixteen
+//! bits for each pair. If each pair sets one bit, six in a hundred tests of other pairs are false hits. If each pair
+//! sets three bits, one in a hundred is a false hit, but a test takes more instructions. A false hit loses a boundary,
+//! which costs time but never changes ids.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};

@@ -9,7 +9,8 @@
 //! of their ranks, merges every text as the rule "any pair whose concatenation is an entry" does, with one pair for
 //! each row instead of all ways to split it. A listed pair that is not a derivation never merges.
 //!
-//! Cost: one merge run over each row, n log n in its length. Twin: `derivation` in python/polytok/reference/derivation.py.
+//! Cost: one merge run over each row, n log n in its length. Twin: `derivation` in
+//! python/polytok/reference/derivation.py.
 
 use std::sync::Arc;
 

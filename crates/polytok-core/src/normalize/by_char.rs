@@ -6,11 +6,12 @@
 //! local, the steps normalize the text from the seam before the character to the next seam. A seam is an offset between
 //! two kept characters; the steps rewrite the text before and after a seam independently.
 //!
-//! Two kinds of steps run before the table is used: steps that replace texts, and the conversion of ASCII to lower case.
+//! Two kinds of steps run before the table is used: steps that replace texts, and the conversion of ASCII to lower
+//! case.
 //!
 //! Cost: linear, with one table lookup for each character that is not kept. The table has blocks of 256 characters; the
-//! first lookup in a block builds the block. Worst input: characters that are not local, which cost as much as the steps.
-//! Twin: `Normalizer::normalize`.
+//! first lookup in a block builds the block. Worst input: characters that are not local, which cost as much as the
+//! steps. Twin: `Normalizer::normalize`.
 
 use std::sync::{Arc, OnceLock};
 

@@ -28,8 +28,8 @@ impl UnicodeForm {
         UnicodeForm { form, unchanged: Unchanged::new(move |c| is_kept(form, c)) }
     }
 
-    /// Reports whether a character has the same normal form between any characters for which that is true: no mark moves across
-    /// such characters, and they do not compose with each other.
+    /// Reports whether a character has the same normal form between any characters for which that is true: no mark
+    /// moves across such characters, and they do not compose with each other.
     pub fn is_local(&self, c: char) -> bool {
         let mut first = None;
         let mut push = |part| first = first.or(Some(part));

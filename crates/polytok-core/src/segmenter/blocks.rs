@@ -1,8 +1,8 @@
 //! Pieces to ids, a block of pieces at a time.
 //!
-//! First the keys of all pieces of a block are computed and their cache lines requested, then each piece is looked up. The ids of cached
-//! pieces are written to the block without a branch. A piece that is not cached is encoded out of line: a long piece is
-//! split at boundaries, and its parts go through the cache in the same way.
+//! First the keys of all pieces of a block are computed and their cache lines requested, then each piece is looked up.
+//! The ids of cached pieces are written to the block without a branch. A piece that is not cached is encoded out of
+//! line: a long piece is split at boundaries, and its parts go through the cache in the same way.
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
@@ -50,7 +50,8 @@ impl<S: IdSink> Context<'_, '_, S> {
         self.look_up(block, |context, piece, key| context.encode_missed(text, piece, key))
     }
 
-    /// Outputs the cached ids of a prepared block's pieces; `encode_missed` encodes pieces that are not among the cache's short ones.
+    /// Outputs the cached ids of a prepared block's pieces; `encode_missed` encodes pieces that are not among the
+    /// cache's short ones.
     #[inline(always)]
     pub fn look_up(
         &mut self,
@@ -134,8 +135,9 @@ impl<S: IdSink> Context<'_, '_, S> {
 }
 
 impl Segmenter {
-    /// Reports whether a long piece as a whole is worth a place in the cache: indentation is, a sentence of a script without spaces hardly
-    /// repeats. Unknown text must be an error, so that nothing depends on the text around the piece.
+    /// Reports whether a long piece as a whole is worth a place in the cache: indentation is, a sentence of a script
+    /// without spaces hardly repeats. Unknown text must be an error, so that nothing depends on the text around the
+    /// piece.
     #[inline]
     fn repeats(&self, piece: &[u8]) -> bool {
         piece.len() <= LONGEST && piece.is_ascii() && self.fallback.can_fail()

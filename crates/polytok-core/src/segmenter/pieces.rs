@@ -1,4 +1,5 @@
-//! Normalized text to pieces: by the split, or at boundaries if the vocabulary has no split. Pieces are collected in blocks.
+//! Normalized text to pieces: by the split, or at boundaries if the vocabulary has no split. Pieces are collected in
+//! blocks.
 
 use super::{Context, Segmenter};
 use crate::boundary::Boundary;

@@ -133,7 +133,8 @@ fn check(tokenizer: &Tokenizer, text: &str) {
     }
 }
 
-/// Returns text of words whose lengths are near the length limits of cache keys. Most words repeat; some have unknown characters.
+/// Returns text of words whose lengths are near the length limits of cache keys. Most words repeat; some have unknown
+/// characters.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[ab]{1,4}",

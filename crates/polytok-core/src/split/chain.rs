@@ -1,7 +1,8 @@
 //! Runs the split steps in turn: some split pieces further, some rewrite pieces.
 //!
 //! If no step rewrites, each piece is a range of the text, and the pieces of the last step are passed on as they are
-//! found ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text ([`RewrittenPieces`]).
+//! found ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text
+//! ([`RewrittenPieces`]).
 
 use super::behavior::PatternSplit;
 use super::cursor::SplitCursor;

@@ -1,9 +1,9 @@
 //! Reads GGUF's metadata: finds the position of every value, and reads and writes arrays of strings.
 //!
-//! A file has a header (magic, version, number of tensors, number of keys), then keys with typed values, little or big endian.
-//! The tensors after the metadata are never read. Reference: ggml's gguf.cpp. python/polytok/formats/gguf.py interprets the
-//! keys, using the position of each value. Cost: one pass over the metadata. No memory is reserved for a length before the
-//! file is known to have the data; arrays do not nest, as in llama.cpp.
+//! A file has a header (magic, version, number of tensors, number of keys), then keys with typed values, little or big
+//! endian. The tensors after the metadata are never read. Reference: ggml's gguf.cpp. python/polytok/formats/gguf.py
+//! interprets the keys, using the position of each value. Cost: one pass over the metadata. No memory is reserved for a
+//! length before the file is known to have the data; arrays do not nest, as in llama.cpp.
 
 mod texts;
 

@@ -1,7 +1,7 @@
 //! Reads minbpe's merges: lines `left SP right`. Line t defines the id 256 + t; the lower ids are the 256 bytes.
 //!
-//! The text of an id is its two texts concatenated. With merges that double a token, t lines produce a text of 2^t bytes, so the
-//! caller limits the sum of all texts. Cost: one pass over the lines, plus the texts.
+//! The text of an id is its two texts concatenated. With merges that double a token, t lines produce a text of 2^t
+//! bytes, so the caller limits the sum of all texts. Cost: one pass over the lines, plus the texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,8 +19,8 @@ pub struct Merges {
     pub columns: VocabColumns,
 }
 
-/// Reads the lines of merges, the first of which is line `first_line` of the file; `max_bytes` is the largest sum of all
-/// texts' bytes that is accepted.
+/// Reads the lines of merges, the first of which is line `first_line` of the file; `max_bytes` is the largest sum of
+/// all texts' bytes that is accepted.
 pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
     let mut columns = no_rows();
     for byte in 0..=255u8 {

@@ -1,9 +1,9 @@
 //! Converts big columns of files to vocabulary columns and back: pure functions of bytes, one file per format.
 //!
-//! The structure around the columns (headers, options, detection) is read in Python. Everything here takes hostile bytes:
-//! lengths are checked before they are used, no memory is reserved for a length before the file is known to have the
-//! data, nothing recurses, and every error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a
-//! file's bytes use the standard library's keyed hash, so that no file can make them slow.
+//! The structure around the columns (headers, options, detection) is read in Python. Everything here takes hostile
+//! bytes: lengths are checked before they are used, no memory is reserved for a length before the file is known to have
+//! the data, nothing recurses, and every error is an [`Error::Format`] that names the line, piece or byte. Maps keyed
+//! by a file's bytes use the standard library's keyed hash, so that no file can make them slow.
 
 mod base64;
 pub mod gguf;

@@ -1,11 +1,12 @@
-//! Reads and writes the pieces of a SentencePiece `.model`: the repeated field 1 of the ModelProto; a piece's id is its index.
+//! Reads and writes the pieces of a SentencePiece `.model`: the repeated field 1 of the ModelProto; a piece's id is its
+//! index.
 //!
-//! A piece is a message {1 text, 2 score: float = 0, 3 type: enum = NORMAL}. The SentencePiece trainer always writes the
-//! score, and writes the type only if it is not NORMAL. `details` records how the other pieces were encoded, so that a file
-//! is written back byte for byte. Python reads all other fields of the model.
+//! A piece is a message {1 text, 2 score: float = 0, 3 type: enum = NORMAL}. The SentencePiece trainer always writes
+//! the score, and writes the type only if it is not NORMAL. `details` records how the other pieces were encoded, so
+//! that a file is written back byte for byte. Python reads all other fields of the model.
 //!
-//! `details` is a sequence of records {varint: rows since the record before; u8: flags; varint: length; unknown fields}.
-//! Cost: one pass over the file.
+//! `details` is a sequence of records {varint: rows since the record before; u8: flags; varint: length; unknown
+//! fields}. Cost: one pass over the file.
 
 use super::protobuf::{FieldValue, MessageFields, push_varint, split_varint, varint_len};
 use super::{no_rows, push_row, rows};
@@ -21,8 +22,8 @@ pub struct ModelPieces<'a> {
     pub details: Vec<u8>,
     /// All fields of the model except the pieces, in file order.
     pub rest: Vec<u8>,
-    /// The character map of the first normalizer, if it was removed from `rest`. A character map in a later normalizer of `rest`
-    /// overrides this map.
+    /// The character map of the first normalizer, if it was removed from `rest`. A character map in a later normalizer
+    /// of `rest` overrides this map.
     pub charsmap: Option<&'a [u8]>,
 }
 
@@ -35,7 +36,8 @@ const NO_SCORE: u8 = 1;
 /// A flag: the type was written although it is NORMAL.
 const TYPE_WRITTEN: u8 = 2;
 
-/// Checks that the bytes have the structure of a `.model`: protobuf fields to the end, and the first field 1 is a piece.
+/// Checks that the bytes have the structure of a `.model`: protobuf fields to the end, and the first field 1 is a
+/// piece.
 pub fn probe(data: &[u8]) -> Result<()> {
     let mut has_piece = false;
     for field in MessageFields::new(data) {
@@ -105,8 +107,8 @@ fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'
     Some(charsmap)
 }
 
-/// Reads a piece in the encoding of nearly all files (text, score, and a type or none), without a loop over fields. Returns
-/// `None` for any other encoding.
+/// Reads a piece in the encoding of nearly all files (text, score, and a type or none), without a loop over fields.
+/// Returns `None` for any other encoding.
 #[inline]
 fn read_common_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
     let [0x0A, length @ 0..=0x7F, remaining_bytes @ ..] = message else {
@@ -146,7 +148,8 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         }
     }
     if text.is_empty() {
-        // An empty piece of two bytes would need a row of thirteen bytes; SentencePiece loads no model with an empty piece.
+        // An empty piece of two bytes would need a row of thirteen bytes; SentencePiece loads no model with an empty
+        // piece.
         return Err(Error::Format("a piece must not be empty".into()));
     }
     push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;

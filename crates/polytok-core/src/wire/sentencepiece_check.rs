@@ -52,7 +52,8 @@ pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
         let kind = columns.kinds[row];
         let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
         if text == b"\0" && rules.is_newest() && (rules.byte_fallback || kind == Kind::Unused) {
-            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback it treats any NUL as unused, like polytok's reader.
+            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback it treats any NUL as unused, like polytok's
+            // reader.
             continue;
         }
         check_text(text, rules).map_err(wrong)?;

@@ -1,9 +1,10 @@
 //! tekken.json's vocabulary: an array of `{"rank": r, "token_bytes": base64, "token_str": text or null}`, r = index.
 //!
-//! The rules of mistral-common apply: an entry has exactly these keys, the first 256 entries are the bytes, no token repeats, and
-//! only the first `live` entries are used; the remaining entries are kept unchanged. `token_str` is for human readers and nearly
-//! always equals the decoded bytes, so only differing strings are kept. Unlike mistral-common, base64 must be strict.
-//! The entries are read one by one, never as a tree. Cost: each entry is scanned twice, to find its end and to read it.
+//! The rules of mistral-common apply: an entry has exactly these keys, the first 256 entries are the bytes, no token
+//! repeats, and only the first `live` entries are used; the remaining entries are kept unchanged. `token_str` is for
+//! human readers and nearly always equals the decoded bytes, so only differing strings are kept. Unlike mistral-common,
+//! base64 must be strict. The entries are read one by one, never as a tree. Cost: each entry is scanned twice, to find
+//! its end and to read it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,8 +30,8 @@ pub struct TekkenEntries {
     pub unused: Option<Range<usize>>,
 }
 
-/// The layout of a vocabulary's JSON: the text before the rank, the base64 and the string of an entry, after the string, and
-/// between two entries.
+/// The layout of a vocabulary's JSON: the text before the rank, the base64 and the string of an entry, after the
+/// string, and between two entries.
 #[derive(Debug)]
 pub struct Layout {
     /// The text before the rank.

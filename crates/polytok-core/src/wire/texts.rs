@@ -1,7 +1,7 @@
 //! Finds rows with the same text.
 //!
-//! The set is an open-addressing table of row numbers, at most half full. The seed of its hash is a hash of all texts, so that no
-//! file can make lookups slow. A hash map keyed by slices would need six times the memory.
+//! The set is an open-addressing table of row numbers, at most half full. The seed of its hash is a hash of all texts,
+//! so that no file can make lookups slow. A hash map keyed by slices would need six times the memory.
 
 use super::text;
 use crate::hash::hash_bytes;
@@ -10,8 +10,8 @@ use crate::spec::VocabColumns;
 /// A set of rows of a vocabulary; no two rows of the set have the same text.
 pub(super) struct TextIndex<'a> {
     columns: &'a VocabColumns,
-    /// The slots of the table: row + 1 in the low bits and a part of the hash in the high bits, or 0 for a free slot. The number
-    /// of slots is a power of two.
+    /// The slots of the table: row + 1 in the low bits and a part of the hash in the high bits, or 0 for a free slot.
+    /// The number of slots is a power of two.
     slots: Vec<u32>,
     row_mask: u32,
     seed: u64,

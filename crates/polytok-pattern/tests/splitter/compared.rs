@@ -18,8 +18,8 @@ impl ComparedPattern {
         ComparedPattern::with_reference(name, pattern, pattern)
     }
 
-    /// Compiles `pattern` for polytok, and `reference` for `fancy_regex` if polytok runs the pattern by its scanner. Otherwise the
-    /// pattern itself is the reference's.
+    /// Compiles `pattern` for polytok, and `reference` for `fancy_regex` if polytok runs the pattern by its scanner.
+    /// Otherwise the pattern itself is the reference's.
     pub(crate) fn with_reference(name: &str, pattern: &str, reference: &str) -> ComparedPattern {
         let splitter = Splitter::compile(pattern).unwrap();
         let reference = if splitter.is_scanner() { reference } else { pattern };

@@ -57,8 +57,9 @@ fn pattern() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// Joins items, with an empty group before each item that equals the item two places earlier. `fancy_regex` (at least 0.19 to 0.20)
-/// rewrites `a+b?a+` to `a+(?:b?a+)?`, so that the pattern matches a single `a`. Other engines and polytok's scanner do not.
+/// Joins items, with an empty group before each item that equals the item two places earlier. `fancy_regex` (at least
+/// 0.19 to 0.20) rewrites `a+b?a+` to `a+(?:b?a+)?`, so that the pattern matches a single `a`. Other engines and
+/// polytok's scanner do not.
 fn separated(items: &[String]) -> String {
     let is_repeated = |at: usize| at > 1 && items[at] == items[at - 2];
     items

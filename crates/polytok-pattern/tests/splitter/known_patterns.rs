@@ -66,8 +66,8 @@ fn runs_of_every_length() {
     }
 }
 
-/// A piece that begins before a long run can make the first ends in the run differ from the later ends, even if the automaton is in the
-/// same state. The run begins at each offset near the end of a chunk of characters.
+/// A piece that begins before a long run can make the first ends in the run differ from the later ends, even if the
+/// automaton is in the same state. The run begins at each offset near the end of a chunk of characters.
 #[test]
 fn pieces_that_begin_before_a_run() {
     let patterns = [
@@ -88,7 +88,8 @@ fn pieces_that_begin_before_a_run() {
 
 #[test]
 fn every_code_point() {
-    // Each code point between two letters, after a space, and alone on a line. One call checks many, because calls take the time.
+    // Each code point between two letters, after a space, and alone on a line. One call checks many, because calls take
+    // the time.
     for compared in published_patterns() {
         compared.splitter.prepare();
         let mut text = String::new();

@@ -1,4 +1,5 @@
-//! Columns that are returned: Python objects whose capsules other packages read. Their buffers are shared, never copied.
+//! Columns that are returned: Python objects whose capsules other packages read. Their buffers are shared, never
+//! copied.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
@@ -111,7 +112,8 @@ impl Running {
 ///
 /// # Safety
 ///
-/// The stream must be from `Running::stream` and not released, and the reader must not read it in two threads at the same time.
+/// The stream must be from `Running::stream` and not released, and the reader must not read it in two threads at the
+/// same time.
 unsafe fn running<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut Running {
     // SAFETY: the caller guarantees it.
     unsafe { &mut *(*stream).private_data().cast::<Running>() }

@@ -1,4 +1,5 @@
-//! Reads columns of texts. A capsule has a struct of Arrow's C interface, which is moved out of the capsule. So a capsule can be read once.
+//! Reads columns of texts. A capsule has a struct of Arrow's C interface, which is moved out of the capsule. So a
+//! capsule can be read once.
 
 use std::ffi::CStr;
 
@@ -25,7 +26,8 @@ pub struct Chunks {
     pub is_stream: bool,
 }
 
-/// Reads the texts of an object with `__arrow_c_array__` or `__arrow_c_stream__` as one column. Several chunks are joined, which copies them.
+/// Reads the texts of an object with `__arrow_c_array__` or `__arrow_c_stream__` as one column. Several chunks are
+/// joined, which copies them.
 pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
     let mut chunks = chunks(object)?.chunks;
     Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::joined(&chunks) })
@@ -58,14 +60,15 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
     let [schema, array] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
     let schema = pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
     let array = pointer(array, c"arrow_array").ok_or_else(wrong)?;
-    // SAFETY: by Arrow's capsule interface, capsules with these names have such structs. `from_raw` marks the structs as released.
+    // SAFETY: by Arrow's capsule interface, capsules with these names have such structs. `from_raw` marks the structs
+    // as released.
     let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
     let data_type = text_type(&schema)?;
     Ok((data_type.clone(), checked(array, data_type)?))
 }
 
-/// Reads all arrays of the stream of an object, which `__arrow_c_stream__` returns as a capsule. Releases the GIL, because another thread of
-/// the stream can need it.
+/// Reads all arrays of the stream of an object, which `__arrow_c_stream__` returns as a capsule. Releases the GIL,
+/// because another thread of the stream can need it.
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
     let given = object.call_method0("__arrow_c_stream__")?;
     let wrong = || not_capsules(object, "__arrow_c_stream__", "the capsule arrow_array_stream");

@@ -1,5 +1,6 @@
-//! Arrow's layouts of texts. Offsets and views come from other packages and are checked; UTF-8 is not checked. Strings and binaries are not
-//! copied. Views are copied, because their texts are in several buffers. The entries of a dictionary are stored once.
+//! Arrow's layouts of texts. Offsets and views come from other packages and are checked; UTF-8 is not checked. Strings
+//! and binaries are not copied. Views are copied, because their texts are in several buffers. The entries of a
+//! dictionary are stored once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,8 +69,8 @@ fn by_views(data: &ArrayData) -> Result<Texts, String> {
     Ok(Texts::new(Arc::new(buffer), spans))
 }
 
-/// The text of a view. A view has the length of the text, and then the text itself up to 12 bytes; for a longer text, its first four bytes,
-/// the number of a buffer, and an offset in that buffer.
+/// The text of a view. A view has the length of the text, and then the text itself up to 12 bytes; for a longer text,
+/// its first four bytes, the number of a buffer, and an offset in that buffer.
 fn viewed<'a>(view: &'a [u8; 16], buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     let part = |at: usize| i32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]).to_usize();
     let length = part(0)?;

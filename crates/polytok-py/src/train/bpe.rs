@@ -94,8 +94,8 @@ type PyLearnt<'py> = (
     bool,
 );
 
-/// Learns merges over words. Returns the texts of all symbols (blob, offsets), the merges (left, right, merged), the count of each
-/// pair, the number of symbols before each merge, and whether memory stayed within the room.
+/// Learns merges over words. Returns the texts of all symbols (blob, offsets), the merges (left, right, merged), the
+/// count of each pair, the number of symbols before each merge, and whether memory stayed within the room.
 #[pyfunction]
 #[pyo3(signature = (words, units, initial, rules, progress, each))]
 fn bpe_learn<'py>(

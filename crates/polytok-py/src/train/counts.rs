@@ -165,7 +165,8 @@ impl PyWordCounter {
         Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
     }
 
-    /// Lists the words in an order: "first_seen", "most_frequent" or "bytes". Fails if the words take more than `room` bytes.
+    /// Lists the words in an order: "first_seen", "most_frequent" or "bytes". Fails if the words take more than `room`
+    /// bytes.
     #[pyo3(signature = (order, progress, room=None))]
     fn words(
         &mut self,

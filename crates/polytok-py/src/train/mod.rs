@@ -1,4 +1,5 @@
-//! Trainers, which learn the columns of a vocabulary from counted words. python/polytok/training is the public interface.
+//! Trainers, which learn the columns of a vocabulary from counted words. python/polytok/training is the public
+//! interface.
 
 mod bpe;
 mod counts;

@@ -11,8 +11,8 @@ use crate::errors::to_python;
 /// The shortest time between two calls of the Python function.
 const CALL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Calls a Python function (stage, done, of) and checks for Ctrl-C, up to 20 times a second. The reporter stores an exception of the
-/// function, because the engine's errors carry no Python objects.
+/// Calls a Python function (stage, done, of) and checks for Ctrl-C, up to 20 times a second. The reporter stores an
+/// exception of the function, because the engine's errors carry no Python objects.
 pub struct Reporter {
     function: Option<Py<PyAny>>,
     /// A function to call for each step.

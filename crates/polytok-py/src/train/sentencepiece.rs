@@ -234,9 +234,9 @@ fn merged_counts(corpus: CorpusKind) -> Result<WordCounter> {
     Ok(counted)
 }
 
-/// Returns at most `most` pieces with their scores, in the order of their ids, learned from words that were counted with the same
-/// options. Learning uses at most `room` bytes. `fit` has the options of Unigram training. If `keep` is false, the memory of the
-/// counts is freed during learning.
+/// Returns at most `most` pieces with their scores, in the order of their ids, learned from words that were counted
+/// with the same options. Learning uses at most `room` bytes. `fit` has the options of Unigram training. If `keep` is
+/// false, the memory of the counts is freed during learning.
 #[pyfunction]
 #[pyo3(signature = (model, counted, options, most, *, keep, room, fit, progress))]
 #[allow(clippy::too_many_arguments)] // Python passes them by name

@@ -52,8 +52,8 @@ fn gguf_write_strings<'py>(
     Ok(PyBytes::new(py, &gguf::write_strings(&to_core(texts)?, big_endian)))
 }
 
-/// Converts GPT-2's characters to bytes in the texts that `mapped` selects. Also returns the indexes of the selected texts with other
-/// characters.
+/// Converts GPT-2's characters to bytes in the texts that `mapped` selects. Also returns the indexes of the selected
+/// texts with other characters.
 #[pyfunction]
 fn gguf_byte_level<'py>(
     py: Python<'py>,

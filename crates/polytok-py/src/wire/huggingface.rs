@@ -9,7 +9,8 @@ use pyo3::types::PyBytes;
 
 use super::raised;
 
-/// The columns of a vocabulary as Python objects: blob, offsets, ids, scores, kinds. Scores are float64 if the file has scores.
+/// The columns of a vocabulary as Python objects: blob, offsets, ids, scores, kinds. Scores are float64 if the file has
+/// scores.
 type PyScoredColumns<'py> = (
     Bound<'py, PyBytes>,
     Bound<'py, PyArray1<u32>>,
@@ -82,8 +83,9 @@ fn huggingface_probe(data: &[u8]) -> PyResult<()> {
     huggingface::probe(data).map_err(raised)
 }
 
-/// Reads a tokenizer.json: the columns, the merges (m, 3) or None, whether the merges are written as pairs, the scores of the file if tokenizers
-/// rounds them to others, the number of texts that later entries replace, and the other fields of the document as JSON.
+/// Reads a tokenizer.json: the columns, the merges (m, 3) or None, whether the merges are written as pairs, the scores
+/// of the file if tokenizers rounds them to others, the number of texts that later entries replace, and the other
+/// fields of the document as JSON.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn huggingface_read<'py>(
@@ -109,7 +111,8 @@ fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: ScoredColumns<'p
     merges_to_python(py, &huggingface::merges_file(data, &vocab.to_core()?).map_err(raised)?)
 }
 
-/// Converts byte-level columns to columns of raw bytes, and reports whether all 256 bytes are rows; None if the vocabulary is not byte-level.
+/// Converts byte-level columns to columns of raw bytes, and reports whether all 256 bytes are rows; None if the
+/// vocabulary is not byte-level.
 #[pyfunction]
 fn huggingface_bytes<'py>(
     py: Python<'py>,

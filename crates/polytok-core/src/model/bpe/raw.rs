@@ -77,9 +77,8 @@ impl Bpe {
         result
     }
 
-    /// Reports whether a piece can be merged with spaces instead of U+2581. Symbols of Hugging Face's BPE
-    /// are also characters here, because this route is only for vocabularies without affixes that have an entry for each
-    /// byte.
+    /// Reports whether a piece can be merged with spaces instead of U+2581. Symbols of Hugging Face's BPE are also
+    /// characters here, because this route is only for vocabularies without affixes that have an entry for each byte.
     fn merges_raw(&self, merging: &Merging) -> bool {
         matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
             && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))

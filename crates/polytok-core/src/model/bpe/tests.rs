@@ -7,7 +7,8 @@ use crate::rng::Rng;
 use crate::spec::{Line, VocabColumns};
 use proptest::prelude::*;
 
-/// Merges the adjacent texts whose entry has the highest score, leftmost first, until no two adjacent texts are an entry.
+/// Merges the adjacent texts whose entry has the highest score, leftmost first, until no two adjacent texts are an
+/// entry.
 fn naive(rows: &[(String, f32, Kind)], text: &str) -> Vec<String> {
     let score = |text: &str| rows.iter().rev().find(|row| row.0 == text).map(|row| row.1);
     let mut symbols: Vec<String> = text.chars().map(String::from).collect();

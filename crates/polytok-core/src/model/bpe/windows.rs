@@ -1,15 +1,16 @@
 //! Merges a long text window by window, so that the work stays in the nearest caches of the processor and grows
 //! linearly.
 //!
-//! **Seams.** A sequence of symbols is the result of merging its text if every two neighbours are the result of merging their
-//! own text. Proof: as long as no merge has crossed a border between symbols, each symbol is merged as it would be alone, and
-//! the first merge across a border would also happen if the two symbols beside the border were the whole text. So a window is
-//! merged as if it were the text. Its last symbols, which can depend on the text after the window, are removed, and the next
-//! window starts where they started. If its first symbol is the one that was removed there, the border is one between
-//! neighbours of one correct sequence, and it is right. If not, the window before is merged again, with twice its length.
+//! **Seams.** A sequence of symbols is the result of merging its text if every two neighbours are the result of merging
+//! their own text. Proof: as long as no merge has crossed a border between symbols, each symbol is merged as it would
+//! be alone, and the first merge across a border would also happen if the two symbols beside the border were the whole
+//! text. So a window is merged as if it were the text. Its last symbols, which can depend on the text after the window,
+//! are removed, and the next window starts where they started. If its first symbol is the one that was removed there,
+//! the border is one between neighbours of one correct sequence, and it is right. If not, the window before is merged
+//! again, with twice its length.
 //!
-//! **Periods.** A window with the text of the window before it has the same symbols, so runs of one character cost next to
-//! nothing.
+//! **Periods.** A window with the text of the window before it has the same symbols, so runs of one character cost next
+//! to nothing.
 //!
 //! Cost: linear if symbols depend only on near text, as in all trained vocabularies; n log n at worst, because the
 //! number of doublings is limited and long windows use the heap. Twin: one heap for the whole text, see merge.rs.

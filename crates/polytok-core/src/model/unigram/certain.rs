@@ -33,8 +33,8 @@ const LARGEST_SCORE: f64 = 1e9;
 const CODE_SHIFT: u32 = 20;
 const CODE_OF_ONE: u32 = 1f32.to_bits() >> CODE_SHIFT;
 
-/// Returns the code of the magnitude of a sum: the magnitude rounded down to one of 256 steps up to 2^31. The code of NaN
-/// is above all steps.
+/// Returns the code of the magnitude of a sum: the magnitude rounded down to one of 256 steps up to 2^31. The code of
+/// NaN is above all steps.
 #[inline]
 pub(super) fn sum_code(sum: f32) -> u32 {
     (sum.abs().to_bits() >> CODE_SHIFT).saturating_sub(CODE_OF_ONE)
@@ -110,8 +110,8 @@ impl Default for SearchedWord {
 }
 
 impl SearchedWord {
-    /// Searches a word of at most `MOST_WORD_BYTES` bytes. Returns the code of the sum below which the path is certain; 0
-    /// if the path is never certain.
+    /// Searches a word of at most `MOST_WORD_BYTES` bytes. Returns the code of the sum below which the path is certain;
+    /// 0 if the path is never certain.
     pub fn search<S: Score>(&mut self, trie: &Trie, scores: &[S], unknown_score: f64, word: &[u8]) -> u8 {
         let positions = &mut self.positions[..=word.len()];
         positions.fill(UNREACHED);
@@ -154,8 +154,8 @@ impl SearchedWord {
         smallest
     }
 
-    /// Returns the entries of the path, [`UNKNOWN_ENTRY`] for unknown characters, with the offsets in the word at which they
-    /// end.
+    /// Returns the entries of the path, [`UNKNOWN_ENTRY`] for unknown characters, with the offsets in the word at which
+    /// they end.
     pub fn path(&self) -> &[(u32, u32)] {
         &self.path[..self.len]
     }

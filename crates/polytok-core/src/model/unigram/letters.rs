@@ -2,12 +2,12 @@
 //!
 //! There is a boundary between two characters that are adjacent in no piece (see `boundary::neighbours`): no piece of
 //! any segmentation crosses that offset. The text between two boundaries is a run of letters. A character that is in no
-//! piece of two or more characters is a run by itself. Consecutive characters that are in no piece at all are one run. A
-//! table has the properties of each code point, and records whether the normalizer copies the character (`raw`).
+//! piece of two or more characters is a run by itself. Consecutive characters that are in no piece at all are one run.
+//! A table has the properties of each code point, and records whether the normalizer copies the character (`raw`).
 //!
 //! Invariant: all pieces are UTF-8 (otherwise there are no `Letters`), so bytes of the text that are not UTF-8 are in
-//! no piece, and have the result of the search. No piece contains a NUL, because the code
-//! of NUL marks the end of the text and bytes that are not a character. Cost: one or two table lookups for each character.
+//! no piece, and have the result of the search. No piece contains a NUL, because the code of NUL marks the end of the
+//! text and bytes that are not a character. Cost: one or two table lookups for each character.
 
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
@@ -124,8 +124,8 @@ pub(super) struct Letters {
     ascii_pairs: Box<[u128; 128]>,
     /// The properties of the ASCII characters, a copy from `letters`.
     ascii: Box<[Letter; 128]>,
-    /// For each pair of bytes, 1 if a word ends between the two bytes or if one byte is not ASCII. The first byte is the
-    /// low half of the index. The second table is for text before normalization: there a word also ends before a
+    /// For each pair of bytes, 1 if a word ends between the two bytes or if one byte is not ASCII. The first byte is
+    /// the low half of the index. The second table is for text before normalization: there a word also ends before a
     /// character that the normalizer does not copy.
     word_ends: [Box<[u8; 1 << 16]>; 2],
     letters: CharTable,
@@ -218,8 +218,8 @@ impl Letters {
         (RUN_BATCH, at)
     }
 
-    /// Returns the run that starts with the character `char` at `at`, and the character after the run. Later characters of
-    /// the run have none of the flags `stop_flags`, which are 0 or `NOT_COPIED`.
+    /// Returns the run that starts with the character `char` at `at`, and the character after the run. Later characters
+    /// of the run have none of the flags `stop_flags`, which are 0 or `NOT_COPIED`.
     #[inline(always)]
     pub fn next_run(
         &self,
@@ -243,8 +243,8 @@ impl Letters {
         (LetterRun { start: at as u32, end: end as u32, kind, has_space }, next)
     }
 
-    /// Returns the end of the word whose first character ends at `end`, and the character after the word. Later characters
-    /// of the word have none of the flags `stop_flags`.
+    /// Returns the end of the word whose first character ends at `end`, and the character after the word. Later
+    /// characters of the word have none of the flags `stop_flags`.
     #[inline(always)]
     fn word_end(
         &self,
@@ -299,8 +299,8 @@ impl Letters {
         }
     }
 
-    /// Counts the characters from `end` on that are in no piece and have none of the flags `stop_flags`. Returns their end, the
-    /// character after them, and their number.
+    /// Counts the characters from `end` on that are in no piece and have none of the flags `stop_flags`. Returns their
+    /// end, the character after them, and their number.
     #[inline]
     fn unknown_end(&self, text: &[u8], mut end: usize, stop_flags: u32) -> (usize, LetterChar, u32) {
         let mut count = 0;

@@ -15,8 +15,8 @@ pub(super) const END: u32 = (1 << 24) - 1;
 /// The largest number of bytes of this cache, whatever the limit of all caches is.
 const MOST_BYTES: usize = 8 << 20;
 
-/// A path of up to five entries, and the code of the sum below which the path is certain (`certain::sum_code`); 0 if the
-/// path is never certain.
+/// A path of up to five entries, and the code of the sum below which the path is certain (`certain::sum_code`); 0 if
+/// the path is never certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PackedPath(u128);
 

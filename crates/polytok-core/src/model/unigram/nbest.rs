@@ -1,10 +1,10 @@
 //! The n best segmentations under a Unigram model, by A* from the text's end to its beginning.
 //!
-//! Reference: SentencePiece's `Lattice::NBest`. A hypothesis is a node and a path from that node to the end. The priority
-//! of a hypothesis is the score of the best whole path that contains it, from the Viterbi scores. So the best paths are
-//! found first.
-//! The agenda is a binary heap with the moves of libstdc++'s `push_heap` and `pop_heap`: they decide the order of ties.
-//! The same search draws samples without replacement when priorities are perturbed (see `sample`).
+//! Reference: SentencePiece's `Lattice::NBest`. A hypothesis is a node and a path from that node to the end. The
+//! priority of a hypothesis is the score of the best whole path that contains it, from the Viterbi scores. So the best
+//! paths are found first. The agenda is a binary heap with the moves of libstdc++'s `push_heap` and `pop_heap`: they
+//! decide the order of ties. The same search draws samples without replacement when priorities are perturbed (see
+//! `sample`).
 //!
 //! Limits: as in the references, an agenda of 10,000 is truncated to its best 512 (or 10 n, if fewer). 0.2.3 also
 //! truncates the agenda at 100,000 stored hypotheses, and returns only the best path after 10 truncations, 500,000
@@ -47,8 +47,8 @@ pub fn max_nbest(line: Line) -> usize {
 }
 
 impl Unigram {
-    /// Returns up to `n` segmentations, best first. If `n` is 0 or 1, returns the segmentation of [`Unigram::segment`] with
-    /// score 0. In 0.2.1 an `n` above 1024 counts as 1024; in 0.2.3 an `n` above 512 is an error.
+    /// Returns up to `n` segmentations, best first. If `n` is 0 or 1, returns the segmentation of [`Unigram::segment`]
+    /// with score 0. In 0.2.1 an `n` above 1024 counts as 1024; in 0.2.3 an `n` above 512 is an error.
     pub fn nbest(&self, norm: &[u8], n: usize) -> Result<Vec<ScoredSegmentation>> {
         let max = max_nbest(self.line);
         if n > max && self.line == Line::V0_2_3 {
@@ -70,8 +70,8 @@ impl Unigram {
     }
 }
 
-/// Returns the ids of the best two segmentations of a lattice; [`Lattice::of`] describes `nodes`. Returns `None` if there
-/// is only one segmentation, or if 0.2.3 gives up the search. A trainer calls this function for each piece.
+/// Returns the ids of the best two segmentations of a lattice; [`Lattice::of`] describes `nodes`. Returns `None` if
+/// there is only one segmentation, or if 0.2.3 gives up the search. A trainer calls this function for each piece.
 pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Option<[Vec<u32>; 2]> {
     let lattice = Lattice::of(nodes, chars, line);
     let viterbi = lattice.viterbi();
@@ -205,7 +205,8 @@ impl Beam {
         len >= MAX_AGENDA || (line == Line::V0_2_3 && len > kept_count && self.hypotheses.len() >= self.max_hypotheses)
     }
 
-    /// Truncates the agenda to the best `kept_count` hypotheses, and removes hypotheses that are on no path of the agenda.
+    /// Truncates the agenda to the best `kept_count` hypotheses, and removes hypotheses that are on no path of the
+    /// agenda.
     fn truncate(&mut self, kept_count: usize) {
         let mut agenda = Agenda::default();
         let mut hypotheses = Vec::new();
@@ -220,8 +221,8 @@ impl Beam {
         self.truncations += 1;
     }
 
-    /// Copies `top` and the hypotheses to its right into `hypotheses`, unless they are already copied. Returns the new index
-    /// of `top`.
+    /// Copies `top` and the hypotheses to its right into `hypotheses`, unless they are already copied. Returns the new
+    /// index of `top`.
     fn keep(&self, top: u32, hypotheses: &mut Vec<Hypothesis>, new_indexes: &mut [u32]) -> u32 {
         let mut chain = Vec::new();
         let mut at = top;
@@ -255,8 +256,8 @@ impl Agenda {
         self.sift_up(self.heap.len() - 1, (priority, hypothesis));
     }
 
-    /// Removes and returns the root. The hole at the root moves to the bottom along the larger children (the right child if
-    /// they are equal); then the last entry moves up from there.
+    /// Removes and returns the root. The hole at the root moves to the bottom along the larger children (the right
+    /// child if they are equal); then the last entry moves up from there.
     fn pop(&mut self) -> Option<(f32, u32)> {
         let last = self.heap.pop()?;
         let Some(&top) = self.heap.first() else { return Some(last) };

@@ -9,10 +9,11 @@
 //! At any other character the scan stops (`ScanStop`), at a boundary that later text cannot change. From there the
 //! normalizer's steps run until the next boundary before a copied character (`rewrite`). A boundary depends on the
 //! normalized characters before and after: neither character can be rewritten, and neither can be followed by a later
-//! character of a key. A character that is in no longer piece has a boundary on both sides, whatever its neighbours are.
+//! character of a key. A character that is in no longer piece has a boundary on both sides, whatever its neighbours
+//! are.
 //!
-//! Cost: linear. Worst input: a text whose characters are all rewritten, which costs as much as normalization. Twin: the
-//! normalized text.
+//! Cost: linear. Worst input: a text whose characters are all rewritten, which costs as much as normalization. Twin:
+//! the normalized text.
 
 use super::letters::{Letter, LetterChar, LetterRun, Letters, RUN_BATCH};
 use crate::normalize::charsmap::KeyChar;
@@ -70,7 +71,8 @@ impl Letters {
         if !rules.flags.iter().any(|&(char, _)| char == '\u{2581}') {
             rules.flags.push(('\u{2581}', Letter::REWRITTEN));
         }
-        // A user-defined piece of one character is copied, unless a longer user-defined piece starts with the character.
+        // A user-defined piece of one character is copied, unless a longer user-defined piece starts with the
+        // character.
         for piece in user_defined.clone() {
             let Some((first, len)) = decode_strict(piece) else { return false };
             let with_same_start = user_defined.clone().filter(|other| other.starts_with(&piece[..len]));
@@ -181,7 +183,8 @@ impl Letters {
         }
     }
 
-    /// Reports whether there is a boundary between the normalized text and the text from `at` on, which is not normalized.
+    /// Reports whether there is a boundary between the normalized text and the text from `at` on, which is not
+    /// normalized.
     fn is_boundary(&self, normalized: &[u8], text: &[u8], at: usize) -> bool {
         let next = self.char_at(text, at);
         if next.letter.has_any(STOP) || self.follows(text, at + next.len) {

@@ -1,10 +1,10 @@
 //! Random segmentations under a Unigram model: subword regularization.
 //!
-//! Reference: SentencePiece's `SampleEncode`, and of 0.2.1 `SampleEncodeAndScore` and `CalculateEntropy` (0.2.3
-//! removed these two functions; polytok has them for both releases). A segmentation has probability proportional to exp(alpha ×
+//! Reference: SentencePiece's `SampleEncode`, and of 0.2.1 `SampleEncodeAndScore` and `CalculateEntropy` (0.2.3 removed
+//! these two functions; polytok has them for both releases). A segmentation has probability proportional to exp(alpha ×
 //! score). With replacement, a segmentation is drawn piece by piece from the end, each piece in proportion to the
-//! forward sums (forward filtering, backward sampling). Without replacement, the A* search of `nbest` runs on scores with added
-//! Gumbel noise, so that its first k paths are k draws without replacement (Kool, van Hoof and Welling,
+//! forward sums (forward filtering, backward sampling). Without replacement, the A* search of `nbest` runs on scores
+//! with added Gumbel noise, so that its first k paths are k draws without replacement (Kool, van Hoof and Welling,
 //! "Stochastic Beams and Where to Find Them", 2019).
 //!
 //! Cost: one pass over the lattice for each draw; one search for all draws without replacement.
@@ -62,8 +62,8 @@ impl Unigram {
         Ok(lattice.segments(&path))
     }
 
-    /// Returns random segmentations with scores; none for an empty text. With replacement, a score is the logarithm of the
-    /// probability of the segmentation. Without replacement, a score is the logarithm of the probability that the
+    /// Returns random segmentations with scores; none for an empty text. With replacement, a score is the logarithm of
+    /// the probability of the segmentation. Without replacement, a score is the logarithm of the probability that the
     /// segmentation is among the draws. The last draw is only the threshold of the scores, so at least one of all
     /// segmentations is never returned.
     pub fn sample_with_score(
@@ -105,8 +105,8 @@ impl Unigram {
     }
 }
 
-/// Draws a path from the end, each piece in proportion to the sum of all paths through the piece. Returns the nodes from
-/// left to right.
+/// Draws a path from the end, each piece in proportion to the sum of all paths through the piece. Returns the nodes
+/// from left to right.
 fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> Vec<u32> {
     let mut path = Vec::new();
     let mut log_weights = Vec::new();
@@ -217,7 +217,8 @@ impl Strategy for Perturbed<'_> {
             before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
         for (&left, &(log, perturbed)) in before.iter().zip(&children) {
-            // Conditions the noise of the children so that its maximum is the parent's, with the paper's stable formula.
+            // Conditions the noise of the children so that its maximum is the parent's, with the paper's stable
+            // formula.
             let v = from.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
             visit(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
         }

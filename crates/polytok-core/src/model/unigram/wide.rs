@@ -1,12 +1,12 @@
 //! The Unigram models of Hugging Face and llama.cpp, with sums in double precision.
 //!
-//! Reference: `Unigram::encode_optimized` and `tokenize` of tokenizers, `llm_tokenizer_ugm_session` of llama.cpp; the search is in
-//! `best_path`. Both references merge adjacent unknown characters into one token, and the text of the unknown entry also
-//! counts as unknown. Of equal entries both use the last. Hugging Face matches entries of every kind. It looks each run of
-//! unknown characters up as a whole, and then replaces the run by the entries of its bytes if every byte has an entry. If
-//! the best path to any offset ever ends with an unknown character and no entry is of kind Unknown, Hugging Face fails,
-//! even if the final path has no unknown character. llama.cpp ignores reserved entries, and its user-defined entries have
-//! score 0.
+//! Reference: `Unigram::encode_optimized` and `tokenize` of tokenizers, `llm_tokenizer_ugm_session` of llama.cpp; the
+//! search is in `best_path`. Both references merge adjacent unknown characters into one token, and the text of the
+//! unknown entry also counts as unknown. Of equal entries both use the last. Hugging Face matches entries of every
+//! kind. It looks each run of unknown characters up as a whole, and then replaces the run by the entries of its bytes
+//! if every byte has an entry. If the best path to any offset ever ends with an unknown character and no entry is of
+//! kind Unknown, Hugging Face fails, even if the final path has no unknown character. llama.cpp ignores reserved
+//! entries, and its user-defined entries have score 0.
 //!
 //! Memory: 16 bytes per byte of text. Twin of llama.cpp's model: python/polytok/reference/llama_cpp_ugm.py.
 
@@ -141,8 +141,8 @@ impl WideUnigram {
     }
 }
 
-/// Returns the lowest score minus the penalty. Hugging Face compares all entries in double precision, llama.cpp the normal
-/// entries in single precision.
+/// Returns the lowest score minus the penalty. Hugging Face compares all entries in double precision, llama.cpp the
+/// normal entries in single precision.
 fn unknown_score(vocab: &Vocab, is_hugging_face: bool) -> f64 {
     let rows = vocab.rows();
     if is_hugging_face {

@@ -204,8 +204,8 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Sends a cached path. Returns the sum after the path. There is no branch for the number of entries, because it would
-    /// be mispredicted: missing entries use the last row, which changes no sum.
+    /// Sends a cached path. Returns the sum after the path. There is no branch for the number of entries, because it
+    /// would be mispredicted: missing entries use the last row, which changes no sum.
     #[inline]
     fn send_cached(&self, path: PackedPath, sum: S::Sum, start: u32, receiver: &mut impl Receiver) -> Result<S::Sum> {
         let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH_ENTRIES], 0);
@@ -220,8 +220,8 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Sends the path of a word that is not cached, or whose cached path is not certain at this sum. Returns the sum after
-    /// the word.
+    /// Sends the path of a word that is not cached, or whose cached path is not certain at this sum. Returns the sum
+    /// after the word.
     #[inline(never)]
     fn solve_missing(
         &self,

@@ -55,7 +55,8 @@ fn every_character_is_rewritten_as_by_the_steps() {
     }
 }
 
-/// All characters are local in llama.cpp's step, so the words of the rewritten text must be the words of the step's output.
+/// All characters are local in llama.cpp's step, so the words of the rewritten text must be the words of the step's
+/// output.
 #[test]
 fn words_of_every_character_are_those_of_the_step() {
     for (lowercase, strip_accents) in [(false, false), (false, true), (true, false), (true, true)] {

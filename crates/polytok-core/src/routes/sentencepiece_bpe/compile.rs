@@ -70,8 +70,8 @@ impl TextTables {
         Some(tables)
     }
 
-    /// Adds the user-defined pieces; None if texts must be normalized first. A piece of one character that no other piece starts
-    /// with is a character with boundaries on both sides.
+    /// Adds the user-defined pieces; None if texts must be normalized first. A piece of one character that no other
+    /// piece starts with is a character with boundaries on both sides.
     fn add_user_defined(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
         pieces.retain(|(piece, _)| !piece.contains(&b' ')); // the normalizer replaces spaces before pieces are matched
         let is_odd = |piece: &[u8]| {
@@ -127,8 +127,8 @@ fn ids_of(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<Tok
     }
 }
 
-/// Returns the pairs of characters that are adjacent in entries, with a space instead of U+2581, as in texts. None if an entry is
-/// not UTF-8.
+/// Returns the pairs of characters that are adjacent in entries, with a space instead of U+2581, as in texts. None if
+/// an entry is not UTF-8.
 fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     // An entry with a space matches nothing, because the normalizer replaces spaces.
     let entries = || bpe.reachable().filter(|entry| !entry.contains(&b' '));
@@ -141,8 +141,8 @@ fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
 }
 
-/// Returns a table that has 1 for two ASCII characters if they are adjacent in no entry. The left character is the low byte of
-/// the index.
+/// Returns a table that has 1 for two ASCII characters if they are adjacent in no entry. The left character is the low
+/// byte of the index.
 fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
     let mut ascii_boundaries = Box::new([0; 1 << 16]);
     for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {

@@ -1,17 +1,17 @@
 //! The route of SentencePiece's BPE: splits texts at boundaries before normalization.
 //!
-//! If the normalizer only replaces spaces by U+2581, the text is not rewritten: a space represents U+2581, and only parts
-//! that are not cached are normalized for the model. As in `boundary`, there is a boundary between two characters that
-//! are adjacent in no entry, because nothing can merge there. A table has the boundaries between two ASCII bytes; 64
-//! bytes are tested together. Every other character has a number with two flags: whether a character precedes or
+//! If the normalizer only replaces spaces by U+2581, the text is not rewritten: a space represents U+2581, and only
+//! parts that are not cached are normalized for the model. As in `boundary`, there is a boundary between two characters
+//! that are adjacent in no entry, because nothing can merge there. A table has the boundaries between two ASCII bytes;
+//! 64 bytes are tested together. Every other character has a number with two flags: whether a character precedes or
 //! follows it in an entry. The flags decide most cases; the other pairs are looked up in a set of pairs.
 //!
 //! A character between two boundaries is a part by itself. The number of the character also has the id of that part, or
-//! a mark that the part is encoded as bytes. So scripts whose characters rarely merge need no cache. User-defined pieces
-//! are matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by U+FFFD.
+//! a mark that the part is encoded as bytes. So scripts whose characters rarely merge need no cache. User-defined
+//! pieces are matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by U+FFFD.
 //!
-//! Cost: linear in the text, and in the length of the longest user-defined piece at each offset where a piece can start.
-//! Twin: the pipeline without a route.
+//! Cost: linear in the text, and in the length of the longest user-defined piece at each offset where a piece can
+//! start. Twin: the pipeline without a route.
 
 mod compile;
 mod run;
@@ -33,8 +33,8 @@ use crate::utf8::valid;
 
 pub(crate) use run::TextParts;
 
-/// The number of bytes of text after which the tables pay: building the tables takes as long as normalizing some hundred
-/// kilobytes.
+/// The number of bytes of text after which the tables pay: building the tables takes as long as normalizing some
+/// hundred kilobytes.
 const TABLES_PAY_AFTER: usize = 1 << 17;
 
 /// The number of bytes after a text, so that reads of many bytes stay inside the buffer.
@@ -48,7 +48,8 @@ const MAX_BYTES: usize = u32::MAX as usize / 3 - PADDING;
 const JOINS_LEFT: u32 = 1 << 31;
 /// A flag of a character that another character follows in some entry.
 const JOINS_RIGHT: u32 = 1 << 30;
-/// The bits of the value of a character: the id of the character between two boundaries, or `PIECE`, `BYTES` or `INVALID`.
+/// The bits of the value of a character: the id of the character between two boundaries, or `PIECE`, `BYTES` or
+/// `INVALID`.
 const VALUE: u32 = (1 << 30) - 1;
 
 /// The value of a part whose ids are in the cache or computed by the model.

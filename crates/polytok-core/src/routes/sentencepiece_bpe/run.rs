@@ -1,4 +1,5 @@
-//! Encodes the parts of a text: looks them up in the cache in batches, and runs the model for parts that are not cached.
+//! Encodes the parts of a text: looks them up in the cache in batches, and runs the model for parts that are not
+//! cached.
 
 use super::scan::{MAX_PARTS, ScannedParts};
 use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
@@ -61,7 +62,8 @@ impl SentencePieceBpe {
         }
     }
 
-    /// Writes the text to `buffer`, with the prefix and the padding that `fill` needs. Returns the end of the text in `buffer`.
+    /// Writes the text to `buffer`, with the prefix and the padding that `fill` needs. Returns the end of the text in
+    /// `buffer`.
     fn load_text(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
         buffer.clear();
         buffer.reserve(text.len() + 1 + PADDING);
@@ -109,7 +111,8 @@ impl TextWalk<'_> {
         Ok(())
     }
 
-    /// Encodes a part that is not cached, or unknown text. Caches the ids if they do not depend on the neighbouring text.
+    /// Encodes a part that is not cached, or unknown text. Caches the ids if they do not depend on the neighbouring
+    /// text.
     #[inline(never)]
     fn encode_missing<S: IdSink>(
         &self,
@@ -138,8 +141,8 @@ impl TextWalk<'_> {
         Ok(())
     }
 
-    /// Writes the ids of the segments with the ids of its bytes for each unknown segment. Returns false if bytes have no ids: then
-    /// adjacent unknown text becomes one unknown token, which depends on the text around the piece.
+    /// Writes the ids of the segments with the ids of its bytes for each unknown segment. Returns false if bytes have
+    /// no ids: then adjacent unknown text becomes one unknown token, which depends on the text around the piece.
     fn spell_unknown(&self, piece: &[u8], SegmenterScratch { segments, ids, .. }: &mut SegmenterScratch) -> bool {
         let Some(bytes) = &self.tables.bytes else { return false };
         ids.clear();

@@ -11,7 +11,8 @@ const BLOCK: usize = 64;
 /// The largest number of parts in a batch.
 pub(super) const MAX_PARTS: usize = 192;
 
-/// A batch of parts in the order of the text. A part starts at the end of the part before. The memory is allocated once.
+/// A batch of parts in the order of the text. A part starts at the end of the part before. The memory is allocated
+/// once.
 pub(super) struct ScannedParts {
     boundaries: [u32; MAX_PARTS + 1],
     values: [u32; MAX_PARTS],
@@ -176,8 +177,8 @@ impl TextTables {
         (cursor.start, cursor.at, cursor.last) = (start, at, last);
     }
 
-    /// Returns a bit for each of `len` ASCII bytes from `at` on, set if a boundary is before the byte. The byte before `at` must
-    /// be ASCII too.
+    /// Returns a bit for each of `len` ASCII bytes from `at` on, set if a boundary is before the byte. The byte before
+    /// `at` must be ASCII too.
     #[inline]
     fn boundaries_of(&self, text: &[u8], at: usize, len: usize) -> u64 {
         let Some(window) = text[at - 1..].first_chunk::<{ BLOCK + 1 }>() else { return 0 };
@@ -212,7 +213,8 @@ impl TextTables {
 }
 
 impl ScannedChar {
-    /// Returns the value of a part that ends with this character: the value of the character if the part has no other one.
+    /// Returns the value of a part that ends with this character: the value of the character if the part has no other
+    /// one.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {
         if end - start == self.len { self.number & VALUE } else { PIECE }

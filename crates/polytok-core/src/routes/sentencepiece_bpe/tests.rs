@@ -63,7 +63,8 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
     }
 }
 
-/// Returns Hugging Face's form of such a model, which lists all pairs of entries that merge to an entry, in entry order.
+/// Returns Hugging Face's form of such a model, which lists all pairs of entries that merge to an entry, in entry
+/// order.
 fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     let spec = spec(pieces, Unknown::Bytes, true, true);
     let entry = |id: usize| {
@@ -97,8 +98,8 @@ fn warm_up(tokenizer: &Tokenizer) -> bool {
     matches!(&tokenizer.route, Some(Route::SentencePieceBpe(route)) if route.warm_up(&tokenizer.segmenter))
 }
 
-/// Checks that the route has the ids of the pipeline without a route: before and after the tables are built, with an empty
-/// and a filled cache.
+/// Checks that the route has the ids of the pipeline without a route: before and after the tables are built, with an
+/// empty and a filled cache.
 fn check(spec: Spec, texts: &[Vec<u8>]) {
     let fast = Tokenizer::compile(spec.clone()).unwrap();
     let mut slow = Tokenizer::compile(spec).unwrap();
@@ -152,7 +153,8 @@ fn the_route_is_used_if_its_ids_are_exact() {
     assert!(has(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
     assert!(has(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
     assert!(warm_up(&Tokenizer::compile(listed_spec(&[piece("a", false), piece("\u{2581}a", false)])).unwrap()));
-    // In turn: U+FFFD in a piece has no id; an error has an offset in the normalized text; a user-defined piece has U+2581.
+    // In turn: U+FFFD in a piece has no id; an error has an offset in the normalized text; a user-defined piece has
+    // U+2581.
     assert!(!has(&[piece("a\u{FFFD}", false)], Unknown::Bytes));
     assert!(!has(&[], Unknown::Error));
     assert!(!has(&[piece("\u{2581}a", true)], Unknown::Bytes));

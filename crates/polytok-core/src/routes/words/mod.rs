@@ -1,9 +1,10 @@
-//! The route for words: a table normalizes the text if normalization changes it (`normalize::by_char`), and the words are looked up
-//! in the cache.
+//! The route for words: a table normalizes the text if normalization changes it (`normalize::by_char`), and the words
+//! are looked up in the cache.
 //!
-//! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows those characters
-//! (`SplitChain::compile_with_spaced`) and needs no spaces. llama.cpp's normalizer of BERT vocabularies inserts U+0000 between words; the
-//! route finds the same words without it. Hugging Face's Unigram inserts U+2581 before each word; see `marked`.
+//! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows those
+//! characters (`SplitChain::compile_with_spaced`) and needs no spaces. llama.cpp's normalizer of BERT vocabularies
+//! inserts U+0000 between words; the route finds the same words without it. Hugging Face's Unigram inserts U+2581
+//! before each word; see `marked`.
 //!
 //! Twin: the general path through the pipeline.
 
@@ -27,7 +28,8 @@ use crate::utf8::valid;
 pub(crate) struct WordsRoute {
     rewrites: CharRewrites,
     split: WordSplit,
-    /// True if the model gives a word the same ids anywhere in a text, so that the text can differ from the normalized text in spaces.
+    /// True if the model gives a word the same ids anywhere in a text, so that the text can differ from the normalized
+    /// text in spaces.
     takes_all: bool,
 }
 

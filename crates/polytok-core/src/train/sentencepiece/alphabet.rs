@@ -1,8 +1,9 @@
 //! Chooses the alphabet of a vocabulary: the most frequent characters, until they cover the requested part of the text.
 //!
 //! Reference: `LoadSentences`. Required characters come first. The other characters follow by falling count, then by
-//! code point. Characters are added until their share of all characters reaches the coverage; the share and the coverage
-//! are compared as float32. The boundary character counts as covered but is never in the alphabet. U+0000 is ignored.
+//! code point. Characters are added until their share of all characters reaches the coverage; the share and the
+//! coverage are compared as float32. The boundary character counts as covered but is never in the alphabet. U+0000 is
+//! ignored.
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::{Error, Result};
@@ -50,7 +51,8 @@ fn count_overflow() -> Error {
 
 /// The characters that are pieces, with their counts.
 pub struct Alphabet {
-    /// The characters and their counts: the most frequent first, then by code point. A required character can have count 0.
+    /// The characters and their counts: the most frequent first, then by code point. A required character can have
+    /// count 0.
     pub chars: Vec<(char, u64)>,
     /// The index in `chars` of each code point, or `NONE`.
     indices: Vec<u32>,
@@ -97,7 +99,8 @@ impl Alphabet {
         Alphabet::choose(counts, &SentencePieceOptions { use_all_vocab: true, ..options.clone() })
     }
 
-    /// Returns an error if the alphabet has more than `max_pieces` characters; `max_pieces` excludes the reserved pieces.
+    /// Returns an error if the alphabet has more than `max_pieces` characters; `max_pieces` excludes the reserved
+    /// pieces.
     pub fn check_fits(&self, max_pieces: usize, options: &SentencePieceOptions) -> Result<()> {
         if self.chars.len() <= max_pieces {
             return Ok(());

@@ -1,20 +1,21 @@
-//! SentencePiece's BPE trainer: merges the most frequent pair of adjacent symbols into a new symbol, which is a piece, and
-//! repeats.
+//! SentencePiece's BPE trainer: merges the most frequent pair of adjacent symbols into a new symbol, which is a piece,
+//! and repeats.
 //!
-//! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. A pair is two symbols. Of two equally frequent pairs, the
-//! pair with fewer characters is merged first; of equally long pairs, the pair with the lower text. Overlapping occurrences
-//! of a pair are all counted. A pair whose text is already a piece is dropped and never merged. A pair stays a candidate
-//! after its last occurrence disappears, even if the pair existed only while another pair was being merged (`ab a` in
-//! `abab`, before the second `ab` is merged). After all pairs that occur, pairs without occurrences also get pieces.
+//! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. A pair is two symbols. Of two equally frequent pairs,
+//! the pair with fewer characters is merged first; of equally long pairs, the pair with the lower text. Overlapping
+//! occurrences of a pair are all counted. A pair whose text is already a piece is dropped and never merged. A pair
+//! stays a candidate after its last occurrence disappears, even if the pair existed only while another pair was being
+//! merged (`ab a` in `abab`, before the second `ab` is merged). After all pairs that occur, pairs without occurrences
+//! also get pieces.
 //!
-//! The cells are shared with [`crate::train::bpe`]; position lists, counts and queue differ. That trainer forgets a pair
-//! without occurrences, breaks ties by ids or positions, and sums the changes of counts per neighbour. This trainer keeps
-//! the pair, breaks ties by text, and changes counts in the order of the occurrences, because the order decides which
-//! short-lived pairs exist.
+//! The cells are shared with [`crate::train::bpe`]; position lists, counts and queue differ. That trainer forgets a
+//! pair without occurrences, breaks ties by ids or positions, and sums the changes of counts per neighbour. This
+//! trainer keeps the pair, breaks ties by text, and changes counts in the order of the occurrences, because the order
+//! decides which short-lived pairs exist.
 //!
-//! Invariant: every pair with a new symbol is created while that symbol's pair is merged. Afterwards the count of the pair
-//! can only fall, so the queue can be lazy. Cost: a few lookups for each merged occurrence, and one validity check for each
-//! distinct pair. Worst input: one long unit without repeated pairs.
+//! Invariant: every pair with a new symbol is created while that symbol's pair is merged. Afterwards the count of the
+//! pair can only fall, so the queue can be lazy. Cost: a few lookups for each merged occurrence, and one validity check
+//! for each distinct pair. Worst input: one long unit without repeated pairs.
 
 pub mod coverage;
 mod limited;
@@ -86,8 +87,8 @@ fn merges(
     Ok(trainer.merged)
 }
 
-/// Calls `each` with the symbols and the count of every segment: a longest run of two or more characters of the alphabet
-/// within a unit.
+/// Calls `each` with the symbols and the count of every segment: a longest run of two or more characters of the
+/// alphabet within a unit.
 fn each_segment(
     units: &mut WordCounter,
     alphabet: &Alphabet,
@@ -187,8 +188,8 @@ impl<'v> PieceMerger<'v> {
         self.cells.memory() + 4 * self.unit_of.len() + 8 * self.counts.len() + self.pairs.memory() + self.queue.memory()
     }
 
-    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `room` bytes, but never before the
-    /// first merge.
+    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `room` bytes, but never before
+    /// the first merge.
     fn run(&mut self, min_count: u64, room: usize) -> Result<StopReason> {
         let merges_before = self.merged.len();
         while self.merged.len() < self.max_merges {

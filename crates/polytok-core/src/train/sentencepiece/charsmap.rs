@@ -1,7 +1,7 @@
 //! Compiles normalization rules to the character map of a SentencePiece model.
 //!
-//! Reference: `Builder` of SentencePiece, whose output is reproduced byte for byte: a double array that maps keys to offsets, then
-//! the sorted replacements, each ended by a zero byte. [`named`] derives the rule sets that have names.
+//! Reference: `Builder` of SentencePiece, whose output is reproduced byte for byte: a double array that maps keys to
+//! offsets, then the sorted replacements, each ended by a zero byte. [`named`] derives the rule sets that have names.
 
 mod dawg;
 mod double_array;
@@ -78,8 +78,8 @@ fn check(rules: &CharsmapRules) -> Result<()> {
     Ok(())
 }
 
-/// Parses a file of rules. Each line has hexadecimal code points, a tab, and the code points that replace them; text after a
-/// second tab is ignored. Of several rules for the same characters, the last rule counts.
+/// Parses a file of rules. Each line has hexadecimal code points, a tab, and the code points that replace them; text
+/// after a second tab is ignored. Of several rules for the same characters, the last rule counts.
 pub fn parse(file: &str) -> Result<CharsmapRules> {
     let mut rules = Vec::new();
     for (number, line) in file.lines().enumerate() {

@@ -1,7 +1,7 @@
 //! Reads texts in several threads: each thread reads parts of texts and passes the sentences to its own sink.
 //!
-//! Every sentence has an ordinal that depends only on the position of the sentence in the corpus, so results do not depend
-//! on the number of threads. Memory: the memory of the sinks, plus the sampled sentences if a sample is drawn.
+//! Every sentence has an ordinal that depends only on the position of the sentence in the corpus, so results do not
+//! depend on the number of threads. Memory: the memory of the sinks, plus the sampled sentences if a sample is drawn.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,9 +27,9 @@ pub trait SentenceSink: Send {
         Ok(())
     }
 
-    /// Receives a normalized sentence, in which boundary characters replace reserved pieces, the number of times that the
-    /// sentence counts, and its ordinal. Later sentences have higher ordinals; the next ordinal is higher by at least the
-    /// length of the sentence in bytes.
+    /// Receives a normalized sentence, in which boundary characters replace reserved pieces, the number of times that
+    /// the sentence counts, and its ordinal. Later sentences have higher ordinals; the next ordinal is higher by at
+    /// least the length of the sentence in bytes.
     fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
 }
 
@@ -48,8 +48,8 @@ struct CorpusPart<'t> {
     ordinal: u64,
 }
 
-/// Returns the first ordinal after a text. A normalized sentence can be longer than its text, but none of its words starts after
-/// three times the bytes of the text plus a space.
+/// Returns the first ordinal after a text. A normalized sentence can be longer than its text, but none of its words
+/// starts after three times the bytes of the text plus a space.
 fn ordinal_after(ordinal: u64, text: &[u8]) -> u64 {
     ordinal + 4 * text.len() as u64 + 4
 }

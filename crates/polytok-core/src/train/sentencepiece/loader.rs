@@ -1,8 +1,9 @@
 //! Reads texts as normalized sentences, with boundary characters where no piece may cross.
 //!
-//! Reference: `LoadSentences`. A sentence that is empty, too long or contains U+2585 is skipped; skipped sentences are counted,
-//! except empty ones. The other sentences are normalized as if no piece were reserved; then the boundary character
-//! replaces each longest match of a reserved piece. In 0.2.3 the boundary character replaces the delimiter too.
+//! Reference: `LoadSentences`. A sentence that is empty, too long or contains U+2585 is skipped; skipped sentences are
+//! counted, except empty ones. The other sentences are normalized as if no piece were reserved; then the boundary
+//! character replaces each longest match of a reserved piece. In 0.2.3 the boundary character replaces the delimiter
+//! too.
 
 use super::options::{RARE_CHAR, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
@@ -128,8 +129,8 @@ impl Loader {
         Ok(())
     }
 
-    /// Appends `text` to `out`, with boundary characters in place of reserved pieces. Every match starts at a character, because
-    /// the pieces and the text are UTF-8.
+    /// Appends `text` to `out`, with boundary characters in place of reserved pieces. Every match starts at a
+    /// character, because the pieces and the text are UTF-8.
     fn replace_meta(&self, text: &[u8], out: &mut Vec<u8>) {
         let (mut from, mut at) = (0, 0);
         while let Some(skipped) = text[at..].iter().position(|&byte| self.meta_starts[byte as usize]) {

@@ -1,11 +1,12 @@
 //! SentencePiece's trainers, and the steps that these trainers share.
 //!
 //! ```text
-//! texts ─▶ corpus (loader: read, normalize, mark boundaries) ─▶ sinks (units, words, …) ─▶ counts ─▶ alphabet ─▶ trainer ─▶ pieces with scores
+//! texts ─▶ corpus (loader: read, normalize, mark boundaries) ─▶ sinks (units, words, …) ─▶ counts ─▶ alphabet ─▶
+//! trainer ─▶ pieces with scores
 //! ```
 //!
-//! [`options`] has the training options; [`validity`] decides which strings can be pieces. Python adds the reserved pieces and
-//! assigns the ids.
+//! [`options`] has the training options; [`validity`] decides which strings can be pieces. Python adds the reserved
+//! pieces and assigns the ids.
 
 pub mod alphabet;
 pub mod bpe;

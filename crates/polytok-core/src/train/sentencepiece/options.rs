@@ -105,8 +105,8 @@ impl Default for SentencePieceOptions {
 pub const RARE_CHAR: char = '\u{2585}';
 
 impl SentencePieceOptions {
-    /// Returns the character that replaces a reserved piece or a delimiter; no piece contains that character. It depends on
-    /// the SentencePiece version.
+    /// Returns the character that replaces a reserved piece or a delimiter; no piece contains that character. It
+    /// depends on the SentencePiece version.
     pub fn boundary(&self) -> char {
         match self.line {
             Line::V0_2_1 => '\t',

@@ -1,8 +1,8 @@
 //! Selects a fixed number of sentences: the first sentences, or a random sample drawn in one pass.
 //!
-//! SentencePiece 0.2.1 draws with a Mersenne twister of a fixed seed and libstdc++'s uniform distribution; this module draws the
-//! same sentences. SentencePiece 0.2.3 draws different sentences in every process, so there is no result to match; options
-//! with its version draw like 0.2.1.
+//! SentencePiece 0.2.1 draws with a Mersenne twister of a fixed seed and libstdc++'s uniform distribution; this module
+//! draws the same sentences. SentencePiece 0.2.3 draws different sentences in every process, so there is no result to
+//! match; options with its version draw like 0.2.1.
 
 /// The seed of SentencePiece's sampler.
 const SEED: u32 = 12_345_678;
@@ -84,8 +84,9 @@ impl Twister {
         y ^ y >> 18
     }
 
-    /// Returns a random number below `bound`. For bounds below 2^32 the result is that of libstdc++: the high half of a product,
-    /// drawn again if the product would bias the result (Lemire's method). Larger bounds join two draws, unlike libstdc++.
+    /// Returns a random number below `bound`. For bounds below 2^32 the result is that of libstdc++: the high half of a
+    /// product, drawn again if the product would bias the result (Lemire's method). Larger bounds join two draws,
+    /// unlike libstdc++.
     fn below(&mut self, bound: u64) -> u64 {
         let Ok(bound) = u32::try_from(bound) else {
             return ((u64::from(self.draw()) << 32) | u64::from(self.draw())) % bound;

@@ -1,9 +1,9 @@
 //! Counts units: the segments of sentences whose borders no piece crosses. Units are short, so many of them repeat.
 //!
-//! A sentence is split between two characters if no valid piece contains them next to each other: before words, at digits,
-//! between scripts. So there are fewer distinct units than words, units are shorter than words, and units have all pairs of
-//! symbols that pieces can use. In 0.2.1 words are split at delimiters too, and the characters of delimiters count for
-//! the alphabet. Cost: one step for each character, one lookup for each unit.
+//! A sentence is split between two characters if no valid piece contains them next to each other: before words, at
+//! digits, between scripts. So there are fewer distinct units than words, units are shorter than words, and units have
+//! all pairs of symbols that pieces can use. In 0.2.1 words are split at delimiters too, and the characters of
+//! delimiters count for the alphabet. Cost: one step for each character, one lookup for each unit.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! Decides which strings can be pieces: by their length, the positions of spaces, and mixed digits and scripts.
 //!
-//! Reference: `IsValidSentencePiece`, the same in 0.2.1 and 0.2.3. Scripts are those of Unicode 9.0. A character without a script is
-//! Common; kana and U+30FC are Han. Every character has a class, read from one table. A character with an inherited script has
-//! the script of the character before it; a digit of the class `ANY` can follow and precede any script.
+//! Reference: `IsValidSentencePiece`, the same in 0.2.1 and 0.2.3. Scripts are those of Unicode 9.0. A character
+//! without a script is Common; kana and U+30FC are Han. Every character has a class, read from one table. A character
+//! with an inherited script has the script of the character before it; a digit of the class `ANY` can follow and
+//! precede any script.
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::Result;
@@ -85,7 +86,8 @@ impl Validity {
         !is_inner || (!self.splits_by_space && !is_wrong_end)
     }
 
-    /// Reports whether a valid piece can contain the two characters next to each other. If not, a text can be split between them.
+    /// Reports whether a valid piece can contain the two characters next to each other. If not, a text can be split
+    /// between them.
     #[inline]
     pub fn can_join(&self, left: char, right: char) -> bool {
         match (self.class(left), self.class(right)) {

@@ -1,9 +1,9 @@
 //! SentencePiece's WORD and CHAR vocabularies: the most frequent words, and the alphabet, with their log probabilities.
 //!
-//! Reference: `word::Trainer` and `character::Trainer`; 0.2.1 and 0.2.3 agree. Sentences are split into words before each
-//! visible space. A word with a character outside the alphabet is not a piece, but its count is part of the total for
-//! probabilities. If the space itself is outside the alphabet, sentences are not split: a sentence without a space is a
-//! word, and a sentence with a space is ignored.
+//! Reference: `word::Trainer` and `character::Trainer`; 0.2.1 and 0.2.3 agree. Sentences are split into words before
+//! each visible space. A word with a character outside the alphabet is not a piece, but its count is part of the total
+//! for probabilities. If the space itself is outside the alphabet, sentences are not split: a sentence without a space
+//! is a word, and a sentence with a space is ignored.
 
 use super::ScoredPiece;
 use super::alphabet::{Alphabet, CharCounts};

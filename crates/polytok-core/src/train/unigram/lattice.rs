@@ -1,8 +1,8 @@
 //! The lattice of one word: all its segmentations, and the best segmentation. (The sums over all segmentations are in
 //! `sums`.)
 //!
-//! Reference: SentencePiece's `WordLattice`, with all pieces normal. Nodes are sorted by their start, then by their length.
-//! Positions count characters.
+//! Reference: SentencePiece's `WordLattice`, with all pieces normal. Nodes are sorted by their start, then by their
+//! length. Positions count characters.
 //!
 //! A character that is not a piece has a node with id 0, as in the reference's trainer: the expected count of such
 //! characters goes to piece 0.

@@ -1,8 +1,8 @@
 //! Converts merges from pairs of texts to ids.
 //!
-//! A merge written as one text is two texts with exactly one space between; a line that starts with `#version` is skipped, as in
-//! tokenizers. The merged text is the left text followed by the right text without the continuing prefix. Repeated pairs are
-//! kept: the engine uses the last of them, as tokenizers does.
+//! A merge written as one text is two texts with exactly one space between; a line that starts with `#version` is
+//! skipped, as in tokenizers. The merged text is the left text followed by the right text without the continuing
+//! prefix. Repeated pairs are kept: the engine uses the last of them, as tokenizers does.
 
 use hashbrown::HashMap;
 

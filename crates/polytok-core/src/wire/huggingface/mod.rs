@@ -1,10 +1,10 @@
 //! Reads and writes Hugging Face's `tokenizer.json`: vocabulary and merges as columns, everything else as JSON text.
 //!
-//! Reading is one pass over the bytes; the vocabulary and the merges are never held as a JSON tree. `model.vocab` is an object
-//! of texts and ids, or Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a b"` or
-//! `["a", "b"]`. If a key occurs twice, the last value counts, as in tokenizers. Nothing recurses deeper than tokenizers
-//! allows (128 levels).
-//! Reference: huggingface/tokenizers 0.23, `tokenizer/serialization.rs`, `models/*/serialization.rs`.
+//! Reading is one pass over the bytes; the vocabulary and the merges are never held as a JSON tree. `model.vocab` is an
+//! object of texts and ids, or Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a b"`
+//! or `["a", "b"]`. If a key occurs twice, the last value counts, as in tokenizers. Nothing recurses deeper than
+//! tokenizers allows (128 levels). Reference: huggingface/tokenizers 0.23, `tokenizer/serialization.rs`,
+//! `models/*/serialization.rs`.
 
 mod byte_level;
 mod merges;

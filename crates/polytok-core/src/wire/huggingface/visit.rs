@@ -26,8 +26,8 @@ pub(super) struct JsonVocab {
     pub(super) scores: Option<JsonScores>,
 }
 
-/// The scores of a list: as tokenizers reads them and as the file has them. Tokenizers uses serde_json without its feature
-/// float_roundtrip, so its scores can differ from the file by one unit in the last place.
+/// The scores of a list: as tokenizers reads them and as the file has them. Tokenizers uses serde_json without its
+/// feature float_roundtrip, so its scores can differ from the file by one unit in the last place.
 #[derive(Debug, Default)]
 pub(super) struct JsonScores {
     pub(super) read: Vec<f64>,

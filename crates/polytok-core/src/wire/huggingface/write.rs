@@ -67,7 +67,8 @@ fn number(score: f64) -> String {
     serde_json::Value::from(score).to_string()
 }
 
-/// Returns a number's shortest text, or the text of a neighbouring number if tokenizers reads only that text as the number.
+/// Returns a number's shortest text, or the text of a neighbouring number if tokenizers reads only that text as the
+/// number.
 fn score_text(score: f64) -> String {
     let reads_right = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
     let neighbours =

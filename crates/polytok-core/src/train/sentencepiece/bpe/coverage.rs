@@ -17,7 +17,8 @@ use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::validity::Validity;
 
-/// Returns at most `max_pieces` pieces. `alphabet` must have all characters; `room` has the meaning of [`super::pieces`].
+/// Returns at most `max_pieces` pieces. `alphabet` must have all characters; `room` has the meaning of
+/// [`super::pieces`].
 pub fn pieces(
     units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,

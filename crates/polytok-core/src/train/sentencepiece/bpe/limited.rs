@@ -1,9 +1,9 @@
 //! SentencePiece's merges within a memory limit, in the rounds of [`crate::train::bpe::rounds`].
 //!
-//! A pair whose text is not a valid piece, or is already a piece, is never merged; a round drops units that have no other
-//! pairs. After the last merge, pairs without occurrences get pieces, ordered by length in characters and then by text. A
-//! round forgets these pairs, so [`SeenPairTexts`] keeps the first texts in that order, up to the largest number of pieces.
-//! That number suffices, whichever of these pairs are merged earlier.
+//! A pair whose text is not a valid piece, or is already a piece, is never merged; a round drops units that have no
+//! other pairs. After the last merge, pairs without occurrences get pieces, ordered by length in characters and then by
+//! text. A round forgets these pairs, so [`SeenPairTexts`] keeps the first texts in that order, up to the largest
+//! number of pieces. That number suffices, whichever of these pairs are merged earlier.
 
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashSet};
@@ -64,10 +64,12 @@ impl LimitedPieceMerger<'_> {
     }
 }
 
-/// The bytes of memory for each pair that is never merged. While the table grows, the old and the new table exist together.
+/// The bytes of memory for each pair that is never merged. While the table grows, the old and the new table exist
+/// together.
 const DEAD_PAIR_BYTES: usize = 18;
 
-/// The fraction of the room that tables can use, as (denominator, numerator): growing vectors leave unused gaps in the heap.
+/// The fraction of the room that tables can use, as (denominator, numerator): growing vectors leave unused gaps in the
+/// heap.
 const USABLE_ROOM: (usize, usize) = (7, 4);
 
 impl RoundLearner for LimitedPieceMerger<'_> {

@@ -51,7 +51,8 @@ impl SymbolPairs {
         self.numbers.get(&key(left, right)).copied().filter(|&number| number != INVALID)
     }
 
-    /// Returns the number of a pair, and creates the pair if it is new. Returns `None` if its text is not a valid piece.
+    /// Returns the number of a pair, and creates the pair if it is new. Returns `None` if its text is not a valid
+    /// piece.
     pub fn find_or_add(
         &mut self,
         left: u32,
@@ -116,7 +117,8 @@ impl SymbolPairs {
     }
 }
 
-/// Reports whether an entry comes before another entry: by falling count, then by length in characters, text, and symbols.
+/// Reports whether an entry comes before another entry: by falling count, then by length in characters, text, and
+/// symbols.
 pub fn before(one: &PairEntry, other: &PairEntry, pairs: &SymbolPairs, symbols: &NumberedSymbols) -> bool {
     if one.count != other.count {
         return one.count > other.count;

@@ -1,7 +1,8 @@
-//! Lists of positions that share the blocks of one vector, so that their memory is known to the byte and no list is copied to
-//! grow.
+//! Lists of positions that share the blocks of one vector, so that their memory is known to the byte and no list is
+//! copied to grow.
 //!
-//! A block holds three positions and the number of the next block. A block is free for other lists as soon as it is read.
+//! A block holds three positions and the number of the next block. A block is free for other lists as soon as it is
+//! read.
 
 /// The number of positions in a block.
 const BLOCK_LEN: usize = 3;
@@ -66,8 +67,9 @@ impl PositionLists {
         list.last = block;
     }
 
-    /// Returns the number of a block that holds one position. The number fits in 32 bits: words have fewer than 2^31 cells, and
-    /// each merged occurrence removes a position and adds two, so there are always fewer than 2^32 positions.
+    /// Returns the number of a block that holds one position. The number fits in 32 bits: words have fewer than 2^31
+    /// cells, and each merged occurrence removes a position and adds two, so there are always fewer than 2^32
+    /// positions.
     fn new_block(&mut self, at: u32) -> u32 {
         let block = PositionBlock { positions: [at, UNSET, UNSET], next: NONE };
         let number = self.free;

@@ -1,8 +1,9 @@
 //! Builds the smallest automaton of sorted keys: a trie in which equal subtrees are shared (a DAWG).
 //!
-//! States are groups of siblings, numbered in the order in which they were finished, as Darts-clone numbers them; the layout
-//! of the double array depends on these numbers. Keys are added in order, so every branch except that of the last key is
-//! finished. A node with the label 0 ends a key and holds the value of the key in index of a child. Cost: linear in the bytes of the keys.
+//! States are groups of siblings, numbered in the order in which they were finished, as Darts-clone numbers them; the
+//! layout of the double array depends on these numbers. Keys are added in order, so every branch except that of the
+//! last key is finished. A node with the label 0 ends a key and holds the value of the key in index of a child. Cost:
+//! linear in the bytes of the keys.
 
 use hashbrown::HashMap;
 

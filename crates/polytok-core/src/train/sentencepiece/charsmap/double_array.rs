@@ -1,10 +1,10 @@
 //! Converts the automaton to a double array of 32-bit units, with the layout of Darts-clone.
 //!
-//! A unit has a label in its low byte, bit 8 if a key ends there, and the xor distance to its children from bit 10 on; bit 9
-//! shifts the distance left by 8 more bits. A unit with a value has bit 31. The last 16 blocks of 256 units are open: their
-//! free units form a ring, which is searched for the first offset with room for all children of a unit. Earlier blocks are
-//! closed: their free units get labels that no lookup matches. Subtrees with several parents are stored once, if a unit can
-//! encode the distance.
+//! A unit has a label in its low byte, bit 8 if a key ends there, and the xor distance to its children from bit 10 on;
+//! bit 9 shifts the distance left by 8 more bits. A unit with a value has bit 31. The last 16 blocks of 256 units are
+//! open: their free units form a ring, which is searched for the first offset with room for all children of a unit.
+//! Earlier blocks are closed: their free units get labels that no lookup matches. Subtrees with several parents are
+//! stored once, if a unit can encode the distance.
 //!
 //! Cost: for each state, the free units that are tried; at most 16 blocks of them.
 

@@ -1,12 +1,13 @@
 //! Derives the named rule sets: nfkc, nmt_nfkc, and nfkc_cf and nmt_nfkc_cf with case folding.
 //!
-//! Reference: SentencePiece generates these rule sets with ICU and ships the result: Unicode 16.0 in 0.2.1, 17.0 in 0.2.3. This
-//! module derives the same rules. nfkc has a rule for every character that NFKC changes, and for every sequence whose
-//! characters each decompose to one character and compose together; redundant rules are removed. nmt_nfkc also maps
-//! control characters and unusual spaces. Simple case folding applies to replacements and to characters without a rule.
+//! Reference: SentencePiece generates these rule sets with ICU and ships the result: Unicode 16.0 in 0.2.1, 17.0 in
+//! 0.2.3. This module derives the same rules. nfkc has a rule for every character that NFKC changes, and for every
+//! sequence whose characters each decompose to one character and compose together; redundant rules are removed.
+//! nmt_nfkc also maps control characters and unusual spaces. Simple case folding applies to replacements and to
+//! characters without a rule.
 //!
-//! The Unicode tables of this module can be newer than 16.0 and 17.0, so later characters are left unchanged. Unicode never
-//! changes the normalization of a character after the version that adds it.
+//! The Unicode tables of this module can be newer than 16.0 and 17.0, so later characters are left unchanged. Unicode
+//! never changes the normalization of a character after the version that adds it.
 
 use std::collections::BTreeSet;
 
@@ -90,15 +91,16 @@ impl KnownChars {
     }
 }
 
-/// Applies simple case folding with the standard library's tables: the lower-case letter of the upper-case letter, with a few
-/// exceptions.
+/// Applies simple case folding with the standard library's tables: the lower-case letter of the upper-case letter, with
+/// a few exceptions.
 fn fold_char(c: char) -> char {
     match c {
         // Cherokee folds to upper case.
         '\u{13A0}'..='\u{13F5}' => return c,
         '\u{13F8}'..='\u{13FD}' => return char::from_u32(c as u32 - 8).unwrap_or(c),
         '\u{AB70}'..='\u{ABBF}' => return char::from_u32(c as u32 - 0xAB70 + 0x13A0).unwrap_or(c),
-        // The upper case of the dotless i belongs to i. Two Greek letters and a ligature have no upper case of their own.
+        // The upper case of the dotless i belongs to i. Two Greek letters and a ligature have no upper case of their
+        // own.
         'ı' => return c,
         '\u{1FD3}' => return '\u{390}',
         '\u{1FE3}' => return '\u{3B0}',
@@ -123,7 +125,8 @@ fn characters() -> impl Iterator<Item = char> {
 /// Derives the rules of NFKC.
 fn nfkc(known: &KnownChars) -> CharsmapRules {
     let mut rules = Vec::new();
-    // `others` has the characters that decompose to a character; `decomposed` has the decompositions of several characters.
+    // `others` has the characters that decompose to a character; `decomposed` has the decompositions of several
+    // characters.
     let mut others: HashMap<char, Vec<char>> = HashMap::new();
     let mut decomposed = BTreeSet::new();
     for c in characters().filter(|&c| known.decomposes(c)) {
