@@ -1,6 +1,7 @@
-//! Keeps the scratches of threads from call to call, and limits the memory of their caches.
+//! Keeps the scratches of threads from call to call, and limits the memory of the scratches' caches.
 //!
-//! The lock never blocks. If another thread holds it, or a fork has left it locked, a new scratch is created.
+//! No call waits for the pool's lock. If another thread holds the lock, or a fork has left the lock locked, a new
+//! scratch is created.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +11,7 @@ use crate::scratch::Scratch;
 
 /// The scratches that no thread is using.
 pub struct Pool {
-    /// The scratches. They are boxed, so that taking a scratch and returning it moves only a pointer.
+    /// The scratches. Scratches are boxed, so that taking a scratch and returning it moves only a pointer.
     #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
     free: Mutex<Vec<Box<Scratch>>>,
     /// The number of bytes that the cache of each thread can take.
@@ -56,7 +57,7 @@ impl Pool {
         self.limit.load(Ordering::Acquire)
     }
 
-    /// Sets the limit, where 0 means no caches. Clears the caches.
+    /// Sets the memory limit of each thread's cache, and clears the caches; 0 means no caches.
     pub fn set_limit(&self, bytes: usize) {
         self.limit.store(bytes, Ordering::Release);
         self.clear();
@@ -70,7 +71,7 @@ impl Pool {
         }
     }
 
-    /// Returns the number of bytes that the caches take which no thread is using.
+    /// Returns the total size in bytes of the caches that no thread is using.
     pub fn cached(&self) -> usize {
         self.free.try_lock().map_or(0, |free| free.iter().map(|scratch| scratch.cached()).sum())
     }

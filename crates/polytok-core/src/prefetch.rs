@@ -1,12 +1,13 @@
-//! Asks the processor for memory before it is needed.
+//! Prefetches memory: asks the processor to load memory before it is needed.
 
-/// Asks for the line in which an element begins, which may be beyond the end. Does nothing where there is no way to.
+/// Prefetches the cache line in which an element starts; `at` can be beyond the end. Does nothing on processors other
+/// than x86-64.
 #[inline]
 pub fn prefetch<T>(elements: &[T], at: usize) {
     prefetch_line(elements.as_ptr().wrapping_add(at));
 }
 
-/// Asks for the line of an address, which may be any.
+/// Prefetches the cache line of an address, which can be any address.
 #[inline]
 pub fn prefetch_line<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,8 @@
 //! Random numbers for sampling: xoshiro256**, seeded through splitmix64 (both by Blackman and Vigna).
 //!
 //! A generator belongs to one call and one thread; there is no global state. The same seed gives the same samples on
-//! every machine. The references seed from the operating system, so their samples are not reproducible and these are
-//! not theirs: only the distribution is the same.
+//! every machine. The references take seeds from the operating system, so their samples are not reproducible; polytok
+//! draws other samples from the same distribution.
 
 /// A deterministic generator of random numbers.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// A generator whose whole sequence follows from `seed`.
+    /// Returns a generator whose sequence depends only on `seed`.
     pub fn new(seed: u64) -> Rng {
         let mut x = seed;
         let state = std::array::from_fn(|_| {
@@ -24,7 +24,7 @@ impl Rng {
         Rng { state }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
@@ -39,14 +39,14 @@ impl Rng {
         result
     }
 
-    /// A number in [0, 1), one of 2^53 that are equally far from each other.
+    /// Returns a random multiple of 2^-53 in [0, 1).
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// An index drawn with probability proportional to exp(`log_weights[index]`). NaN counts as no weight; if nothing
-    /// has any, every index is equally likely. `log_weights` must not be empty.
+    /// Draws an index with probability proportional to exp(`log_weights[index]`). A NaN has weight 0; if all weights
+    /// are 0, every index is equally likely. `log_weights` must not be empty.
     pub fn draw(&mut self, log_weights: &[f64]) -> usize {
         let max = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weight = |log: f64| if log == max { 1.0 } else { (log - max).exp() };
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_published_one() {
-        // State 1, 2, 3, 4 gives these numbers in the authors' program.
+        // The authors' program computes these numbers from the state 1, 2, 3, 4.
         let mut rng = Rng { state: [1, 2, 3, 4] };
         let first: Vec<u64> = (0..4).map(|_| rng.next_u64()).collect();
         assert_eq!(first, [11520, 0, 1509978240, 1215971899390074240]);

@@ -6,7 +6,7 @@ use crate::routes::RouteScratch;
 use crate::segmenter::SegmenterScratch;
 use crate::sink::lengths::Tiles;
 
-/// The size from which on a buffer is freed after a call, so that one huge text does not keep its memory.
+/// The size above which a buffer is freed after a call, so that the memory for one huge text is not kept.
 const MAX_KEPT: usize = 1 << 20;
 
 /// The buffers and caches of one encoding at a time.
@@ -17,12 +17,12 @@ pub struct Scratch {
     pub(crate) tiles: Tiles,
     pub(crate) route: RouteScratch,
     pub(crate) segmenter: SegmenterScratch,
-    /// The number of the last clearing of caches that this scratch has followed; see `Pool`.
+    /// The pool's count of cache clearings when this scratch last cleared its cache; see `Pool`.
     pub(crate) epoch: usize,
 }
 
 impl Scratch {
-    /// Empties the caches, which can then take at most `limit` bytes. No model has both kinds of caches.
+    /// Empties the caches, and limits their memory to `limit` bytes. No model has both kinds of caches.
     pub(crate) fn renew(&mut self, limit: usize) {
         self.segmenter.cache = Cache::new(limit);
         self.segmenter.model.unigram.renew(limit);

@@ -8,11 +8,12 @@ use crate::token_id::TokenId;
 pub struct Segment {
     /// The id of the entry, or [`TokenId::UNKNOWN`].
     pub id: TokenId,
-    /// The offset of its first byte in the normalized text.
+    /// The offset of the segment's first byte in the normalized text.
     pub start: u32,
-    /// The offset after its last byte.
+    /// The offset after the segment's last byte.
     pub end: u32,
 }
 
-/// A function that calls its second argument with the start and end of each piece of a text, from left to right.
+/// A function that splits a text: it calls its second argument with the start and end of each piece, from left to
+/// right.
 pub type PieceSource<'a> = dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()> + 'a;

@@ -1,4 +1,5 @@
-//! The other segmentations of a text: SentencePiece's n-best, sampling, sampling with scores, and entropy.
+//! Computes segmentations of a text other than its encoding: SentencePiece's n-best, sampling, sampling with scores,
+//! and entropy.
 
 use crate::error::{Error, Result};
 use crate::model::CompiledModel;
@@ -8,7 +9,7 @@ use crate::rng::Rng;
 use crate::segment::Segment;
 use crate::tokenizer::Tokenizer;
 
-/// The highest number of segmentations that SentencePiece samples from.
+/// The largest number of best segmentations from which SentencePiece samples.
 const MAX_NBEST: i32 = 512;
 
 impl Tokenizer {
@@ -19,9 +20,9 @@ impl Tokenizer {
         segmentations.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
-    /// Returns one random segmentation. Unigram chooses from all segmentations if `nbest_size` is negative, else from
-    /// the n best, with a probability proportional to exp(alpha · score). BPE drops each merge with probability
-    /// `alpha`.
+    /// Returns one random segmentation. Unigram draws a segmentation with a probability proportional to exp(alpha ·
+    /// score): from all segmentations if `nbest_size` is negative, otherwise from the `nbest_size` best. BPE drops each
+    /// merge with probability `alpha`.
     pub fn sample(&self, text: &[u8], nbest_size: i32, alpha: f32, seed: u64) -> Result<Vec<u32>> {
         let normalized = self.normalized(text)?;
         let mut rng = Rng::new(seed);

@@ -1,8 +1,8 @@
-//! Normalized text to ids: the split finds pieces (pieces.rs), the cache has the ids of most pieces (blocks.rs), and
-//! the model encodes the other pieces.
+//! Converts normalized text to ids: the split finds pieces (pieces.rs), the cache has the ids of most pieces
+//! (blocks.rs), and the model encodes the other pieces.
 //!
-//! Invariant: the ids are those of `CompiledModel::segment` piece by piece. Cost: that of the model for each different
-//! piece.
+//! Invariant: the ids are equal to the ids of `CompiledModel::segment` for each piece. Cost: the model's cost for each
+//! different piece.
 
 mod blocks;
 mod pieces;
@@ -62,7 +62,7 @@ impl SegmenterScratch {
     }
 }
 
-/// One text on its way through the segmenter or a route: the segmenter, its memory, and the output.
+/// The context of one encoding in the segmenter or a route: the segmenter, its memory, and the output.
 pub(crate) struct Context<'c, 'o, S> {
     pub segmenter: &'c Segmenter,
     pub scratch: &'c mut SegmenterScratch,
@@ -70,7 +70,7 @@ pub(crate) struct Context<'c, 'o, S> {
 }
 
 impl<'o, S: Sink> Context<'_, 'o, S> {
-    /// Returns the same context if its sink needs ids alone.
+    /// Returns the same context if its sink needs only ids.
     fn by_ids(&mut self) -> Option<Context<'_, 'o, S::Ids>> {
         let out = S::by_ids(self.out)?;
         Some(Context { segmenter: self.segmenter, scratch: self.scratch, out })

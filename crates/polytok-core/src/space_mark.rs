@@ -1,5 +1,5 @@
-//! U+2581, LOWER ONE EIGHTH BLOCK: SentencePiece writes it for a space, and so do the formats that follow
-//! SentencePiece.
+//! Defines U+2581, LOWER ONE EIGHTH BLOCK, which SentencePiece and the formats derived from SentencePiece write for a
+//! space.
 
 /// U+2581 as a character.
 pub const CHAR: char = '\u{2581}';

@@ -1,4 +1,4 @@
-//! The Rust side of `polytok.Spec`: the plain data from which a tokenizer is compiled.
+//! Defines the Rust side of `polytok.Spec`, the plain data from which a tokenizer is compiled.
 //!
 //! The binding fills these types from the Python dataclasses of python/polytok/spec/, field by field.
 
@@ -7,7 +7,7 @@ use bytemuck::CheckedBitPattern;
 use crate::error::{Error, Result};
 use crate::token_id::TokenId;
 
-/// The kind of a vocabulary entry. The numbers are SentencePiece's and GGUF's.
+/// The kind of a vocabulary entry. The number of each kind is its number in SentencePiece and GGUF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u8)]
 pub enum Kind {
@@ -41,7 +41,7 @@ impl TryFrom<u8> for Kind {
     }
 }
 
-/// The SentencePiece release whose rules are followed, because its releases differ.
+/// The SentencePiece release whose rules the tokenizer follows; the rules of the releases differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
     /// The releases 0.2.0 and 0.2.1.
@@ -93,12 +93,12 @@ pub struct SpecialToken {
 /// The rule that chooses between overlapping special tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matching {
-    /// The leftmost token; at the same offset, the longest.
+    /// The leftmost token is taken; of several tokens at the same offset, the longest is taken.
     #[default]
     Longest,
-    /// The leftmost token; at the same offset, the first listed (minbpe).
+    /// The leftmost token is taken; of several tokens at the same offset, the first listed is taken (minbpe).
     Listed,
-    /// The longest token in the whole text, then the next longest in the remaining parts (llama.cpp).
+    /// The longest token in the whole text is taken, then the next longest in the remaining parts (llama.cpp).
     LongestFirst,
 }
 
@@ -111,7 +111,7 @@ pub enum Normalize {
     PrefixSpace,
     /// Replaces bytes that are not UTF-8 by U+FFFD.
     ReplaceInvalid {
-        /// True for llama.cpp's rule, which accepts overlong forms and surrogates.
+        /// True for llama.cpp's rule of UTF-8, which accepts overlong forms and surrogates.
         lenient: bool,
     },
     /// Hugging Face's BertNormalizer.
@@ -138,7 +138,7 @@ pub enum Normalize {
     Unicode(Form),
     /// Converts text to lower case.
     Lowercase,
-    /// Hugging Face's Nmt, which cleans control characters and white space.
+    /// Removes control characters and replaces unusual white space, as Hugging Face's Nmt does.
     Nmt,
     /// Applies a charsmap as Hugging Face does.
     Precompiled(Vec<u8>),
@@ -148,7 +148,7 @@ pub enum Normalize {
     Prepend(String),
     /// Converts bytes to the characters of GPT-2's table.
     ByteLevel,
-    /// llama.cpp's normalizer of T5 vocabularies.
+    /// Applies llama.cpp's normalizer of T5 vocabularies.
     Ugm {
         /// The `precompiled_charsmap` blob.
         charsmap: Vec<u8>,
@@ -157,7 +157,7 @@ pub enum Normalize {
         /// True if runs of spaces are merged, and spaces at the ends are removed.
         remove_extra_whitespaces: bool,
     },
-    /// llama.cpp's normalizer of BERT vocabularies, which writes U+0000 between words.
+    /// Applies llama.cpp's normalizer of BERT vocabularies, which writes U+0000 between words.
     Wpm {
         /// True if text is converted to lower case.
         lowercase: bool,
@@ -195,11 +195,11 @@ pub struct Pattern {
     pub text: String,
     /// True if `text` is a regular expression.
     pub is_regex: bool,
-    /// The version of the Unicode tables, e.g. "15.0"; None for the engine's own.
+    /// The version of the Unicode tables, for example "15.0"; None for the version of the engine's tables.
     pub unicode: Option<String>,
 }
 
-/// The pieces that a split makes from the matches of its pattern and the gaps between them.
+/// The rule by which a split forms pieces from the matches of its pattern and the gaps between the matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behavior {
     /// Matches are pieces, and gaps are dropped.
@@ -216,7 +216,7 @@ pub enum Behavior {
     Contiguous,
 }
 
-/// The pieces before which Metaspace inserts its replacement.
+/// The rule for the pieces before which Metaspace inserts its replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// All pieces.
@@ -263,7 +263,7 @@ pub enum Split {
     },
 }
 
-/// The fields of a SentencePiece NormalizerSpec that shape the output.
+/// The fields of a SentencePiece NormalizerSpec that affect normalization.
 #[derive(Clone, Debug, Default)]
 pub struct SentencePieceNormalize {
     /// The `precompiled_charsmap` blob; empty means no mapping.
@@ -281,12 +281,12 @@ pub struct SentencePieceNormalize {
 /// The source of the priorities of merges.
 #[derive(Clone, Debug)]
 pub enum Priority {
-    /// A list of merges: the ids of the two parts and of the merged entry. The index in the list is the priority
-    /// (minbpe, Hugging Face).
+    /// A list of merges; each merge has the ids of its two parts and of the merged entry. The index in the list is the
+    /// priority (minbpe, Hugging Face).
     Merges(Vec<[u32; 3]>),
-    /// The id of the merged entry, the lowest first (tiktoken).
+    /// The id of the merged entry; the lowest id merges first (tiktoken).
     Rank,
-    /// The score of the merged entry, the highest first (SentencePiece, llama2.c).
+    /// The score of the merged entry; the highest score merges first (SentencePiece, llama2.c).
     Score,
 }
 
@@ -295,7 +295,7 @@ pub enum Priority {
 pub enum Symbols {
     /// Single bytes.
     Bytes,
-    /// Characters by SentencePiece's lead-byte rule.
+    /// Characters whose length follows from the lead byte, as in SentencePiece.
     Chars,
     /// llama2.c's groups: a byte and up to three continuation bytes. A group that is not an entry is encoded as the
     /// entries of its bytes.
@@ -317,7 +317,7 @@ pub enum Unknown {
     Drop,
 }
 
-/// The rules of BPE over Unicode characters (Hugging Face) beside its merges.
+/// The rules of BPE over Unicode characters (Hugging Face), in addition to the merges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScalarRules {
     /// The text that is written before every character of a piece except the first.
@@ -344,7 +344,7 @@ pub enum UnigramRules {
     LlamaCpp,
 }
 
-/// The model, which encodes pieces to ids.
+/// The model that encodes pieces to ids, with its options.
 #[derive(Clone, Debug)]
 pub enum Model {
     /// Byte-pair encoding.
@@ -355,21 +355,21 @@ pub enum Model {
         symbols: Symbols,
         /// True if a piece that is an entry is encoded as this entry, without merging.
         whole_piece_first: bool,
-        /// True if rows of every kind are used (llama.cpp).
+        /// True if vocabulary rows of every kind are used (llama.cpp).
         reserved: bool,
-        /// The further rules for `Symbols::Scalars`.
+        /// The additional rules for `Symbols::Scalars`.
         scalars: ScalarRules,
     },
-    /// The sequence of entries with the highest sum of scores.
+    /// Encodes to the sequence of entries with the highest sum of scores (Unigram).
     Unigram(UnigramRules),
-    /// The longest entry that the remaining text starts with, repeatedly (RWKV World).
+    /// Takes repeatedly the longest entry that the remaining text starts with (RWKV World).
     Longest,
-    /// SentencePiece WORD: the text between two spaces is an entry or unknown.
+    /// SentencePiece's WORD model: the text between two spaces is an entry or unknown.
     Word,
-    /// SentencePiece CHAR: each character is an entry or unknown.
+    /// SentencePiece's CHAR model: each character is an entry or unknown.
     Char,
-    /// The longest entry that the remaining piece starts with, repeatedly. If no entry matches, the whole piece is
-    /// unknown.
+    /// Takes repeatedly the longest entry that the remaining piece starts with (WordPiece). If no entry matches, the
+    /// whole piece is unknown.
     WordPiece {
         /// The prefix of the entries that are not at the start of a piece.
         continuing_prefix: String,
@@ -378,7 +378,7 @@ pub enum Model {
         /// True if entries at the start of a word begin with U+2581 (llama.cpp).
         phantom_space: bool,
     },
-    /// A piece is an entry or unknown (Hugging Face).
+    /// Looks each piece up: a piece is an entry or unknown (Hugging Face's WordLevel).
     WordLevel,
     /// PLaMo-2's model (llama.cpp).
     Plamo2,
@@ -389,8 +389,8 @@ pub enum Model {
 pub enum Decode {
     /// The bytes of the pieces are concatenated.
     Bytes {
-        /// True if ids that no token has print nothing, as in Hugging Face's; otherwise they are an error, as in
-        /// tiktoken.
+        /// True if an id without a token prints nothing, as in Hugging Face's decoder; otherwise such an id is an
+        /// error, as in tiktoken.
         skips_unknown: bool,
     },
     /// SentencePiece's rules.
@@ -407,7 +407,7 @@ pub enum Decode {
     },
     /// llama2.c's rules: a space after BOS is removed, and `<0x..>` pieces are bytes.
     Llama2c,
-    /// Hugging Face's decoders, each of which rewrites the list of tokens.
+    /// Hugging Face's decoders; each decoder rewrites the list of tokens.
     Chain {
         /// The decoders; without them, tokens are joined with spaces.
         steps: Option<Vec<DecodeStep>>,
@@ -503,7 +503,7 @@ pub enum TemplatePart {
     Slot,
 }
 
-/// The text at the ends of tokens that spans leave out (Hugging Face's byte-level post-processors).
+/// The kind of text at the ends of tokens that their spans do not cover (Hugging Face's byte-level post-processors).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrimOffsets {
     /// Nothing.
@@ -519,7 +519,7 @@ pub enum TrimOffsets {
 pub struct Spec {
     /// The vocabulary in columns.
     pub vocab: VocabColumns,
-    /// The special tokens that are listed beside the vocabulary, in their order.
+    /// The special tokens that are listed separately from the vocabulary, in the order of the list.
     pub special: Vec<SpecialToken>,
     /// The rule that chooses between overlapping special tokens.
     pub matching: Matching,
@@ -533,7 +533,7 @@ pub struct Spec {
     pub unknown: Unknown,
     /// The template around a text.
     pub single: Vec<TemplatePart>,
-    /// The text at the ends of tokens that spans leave out.
+    /// The kind of text at the ends of tokens that their spans do not cover.
     pub trim: TrimOffsets,
     /// The rules that convert ids to text.
     pub decode: Decode,

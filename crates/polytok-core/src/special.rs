@@ -1,14 +1,14 @@
 //! Splits a text at special tokens. Only this module knows which special tokens are recognised.
 //!
-//! A special token is recognised if the caller allows it, or always if its vocabulary says so. Rows of kind Control are
-//! special tokens too. The leftmost match is taken; of several matches at one offset, the longest or the first listed
-//! (minbpe) is taken, as [`Matching`] says. `partition` implements llama.cpp's order.
+//! A special token is recognised if the caller allows the token or the vocabulary marks the token as always recognised.
+//! Rows of kind Control are special tokens too. The leftmost match is taken; if several tokens match at one offset,
+//! [`Matching`] decides between the longest and the first listed (minbpe). `partition` implements llama.cpp's order.
 //!
 //! tiktoken restarts its search one byte after the start of a match that is not allowed, so it finds the same tokens as
 //! a search for the allowed tokens alone. Hugging Face, whose vocabularies have tokens that are always recognised,
-//! skips a match that is not allowed, so that the match still hides the tokens that it overlaps.
+//! skips a match that is not allowed, so that the skipped match still hides the tokens that overlap the match.
 //!
-//! Twin: python/polytok/reference/special.py.
+//! The twin is python/polytok/reference/special.py.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -33,7 +33,8 @@ pub struct Specials {
     printed: HashMap<TokenId, PrintedToken>,
 }
 
-/// A token as Hugging Face prints it: its normalized text, which also decides whether decoding can skip the token.
+/// A token as Hugging Face prints it. The token's normalized text is printed, and also decides whether decoding can
+/// skip the token.
 struct PrintedToken {
     text: Vec<u8>,
     is_skippable: bool,
@@ -47,19 +48,19 @@ pub struct SpecialSet {
     normalized: Option<SpecialFinder>,
 }
 
-/// A part of a text, with the offsets of its start and end.
+/// A part of a text, with the start and end offsets of the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPart {
     /// Text between special tokens.
     Text(usize, usize),
-    /// A special token's id. The part includes the white space that `lstrip` and `rstrip` add, so it can overlap the
-    /// part before it.
+    /// The id of a special token. The part includes the white space that `lstrip` and `rstrip` add, so it can overlap
+    /// the part before it.
     Special(TokenId, usize, usize),
 }
 
 impl Specials {
-    /// Collects the tokens that the Spec lists and the vocabulary's control rows. `normalize` normalizes the text of
-    /// the tokens that are searched for in normalized text.
+    /// Collects the special tokens: the tokens that the Spec lists, and the control rows of the vocabulary. `normalize`
+    /// normalizes the text of the tokens that are searched for in normalized text.
     pub fn new(
         listed: Vec<SpecialToken>,
         vocab: &Vocab,
@@ -84,7 +85,7 @@ impl Specials {
         Ok(specials)
     }
 
-    /// Returns all tokens; the tokens that the Spec lists are first.
+    /// Returns all special tokens; the tokens that the Spec lists are first.
     pub fn tokens(&self) -> &[SpecialToken] {
         &self.tokens
     }
@@ -95,7 +96,7 @@ impl Specials {
         self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
-    /// Returns the text of an id with which Hugging Face's decoders start.
+    /// Returns the text of an id that is the input of Hugging Face's decoders.
     pub fn printed_text(&self, id: TokenId) -> Option<&[u8]> {
         self.printed.get(&id).map_or_else(|| self.text(id), |printed| Some(printed.text.as_slice()))
     }
@@ -108,14 +109,14 @@ impl Specials {
         self.by_id.get(&id).is_some_and(is_skippable)
     }
 
-    /// Returns the set of the tokens that are recognised when the caller allows none.
+    /// Returns the set of the tokens that are recognised even if the caller allows no token.
     #[inline]
     pub fn always(&self) -> Option<&SpecialSet> {
         self.always.as_ref()
     }
 
-    /// Returns the set of the tokens that are recognised when the tokens whose text `is_allowed` are; None if no token
-    /// is.
+    /// Returns the set of the tokens that are recognised if the caller allows the tokens whose text passes
+    /// `is_allowed`; None if the set is empty.
     pub fn set(
         &self,
         is_allowed: impl Fn(&[u8]) -> bool,
@@ -136,8 +137,8 @@ impl Specials {
         Ok((!is_empty).then_some(SpecialSet { raw, normalized }))
     }
 
-    /// Returns the set of the tokens whose text `is_refused`, except the tokens that are always recognised; None if
-    /// there are none.
+    /// Returns the set of the tokens whose text passes `is_refused`, except the tokens that are always recognised; None
+    /// if the set is empty.
     pub fn refused(&self, is_refused: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
         let refused: Vec<(SpecialToken, bool)> = self
             .tokens
@@ -158,7 +159,7 @@ impl SpecialSet {
         split(self.raw.as_ref(), text, part)
     }
 
-    /// Reports whether a token is searched for in normalized text.
+    /// Reports whether the set has a token that is searched for in normalized text.
     #[inline]
     pub fn has_normalized(&self) -> bool {
         self.normalized.is_some()

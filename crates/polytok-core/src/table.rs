@@ -1,8 +1,8 @@
 //! A read-only array that is either owned or a part of a shared mapping. The big compiled tables are stored in such
 //! arrays.
 //!
-//! Both kinds look the same to the engine: a pointer and a length. The owner of the memory is kept alive with the
-//! array.
+//! The engine uses owned and mapped arrays in the same way: as a pointer and a length. The array keeps the owner of its
+//! memory alive.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -14,11 +14,11 @@ use yoke::Yoke;
 /// Bytes that several tables share: a mapped file, or its copy in memory.
 pub type Shared = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// A read-only array. Cloning it does not copy the items.
+/// A read-only array. Cloning a table does not copy its items.
 #[derive(Clone)]
 pub struct Table<T: 'static>(Yoke<&'static [T], Arc<dyn AsRef<[T]> + Send + Sync>>);
 
-/// A part of shared bytes, seen as an array.
+/// A part of shared bytes that is read as an array.
 struct View {
     bytes: Shared,
     range: Range<usize>,
@@ -32,7 +32,7 @@ impl<T: AnyBitPattern> AsRef<[T]> for View {
 }
 
 impl<T: AnyBitPattern + Send + Sync> Table<T> {
-    /// Returns this range of the bytes as an array, or `None` if it is outside of the bytes, badly aligned or not a
+    /// Returns a range of the bytes as an array, or `None` if the range is outside of the bytes, badly aligned or not a
     /// whole number of items.
     pub fn mapped(bytes: &Shared, range: Range<usize>) -> Option<Table<T>> {
         bytemuck::try_cast_slice::<u8, T>((**bytes).as_ref().get(range.clone())?).ok()?;

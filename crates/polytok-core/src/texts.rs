@@ -1,4 +1,4 @@
-//! Many texts as a column: one shared buffer, and the range of each text in the buffer.
+//! Stores many texts as a column: one shared buffer, and the range of each text in the buffer.
 //!
 //! A reader of a corpus hands over blocks of many texts, so the texts are not separate objects. Lines and texts between
 //! separators stay in the buffer that they were read to. Texts that have to be rewritten (JSON's escapes, bytes that
@@ -18,7 +18,7 @@ use crate::utf8::valid;
 pub use cut::{end_of, lines, separated};
 pub use json::{NoTextReason, json_lines};
 
-/// The known encoding of the bytes of texts.
+/// The encoding of the bytes of texts, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextEncoding {
     /// The bytes can be anything.
@@ -42,12 +42,12 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Creates a column of the texts at these ranges of a buffer. All ranges must be within the buffer.
+    /// Creates a column of the texts at the ranges `spans` of a buffer. All ranges must be inside of the buffer.
     pub fn new(buffer: Shared, spans: Vec<Range<usize>>) -> Texts {
         Texts { buffer, spans, places: None, nulls: Vec::new(), encoding: TextEncoding::Unknown }
     }
 
-    /// Returns the column with these rows, in ascending order, as null.
+    /// Returns the column with the rows `nulls`, which are in ascending order, as null texts.
     pub fn with_nulls(self, nulls: Vec<usize>) -> Texts {
         Texts { nulls, ..self }
     }
@@ -67,7 +67,7 @@ impl Texts {
         self.spans.get(row).map(|span| &self.bytes()[span.clone()])
     }
 
-    /// Returns all texts, with `None` for null.
+    /// Returns all texts; a null text is `None`.
     pub fn slices(&self) -> Vec<Option<&[u8]>> {
         let bytes = self.bytes();
         let mut slices: Vec<_> = self.spans.iter().map(|span| Some(&bytes[span.clone()])).collect();
@@ -95,12 +95,12 @@ impl Texts {
         self.spans.iter().map(Range::len).sum()
     }
 
-    /// Returns a column of these rows, in this order. All rows must exist.
+    /// Returns a column of the given rows, in the given order. All rows must exist.
     pub fn take(&self, rows: &[usize]) -> Texts {
         self.select(&rows.iter().map(|&row| Some(row)).collect::<Vec<_>>())
     }
 
-    /// Returns a column of these rows, in this order, with `None` as a null text. All rows must exist.
+    /// Returns a column of the given rows, in the given order; `None` selects a null text. All rows must exist.
     pub fn select(&self, rows: &[Option<usize>]) -> Texts {
         let is_null = |row: Option<usize>| row.is_none_or(|row| self.nulls.binary_search(&row).is_ok());
         let place = |places: &Vec<usize>| rows.iter().map(|row| row.map_or(0, |row| places[row])).collect();
@@ -128,7 +128,7 @@ impl Texts {
         Texts::new(Arc::new(buffer), spans).with_nulls(nulls)
     }
 
-    /// Returns the column without these rows, which are in ascending order.
+    /// Returns the column without the given rows, which are in ascending order.
     pub fn without(&self, rows: &[usize]) -> Texts {
         let kept_rows: Vec<usize> = (0..self.len()).filter(|row| rows.binary_search(row).is_err()).collect();
         self.take(&kept_rows)
@@ -140,8 +140,8 @@ impl Texts {
             return Vec::new();
         }
         let bytes = self.bytes();
-        // Checking the bytes between the texts too is faster than starting again for each text, unless there are many
-        // of them.
+        // One check of all bytes, including the bytes between the texts, is faster than a check of each text, unless
+        // there are many bytes between texts.
         let full_range = self.full_range();
         if full_range.len() / 2 <= self.text_bytes()
             && let Ok(text) = valid(&bytes[full_range.clone()])
@@ -161,8 +161,8 @@ impl Texts {
         starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
-    /// Returns the same texts as UTF-8. U+FFFD replaces every longest start of a character that is incomplete, and
-    /// every byte that cannot start a character, as Python's errors="replace" does. In texts that are UTF-8 except for
+    /// Returns the same texts as UTF-8. As with Python's errors="replace", U+FFFD replaces every longest incomplete
+    /// start of a character, and every byte that cannot start a character. In texts that are UTF-8 except for
     /// surrogates, U+FFFD replaces every surrogate.
     pub fn repaired(&self) -> Texts {
         let mut buffer = Vec::with_capacity(self.text_bytes());

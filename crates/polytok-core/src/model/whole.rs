@@ -1,8 +1,8 @@
-//! SentencePiece's WORD and CHAR models: each unit of a text is an entry or unknown.
+//! SentencePiece's WORD and CHAR models look each unit of a text up: the unit is an entry or unknown.
 //!
-//! WORD splits the normalized text before every U+2581; CHAR splits it to user-defined pieces and characters.
-//! Reference: SentencePiece 0.2.1 and 0.2.3, which differ in reserved and unused entries (see `dictionary`). Twins:
-//! python/polytok/reference/word.py and char.py.
+//! WORD splits the normalized text before every U+2581; CHAR splits the normalized text to user-defined pieces and
+//! characters. Reference: SentencePiece 0.2.1 and 0.2.3, which differ in reserved and unused entries (see
+//! `dictionary`). Twins: python/polytok/reference/word.py and char.py.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! WordLevel: a piece is an entry or unknown.
+//! The WordLevel model looks each piece up: the piece is an entry or unknown.
 //!
-//! Reference: Hugging Face's `WordLevel::tokenize`. Entries of every kind are used; of equal entries, the last is.
+//! Reference: Hugging Face's `WordLevel::tokenize`. Entries of every kind are used; if entries are equal, the last is
+//! used.
 
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ impl WordLevel {
         Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
     }
 
-    /// Looks a piece up. A piece that is not an entry gets the id of the unknown entry; adjacent ones are not joined.
+    /// Looks a piece up. A piece that is not an entry gets the id of the unknown entry; adjacent unknown pieces are not
+    /// joined.
     #[inline]
     pub fn segment(&self, piece: &[u8], emit: &mut impl FnMut(Segment) -> Result<()>) -> Result<()> {
         if piece.is_empty() {

@@ -6,8 +6,8 @@
 //! instead). Both references use entries of every kind, and the last of equal entries. One trie has all entries; the
 //! continuations are under a byte that UTF-8 never has.
 //!
-//! Cost: the length of the piece times the longest entry. Worst input: a piece whose every part is nearly an entry.
-//! Twin of llama.cpp's: `wpm` in python/polytok/reference/llama_cpp_models.py.
+//! Cost: the length of the piece times the longest entry. Worst input: a piece that almost matches a long entry at
+//! every offset. The twin of llama.cpp's model is `wpm` in python/polytok/reference/llama_cpp_models.py.
 
 use std::borrow::Cow;
 
@@ -22,24 +22,24 @@ use crate::vocab::Vocab;
 /// The byte under which the trie has the continuations; UTF-8 never has this byte.
 const CONTINUES: u8 = 0xFF;
 
-/// U+2581, what stands before a word in llama.cpp's vocabularies.
+/// The bytes of U+2581, with which entries at the start of a word begin in llama.cpp's vocabularies.
 const SPACE: &[u8] = "\u{2581}".as_bytes();
 
 /// A compiled WordPiece model.
 pub struct WordPiece {
     trie: Trie,
-    /// Where the walk starts at the start of a word, and behind it.
+    /// The nodes of the trie at which a search starts: for the first token of a piece, and for continuations.
     roots: [u32; 2],
-    /// The entry that is U+2581 alone: a word may start with it and go on.
+    /// The entry that is U+2581 alone, if continuations can follow this entry at the start of a word.
     phantom: Option<TokenId>,
-    /// What a piece becomes that cannot be cut.
+    /// The id of a piece that cannot be split to entries.
     unknown: TokenId,
     max_chars: usize,
     phantom_space: bool,
 }
 
 impl WordPiece {
-    /// Builds the dictionary; see `spec::Model::WordPiece`.
+    /// Builds the trie of the entries; `spec::Model::WordPiece` documents the options.
     pub fn compile(
         vocab: &Vocab,
         continuing_prefix: &str,
@@ -57,7 +57,8 @@ impl WordPiece {
         Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
     }
 
-    /// Cuts a piece, or finds it unknown; `scratch` is memory for the segments.
+    /// Splits a piece to entries; a piece that cannot be split is one unknown segment. `scratch` is memory for the
+    /// segments.
     #[inline]
     pub fn segment(
         &self,
@@ -75,7 +76,8 @@ impl WordPiece {
         scratch.iter().try_for_each(|&segment| emit(segment))
     }
 
-    /// Returns the words that are entries, with their ids. The last entries, which are rare, come first.
+    /// Returns the words that are entries, with their ids, from the last entry to the first, because the last entries
+    /// are the rarest words.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> impl Iterator<Item = (Cow<'v, [u8]>, TokenId)> {
         let mut segments = Vec::new();
         vocab.rows().rev().filter_map(move |row| {
@@ -114,7 +116,8 @@ impl WordPiece {
         at == piece.len()
     }
 
-    /// Returns the length and id of the longest entry under `root` that `text` starts with; length 0 if there is none.
+    /// Returns the length and id of the longest entry under `root` that `text` starts with; the length is 0 if no entry
+    /// matches.
     #[inline]
     fn longest(&self, root: u32, text: &[u8]) -> (usize, TokenId) {
         let mut longest = (0, TokenId::UNKNOWN);

@@ -8,7 +8,7 @@ use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, SectionRow, TABLES_VERSIO
 use crate::error::{Error, Result};
 use crate::table::{Shared, Table};
 
-/// The first bytes of a file. The last four detect transfers that change line ends or stop at NUL.
+/// The first bytes of a `.ptok` file. The last four detect transfers that change line ends or stop at NUL.
 pub const MAGIC: [u8; 8] = *b"\x93ptok\r\n\0";
 
 /// A native file whose checksum is right.
@@ -20,7 +20,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Checks the bytes, which must be aligned to 64, and opens the file.
+    /// Opens a file after checking its bytes, which must be aligned to 64 bytes.
     pub fn open(bytes: Shared) -> Result<Image> {
         let file = (*bytes).as_ref();
         let header = header(file)?;
@@ -31,20 +31,20 @@ impl Image {
         Ok(Image { bytes, header, sections })
     }
 
-    /// Opens a copy of these bytes that is aligned.
+    /// Copies the bytes of a file to aligned memory, and opens the copy.
     pub fn copy(file: &[u8]) -> Result<Image> {
-        // The bytes after the file's end are not part of the copy.
+        // The last block can have bytes after the file's end; they are not part of the image.
         let mut blocks = vec![AlignedBlock([0; BLOCK]); file.len().div_ceil(BLOCK)];
         bytemuck::cast_slice_mut::<AlignedBlock, u8>(&mut blocks)[..file.len()].copy_from_slice(file);
         Image::open(std::sync::Arc::new(AlignedBytes { blocks, len: file.len() }))
     }
 
-    /// Reports whether the compiled tables have this engine's version.
+    /// Reports whether the file's compiled tables have this engine's version.
     pub fn has_tables(&self) -> bool {
         self.header.tables == TABLES_VERSION
     }
 
-    /// Returns the fingerprint that was written with the file.
+    /// Returns the fingerprint that the file's header has.
     pub fn fingerprint(&self) -> [u8; 16] {
         self.header.fingerprint
     }
@@ -112,7 +112,7 @@ fn damaged(what: &str) -> Error {
     Error::Format(format!("the file is damaged: {what}; get it or write it again"))
 }
 
-/// A buffer of bytes that is aligned to 64.
+/// A buffer whose address is a multiple of 64.
 struct AlignedBytes {
     blocks: Vec<AlignedBlock>,
     len: usize,

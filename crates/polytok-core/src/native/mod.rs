@@ -9,14 +9,14 @@
 //! 24  length of the file, u64
 //! ```
 //!
-//! Numbers are in the byte order of the machine that wrote the file, which the mark identifies. The sections of the
-//! format are the Spec: `spec`, `special` and `extra` are JSON, `data` has the byte strings that the JSON points into,
-//! and `vocab.*` and `model.merges` are columns. All other sections are compiled tables. A file whose tables are of
-//! another version is compiled from its Spec instead.
+//! Numbers are in the byte order of the machine that wrote the file; the header's `byte_order` identifies this byte
+//! order. The sections of the format are the Spec: `spec`, `special` and `extra` are JSON, `data` has the byte strings
+//! that the JSON points into, and `vocab.*` and `model.merges` are columns. All other sections are compiled tables. A
+//! file whose tables are of another version is compiled from its Spec instead.
 //!
 //! The checksum proves that a file is not damaged, but not that its tables make sense. Whatever the tables contain, the
-//! engine ends and reads nothing outside of them: indexes from one table into another are checked when they are read or
-//! when they are used.
+//! engine ends and reads nothing outside of the tables: indexes from one table into another are checked when they are
+//! read or when they are used.
 
 mod image;
 mod special;
@@ -27,22 +27,23 @@ pub use image::{Image, MAGIC};
 pub use tables::{FilePart, PartWriter, Stored, Tables};
 pub use write::Sections;
 
-/// The version of the file format and of the Spec in it. Files of later versions are refused.
+/// The version of the file format and of the Spec in it. A file with a later version is refused.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The version of the compiled tables. It has to be raised whenever the engine would read them in another way.
+/// The version of the compiled tables. A change to the layout or meaning of a table must raise this version.
 pub const TABLES_VERSION: u32 = 8;
 
-/// A number that reads as itself only on machines of the same byte order.
+/// A number that has the right value only if the file is read on a machine with the byte order of its writer.
 const BYTE_ORDER: u32 = 0x0102_0304;
 
-/// The number of bytes of the header, and of each row of the section table. Sections start at multiples of this number.
+/// The number of bytes of the header, and of each row of the section table. (The two are equal.) Sections start at
+/// multiples of this number.
 const BLOCK: usize = 64;
 
 /// The number of bytes of a section's name.
 const NAME: usize = 48;
 
-/// The header, as it is in the file. The rows of the section table follow it.
+/// The header in the layout of the file. The rows of the section table follow it.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Header {
@@ -65,8 +66,8 @@ struct SectionRow {
     length: u64,
 }
 
-/// Returns the XXH3 of a file without its checksum. The hash of the part before the checksum is the seed for the part
-/// after it.
+/// Returns the XXH3 of a file without its checksum. The hash of the bytes before the checksum is the seed for the hash
+/// of the bytes after the checksum.
 fn checksum(file: &[u8]) -> u64 {
     use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
     const BEFORE: usize = std::mem::offset_of!(Header, checksum);

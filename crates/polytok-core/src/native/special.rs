@@ -1,5 +1,5 @@
 //! Reads the section `special`: the special tokens as JSON, in rows of text, id and flags. A file can have thousands of
-//! them, so they are read without a Python object for each token.
+//! special tokens, so the tokens are read without creating a Python object for each.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
 use crate::token_id::TokenId;
 
-/// A row of the section; python/polytok/formats/ptok.py writes it.
+/// A row of the section `special`; python/polytok/formats/ptok.py writes it.
 #[derive(Deserialize)]
 struct SpecialRow(String, u32, u8);
 

@@ -1,5 +1,5 @@
-//! Provides the big tables for compiling. A Spec is compiled in one way only, and each table that is expensive to build
-//! is requested here. The table is read from a file, or built and kept for a file that is being written.
+//! Provides the big tables for compiling. One code path compiles a Spec, and requests here each table that is expensive
+//! to build. The table is read from a file, or built; a built table is kept if a file is being written.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
@@ -11,7 +11,7 @@ use crate::table::Table;
 pub trait Stored: Sized {
     /// Writes the sections of the table.
     fn write(&self, out: &mut PartWriter);
-    /// Reads the table. The result must be safe to use, whatever the sections contain.
+    /// Reads the table. Reads the table from sections; the table must be safe to use, whatever the sections contain.
     fn read(part: &FilePart) -> Result<Self>;
 }
 
@@ -23,12 +23,12 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Returns a source that reads tables from a file.
+    /// Returns a source of tables that reads the tables from a file.
     pub fn from_image(image: Image) -> Tables {
         Tables { image: Some(image), sections: None }
     }
 
-    /// Returns a source that builds tables and keeps them.
+    /// Returns a source of tables that builds tables and keeps the built tables for a file.
     pub fn kept() -> Tables {
         Tables { image: None, sections: Some(Sections::default()) }
     }
@@ -43,7 +43,7 @@ impl Tables {
         self.are_kept() || self.image.as_ref().is_some_and(Image::has_tables)
     }
 
-    /// Returns the file's part of this name, or builds it.
+    /// Returns the table with this name: read from the file, or built.
     pub fn get<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         if let Some(image) = self.image.as_ref().filter(|image| image.has_tables()) {
             return S::read(&FilePart { image, name: name.to_owned() });
@@ -53,8 +53,8 @@ impl Tables {
         Ok(built)
     }
 
-    /// Returns the file's part of this name, or builds it, for parts that belong to the format and do not depend on the
-    /// version of the tables.
+    /// Returns the table with this name, read from the file or built, for tables that belong to the format and do not
+    /// depend on the version of the compiled tables.
     pub fn get_always<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         match &self.image {
             Some(image) => S::read(&FilePart { image, name: name.to_owned() }),
@@ -78,29 +78,29 @@ impl Tables {
     }
 }
 
-/// A part of a file: the sections whose names start with the name of the part.
+/// The part of a file that has one table: the sections whose names start with the name of the part.
 pub struct FilePart<'a> {
     image: &'a Image,
     name: String,
 }
 
 impl FilePart<'_> {
-    /// Returns a part of this part.
+    /// Returns a smaller part of this part.
     pub fn part(&self, name: &str) -> FilePart<'_> {
         FilePart { image: self.image, name: self.full_name(name) }
     }
 
-    /// Returns an array of this part.
+    /// Returns the array with this name.
     pub fn table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Table<T>> {
         self.optional(name)?.ok_or_else(|| self.wrong(name, "are missing"))
     }
 
-    /// Returns an array of this part, or `None` if it is missing.
+    /// Returns the array with this name, or `None` if the array is missing.
     pub fn optional<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Option<Table<T>>> {
         self.image.table(&self.full_name(name)).transpose()
     }
 
-    /// Returns the only number of an array.
+    /// Returns the number in an array of length 1.
     pub fn number<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<T> {
         match *self.table::<T>(name)? {
             [number] => Ok(number),
@@ -125,7 +125,7 @@ pub struct PartWriter<'a> {
 }
 
 impl PartWriter<'_> {
-    /// Returns a writer for a part of this part.
+    /// Returns a writer for a smaller part of this part.
     pub fn part(&mut self, name: &str) -> PartWriter<'_> {
         let name = format!("{}.{name}", self.name);
         PartWriter { sections: self.sections, name }

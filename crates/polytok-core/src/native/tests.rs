@@ -131,7 +131,7 @@ fn tables_of_another_version_are_built_anew() {
     assert!(loaded(&file, spec).is_ok());
 }
 
-/// Uses everything that the tables of a tokenizer lead to. Errors are fine; panics and endless loops are not.
+/// Calls every method that uses the tables of a tokenizer. Errors are fine; panics and endless loops are not.
 fn use_all(tokenizer: &Tokenizer) {
     let mut ids = Vec::new();
     let _ = tokenizer.encode(TEXT, EncodeOptions::default(), &mut ids);

@@ -1,4 +1,4 @@
-//! Writes a native file: collects sections, then writes them one after another.
+//! Writes a native file: collects the sections, then concatenates the sections after the header.
 
 use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, SectionRow, TABLES_VERSION, checksum};
 
@@ -7,7 +7,7 @@ use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, SectionRow, 
 pub struct Sections(Vec<(String, Vec<u8>)>);
 
 impl Sections {
-    /// Adds a section. Its name is chosen by the engine, and is short enough.
+    /// Adds a section. The engine chooses the section's name, so the name is never too long.
     pub fn push(&mut self, name: &str, bytes: Vec<u8>) {
         debug_assert!(name.len() <= NAME && self.0.iter().all(|(other, _)| other != name), "{name}");
         self.0.push((name.to_owned(), bytes));
@@ -52,7 +52,7 @@ impl Sections {
     }
 }
 
-/// Sets the checksum of a file.
+/// Writes the checksum into the header of a file.
 pub(super) fn seal(file: &mut [u8]) {
     const PLACE: usize = std::mem::offset_of!(Header, checksum);
     let sum = checksum(file);

@@ -1,13 +1,14 @@
 //! BERT's cleaning: removes control characters, puts spaces around ideographs, removes accents, converts to lower case.
 //!
 //! Reference: Hugging Face's BertNormalizer, four passes over the text, with the tables of the crates used there
-//! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). Its list of
-//! ideographs begins one block with U+2B920, not U+2B820.
+//! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). The list of
+//! ideographs in the reference has one block that starts at U+2B920, not U+2B820.
 //!
-//! Here all is done in one pass. Characters that no option changes are kept in runs. Most other characters are cleaned
-//! alone. The remainder is cleaned in groups: a group starts at a character that no later character can move across,
-//! and ends before the next such character. Each character of a group carries the offset of the input's character that
-//! it comes from. Cost: linear, except for the sorting of combining marks; worst input: all combining marks.
+//! This step needs only one pass. Characters that no option changes are kept in runs. Most other characters are cleaned
+//! alone. The remaining characters are cleaned in groups: a group starts at a character that no later character can
+//! move across, and ends before the next such character. Each character of a group carries the offset of the input's
+//! character that it comes from. Cost: linear, except for the sorting of combining marks; worst input: all combining
+//! marks.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::UnicodeNormalization;
@@ -51,19 +52,20 @@ impl Bert {
         self.options.lowercase
     }
 
-    /// Reports whether a character stays unchanged, except that white space can be replaced by a space and that the
-    /// characters of `spaced_class` get spaces around them.
+    /// Reports whether the step changes only spaces at a character: replaces white space by a space, or adds spaces
+    /// around a character of `spaced_class`.
     pub fn changes_only_spaces(&self, c: char) -> bool {
         self.options.changes_only_spaces(c)
     }
 
-    /// Reports whether the step rewrites a character to the same text between any characters for which that is true: no
-    /// mark moves across such characters.
+    /// Reports whether a character is local: the step always rewrites the character to the same text between local
+    /// characters, because no mark moves across local characters.
     pub fn is_local(&self, c: char) -> bool {
         !self.options.strip_accents || is_starter(c)
     }
 
-    /// Returns the characters that get spaces around them, as a class of a regular expression; empty if there are none.
+    /// Returns the characters that get spaces around them, as a class of a regular expression; the class is empty if no
+    /// characters get spaces.
     pub fn spaced_class(&self) -> String {
         if !self.options.handle_chinese_chars {
             return String::new();
@@ -132,7 +134,7 @@ impl BertOptions {
         }
     }
 
-    /// Reports whether the character stays unchanged, whatever its neighbours are.
+    /// Reports whether a character stays unchanged next to any other characters.
     fn keeps(&self, c: char) -> bool {
         !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
@@ -234,7 +236,8 @@ mod tests {
     use crate::split::chain::SplitChain;
     use proptest::prelude::*;
 
-    /// Cleans the text group by group, without the shorter paths for single characters and runs.
+    /// Cleans the text group by group, without the faster paths for single characters and for runs of unchanged
+    /// characters.
     fn clean_by_groups<O: Output>(options: BertOptions, text: &str, out: &mut O) {
         let (mut at, mut group) = (0, Vec::new());
         while at < text.len() {
@@ -250,7 +253,7 @@ mod tests {
     }
 
     /// Checks that a text in which cleaning changes only spaces has the same words as the cleaned text; returns whether
-    /// the text is of this kind.
+    /// cleaning changes only spaces in the text.
     fn check_words(text: &str, options: BertOptions, [raw, cleaned]: &[SplitChain; 2]) -> bool {
         let bert = Bert::compile(options);
         let mut out = Vec::new();

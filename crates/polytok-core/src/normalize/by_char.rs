@@ -10,8 +10,8 @@
 //! case.
 //!
 //! Cost: linear, with one table lookup for each character that is not kept. The table has blocks of 256 characters; the
-//! first lookup in a block builds the block. Worst input: characters that are not local, which cost as much as the
-//! steps. Twin: `Normalizer::normalize`.
+//! first lookup of a character in a block builds the block. Worst input: characters that are not local, which cost as
+//! much as the steps. Twin: `Normalizer::normalize`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -43,7 +43,7 @@ struct Rewrite([u8; 8]);
 impl Rewrite {
     const NOT_LOCAL: Rewrite = Rewrite([8; 8]);
 
-    /// Stores a text. A longer text is `NOT_LOCAL`, so that the steps write it.
+    /// Stores a text. A character with a longer replacement is `NOT_LOCAL`, so that the steps write the replacement.
     fn new(text: &[u8]) -> Rewrite {
         let mut bytes = [0; 8];
         if text.len() >= bytes.len() {
@@ -62,7 +62,7 @@ impl Rewrite {
 /// The memory for rewriting a text.
 #[derive(Default)]
 pub struct RewriteBuffers {
-    /// The text after ASCII is converted to lower case, or after texts are replaced.
+    /// The input text after ASCII is converted to lower case, or after the steps that replace texts.
     prepared_text: Vec<u8>,
     rewritten_text: Vec<u8>,
     /// The output of the steps for the text between two seams.
@@ -89,7 +89,8 @@ struct Seam {
 }
 
 impl CharRewrites {
-    /// Returns the rewrites of a normalizer; None if some step is not known to rewrite characters independently.
+    /// Returns the table of a normalizer; None if the normalizer has a step that might not rewrite characters
+    /// independently.
     pub fn new(normalizer: &Arc<Normalizer>) -> Option<CharRewrites> {
         let has_lower_case = match normalizer.char_steps() {
             [NormalizeStep::Bert(step)] => step.lowercases(),
@@ -111,7 +112,7 @@ impl CharRewrites {
         self.kept_chars.run_end(text, 0) == text.len()
     }
 
-    /// Returns the rewritten text: the text itself, or a text in one of the buffers.
+    /// Returns the rewritten text, which is the input text or a text in one of the buffers.
     pub fn rewrite<'t>(&self, text: &'t str, buffers: &'t mut RewriteBuffers) -> Result<&'t str> {
         let RewriteBuffers { prepared_text, rewritten_text, steps_output, spare_buffer } = buffers;
         let max_len = limit(text.len());
@@ -165,7 +166,7 @@ impl CharRewrites {
         Ok(())
     }
 
-    /// Appends the text that the steps write for a part of a text.
+    /// Runs the steps on a part of a text, and appends their output.
     fn run_steps(
         &self,
         text: &str,
@@ -214,19 +215,19 @@ fn last_seam(run: &str, end: Seam) -> Option<Seam> {
     (last < run.len()).then(|| Seam { at: end.at - last, output_len: end.output_len - last })
 }
 
-/// Reports whether local characters of the step are defined.
+/// Reports whether `is_local` knows the local characters of this step.
 fn rewrites_chars(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Unicode(_) | NormalizeStep::StripAccents(_) | NormalizeStep::Lowercase(_))
 }
 
-/// Reports whether local characters of the last step are defined. A charsmap must be the last step, because the tests
-/// cover no steps after a charsmap.
+/// Reports whether `is_local` knows the local characters of this step if it is the last step. A charsmap must be the
+/// last step, because the tests cover no steps after a charsmap.
 fn last_rewrites_chars(step: &NormalizeStep) -> bool {
     rewrites_chars(step) || matches!(step, NormalizeStep::Precompiled(_))
 }
 
 impl Normalizer {
-    /// Returns the steps at the start of the list that replace texts.
+    /// Returns the steps that replace texts, which are at the start of the list.
     fn replacing_steps(&self) -> &[NormalizeStep] {
         let steps = self.steps_for_utf8();
         &steps[..steps.iter().take_while(|step| matches!(step, NormalizeStep::Replace(_))).count()]

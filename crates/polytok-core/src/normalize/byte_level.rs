@@ -1,12 +1,12 @@
 //! Replaces every byte by the visible character that GPT-2's table has for it.
 //!
-//! Reference: Hugging Face's ByteLevel. Every byte of a character gets the span of the whole character. Printable ASCII
-//! is kept in runs. Cost: linear.
+//! Reference: Hugging Face's ByteLevel. Each visible character gets the span of the whole character whose byte it
+//! replaces. Printable ASCII is kept in runs. Cost: linear.
 
 use super::output::Output;
 use crate::byte_level::char_of;
 
-/// The step; there is nothing to compile.
+/// The byte-level step, which has no options.
 pub struct ByteLevel;
 
 impl ByteLevel {

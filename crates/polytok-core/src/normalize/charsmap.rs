@@ -1,13 +1,14 @@
-//! Reads SentencePiece's `precompiled_charsmap`: byte strings that are rewritten (the keys) and their replacements.
+//! Reads SentencePiece's `precompiled_charsmap`: a map from keys (byte strings that are rewritten) to their
+//! replacements.
 //!
 //! Layout: a little-endian u32 `n`; `n` bytes of a Darts-clone double array (32-bit units); then replacement strings,
 //! each ended by NUL. The value of a key is the offset of its replacement. A unit has a label (bits 0..8, and bit 31
 //! which marks a value unit), an offset to its children (bits 10.., shifted left by 8 more if bit 9 is set) and bit 8,
-//! which is set if one of its children is a value unit, the *leaf*.
+//! which is set if one of the unit's children is a value unit; that child is called the *leaf*.
 //!
-//! SentencePiece 0.2.3 refuses arrays with offsets outside of the array; 0.2.1 loads such arrays and reads other
-//! memory. Here an offset outside of the array ends the search, so both versions are safe, and agree with the reference
-//! whenever the reference is defined.
+//! SentencePiece 0.2.3 refuses arrays with offsets outside of the array; 0.2.1 loads such arrays and reads memory
+//! outside of the array. Here an offset outside of the array ends the search, so both versions are safe, and agree with
+//! the reference whenever the reference is defined.
 //!
 //! Cost: one array access for each byte that the text has in common with the keys; at most the length of the longest
 //! key.
@@ -15,7 +16,7 @@
 use crate::error::{Error, Result};
 use crate::spec::Line;
 
-/// The largest number of keys, each a prefix of the next, that the reference finds, shortest first.
+/// The largest number of keys at one offset that the reference finds; each of these keys is a prefix of the next.
 const MAX_NESTED: usize = 32;
 
 /// The number of bytes in a block of 256 units.
@@ -38,13 +39,13 @@ impl DoubleArrayUnits<'_> {
         self.0.get(at).map(|&unit| u32::from_le_bytes(unit))
     }
 
-    /// The index of the children of the root_base: a child with label `b` is at this index XOR `b`.
+    /// Returns the base index of the root's children: the child with label `b` is at this index XOR `b`.
     #[inline]
     fn root_base(self) -> usize {
         offset(self.at(0))
     }
 
-    /// The unit at an index that is inside of the array.
+    /// Returns the unit at an index that is inside of the array.
     #[inline]
     fn at(self, at: usize) -> u32 {
         u32::from_le_bytes(self.0[at])
@@ -54,9 +55,9 @@ impl DoubleArrayUnits<'_> {
 /// The rewriting rules of a normalizer: keys and their replacements.
 #[derive(Debug)]
 pub struct Charsmap {
-    /// The blob, searched without a copy, because it is most of a small model.
+    /// The blob, which is searched without a copy, because most bytes of a small model are its blob.
     blob: Vec<u8>,
-    /// The number of bytes of the array.
+    /// The number of bytes of the double array.
     size: usize,
     /// For each first byte of a key, a bit for each second byte; all bits are set if the first byte alone is a key.
     seconds: Box<[[u64; 4]; 256]>,
@@ -161,8 +162,8 @@ impl Charsmap {
         Some((len, self.replacement(start)?))
     }
 
-    /// Calls `visit` with the characters of all keys, shorter keys first; keys that share a unit of the array share the
-    /// call. Returns false if keys are not UTF-8, or the array is not a trie of keys.
+    /// Calls `visit` with the characters of all keys, shorter keys first. Keys that share a unit of the array have one
+    /// call for the character at this unit. Returns false if keys are not UTF-8, or the array is not a trie of keys.
     pub fn for_each_char<'a>(&'a self, visit: &mut impl FnMut(KeyChar<'a>)) -> bool {
         let units = self.units();
         // The children of each base as a linked list: the first child of a base, and the next child after each child.
@@ -211,9 +212,9 @@ pub struct KeyChar<'a> {
 /// A walk over the characters of all keys. Keys can share units of the array.
 struct KeyWalk<'a> {
     map: &'a Charsmap,
-    /// The first child of each base; 0 if the base has no child.
+    /// The index of the first child of each base; 0 if the base has no child.
     first: Vec<usize>,
-    /// The next child of the same base, for each child; 0 after the last child.
+    /// The index of the next child of the same base, for each child; 0 for the last child.
     next: Vec<usize>,
     /// The bases after complete characters that are still to be read, with the number of bytes before each base.
     pending: Vec<(usize, usize)>,
@@ -256,8 +257,8 @@ impl<'a> KeyWalk<'a> {
         true
     }
 
-    /// Calls `visit` with a character that is complete, and adds the base after it to the pending ones. Returns false
-    /// if the unit is not the end of a character in a trie.
+    /// Calls `visit` with a character that is complete, and adds the base after the character to the pending bases.
+    /// Returns false if the unit is not the end of a character in a trie.
     fn end_char(
         &mut self,
         char: Option<char>,
@@ -322,8 +323,8 @@ fn check_units(units: DoubleArrayUnits, strings_len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns, for each first byte, a bit for each second byte that a key has after it; all bits if the first byte is a
-/// key.
+/// Returns for each first byte a set of bits. The bit of a second byte is set if a key starts with the two bytes; all
+/// bits are set if the first byte alone is a key.
 fn second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
     let mut seconds = Box::new([[0; 4]; 256]);
     let child = |from: usize, byte: usize| {
@@ -346,7 +347,8 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the blob of a few rules: one block for the root_base's children, then one for each inner node.
+    /// Returns the blob of a few rules: one block of units for the root's children, then one block for the children of
+    /// each inner node.
     pub(crate) fn blob(rules: &[(&str, &str)]) -> Vec<u8> {
         let mut units = vec![0u32; 256];
         units[0] = 1 << 18; // the children of the root_base are in block 1

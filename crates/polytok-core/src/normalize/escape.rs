@@ -1,11 +1,11 @@
-//! Makes spaces visible as U+2581, as SentencePiece's models and their descendants need it.
+//! Makes spaces visible as U+2581, as SentencePiece's models and the models derived from SentencePiece need.
 
 use crate::space_mark;
 
 /// A normalization that only replaces each space by U+2581 and can insert a space before the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Escape {
-    /// Which texts get a space before them.
+    /// The rule that decides which texts get a space before them.
     pub prefix: Prefix,
     /// True if the inserted space has the span of the first character, as in Hugging Face's steps; otherwise the span
     /// of the inserted space is empty.
@@ -14,16 +14,16 @@ pub struct Escape {
     pub replaces_invalid: bool,
 }
 
-/// Which texts get a space before them.
+/// The rule that decides which texts get a space before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
     /// No text gets a space.
     Never,
     /// All texts that are not empty get a space.
     Always,
-    /// Texts that do not start with a space get one.
+    /// Texts that do not start with a space get a space.
     UnlessSpace,
-    /// Texts that do not start with a space get one, but only at the start of the caller's text.
+    /// Texts that do not start with a space get a space, but only at the start of the caller's text.
     FirstUnlessSpace,
 }
 

@@ -1,15 +1,15 @@
 //! Limits how much rewriting can expand a text, so that a damaged or hostile file cannot fill the memory.
 //!
-//! Real rules expand a byte to at max_len eleven (U+FDFA in NFKC). The limit is three times that, with some room for
-//! short texts.
+//! Real rules expand a byte to at most eleven bytes (U+FDFA in NFKC). The limit is about three times that factor, and a
+//! constant number of bytes for short texts.
 
 use super::output::Output;
 use crate::error::{Error, Result};
 
-/// The number of output bytes that each byte of a text allows.
+/// The number of output bytes that the limit allows for each byte of a text.
 const TIMES: usize = 32;
 
-/// The number of output bytes that every text allows besides, however short.
+/// The number of output bytes that the limit allows every text in addition.
 const ROOM: usize = 1 << 16;
 
 /// Returns the largest number of bytes to which a text of `len` bytes can be rewritten.
@@ -26,7 +26,7 @@ pub fn too_much_growth(stage: &str) -> Error {
     ))
 }
 
-/// An output that drops everything beyond `max_len` bytes and remembers that it did.
+/// An output that drops everything after the first `max_len` bytes, and records whether anything was dropped.
 pub struct Bounded<'a, O> {
     out: &'a mut O,
     max_len: usize,
@@ -34,7 +34,7 @@ pub struct Bounded<'a, O> {
 }
 
 impl<'a, O: Output> Bounded<'a, O> {
-    /// Runs a step that writes to `out`. If the step writes more than `max_len` bytes, that is an error.
+    /// Runs a step that writes to `out`; returns an error if the step writes more than `max_len` bytes.
     pub fn run<T>(max_len: usize, out: &'a mut O, step: impl FnOnce(&mut Self) -> T) -> Result<T> {
         let mut bounded = Bounded { out, max_len, is_over: false };
         let result = step(&mut bounded);

@@ -2,11 +2,11 @@
 //!
 //! The strict rule follows Rust's and Python's "replace": one U+FFFD for each maximal part of a character. The lenient
 //! rule follows llama.cpp's `unicode_cpts_from_utf8`, which checks only lead bytes and continuation bytes, and writes
-//! one U+FFFD for each byte that starts no character. The lenient rule encodes each decoded character again, so that an
-//! overlong form is replace by the short form; surrogates stay unchanged. Code points above U+10FFFF make llama.cpp
-//! fail; here each of their bytes is replace by U+FFFD.
+//! one U+FFFD for each byte that starts no character. The lenient rule encodes each decoded character again, so that
+//! the shortest form replaces an overlong form; surrogates stay unchanged. Code points above U+10FFFF make llama.cpp
+//! fail; here U+FFFD replaces each byte of these code points.
 //!
-//! Cost: linear; valid text is kept in one call.
+//! Cost: linear; one `keep` call copies all of a valid text.
 
 use super::output::Output;
 use crate::utf8::{decode_lenient, valid};
@@ -26,9 +26,9 @@ impl ReplaceInvalid {
         ReplaceInvalid { lenient }
     }
 
-    /// Writes the text without invalid bytes.
+    /// Writes the text with U+FFFD for invalid bytes.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
-        // This check reads the whole text even if an early byte is invalid, so it runs once.
+        // The check of UTF-8 reads the whole text even if an early byte is invalid, so the check runs once.
         if valid(text).is_ok() {
             return out.keep(text, 0, text.len());
         }

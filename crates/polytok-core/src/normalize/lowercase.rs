@@ -1,8 +1,8 @@
 //! Converts text to lower case, each character by its own mapping.
 //!
-//! Reference: Hugging Face's Lowercase, which calls `char::to_lowercase` of Rust's standard library. A sigma at the end
-//! of a word has no rule of its own. U+0130 converts to two characters, of which the second is an inserted one. Cost:
-//! linear.
+//! Reference: Hugging Face's Lowercase, which calls `char::to_lowercase` of Rust's standard library. A capital sigma at
+//! the end of a word has no special rule. U+0130 converts to two characters; the second counts as an inserted
+//! character. Cost: linear.
 
 use super::output::Output;
 use super::transform::Transform;

@@ -1,4 +1,4 @@
-//! Rewrites text and records where each byte of the result comes from: one file per step.
+//! Rewrites text and records the origin of each byte of the rewritten text; each step has a file.
 
 pub mod accents;
 pub mod bert;
@@ -77,7 +77,7 @@ impl Normalizer {
         Ok(Normalizer { steps })
     }
 
-    /// Reports whether no text is rewritten, because there are no steps.
+    /// Reports whether the normalizer has no steps.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -106,7 +106,7 @@ impl Normalizer {
         }
     }
 
-    /// Reports whether text that is UTF-8 stays unchanged.
+    /// Reports whether the normalizer leaves all UTF-8 text unchanged.
     pub fn keeps_text(&self) -> bool {
         matches!(self.steps[..], [] | [NormalizeStep::ReplaceInvalid(_)])
     }
@@ -148,8 +148,8 @@ impl Normalizer {
         NormalizeStep::run_all(&self.steps, text, limit(text.len()), out, spare)
     }
 
-    /// Writes the normalized text to `out` and returns the origin of its bytes. If `may_be_offsets`, the origin can be
-    /// offsets, which cost less than spans.
+    /// Writes the normalized text to `out` and returns the origin of its bytes. If `may_be_offsets` is true, the origin
+    /// can be offsets, which cost less than spans.
     pub fn normalize_with_origin(&self, text: &[u8], may_be_offsets: bool, out: &mut Vec<u8>) -> Result<Origin> {
         if may_be_offsets
             && let Some(step) = self.sentencepiece()
@@ -167,7 +167,8 @@ impl Normalizer {
     fn normalize_with_spans(&self, text: &[u8]) -> Result<(Vec<u8>, Vec<Span>)> {
         let mut normalized = text.to_vec();
         let byte_spans = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
-        // The only step moves bytes and changes none, so each byte comes from itself, not from its whole character.
+        // The only step moves bytes and changes no byte, so the span of each byte is that byte, not its whole
+        // character.
         let mut spans =
             if matches!(self.steps[..], [NormalizeStep::PrefixSpace]) { byte_spans() } else { char_spans(text) };
         for step in &self.steps {
@@ -215,7 +216,7 @@ impl NormalizeStep {
         })
     }
 
-    /// Runs steps in turn. Each of them writes at most `max_len` bytes; the last text is in `out`.
+    /// Runs steps in turn. Each step writes at most `max_len` bytes; `out` has the output of the last step.
     fn run_all(
         steps: &[NormalizeStep],
         text: &[u8],
@@ -248,7 +249,8 @@ impl NormalizeStep {
         }
     }
 
-    /// Does what `run` does, and gives each byte its span. `source` has the spans of the bytes of `text`.
+    /// Writes the rewritten text to `out` like `run`, with a span for each byte. `source` has the spans of the bytes of
+    /// `text`.
     fn run_aligned(&self, text: &[u8], source: &[Span], max_len: usize, out: &mut Aligned) -> Result<()> {
         match self {
             NormalizeStep::SentencePiece(step) => {

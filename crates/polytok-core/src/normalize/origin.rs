@@ -1,8 +1,8 @@
-//! The bytes of the caller's text that each byte of a normalized text comes from.
+//! Maps each byte of a normalized text to the bytes of the caller's text that it comes from.
 
 use super::output::{Span, char_spans};
 
-/// The origin of a normalized text: which bytes of the original text each of its bytes comes from.
+/// The origin of a normalized text: a map from each byte of the normalized text to bytes of the original text.
 #[derive(Debug, Default)]
 pub enum Origin {
     /// Each byte comes from the same byte, because nothing was rewritten.
@@ -10,7 +10,8 @@ pub enum Origin {
     Same,
     /// A span of the original text for each byte.
     Spans(Vec<Span>),
-    /// The start of the span of each byte, and last the end of the text. A span ends where the next span starts.
+    /// The start of the span of each byte, followed by the end of the text. The end of a span is the start of the next
+    /// span.
     Offsets(Vec<u32>),
 }
 

@@ -5,7 +5,7 @@
 //! are Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of the
 //! replaced character, and an inserted character gets the span of the character before it.
 
-/// The offsets of the first byte and of the byte after the last, in the original text.
+/// A range of bytes of the original text: the offset of the first byte and the offset after the last byte.
 pub type Span = (u32, u32);
 
 /// The output of a step.
@@ -14,7 +14,7 @@ pub trait Output {
     fn keep(&mut self, input: &[u8], from: usize, to: usize);
     /// Writes `text` in place of the input's character that starts at byte `at`.
     fn change(&mut self, text: &[u8], at: usize);
-    /// Inserts `text`, which replaces nothing, after the input's byte `at - 1`.
+    /// Inserts `text` after the input's byte `at - 1`, without replacing a character.
     fn insert(&mut self, text: &[u8], at: usize);
     /// The number of bytes written so far.
     fn written(&self) -> usize;
@@ -54,7 +54,7 @@ pub struct Aligned<'a> {
 }
 
 impl<'a> Aligned<'a> {
-    /// Returns an empty output of a step whose input has the spans `source`.
+    /// Returns an empty output for a step; `source` has the spans of the bytes of the step's input.
     pub fn new(source: &'a [Span]) -> Aligned<'a> {
         Aligned { text: Vec::with_capacity(source.len()), spans: Vec::with_capacity(source.len()), source }
     }
@@ -85,8 +85,8 @@ impl Output for Aligned<'_> {
     }
 }
 
-/// Returns the spans of a text that is not rewritten: each byte has the span of its character. A byte that is not UTF-8
-/// is its own span.
+/// Returns the spans of a text that is not rewritten: each byte has the span of its character. The span of a byte that
+/// is not UTF-8 is that byte.
 pub fn char_spans(text: &[u8]) -> Vec<Span> {
     let mut spans = Vec::with_capacity(text.len());
     let mut at = 0;

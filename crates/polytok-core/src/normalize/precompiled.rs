@@ -1,11 +1,11 @@
 //! Applies SentencePiece's charsmap as Hugging Face does.
 //!
 //! Reference: Precompiled with the crates spm_precompiled and unicode-segmentation. A *unit* is a grapheme cluster of
-//! less than six bytes; longer clusters, and clusters that start with no key, are taken character by character. If keys
-//! are prefixes of a unit, the whole unit is replaced by the replacement of the *shortest* of these keys. If the
-//! replacement has fewer characters than the unit, the superfluous old characters are counted as replaced by the last
-//! character written. If nothing has been written yet, they are not counted, and all later characters get the spans of
-//! earlier ones (see `transform`).
+//! less than six bytes; longer clusters, and clusters that do not start with a key, are looked up character by
+//! character. If keys are prefixes of a unit, the whole unit is replaced by the replacement of the *shortest* of these
+//! keys. If the replacement has fewer characters than the unit, the reference counts the remaining old characters as
+//! replaced by the last character written. If nothing has been written yet, the remaining old characters are not
+//! counted, and all later characters get the spans of earlier characters (see `transform`).
 //!
 //! Cost: one lookup for each cluster and character; none for runs of ASCII characters that are not keys.
 
@@ -17,7 +17,7 @@ use super::transform::Transform;
 use crate::error::Result;
 use crate::spec::Line;
 
-/// The most bytes of a cluster that is looked up as a whole.
+/// The largest number of bytes of a cluster that is looked up as a whole.
 const MAX_CLUSTER: usize = 5;
 
 /// The compiled step.
@@ -36,9 +36,9 @@ impl Precompiled {
         Ok(Precompiled { charsmap, is_plain })
     }
 
-    /// Reports whether a character is a cluster of its own between any characters for which that is true.
+    /// Reports whether a character is plain: two adjacent plain characters are always two clusters.
     pub fn is_local(&self, c: char) -> bool {
-        // The first test decides ideographs and Hangul syllables quickly, because they are many.
+        // The first test is a fast path for ideographs and Hangul syllables, which are frequent.
         matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
             || c != '\r' && ['a', c, c, 'a'].iter().collect::<String>().graphemes(true).count() == 4
     }
@@ -60,8 +60,8 @@ impl Precompiled {
         writer.flush();
     }
 
-    /// Returns the length of the plain characters at the start, without the last one if other text follows, which can
-    /// join it in a cluster.
+    /// Returns the length of the plain characters at the start, without the last plain character if other text follows,
+    /// because that text can join the character in a cluster.
     fn plain_run(&self, text: &[u8]) -> usize {
         let run = text.iter().take_while(|byte| byte.is_ascii() && self.is_plain[**byte as usize]).count();
         if run < text.len() { run.saturating_sub(1) } else { run }
@@ -95,8 +95,8 @@ impl Precompiled {
     }
 }
 
-/// A writer of characters and their changes. The last character is held back, because a deletion after it changes its
-/// change.
+/// A writer of characters and their changes. The last character is held back, because a deletion after this character
+/// alters the change of this character.
 struct Changes<'t, O> {
     transform: Transform<'t, O>,
     last: Option<(char, isize)>,

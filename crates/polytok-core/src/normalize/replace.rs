@@ -21,8 +21,8 @@ impl Replacer {
         Ok(Replacer { finder: PatternFinder::compile(&spec.pattern)?, content: spec.content.clone() })
     }
 
-    /// Writes `text` with its matches replaced. Bytes that are not UTF-8 match nothing. If the search gives up, that is
-    /// `Error::Encode`.
+    /// Writes `text` with its matches replaced. Bytes that are not UTF-8 match nothing. Returns `Error::Encode` if the
+    /// search exceeds its limit.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
         let (mut kept_until, mut at) = (0, 0);
         for chunk in text.utf8_chunks() {

@@ -1,5 +1,5 @@
-//! SentencePiece's normalizer: rewrites text by rules, merges spaces and makes them visible, and records the offset
-//! that each byte comes from.
+//! SentencePiece's normalizer: rewrites text by rules, merges spaces, makes spaces visible, and records the offset that
+//! each byte comes from.
 //!
 //! Reference: `Normalizer::Normalize` of 0.2.1 and 0.2.3, which agree. A step consumes, at the current offset, the
 //! longest user-defined piece (copied), or the longest key of the charsmap (replaced), or one character by strict
@@ -7,8 +7,8 @@
 //! again.
 //!
 //! Invariant: every byte of the output has the offset at which its step began, and one more offset at the end is the
-//! end of the kept text. Text that no step changes is copied in runs. Whether a step can change text is decided by its
-//! first byte when the normalizer is compiled, and else by its first two bytes.
+//! end of the kept text. Text that no step changes is copied in runs. The first byte of a text usually decides whether
+//! a step can change the text, with a table that is compiled with the normalizer; otherwise the first two bytes decide.
 //!
 //! Cost: linear in the text times the longest key. Worst input: long keys that almost match at every position.
 
@@ -32,9 +32,11 @@ const CHUNK: usize = 128;
 /// The kind of step that can start with a certain byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// The byte is ASCII, not a space, and is copied, unless a key consists of it and a following non-ASCII byte.
+    /// The byte is ASCII, but not a space, and is copied, unless a non-ASCII byte follows and a key starts with the two
+    /// bytes.
     Copy,
-    /// The byte is a space and is written as one, unless a key consists of it and a following non-ASCII byte.
+    /// The byte is a space and is written as a space, unless a non-ASCII byte follows and a key starts with the two
+    /// bytes.
     Space,
     /// The byte is not ASCII; its character is copied, unless a key starts with this byte.
     Wide,
@@ -109,8 +111,8 @@ impl SentencePieceNormalizer {
         self.run(text, out, offsets);
     }
 
-    /// Returns the normalized text and its offsets if all offsets are starts of characters. Returns None if keys end
-    /// inside of characters or the normalized text is too long.
+    /// Returns the normalized text and its offsets if all offsets are starts of characters. Returns None if a key ends
+    /// inside of a character or the normalized text is too long.
     pub fn normalize_whole_chars(&self, text: &[u8]) -> Option<(Vec<u8>, Vec<u32>)> {
         let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
         self.normalize_with_offsets(text, &mut normalized, &mut offsets);
@@ -132,7 +134,7 @@ impl SentencePieceNormalizer {
         }
         self.write_body(text, &mut at, out, map);
         if self.remove_extra_whitespaces {
-            // As in the reference, this compares bytes and so also removes a U+2581 of the text itself.
+            // Like the reference, this loop compares bytes, so it also removes a U+2581 of the caller's text.
             while out[base..].ends_with(self.space) {
                 out.truncate(out.len() - self.space.len());
                 at = map.truncate_to(map_base + out.len() - base).unwrap_or(at);
@@ -145,7 +147,8 @@ impl SentencePieceNormalizer {
         map.all_from(at, 1);
     }
 
-    /// Returns the number of bytes at the start whose steps each write exactly one space.
+    /// Returns the length of the bytes at the start of the text that the normalizer rewrites to spaces, one for each
+    /// step.
     pub fn leading_spaces(&self, text: &[u8]) -> usize {
         let mut at = 0;
         while self.remove_extra_whitespaces && at < text.len() {
@@ -186,8 +189,8 @@ impl SentencePieceNormalizer {
         }
     }
 
-    /// Returns the end of the ASCII text at `from`, without its last byte if a key can consist of it and the next
-    /// bytes.
+    /// Returns the end of the ASCII text at `from`, without the last ASCII byte if a key can start with that byte and
+    /// the byte after it.
     fn ascii_end(&self, text: &[u8], from: usize) -> usize {
         let mut end = from;
         while text[end..].first_chunk::<8>().is_some_and(|eight| eight.is_ascii()) {
@@ -215,9 +218,9 @@ impl SentencePieceNormalizer {
         }
     }
 
-    /// Does the work of `write_simple_ascii` for one chunk; returns the numbers of bytes read and written. For each
-    /// byte four bytes are written, and then the position advances by the length that counts, so that the loop has no
-    /// branch that the processor mispredicts at the ends of words.
+    /// Does the work of `write_simple_ascii` for one chunk; returns the number of bytes read and the number of bytes
+    /// written. For each byte four bytes are written, and then the position advances by the length of the real output,
+    /// so that the loop has no branch that the processor mispredicts at the ends of words.
     #[inline]
     fn write_simple_chunk(
         &self,
@@ -249,7 +252,7 @@ impl SentencePieceNormalizer {
         (read, written)
     }
 
-    /// Appends the output of the step at `at`, with its spaces as the normalizer writes them.
+    /// Appends the output of the step at `at`, with spaces written as the normalizer's options require.
     fn append(&self, output: &[u8], at: usize, out: &mut Vec<u8>, map: &mut impl OffsetMap) {
         for &byte in output {
             let written = if byte == b' ' { self.space } else { std::slice::from_ref(&byte) };
@@ -258,7 +261,7 @@ impl SentencePieceNormalizer {
         }
     }
 
-    /// Returns the length of the run of non-ASCII characters at the start that are copied.
+    /// Returns the length of the run of non-ASCII characters at the start of the text that are copied.
     fn copied_wide_len(&self, text: &[u8]) -> usize {
         let mut at = 0;
         while at < text.len()
@@ -284,7 +287,7 @@ impl SentencePieceNormalizer {
         self.user_defined.as_ref()?.longest_prefix(text).map(|(len, _)| len)
     }
 
-    /// Reports whether `text` can start with a key, as far as its first two bytes show.
+    /// Reports whether `text` can start with a key, judged by the first two bytes of `text`.
     #[inline]
     fn can_be_key(&self, text: &[u8]) -> bool {
         self.charsmap.as_ref().is_some_and(|map| map.can_start_with(text[0], *text.get(1).unwrap_or(&0)))

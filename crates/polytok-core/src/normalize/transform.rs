@@ -1,10 +1,10 @@
-//! Writes changed text as Hugging Face does: each new character comes with a *change*, the number of characters that it
-//! adds.
+//! Writes rewritten text as Hugging Face does: each new character has a *change*, the number of characters that the new
+//! character adds.
 //!
-//! Reference: `NormalizedString::transform_range`. A character with change 0 replaces the next old character; with -n,
-//! it replaces the next old character and the n after it; with a positive change, it is inserted. Old characters are
-//! counted, not compared. If the changes of a step do not add up (Precompiled, when it drops the first character), all
-//! later characters get wrong spans, as in the reference.
+//! Reference: `NormalizedString::transform_range`. A character with change 0 replaces the next old character; a
+//! character with change -n replaces the next n + 1 old characters; a character with a positive change is inserted. Old
+//! characters are counted, not compared. If the changes of a step do not add up (when Precompiled drops the first
+//! character), all later characters get wrong spans, as in the reference.
 
 use super::output::Output;
 

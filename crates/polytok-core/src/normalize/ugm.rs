@@ -7,10 +7,10 @@
 //! 3. A character stays.
 //! 4. A byte is replaced by U+FFFD.
 //!
-//! A space of the result, whether from the text or a replacement, ends a word. If spaces are merged, they are not
-//! written, and every word gets a U+2581 before it. If spaces are not merged, each is written as U+2581, and the first
-//! word gets one before it if the model adds a prefix. An offset outside of the charsmap's array makes llama.cpp fail;
-//! here it ends the search for keys.
+//! A space of the result, whether from the text or a replacement, ends a word. If spaces are merged, no space is
+//! written, and every word gets a U+2581 before it. If spaces are not merged, each space is written as U+2581, and the
+//! first word gets a U+2581 before it if the model adds a prefix. An offset outside of the charsmap's array makes
+//! llama.cpp fail; here it ends the search for keys.
 //!
 //! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every offset.
 //! Twin: python/polytok/reference/llama_cpp_ugm.py.
@@ -35,20 +35,20 @@ pub struct UgmNormalize {
     merges_spaces: bool,
 }
 
-/// The bytes that one rule consumes.
+/// The bytes that one rule consumes, and their output.
 enum TextUnit<'a> {
-    /// This number of bytes stays.
+    /// A number of bytes that stay unchanged.
     Kept(usize),
-    /// This number of bytes is replaced by these bytes.
+    /// A number of bytes, and the bytes that replace them.
     Replaced(usize, &'a [u8]),
 }
 
-/// The state of the output among words.
+/// The position of the output relative to words.
 #[derive(Default)]
 struct WordState {
-    /// True after a character of a word.
+    /// True if the last character written is in a word.
     is_inside: bool,
-    /// True once a word has got a U+2581.
+    /// True if some word has a U+2581 before it already.
     has_prefix: bool,
 }
 
@@ -121,7 +121,7 @@ impl UgmNormalize {
         }
     }
 
-    /// Writes a byte of a replacement, with the rules for spaces and words that `keep` follows.
+    /// Writes a byte of a replacement, with the same rules for spaces and words as `keep`.
     fn push(&self, byte: u8, words: &mut WordState, out: &mut Vec<u8>) {
         if byte == b' ' {
             words.is_inside = false;

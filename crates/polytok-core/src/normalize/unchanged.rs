@@ -1,5 +1,5 @@
-//! The set of the characters that a step leaves unchanged, computed block by block when a text has a character of a
-//! block.
+//! The set of the characters that a step leaves unchanged. A block of the set is computed when a text first has a
+//! character of the block.
 //!
 //! Most steps leave most text unchanged, so a step uses this set to keep whole runs. Whether a character is in the set
 //! must not depend on its neighbours. Cost: a bit test for each character, and 256 calls of `test` for each block.
@@ -15,8 +15,8 @@ const ALL: [u64; BLOCK / 64] = [u64::MAX; BLOCK / 64];
 /// The number of blocks in Unicode.
 const BLOCKS: usize = 0x11_0000 / BLOCK;
 
-/// Returns the two longest runs of true: the first byte of a run and the number of bytes after it. A single run is
-/// returned twice; without any, the runs contain no ASCII character.
+/// Returns the two longest runs of true values, as the first byte of a run and the number of bytes after it. If there
+/// is only one run, it is returned twice; if there is no run, the result contains no ASCII character.
 fn longest_runs(ascii: &[bool; 128]) -> [(u8, u8); 2] {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for byte in (0..128u8).filter(|&byte| ascii[byte as usize]) {
@@ -54,7 +54,7 @@ impl Unchanged {
         self.bits(block)[bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// Returns the bits of a block, one for each character, computed at the first call.
+    /// Returns the bits of a block, one for each character, computed at the first call for the block.
     #[inline]
     fn bits(&self, block: usize) -> &[u64; BLOCK / 64] {
         self.blocks[block].get_or_init(|| self.compute_bits(block))
@@ -69,8 +69,8 @@ impl Unchanged {
         bits
     }
 
-    /// Returns the end of the run of unchanged characters at `from`. If all characters of a block stay unchanged, as is
-    /// usual, two bytes of a character suffice to find its block.
+    /// Returns the end of the run of unchanged characters at `from`. In the usual case all characters of a block stay
+    /// unchanged; then two bytes of a character suffice to find its block.
     pub(super) fn run_end(&self, text: &str, from: usize) -> usize {
         let (bytes, mut at) = (text.as_bytes(), from);
         let is_all_unchanged = |block: usize| *self.bits(block) == ALL;
@@ -101,7 +101,7 @@ impl Unchanged {
         let is_inside =
             |byte: u8| (byte.wrapping_sub(first) <= after_first) | (byte.wrapping_sub(second) <= after_second);
         let mut at = 0;
-        // The test has no branch for each byte, so that many bytes are tested at a time.
+        // The test has no branch, so that the compiler can test many bytes at a time.
         while text[at..]
             .first_chunk::<32>()
             .is_some_and(|bytes| bytes.iter().fold(true, |all, &byte| all & is_inside(byte)))
@@ -118,8 +118,8 @@ impl Unchanged {
     }
 
     /// Keeps the unchanged runs of `text` and calls `rewrite(from, to, out)` for the text between two runs. With
-    /// `with_char_before` that text starts with the last character of the run before it, because later characters can
-    /// change this one.
+    /// `with_char_before` the range `from..to` starts with the last character of the run before it, because later
+    /// characters can change that character.
     pub(super) fn rewrite<O: Output>(
         &self,
         text: &str,

@@ -5,8 +5,8 @@
 //! `transform`).
 //!
 //! Characters that are starters, pass the quick check and never join the character before them are kept in runs. The
-//! text between two runs is normalized alone, together with the character before it. Cost: linear, except for the
-//! sorting of combining marks; worst input: all combining marks.
+//! text between two runs is normalized independently, together with the character before it. Cost: linear, except for
+//! the sorting of combining marks; worst input: all combining marks.
 
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical, decompose_compatible};
 use unicode_normalization_alignments::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
@@ -28,8 +28,8 @@ impl UnicodeForm {
         UnicodeForm { form, unchanged: Unchanged::new(move |c| is_kept(form, c)) }
     }
 
-    /// Reports whether a character has the same normal form between any characters for which that is true: no mark
-    /// moves across such characters, and they do not compose with each other.
+    /// Reports whether a character is local: its normal form is the same between any local characters, because no mark
+    /// moves across local characters and local characters do not compose with each other.
     pub fn is_local(&self, c: char) -> bool {
         let mut first = None;
         let mut push = |part| first = first.or(Some(part));
@@ -71,7 +71,7 @@ impl UnicodeForm {
     }
 }
 
-/// Reports whether `form` keeps a character that stands between other kept characters.
+/// Reports whether `form` keeps a character if the characters before and after it are kept too.
 fn is_kept(form: Form, c: char) -> bool {
     canonical_combining_class(c) == 0
         && match form {
@@ -87,7 +87,7 @@ pub(super) fn is_canonical(c: char) -> bool {
     is_own_decomposition(|push| decompose_canonical(c, push), c)
 }
 
-/// Reports whether `decompose` calls its argument with `c` alone.
+/// Reports whether `decompose` calls the given function only with `c`.
 fn is_own_decomposition(decompose: impl FnOnce(&mut dyn FnMut(char)), c: char) -> bool {
     let mut is_same = true;
     decompose(&mut |part| is_same &= part == c);

@@ -1,9 +1,9 @@
 //! The prefix matcher: finds the longest user-defined piece that a text starts with.
 //!
 //! SentencePiece uses its prefix matcher before the charsmap when it normalizes, and again on the normalized text in
-//! BPE and CHAR models. Its matcher finds no more than 64 pieces that are prefixes of each other, shortest first. The
-//! number of pieces that are prefixes of a piece does not depend on the text, so here the pieces beyond 64 are left out
-//! of the trie. In SentencePiece 0.2.1 a piece ends at its first NUL.
+//! BPE and CHAR models. SentencePiece's matcher finds no more than 64 pieces that are prefixes of each other, shortest
+//! first. The number of pieces that are prefixes of a piece does not depend on the text, so here the pieces beyond 64
+//! are left out of the trie. In SentencePiece 0.2.1 a piece ends at its first NUL.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item
     })
 }
 
-/// Returns the part of a piece that is searched for.
+/// Returns the bytes of a piece that the reference searches for.
 fn searched_part(piece: &[u8], line: Line) -> &[u8] {
     match line {
         Line::V0_2_1 => piece.split(|&byte| byte == 0).next().unwrap_or_default(),

@@ -15,18 +15,18 @@ use super::output::Output;
 use crate::error::Result;
 use crate::utf8::decode_strict;
 
-/// The class of the characters in llama.cpp's version of Unicode.
+/// The regular-expression class of the characters that llama.cpp's version of Unicode has.
 const AGE: &str = r"\p{Age=15.0}";
 
 /// The compiled step.
 pub struct WpmNormalize {
     lowercase: bool,
     strip_accents: bool,
-    /// The control characters and their like.
+    /// The characters that the step drops: control, format, private-use and surrogate characters.
     dropped: CharRanges,
     /// The combining marks, which `strip_accents` drops.
     marks: CharRanges,
-    /// The characters that are words of their own.
+    /// The characters that are one-character words: punctuation, ASCII symbols and ideographs.
     single_words: CharRanges,
     /// The characters that llama.cpp's version of Unicode has.
     assigned: CharRanges,
@@ -44,7 +44,7 @@ impl WpmNormalize {
     /// Compiles a step.
     pub fn compile(lowercase: bool, strip_accents: bool) -> Result<WpmNormalize> {
         let ideographs = r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}";
-        // U+2B920, for U+2B820, is a mistake that the reference shares with Hugging Face.
+        // The start U+2B920, instead of U+2B820, is a mistake that llama.cpp shares with Hugging Face.
         let more_ideographs = r"\x{2B920}-\x{2CEAF}\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}";
         Ok(WpmNormalize {
             lowercase,
@@ -63,7 +63,7 @@ impl WpmNormalize {
         self.lowercase
     }
 
-    /// Returns the characters that are words of their own, as a class of a regular expression.
+    /// Returns the characters that are one-character words, as a class of a regular expression.
     pub fn single_word_class(&self) -> String {
         let ranges =
             self.single_words.iter().map(|(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     /// Python's tables of Unicode 14.0 have 13233 characters whose decomposition starts with another character. The
-    /// crate's older tables lack one of them, U+11938, which is a mark and is dropped anyway.
+    /// crate's older tables lack U+11938, which is dropped anyway because it is a mark.
     #[test]
     fn the_crate_knows_the_decompositions() {
         let step = WpmNormalize::compile(true, true).unwrap();

@@ -1,8 +1,8 @@
-//! Converts segments to tokens, which go to a sink. This is where text that no entry covers is handled.
+//! Converts segments to tokens, which go to a sink. Text that no entry covers is converted here too.
 //!
-//! Reference for unknown text: SentencePiece. With byte fallback every unknown character is encoded as the byte entries
-//! of its bytes; the last of them has the span of the character, the others have empty spans. Without byte fallback
-//! adjacent unknown characters are encoded as one unknown token.
+//! The reference for unknown text is SentencePiece. With byte fallback every unknown character is encoded as the byte
+//! entries of its bytes; the last of them has the span of the character, the others have empty spans. Without byte
+//! fallback adjacent unknown characters are encoded as one unknown token.
 
 mod sink;
 pub mod template;
@@ -21,7 +21,7 @@ pub struct Out<'a, S> {
     fallback: &'a Fallback,
     /// The sink that gets the tokens.
     pub sink: &'a mut S,
-    /// True if the last token is unknown text.
+    /// True if the last token is the unknown token.
     is_after_unknown: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'a, S: Sink> Out<'a, S> {
         self.sink.begin_word();
     }
 
-    /// Writes a segment of `text`, whose offsets count from byte `at`.
+    /// Writes a segment of `text`; the segment's offsets count from byte `at`.
     #[inline]
     pub fn take(&mut self, text: &[u8], at: usize, segment: Segment) -> Result<()> {
         let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
@@ -75,7 +75,7 @@ impl<'a, S: Sink> Out<'a, S> {
         Ok(())
     }
 
-    /// Writes an unknown character, or a run of them, that starts at byte `start`.
+    /// Writes an unknown character, or a run of unknown characters, that starts at byte `start`.
     fn take_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         let end = start + text.len() as u32;
         match self.fallback {
@@ -103,7 +103,7 @@ impl<'a, S: Sink> Out<'a, S> {
 }
 
 impl<S: IdSink> Out<'_, S> {
-    /// Writes the ids of pieces that have no unknown text.
+    /// Writes the ids of pieces without unknown text.
     #[inline]
     pub fn take_ids(&mut self, ids: &[TokenId]) {
         self.is_after_unknown &= ids.is_empty();

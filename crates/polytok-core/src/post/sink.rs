@@ -1,6 +1,6 @@
 //! The receivers of tokens. A [`Sink`] receives tokens one by one, each with its span. An [`IdSink`] needs only ids, so
-//! many ids can be copied from the cache in one call. Only an `IdSink` has [`IdSink::push_all`], so no such call can
-//! lose spans that a caller needs.
+//! many ids can be copied from the cache in one call. Only an `IdSink` has [`IdSink::push_all`], so a call of
+//! `push_all` never loses spans that a caller needs.
 
 use super::Out;
 use crate::normalize::origin::Place;
@@ -48,7 +48,7 @@ pub trait Sink: Sized {
     /// Adds more unknown text to the last token, which is unknown.
     fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
 
-    /// Adds a special token, which was recognised as `text`. The span is one in the caller's text.
+    /// Adds a special token, which was recognised as `text`. The span is a range of the caller's text.
     fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32);
 }
 

@@ -9,7 +9,7 @@ use crate::vocab::Vocab;
 /// The largest number of times that a template can contain the text, so that a hostile file cannot fill the memory.
 const MAX_SLOTS: usize = 16;
 
-/// A checked template: its parts.
+/// The parts of a checked template.
 pub struct Template(Vec<TemplatePart>);
 
 /// A step of an encoding with a template.
@@ -22,7 +22,7 @@ pub enum TemplateStep<'a> {
 }
 
 impl Template {
-    /// Checks that the ids exist and that the text does not occur too often.
+    /// Checks that the template's ids exist and that the template does not contain the text too often.
     pub fn compile(parts: Vec<TemplatePart>, vocab: &Vocab, specials: &Specials) -> Result<Template> {
         let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
         if slots > MAX_SLOTS {
@@ -52,7 +52,7 @@ impl Template {
         })
     }
 
-    /// Reports whether the template is only the text.
+    /// Reports whether the template inserts no ids around the text.
     pub fn is_only_text(&self) -> bool {
         matches!(self.0[..], [TemplatePart::Slot])
     }

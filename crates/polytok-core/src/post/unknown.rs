@@ -7,15 +7,16 @@ use crate::vocab::Vocab;
 
 /// The output for unknown text.
 pub enum Fallback {
-    /// An error that names the bytes.
+    /// An error text that contains the unknown bytes.
     Error,
-    /// This id, once for each run of unknown characters.
+    /// The id that is written once for each run of unknown characters.
     Unk(TokenId),
-    /// This id, which the model itself returns; its token prints the unknown text (Unigram in double precision).
+    /// The id that the model itself returns for unknown text; the token prints the unknown text (Unigram in double
+    /// precision).
     Spelled(TokenId),
     /// Nothing.
     Drop,
-    /// These ids, one for each byte.
+    /// The ids of the 256 bytes; each unknown byte is written as its id.
     Bytes(Box<[TokenId; 256]>),
 }
 
@@ -26,7 +27,7 @@ pub enum Spelling {
     Plain,
     /// Hugging Face's Unigram, in which each unknown piece prints its text.
     Pieces,
-    /// llama.cpp, in which an entry represents a byte by its text, whatever its kind.
+    /// llama.cpp, in which the text of an entry, whatever its kind, decides which byte the entry represents.
     Texts,
 }
 
@@ -40,7 +41,8 @@ impl Fallback {
         }
     }
 
-    /// Finds the unknown entry, or the entries of bytes by the rules of `spelling`.
+    /// Compiles the output for unknown text: finds the unknown entry, or the entries of bytes by the rules of
+    /// `spelling`.
     pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
@@ -94,7 +96,7 @@ fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
     ids
 }
 
-/// Returns the value of a hexadecimal digit, if it is not a small letter.
+/// Returns the value of a hexadecimal digit; None for a lower-case letter or another character.
 fn capital_digit(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -1,8 +1,8 @@
 //! Routes: faster paths through the pipeline, each for one family of vocabularies. A tokenizer has at most one route,
 //! chosen when it is compiled.
 //!
-//! A route encodes texts before normalization to ids alone. It decides which texts it accepts, has its own memory, and
-//! is tested against the general path: normalize, split, model.
+//! A route encodes texts before normalization, and returns only ids. A route decides which texts it accepts, has its
+//! own memory, and is tested against the general path: normalize, split, model.
 
 mod sentencepiece_bpe;
 mod sentencepiece_unigram;
@@ -59,7 +59,8 @@ impl Route {
         }
     }
 
-    /// Reports whether the route accepts this text, and builds its tables once they pay.
+    /// Reports whether the route accepts this text, and builds the route's tables after enough text to be worth the
+    /// cost.
     #[inline]
     pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         match self {
@@ -83,7 +84,8 @@ impl Route {
         }
     }
 
-    /// Returns the route if its tokens cover a text and its spaces without gaps.
+    /// Returns SentencePiece's BPE route, if it is the route; its tokens cover a text and the spaces of the text
+    /// without gaps.
     pub fn as_escaped(&self) -> Option<&SentencePieceBpe> {
         if let Route::SentencePieceBpe(route) = self { Some(route) } else { None }
     }

@@ -9,8 +9,8 @@ use crate::normalize::Normalizer;
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 
-/// The number of bytes of text after which the tables pay: building them takes as long as encoding some hundred
-/// kilobytes without them.
+/// The number of bytes of text after which the tables are built: building the tables takes as long as encoding some
+/// hundred kilobytes without tables.
 const TABLES_PAY_AFTER: usize = 1 << 17;
 
 /// The route.
@@ -21,8 +21,8 @@ pub(crate) struct SentencePieceUnigram {
 }
 
 impl SentencePieceUnigram {
-    /// Returns the route if SentencePiece's normalizer is the only step and unknown text is not an error, because such
-    /// an error names an offset in the normalized text.
+    /// Returns the route if SentencePiece's normalizer is the only step and unknown text is not an error. (The error
+    /// for unknown text has an offset in the normalized text, which the route does not know.)
     pub fn choose(unigram: &Arc<Unigram>, normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Self> {
         normalizer.sentencepiece()?;
         let (unigram, normalizer) = (unigram.clone(), normalizer.clone());

@@ -1,8 +1,8 @@
-//! Pieces to ids, a block of pieces at a time.
+//! Converts pieces to ids, a block of pieces at a time.
 //!
-//! First the keys of all pieces of a block are computed and their cache lines requested, then each piece is looked up.
-//! The ids of cached pieces are written to the block without a branch. A piece that is not cached is encoded out of
-//! line: a long piece is split at boundaries, and its parts go through the cache in the same way.
+//! First the keys of all pieces of a block are computed and the cache lines of the keys prefetched; then each piece is
+//! looked up. The ids of cached pieces are written to the block without a branch. A piece that is not cached is encoded
+//! out of line: a long piece is split at boundaries, and its parts go through the cache in the same way.
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
@@ -13,11 +13,11 @@ use crate::post::{IdSink, Out, Sink};
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// Longer pieces are split at boundaries.
+/// The largest number of bytes of a piece that is encoded as a whole; longer pieces are split at boundaries.
 const LONG: usize = 15;
 
 impl<S: Sink> Context<'_, '_, S> {
-    /// Encodes the pieces of a block, and empties it.
+    /// Encodes the pieces of a block, and empties the block.
     pub(super) fn encode_block(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
         match self.by_ids() {
             Some(mut by_ids) => by_ids.encode_block_by_cache(text, block)?,
@@ -27,7 +27,7 @@ impl<S: Sink> Context<'_, '_, S> {
         Ok(())
     }
 
-    /// Encodes the pieces of a block that is not needed any more.
+    /// Encodes the pieces of the last block of a text, and returns the block's memory to the scratch.
     pub(super) fn encode_last_block(&mut self, text: &[u8], mut block: Box<Block>) -> Result<()> {
         self.encode_block(text, &mut block)?;
         self.scratch.blocks.push(block);
@@ -118,7 +118,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         self.encode_last_block(text, parts)
     }
 
-    /// Encodes a piece that is not cached, and caches it if all of it is known.
+    /// Encodes a piece that is not cached, and caches its ids if the piece has no unknown text.
     fn encode_new(&mut self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece, key: PieceKey) -> Result<()> {
         let Context { segmenter, scratch, out } = self;
         let bytes = &text[start..end];
@@ -135,15 +135,15 @@ impl<S: IdSink> Context<'_, '_, S> {
 }
 
 impl Segmenter {
-    /// Reports whether a long piece as a whole is worth a place in the cache: indentation is, a sentence of a script
-    /// without spaces hardly repeats. Unknown text must be an error, so that nothing depends on the text around the
-    /// piece.
+    /// Reports whether a long piece is likely to repeat, so that its ids are cached as a whole: indentation repeats
+    /// often, but a sentence of a script without spaces rarely repeats. Unknown text must be an error, so that nothing
+    /// depends on the text around the piece.
     #[inline]
     fn repeats(&self, piece: &[u8]) -> bool {
         piece.len() <= LONGEST && piece.is_ascii() && self.fallback.can_fail()
     }
 
-    /// Caches the ids of a piece, unless they depend on its place in the text.
+    /// Caches the ids of a piece, unless the ids depend on the position of the piece in the text.
     #[inline]
     fn remember(&self, piece: &[u8], at: usize, key: PieceKey, ids: &[TokenId], cache: &mut Cache) {
         if !self.model.depends_on_place(piece, at) {
@@ -153,7 +153,8 @@ impl Segmenter {
 }
 
 impl SegmenterScratch {
-    /// Fills `segments` by `segment`, and `ids` by the ids of the segments; returns false if a segment is unknown text.
+    /// Calls `segment` to fill `segments`, and fills `ids` with the ids of the segments; returns false if a segment is
+    /// unknown text.
     pub fn segment(
         &mut self,
         segment: impl FnOnce(&mut ModelScratch, &mut Vec<Segment>) -> Result<()>,
@@ -166,7 +167,7 @@ impl SegmenterScratch {
     }
 }
 
-/// A receiver of segments that keeps them.
+/// Returns a function that appends segments to `segments`.
 pub(crate) fn push_to(segments: &mut Vec<Segment>) -> impl FnMut(Segment) -> Result<()> {
     |segment| {
         segments.push(segment);

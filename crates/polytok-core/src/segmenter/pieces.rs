@@ -1,5 +1,5 @@
-//! Normalized text to pieces: by the split, or at boundaries if the vocabulary has no split. Pieces are collected in
-//! blocks.
+//! Splits normalized text to pieces: by the split, or at boundaries if the vocabulary has no split. Pieces are
+//! collected in blocks.
 
 use super::{Context, Segmenter};
 use crate::boundary::Boundary;
@@ -14,7 +14,7 @@ use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
 
 impl<S: Sink> Context<'_, '_, S> {
-    /// Encodes a normalized text, whose place the sink knows.
+    /// Encodes a normalized text; the sink already has the text's place.
     pub fn encode_text(&mut self, text: &[u8]) -> Result<()> {
         let Segmenter { splits, boundary, model, vocab, .. } = self.segmenter;
         if !splits.is_empty() {
@@ -86,7 +86,7 @@ impl<S: Sink> Context<'_, '_, S> {
         self.encode_last_block(text, block)
     }
 
-    /// Splits `text[from..to]` at boundaries, and encodes each block of parts that is full.
+    /// Splits `text[from..to]` at boundaries, and encodes a block of parts whenever the block is full.
     pub(super) fn encode_parts(
         &mut self,
         boundary: &Boundary,
@@ -117,7 +117,7 @@ impl<S: Sink> Context<'_, '_, S> {
     }
 }
 
-/// The positions of the bits that are set.
+/// Returns the positions of the set bits, from the lowest to the highest.
 fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let position = bits.trailing_zeros() as usize;

@@ -1,19 +1,20 @@
 //! Computes the spans of tokens from the lengths of their entries.
 //!
-//! If the entries of a text's tokens, concatenated, are the text, then spans need not be carried through rewriting,
-//! splitting and merging. The text is encoded to ids alone, with the cache, and each token starts at the end of the
-//! token before it. If the normalizer only writes spaces as U+2581, the same is true for the text before normalization:
-//! each U+2581 of an entry counts as a space.
+//! If the entries of a text's tokens, concatenated, are the text, then the spans follow from the lengths of the
+//! entries, without tracking spans through rewriting, splitting and merging. The text is encoded to ids alone, with the
+//! cache, and each token starts at the end of the token before it. If the normalizer only writes spaces as U+2581, the
+//! same is true for the text before normalization: each U+2581 of an entry counts as a space.
 //!
-//! Proof: the tokens are in the order of the text, and each covers its own part of the text, which is as long as its
-//! entry. So the sum of their lengths is at most the length of the text. The sum is less if text lies between tokens,
-//! or if a U+2581 of the text itself was counted as a space. Ids that can cover other text than their entry, such as
-//! unknown text, have no length, and a text that has one of them gets no spans here. The ids of the bytes of an unknown
-//! character are compared with the text; a space or a U+2581 is never such a character. Only models whose tokens cover
-//! exactly the bytes of their entries take part.
+//! Proof: the tokens are in the order of the text, and each token covers a part of the text that is as long as the
+//! token's entry. So the sum of the tokens' lengths is at most the length of the text. The sum is less if text lies
+//! between tokens, or if a U+2581 of the text itself was counted as a space. Some ids, such as the unknown id, can
+//! cover other text than their entry. These ids have no length, and a text with such an id gets no spans here. The ids
+//! of the bytes of an unknown character are compared with the text; a space or a U+2581 is never such a character.
+//! Lengths are used only for models whose tokens cover exactly the bytes of their entries.
 //!
-//! Invariant: the spans are those of encoding with spans. If the lengths do not add up, the text is encoded again, with
-//! spans. Cost: that of the ids, and a table lookup for each id; in the worst case the text is encoded twice.
+//! Invariant: the spans are equal to the spans of encoding with spans. If the lengths do not add up, the text is
+//! encoded again, with spans. Cost: the cost of encoding to ids, and a table lookup for each id; in the worst case the
+//! text is encoded twice.
 
 use crate::post::{Fallback, Sink};
 use crate::space_mark;
@@ -22,13 +23,13 @@ use crate::token_id::TokenId;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
-/// The mark, in place of a length, of the id of a byte of an unknown character.
+/// The length in the table that marks the id of a byte, which can be a byte of an unknown character.
 const BYTE: u8 = u8::MAX;
 
-/// The number of bytes of text that a token covers, by id; 0 if it is not known.
+/// The number of bytes of text that a token covers, by id; 0 if the number is not known.
 pub struct Lengths(Vec<u8>);
 
-/// The tokens of a text that they cover without_length gaps, and the starts of its pieces.
+/// The tokens of a text, if they cover the text without gaps, and the starts of the text's pieces.
 #[derive(Default)]
 pub struct Tiles {
     /// The id of each token.
@@ -60,8 +61,8 @@ impl Lengths {
         Lengths(lengths)
     }
 
-    /// Finds the end of each token of a text before which a space of `prefix` bytes was inserted. Returns false if the
-    /// tokens do not cover the text without_length gaps.
+    /// Finds the end of each token of a text. Before the text, a space of `prefix` bytes was inserted. Returns false if
+    /// the tokens do not cover the text without gaps.
     pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, tiles: &mut Tiles) -> bool {
         let Tiles { ids, ends, .. } = tiles;
         let mut at = 0usize;
@@ -89,7 +90,7 @@ impl Lengths {
     }
 }
 
-/// Returns the number of bytes of text that an entry covers; 0 if it covers none, or too many for the table.
+/// Returns the number of bytes of text that an entry covers; 0 if the entry covers no bytes, or too many for the table.
 fn length(vocab: &Vocab, id: TokenId, is_escaped: bool) -> u8 {
     let row = vocab.row(id).filter(|&row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined));
     let piece = row.map_or(&[][..], |row| vocab.bytes(row));
@@ -130,7 +131,7 @@ impl Tiles {
         words.for_each(|_| sink.begin_word());
     }
 
-    /// Frees buffers with room for more than `kept` numbers.
+    /// Frees buffers that have room for more than `kept` numbers.
     pub fn release(&mut self, kept: usize) {
         for buffer in [&mut self.ids, &mut self.ends, &mut self.word_starts] {
             if buffer.capacity() > kept {

@@ -1,5 +1,5 @@
-//! A sink that stores tokens with their spans, the numbers of their words, and the text of tokens whose text is not
-//! that of their entry.
+//! A sink that stores tokens with their spans, the index of each token's word, and the text of each token whose text
+//! differs from its entry's text.
 
 use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
@@ -8,25 +8,25 @@ use crate::token_id::TokenId;
 /// A token and its span in the original text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The id of the entry or push_special token.
+    /// The id of the vocabulary entry or special token.
     pub id: TokenId,
     /// The offset of the first byte.
     pub start: u32,
     /// The offset after the last byte.
     pub end: u32,
-    /// The number of the piece that the token is in; a push_special token is a piece of its own. None for the
+    /// The index of the piece that contains the token; a special token is a piece of its own. None for the
     /// template's tokens, and if words are not needed.
     pub word: Option<u32>,
-    /// The text of the token, if that is not the text of its entry.
+    /// The text of the token, if this text differs from the text of the token's entry.
     pub own_text: Option<Box<OwnText>>,
 }
 
-/// The text of a token whose text is not that of its entry.
+/// The text of a token whose text differs from its entry's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnText {
     /// The normalized text of an unknown token.
     Unknown(Vec<u8>),
-    /// The text that was recognised as a push_special token, with the white space that the token takes. It is
+    /// The text that was recognised as a special token, with the white space that the token takes. It is
     /// normalized if the token is searched for in normalized text.
     Special(Vec<u8>),
 }
@@ -37,7 +37,7 @@ impl Token {
         if let Some(OwnText::Unknown(text)) = self.own_text.as_deref() { Some(text) } else { None }
     }
 
-    /// Returns the text that was recognised as a push_special token.
+    /// Returns the text that was recognised as a special token.
     pub fn special_text(&self) -> Option<&[u8]> {
         if let Some(OwnText::Special(text)) = self.own_text.as_deref() { Some(text) } else { None }
     }
@@ -54,7 +54,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Returns an empty collector. With `needs_words` each token gets the number of its word.
+    /// Returns an empty collector. With `needs_words` each token gets the index of its word.
     pub fn new(needs_words: bool) -> Tokens {
         Tokens { needs_words, ..Tokens::default() }
     }
@@ -74,7 +74,7 @@ impl Tokens {
         self.tokens
     }
 
-    /// Returns the number of the current word, if words are needed.
+    /// Returns the index of the current word, if words are needed.
     fn word(&self) -> Option<u32> {
         self.words.checked_sub(1).filter(|_| self.needs_words)
     }

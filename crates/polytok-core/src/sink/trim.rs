@@ -1,16 +1,16 @@
 //! Trims the white space at the ends of tokens from their spans, as Hugging Face's byte-level post-processors do.
 //!
-//! Reference: `process_offsets` of tokenizers 0.23. It counts the white space at each end of the token's own text, and
-//! removes that number of characters from the same end of the span, whatever these characters are; the start never
-//! passes the end. If the normalizer inserts a space before texts (`add_prefix_space`), a single space stays at the
-//! start of the first token and of any token at the start of the text. Cost: linear in the texts of the tokens.
+//! Reference: `process_offsets` of tokenizers 0.23. The reference counts the white space at each end of the token's own
+//! text, and removes that number of characters from the same end of the span, whatever these characters are; the start
+//! never passes the end. If the normalizer inserts a space before texts (`add_prefix_space`), a single space stays at
+//! the start of the first token and of any token at the start of the text. Cost: linear in the texts of the tokens.
 
 use crate::byte_level::char_of;
 use crate::sink::Token;
 
 /// The text of a token.
 pub enum TokenText<'a> {
-    /// Bytes, for which the reference has the characters of GPT-2's table.
+    /// Bytes, which the reference stores as the characters of GPT-2's table.
     Bytes(&'a [u8]),
     /// Text.
     Text(&'a [u8]),
@@ -35,7 +35,8 @@ impl TokenText<'_> {
 }
 
 /// Trims the spans of the tokens of a text. `count_spaces` counts the spaces at both ends of a token's text. `is_first`
-/// reports whether a token, by its index, counts as the first, at which an inserted space stays.
+/// reports for the index of a token whether the token counts as the first; the space that was inserted before the first
+/// token stays.
 pub fn trim(
     tokens: &mut [Token],
     text: &[u8],

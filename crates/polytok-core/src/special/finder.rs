@@ -1,8 +1,8 @@
 //! Finds the special tokens of a set in a text, and splits the text at them.
 //!
 //! Reference: `AddedVocabulary::find_matches` of tokenizers, for the flags `single_word`, `lstrip` and `rstrip`. The
-//! white space that `rstrip` adds to a token can contain further tokens. These are reported too, so parts of special
-//! tokens can overlap, and the text continues after the last token.
+//! white space that `rstrip` adds to a token can contain further tokens. Tokens in this white space are reported too,
+//! so parts of special tokens can overlap. The text continues after the last of these tokens.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -15,7 +15,8 @@ use crate::spec::{Matching, SpecialToken};
 pub(super) struct SpecialFinder {
     pub automaton: AhoCorasick,
     pub tokens: Vec<SpecialToken>,
-    /// For each token, true if it is recognised. A token that is not recognised hides the tokens that it overlaps.
+    /// For each token, true if the token is recognised. A token that is not recognised hides the tokens that it
+    /// overlaps.
     is_recognized: Vec<bool>,
     matching: Matching,
 }

@@ -1,11 +1,11 @@
 //! Splits a text at special tokens in llama.cpp's order: the longest token first, wherever it is in the text, then the
 //! next longest in the remaining parts.
 //!
-//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest; tokens
-//! of equal length, in the order of the vocabulary (the reference's sort is not stable). Each token splits every part
-//! of the text that has no longer token, from left to right. The white space that a token strips is dropped. Only
-//! tokens that occur in the text are searched for, so the cost is the length of the text times the number of these
-//! tokens.
+//! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest. Tokens
+//! of equal length are searched for in the order of the vocabulary; the reference has no fixed order here, because its
+//! sort is not stable. Each token splits, from left to right, every part of the text that longer tokens have left. The
+//! white space that a token strips is dropped. Only tokens that occur in the text are searched for, so the cost is the
+//! length of the text times the number of these tokens.
 
 use memchr::memmem;
 

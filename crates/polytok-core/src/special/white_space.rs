@@ -12,7 +12,7 @@ use crate::utf8::{decode_strict, is_continuation, is_start};
 /// A scanner of the white space in one text, for tokens from left to right.
 pub(super) struct WhiteSpace<'a> {
     text: &'a [u8],
-    /// The last run that was scanned to the right.
+    /// The last run of white space that was scanned to the right.
     run: Range<usize>,
     /// The number of characters that were read.
     #[cfg(test)]
@@ -29,7 +29,7 @@ impl WhiteSpace<'_> {
         }
     }
 
-    /// Returns the start of the white space that ends at `end`, and at least `from`.
+    /// Returns the start of the white space that ends at `end`; the start is not before `from`.
     pub fn start_before(&mut self, end: usize, from: usize) -> usize {
         let mut start = end;
         while start > from {

@@ -1,8 +1,8 @@
-//! Splits a text by a pattern: its matches and the gaps between them are kept, removed or joined.
+//! Splits a text by a pattern: the matches and the gaps between the matches are kept, removed or joined.
 //!
 //! Reference: Hugging Face's `NormalizedString::split` with its five behaviours, and tiktoken, which keeps only the
 //! matches. Matches and gaps alternate from left to right; there are no empty gaps. An empty match counts as a match
-//! when neighbours are joined, but empty pieces are dropped at the end. No list of matches is stored. Cost: that of the
+//! when neighbours are joined, but empty pieces are dropped afterwards. No list of matches is stored. Cost: that of the
 //! search.
 
 use super::cursor::SplitCursor;
@@ -11,7 +11,7 @@ use crate::finder::PatternFinder;
 use crate::spec::{Behavior, Pattern};
 use polytok_pattern::Splitter;
 
-/// The compiled step: a pattern and the behaviour that its matches follow.
+/// The compiled step: a pattern, and the behaviour that decides what happens to the pattern's matches.
 pub struct PatternSplit {
     finder: PatternFinder,
     behavior: Behavior,
@@ -38,13 +38,13 @@ impl PatternSplit {
         self.finder.is_literal_of(text) && self.behavior == Behavior::Removed && !self.invert
     }
 
-    /// Reports whether the scanner runs the pattern.
+    /// Reports whether the pattern runs in the scanner and not in the regular-expression engine.
     pub fn is_scanner(&self) -> bool {
         self.finder.is_scanner()
     }
 
-    /// Calls `piece(start, end)` for each piece of `text`, from left to right. If the search gives up, that is
-    /// `Error::Encode`.
+    /// Calls `piece(start, end)` for each piece of `text`, from left to right. Returns `Error::Encode` if the search
+    /// exceeds its limit.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
         let mut piece = move |start: usize, end: usize| {
@@ -69,8 +69,8 @@ impl PatternSplit {
         }
     }
 
-    /// Writes the next pieces to `pieces` and returns their number; None if this step cannot continue at the point at
-    /// which it stopped.
+    /// Writes the next pieces to `pieces` and returns the number of pieces; None if this step cannot continue a search
+    /// where the last call stopped.
     pub(super) fn fill(
         &self,
         text: &str,
@@ -80,8 +80,7 @@ impl PatternSplit {
         if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
     }
 
-    /// Returns the regular expression that finds the pieces, if its search can continue at the point at which it
-    /// stopped.
+    /// Returns the regular expression that finds the pieces, if a search can continue where the last call stopped.
     pub(super) fn as_stream(&self) -> Option<&Splitter> {
         self.finder.as_stream().filter(|_| self.is_filled)
     }
@@ -104,11 +103,11 @@ impl PatternSplit {
     }
 }
 
-/// Joins neighbouring matches and gaps to pieces. The piece that the next part can join is held back.
+/// Joins neighbouring matches and gaps to pieces. The last piece is held back, because the next part can join it.
 struct Joiner<P> {
     behavior: Behavior,
     piece: P,
-    /// The start and end of the piece that is held back; true if its last part is a match.
+    /// The piece that is held back: its start, its end, and whether its last part is a match.
     held: Option<(usize, usize, bool)>,
 }
 
@@ -135,7 +134,7 @@ impl<P: FnMut(usize, usize)> Joiner<P> {
         }
     }
 
-    /// Passes on the piece that is held back.
+    /// Passes the piece that is held back to the callback.
     fn finish(&mut self) {
         if let Some((start, end, _)) = self.held.take() {
             (self.piece)(start, end);

@@ -1,4 +1,4 @@
-//! Runs the split steps in turn: some split pieces further, some rewrite pieces.
+//! Runs the split steps in turn: some steps split pieces further, other steps rewrite pieces.
 //!
 //! If no step rewrites, each piece is a range of the text, and the pieces of the last step are passed on as they are
 //! found ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text
@@ -111,21 +111,22 @@ impl SplitChain {
     }
 
     /// Compiles a chain that splits text to the words between white space. Each character of `single_word_class` is a
-    /// word of its own. None if that class is not a class of a regular expression that the engine reads.
+    /// word of its own. None if the engine cannot read `single_word_class` as a class of a regular expression.
     pub fn of_words(single_word_class: Option<&str>) -> Option<SplitChain> {
         let words = WordPattern::compile(r"\s", single_word_class.as_slice())?;
         let steps = vec![SplitStep::Divide(DivideStep::Words(Box::new(words)))];
         Some(SplitChain { steps, needs_spans: false, splits_words: true, marks_words: false })
     }
 
-    /// Reports whether the chain only removes white space and makes each character of some classes a piece.
+    /// Reports whether the chain does only two things: it removes white space, and it makes each character of some
+    /// classes a piece.
     #[inline]
     pub fn splits_words(&self) -> bool {
         self.splits_words
     }
 
-    /// Reports whether the chain only removes white space, writes U+2581 before each word, and starts a piece at each
-    /// U+2581.
+    /// Reports whether the chain does only three things: it removes white space, writes U+2581 before each word, and
+    /// starts a piece at each U+2581.
     #[inline]
     pub fn marks_words(&self) -> bool {
         self.marks_words
@@ -136,12 +137,12 @@ impl SplitChain {
         matches!(&self.steps[..], [SplitStep::Divide(DivideStep::Pattern(step))] if step.removes(text))
     }
 
-    /// Returns how the chain makes spaces visible, if it does nothing else.
+    /// Returns how the chain makes spaces visible, if the chain does nothing else.
     pub fn as_escape(&self) -> Option<Escape> {
         if let [SplitStep::Rewrite(RewriteStep::Metaspace(step))] = &self.steps[..] { step.as_escape() } else { None }
     }
 
-    /// Reports whether there are no steps.
+    /// Reports whether the chain has no steps.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -159,8 +160,8 @@ impl SplitChain {
         self.needs_spans
     }
 
-    /// Reports whether `fill` can continue at the point at which it stopped, and so finds pieces before it has read the
-    /// whole text.
+    /// Reports whether `fill` can continue where its last call stopped, so that it returns pieces before it has read
+    /// the whole text.
     pub fn is_stream(&self) -> bool {
         match &self.steps[..] {
             [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.as_stream().is_some(),
@@ -169,8 +170,8 @@ impl SplitChain {
         }
     }
 
-    /// Returns an offset after `from` at which a piece ends, whatever the text before `from` is; None if there is no
-    /// fast way to find such an offset.
+    /// Returns an offset after `from` at which a piece ends, whatever the text before `from` is; None if the chain has
+    /// no fast way to find such an offset.
     pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         match &self.steps[..] {
             [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.as_stream()?.certain_end(text, from),
@@ -193,9 +194,9 @@ impl SplitChain {
         ranges.into_iter().try_for_each(|range| last.split(text, range, &mut piece))
     }
 
-    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and returns their number, which is
-    /// 0 after the last piece. No step can be one that rewrites. `cursor` is new for the first call; the following
-    /// calls get the same cursor.
+    /// Writes the next pieces of `text` to `pieces`, which has room for 128 or more, and returns the number of pieces,
+    /// which is 0 after the last piece. The chain must not have a step that rewrites. The caller creates `cursor` for
+    /// the first call, and passes the same cursor to the following calls.
     pub fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         let filled = match &self.steps[..] {
             [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
@@ -227,7 +228,7 @@ impl SplitChain {
     }
 
     /// Rewrites and splits a text that starts at byte `at` of the original text. `spans` are the spans of the bytes of
-    /// `text`; if they are given, the result has spans too.
+    /// `text`; if `spans` is given, the result has spans too.
     pub fn rewrite(&self, text: &[u8], at: usize, spans: Option<&[Span]>) -> Result<RewrittenPieces> {
         let mut pieces =
             RewrittenPieces { text: text.to_vec(), spans: spans.map(<[Span]>::to_vec), ranges: vec![(0, text.len())] };
@@ -258,8 +259,8 @@ fn marks_words(steps: &[Split]) -> bool {
     }
 }
 
-/// Joins BERT's two steps to one, which removes white space and makes each character of a class and of `spaced_class` a
-/// piece; None if the steps are others.
+/// Joins BERT's two steps to one step, which removes white space and makes each character of a class and of
+/// `spaced_class` a piece; None if the two steps are not BERT's.
 fn join_word_steps(spaces: &Split, isolated: &Split, spaced_class: &str) -> Option<WordPattern> {
     let class_of = |step: &Split, expected: Behavior| match step {
         Split::Pattern { pattern, behavior, invert: false } => {
@@ -313,7 +314,8 @@ impl SplitStep {
 }
 
 impl RewriteStep {
-    /// Rewrites every piece to at most `max_len` bytes in all. The text starts at byte `at` of the original text.
+    /// Rewrites every piece; the total length of the rewritten pieces is at most `max_len` bytes. The text starts at
+    /// byte `at` of the original text.
     fn run(&self, pieces: RewrittenPieces, at: usize, max_len: usize) -> Result<RewrittenPieces> {
         let RewrittenPieces { text, spans, ranges } = &pieces;
         Ok(match spans {
@@ -332,8 +334,8 @@ impl RewriteStep {
         })
     }
 
-    /// Writes every rewritten piece to `out`; returns the ranges of the pieces there. `is_first` reports whether a
-    /// piece at an offset is at the start of the original text.
+    /// Writes every rewritten piece to `out`; returns the ranges of the rewritten pieces in `out`. `is_first` reports
+    /// whether a piece at an offset is at the start of the original text.
     fn write_all<O: Output>(
         &self,
         text: &[u8],

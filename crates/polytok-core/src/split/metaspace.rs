@@ -11,14 +11,14 @@ use crate::normalize::output::Output;
 use crate::space_mark;
 use crate::spec::{Behavior, Pattern, Scheme};
 
-/// The compiled step that rewrites.
+/// The compiled step that replaces spaces and inserts the replacement.
 pub struct Metaspace {
     replacement: String,
     prepend: Scheme,
 }
 
 impl Metaspace {
-    /// Compiles the step that rewrites.
+    /// Compiles the step that replaces spaces and inserts the replacement.
     pub fn compile(replacement: &str, prepend: Scheme) -> Metaspace {
         Metaspace { replacement: replacement.to_string(), prepend }
     }

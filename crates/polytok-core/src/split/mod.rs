@@ -1,7 +1,7 @@
 //! Splits text to pieces.
 //!
-//! The crate polytok-pattern compiles and runs split patterns. This module has a file for each kind of step, with or
-//! without a pattern, and runs the steps in a [`chain`]. BERT's two steps run without patterns, in `words`.
+//! The crate polytok-pattern compiles and runs split patterns. This module has a file for each kind of split step, with
+//! or without a pattern; [`chain`] runs the steps. `words` runs BERT's two steps without patterns.
 
 pub mod behavior;
 pub mod chain;

@@ -3,10 +3,9 @@
 //! Reference: Hugging Face's UnicodeScripts. Hiragana, Katakana and U+30FC count as Han. The space and characters
 //! without a script belong to the piece before them. The text before the first character with a script is dropped.
 //!
-//! The reference's table is that of Unicode 9.0, except for four characters. Here the newest table is restricted to
-//! version
-//! 9.0 and gets the same exceptions, so that it agrees for all characters. Cost: a search in the table for each
-//! character outside of the range of the character before it.
+//! The reference uses the table of Unicode 9.0, except for four characters. Here the newest table is restricted to the
+//! characters of Unicode 9.0 and gets the same exceptions, so that both tables agree for all characters. Cost: a search
+//! in the table for each character outside of the range of the character before it.
 
 use polytok_pattern::CharRanges;
 
@@ -29,8 +28,8 @@ const SCRIPTS: &str = "Adlam Ahom Anatolian_Hieroglyphs Arabic Armenian Avestan 
 const EXCEPTIONS: [(u32, &str); 5] =
     [(0x589, "Common"), (0x61C, "Common"), (0x953, "Devanagari"), (0x954, "Devanagari"), (0x30FC, "Han")];
 
-/// The number of a script: its index in [`SCRIPTS`] plus 1, or 0 for no script. Hiragana and Katakana have Han's
-/// number.
+/// The number of a script: the index of the script in [`SCRIPTS`] plus 1, or 0 for no script. Hiragana and Katakana
+/// have the number of Han.
 pub(crate) type Script = u8;
 
 /// Returns the number of a script of [`SCRIPTS`].
@@ -52,7 +51,7 @@ impl ScriptSplit {
 
     /// Calls `piece(start, end)` for each piece of `text`, from left to right.
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
-        // The start and script of the piece that is not complete yet.
+        // The start and the script of the current piece, which is not complete yet.
         let mut open: Option<(usize, Script)> = None;
         let mut range = (1, 0, 0);
         for (at, c) in text.char_indices() {

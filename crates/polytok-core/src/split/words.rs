@@ -3,21 +3,22 @@
 //!
 //! Each character is a space, a mark or a letter. A piece ends between two characters unless both are letters. So the
 //! starts and ends of pieces in 64 bytes are computed with a few operations on 64-bit numbers, which have a bit for
-//! each byte. The kinds of ASCII characters are looked up 32 at a time by their two half bytes (with AVX2; elsewhere
-//! byte by byte). Every other character is looked up alone, and its later bytes get the kind of its first byte. Twin:
-//! [`WordPattern::split`], character by character. Cost: linear.
+//! each byte. With AVX2 the kinds of 32 ASCII characters are looked up together, by the two half bytes of each
+//! character; without AVX2 they are looked up byte by byte. Every other character is looked up alone, and its later
+//! bytes get the kind of its first byte. The twin is [`WordPattern::split`], which works character by character. Cost:
+//! linear.
 
 use polytok_pattern::ClassTable;
 
 use super::cursor::SplitCursor;
 
-/// The kinds of characters, as bits; a mark has no bit.
+/// The bits for the kinds of characters; a mark has no bit.
 const LETTER: u8 = 1;
 const SPACE: u8 = 2;
 
 /// The number of bytes in a block.
 const BLOCK: usize = 64;
-/// The number of bytes that are read for a block: its last character can end after it.
+/// The number of bytes that are read for a block, because the block's last character can end after the block.
 const READ: usize = BLOCK + 3;
 
 /// The compiled step.
@@ -31,7 +32,8 @@ pub(super) struct WordPattern {
 /// A set of ASCII characters: for each lower half of a byte, a bit for each upper half.
 struct AsciiSet([u8; 16]);
 
-/// The kinds of the bytes of a block, a bit for each byte. All bytes of a character have the kind of the character.
+/// The kinds of the bytes of a block, as sets with a bit for each byte. All bytes of a character have the kind of the
+/// character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bits {
     letters: u64,
@@ -79,7 +81,7 @@ impl WordPattern {
         let text = text.as_bytes();
         let (mut at, mut count) = (cursor.at, 0);
         let mut from = 0;
-        // Every call starts where a piece ended, which has the effect of a space.
+        // Every call starts at the end of a piece; the end of a piece has the same effect as a space.
         let mut before = Bits { spaces: 1 << (BLOCK - 1), ..Bits::default() };
         while at <= text.len() {
             let bits = self.read(text, at, before);
@@ -207,7 +209,7 @@ mod avx2 {
         // SAFETY: the slice has 32 bytes.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         let nibble = _mm256_set1_epi8(0xF);
-        // For each byte the bit of its upper half; no bit if the byte is not ASCII.
+        // For each byte, the bit that its upper half selects; no bit if the byte is not ASCII.
         let bit = _mm256_setr_epi64x(BITS, 0, BITS, 0);
         let bit = _mm256_shuffle_epi8(bit, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble));
         let low = _mm256_and_si256(bytes, nibble);
@@ -222,7 +224,7 @@ mod avx2 {
         [!outside(&words.letters), !outside(&words.spaces), char_starts, mask(bytes)]
     }
 
-    /// Eight bytes with the values 1, 2, 4 and so on.
+    /// The eight bytes 1, 2, 4 and so on, up to 128.
     const BITS: i64 = 0x8040_2010_0804_0201_u64 as i64;
 
     #[target_feature(enable = "avx2")]

@@ -1,11 +1,11 @@
 //! Random segmentations under a Unigram model: subword regularization.
 //!
-//! Reference: SentencePiece's `SampleEncode`, and of 0.2.1 `SampleEncodeAndScore` and `CalculateEntropy` (0.2.3 removed
-//! these two functions; polytok has them for both releases). A segmentation has probability proportional to exp(alpha ×
-//! score). With replacement, a segmentation is drawn piece by piece from the end, each piece in proportion to the
-//! forward sums (forward filtering, backward sampling). Without replacement, the A* search of `nbest` runs on scores
-//! with added Gumbel noise, so that its first k paths are k draws without replacement (Kool, van Hoof and Welling,
-//! "Stochastic Beams and Where to Find Them", 2019).
+//! Reference: SentencePiece's `SampleEncode`, `SampleEncodeAndScore` and `CalculateEntropy`. SentencePiece 0.2.3
+//! removed the last two functions; polytok has all three for both releases. A segmentation has probability proportional
+//! to exp(alpha × score). With replacement, a segmentation is drawn piece by piece from the end, each piece in
+//! proportion to the forward sums (forward filtering, backward sampling). Without replacement, the A* search of `nbest`
+//! runs on scores with added Gumbel noise, so that the first k paths of the search are k draws without replacement
+//! (Kool, van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019).
 //!
 //! Cost: one pass over the lattice for each draw; one search for all draws without replacement.
 
@@ -17,7 +17,7 @@ use crate::rng::Rng;
 use crate::segment::Segment;
 use crate::spec::Line;
 
-/// The largest number of segmentations of one call, which limits its memory.
+/// The largest number of segmentations that one call draws, which limits the memory of the call.
 const MAX_SAMPLES: usize = 1 << 16;
 
 /// The largest number of best segmentations from which [`Unigram::sample`] draws.
@@ -28,7 +28,8 @@ const MAX_SAMPLED_NBEST: i32 = 512;
 pub struct SampleOptions {
     /// The number of segmentations.
     pub num_samples: usize,
-    /// The factor of scores: with 0 all segmentations are equally likely; a larger factor favours high scores.
+    /// The factor by which scores are multiplied: with 0 all segmentations are equally likely; a larger factor favours
+    /// high scores.
     pub alpha: f32,
     /// True if no segmentation is drawn twice.
     pub without_replacement: bool,
@@ -62,10 +63,10 @@ impl Unigram {
         Ok(lattice.segments(&path))
     }
 
-    /// Returns random segmentations with scores; none for an empty text. With replacement, a score is the logarithm of
-    /// the probability of the segmentation. Without replacement, a score is the logarithm of the probability that the
-    /// segmentation is among the draws. The last draw is only the threshold of the scores, so at least one of all
-    /// segmentations is never returned.
+    /// Returns random segmentations with scores; an empty text has no segmentations. With replacement, a score is the
+    /// logarithm of the probability of the segmentation. Without replacement, a score is the logarithm of the
+    /// probability that the segmentation is among the draws. The last draw only sets the threshold of the scores, so at
+    /// least one segmentation of the text is never returned.
     pub fn sample_with_score(
         &self,
         norm: &[u8],
@@ -128,7 +129,7 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
     path
 }
 
-/// A lattice, and the weights for drawing paths.
+/// A lattice and the weights for drawing its paths.
 struct Draws<'a> {
     lattice: &'a Lattice,
     forward: Vec<f32>,
@@ -152,7 +153,7 @@ impl Draws<'_> {
 
     fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
         let strategy = &mut Perturbed { draws: self, rng };
-        // The search has 0.2.1's limits: 0.2.3 has no sampling without replacement, and its best path is not a sample.
+        // The search has the limits of SentencePiece 0.2.1, because 0.2.3 has no sampling without replacement.
         let paths = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
         let mut drawn_paths = paths.unwrap_or_default();
         let mut samples = Vec::new();
@@ -217,8 +218,8 @@ impl Strategy for Perturbed<'_> {
             before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
         for (&left, &(log, perturbed)) in before.iter().zip(&children) {
-            // Conditions the noise of the children so that its maximum is the parent's, with the paper's stable
-            // formula.
+            // Conditions the children's noise so that the highest child priority is the parent's priority, with the
+            // paper's numerically stable formula.
             let v = from.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
             visit(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
         }
@@ -324,7 +325,7 @@ mod tests {
         assert!(classic.sample_with_score(b"a", options, &mut rng).is_err());
         let options = SampleOptions { without_replacement: true, ..options };
         assert_eq!(classic.sample_with_score(b"", options, &mut rng).unwrap(), []);
-        // The text has one segmentation, which is the best, so there is nothing to draw.
+        // The text has only one segmentation, the best one, so no other segmentation can be drawn.
         assert_eq!(classic.sample_with_score(b"b", options, &mut rng).unwrap().len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use crate::post::{Out, Sink};
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// The number of ids that are sent together.
+/// The largest number of ids that are sent to the output together.
 const BATCH: usize = 256;
 
 /// Sends pieces to the output. A sink that receives only ids gets them in batches.

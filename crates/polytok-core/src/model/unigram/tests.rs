@@ -5,7 +5,7 @@ use crate::native::Tables;
 use crate::spec::VocabColumns;
 use proptest::prelude::*;
 
-/// Returns a vocabulary of `<unk>` with id 0 and these pieces, scores and kinds.
+/// Returns a vocabulary of `<unk>` with id 0 and the given pieces, with their scores and kinds.
 pub(crate) fn vocab(pieces: &[(&str, f32, Kind)]) -> Vocab {
     let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
     for (id, (piece, score, kind)) in [("<unk>", 0.0, Kind::Unknown)].iter().chain(pieces).enumerate() {
@@ -42,7 +42,7 @@ pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
     segments
 }
 
-/// Returns the pieces with spaces between, and unknown pieces in brackets.
+/// Returns the pieces of the segments, joined with spaces; unknown pieces are in brackets.
 pub(crate) fn show(text: &str, segments: &[Segment]) -> String {
     let pieces = segments.iter().map(|segment| {
         let piece = String::from_utf8_lossy(&text.as_bytes()[segment.start as usize..segment.end as usize]);
@@ -158,7 +158,8 @@ proptest! {
         prop_assert_eq!(rows, expected);
     }
 
-    /// Scores that are whole numbers are exact in both lines, so the best sum of all segmentations is reached.
+    /// Sums of whole-number scores are exact in both SentencePiece releases, so the model finds the highest sum of all
+    /// segmentations.
     #[test]
     fn no_segmentation_is_better(scores in proptest::collection::btree_map("[ab]{1,3}", -9i32..0, 2..8),
                                  text in "[abc]{1,7}") {

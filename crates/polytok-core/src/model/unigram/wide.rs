@@ -2,13 +2,13 @@
 //!
 //! Reference: `Unigram::encode_optimized` and `tokenize` of tokenizers, `llm_tokenizer_ugm_session` of llama.cpp; the
 //! search is in `best_path`. Both references merge adjacent unknown characters into one token, and the text of the
-//! unknown entry also counts as unknown. Of equal entries both use the last. Hugging Face matches entries of every
-//! kind. It looks each run of unknown characters up as a whole, and then replaces the run by the entries of its bytes
-//! if every byte has an entry. If the best path to any offset ever ends with an unknown character and no entry is of
-//! kind Unknown, Hugging Face fails, even if the final path has no unknown character. llama.cpp ignores reserved
-//! entries, and its user-defined entries have score 0.
+//! unknown entry also counts as unknown. If entries are equal, both references use the last entry. Hugging Face matches
+//! entries of every kind. Hugging Face looks each run of unknown characters up as a whole, and then replaces the run by
+//! the entries of its bytes if every byte has an entry. If the best path to any offset ever ends with an unknown
+//! character and no entry is of kind Unknown, Hugging Face fails, even if the final path has no unknown character.
+//! llama.cpp ignores reserved entries, and its user-defined entries have score 0.
 //!
-//! Memory: 16 bytes per byte of text. Twin of llama.cpp's model: python/polytok/reference/llama_cpp_ugm.py.
+//! Memory: 16 bytes per byte of text. The twin of llama.cpp's model is python/polytok/reference/llama_cpp_ugm.py.
 
 use super::best_path::{PathState, WideScore, search, walk};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ use crate::vocab::{Row, Vocab};
 /// The difference between the lowest score and the score of an unknown character.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
-/// The largest number of states whose memory is kept after a call.
+/// The largest number of search states whose memory is kept after a call.
 const MOST_KEPT_STATES: usize = 1 << 20;
 
 /// A compiled Unigram model of Hugging Face or llama.cpp.
@@ -35,7 +35,7 @@ pub struct WideUnigram {
     unknown_score: f64,
     unknown_id: Option<TokenId>,
     is_hugging_face: bool,
-    /// The id of each byte that has an entry, for Hugging Face's byte fallback.
+    /// The id of the entry of each byte, if the byte has an entry, for Hugging Face's byte fallback.
     ids_of_bytes: Option<Box<[Option<TokenId>; 256]>>,
 }
 
@@ -141,8 +141,8 @@ impl WideUnigram {
     }
 }
 
-/// Returns the lowest score minus the penalty. Hugging Face compares all entries in double precision, llama.cpp the
-/// normal entries in single precision.
+/// Returns the score of unknown characters: the lowest score minus the penalty. Hugging Face compares all entries in
+/// double precision, llama.cpp the normal entries in single precision.
 fn unknown_score(vocab: &Vocab, is_hugging_face: bool) -> f64 {
     let rows = vocab.rows();
     if is_hugging_face {

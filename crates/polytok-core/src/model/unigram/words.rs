@@ -4,9 +4,9 @@
 //! best path of each run depends only on the run and the sum before the run. The sum is computed as in the reference,
 //! with one rounded addition for each piece. If the cached path of a word is certain at the current sum (`certain`),
 //! that path is used. Any other word is searched with the sums of the reference. Texts before normalization are also
-//! supported (`raw`). Twin: `best_path::search` over the whole text.
+//! supported (`raw`). The twin is `best_path::search` over the whole text.
 //!
-//! Cost: linear for cached words; a new word is searched once. Worst input: one long word, which costs as much as with
+//! Cost: linear for cached words; a new word is searched once. Worst input: one long word, which costs the same as in
 //! the twin.
 
 use super::best_path::{PathState, Score, UNKNOWN_ENTRY, search, walk};
@@ -88,7 +88,7 @@ impl<Sum> WordsScratch<Sum> {
     }
 }
 
-/// A receiver of paths. Offsets are in the normalized text; if the text is not normalized yet, they have no meaning.
+/// A receiver of paths. Offsets are in the normalized text; if the text is not normalized yet, offsets have no meaning.
 pub(in crate::model) trait Receiver {
     /// Receives a cached path that starts at `start`; the first `count` of `ids` are the ids of the path.
     fn receive_path(&mut self, path: PackedPath, ids: &[TokenId; PATH_ENTRIES], count: usize, start: u32)
@@ -146,7 +146,8 @@ impl<S: Score> WordDictionary<'_, S> {
         }
     }
 
-    /// Sends the best path of a normalized text that starts and ends at boundaries. Returns the sum after the text.
+    /// Sends the best path of a normalized text that starts and ends at boundaries. Returns the sum of scores after the
+    /// text.
     fn solve_normalized(
         &self,
         mut sum: S::Sum,
@@ -164,8 +165,8 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Sends the best paths of runs. Returns the sum after the runs. All keys are computed first, so that the processor
-    /// loads the cache lines of many words in parallel.
+    /// Sends the best paths of runs of letters. Returns the sum of scores after the runs. All keys are computed first,
+    /// so that the processor loads the cache lines of many words in parallel.
     #[inline]
     fn solve_runs(
         &self,
@@ -204,8 +205,9 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Sends a cached path. Returns the sum after the path. There is no branch for the number of entries, because it
-    /// would be mispredicted: missing entries use the last row, which changes no sum.
+    /// Sends a cached path. Returns the sum of scores after the path. The loop does not branch on the number of
+    /// entries, because the processor would mispredict that branch: missing entries use the last row, which changes no
+    /// sum.
     #[inline]
     fn send_cached(&self, path: PackedPath, sum: S::Sum, start: u32, receiver: &mut impl Receiver) -> Result<S::Sum> {
         let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH_ENTRIES], 0);
@@ -220,8 +222,8 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Sends the path of a word that is not cached, or whose cached path is not certain at this sum. Returns the sum
-    /// after the word.
+    /// Sends the path of a word that is not cached, or whose cached path is not certain at this sum. Returns the sum of
+    /// scores after the word.
     #[inline(never)]
     fn solve_missing(
         &self,
@@ -283,7 +285,7 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
-    /// Searches a word with the sums of the reference, and sends the path. Returns the sum after the word.
+    /// Searches a word with the sums of the reference, and sends the path. Returns the sum of scores after the word.
     fn search_and_send(
         &self,
         word: &[u8],

@@ -26,7 +26,7 @@ impl TextTables {
         let bytes = match fallback {
             _ if bpe.is_of_scalars() => Some(bpe.byte_ids()?),
             Fallback::Bytes(ids) if !ids.contains(&TokenId::UNKNOWN) => Some(ids.clone()),
-            // An error has an offset in the normalized text.
+            // The offset in an error text is an offset in the normalized text.
             Fallback::Bytes(_) | Fallback::Error => return None,
             _ => None,
         };
@@ -141,8 +141,8 @@ fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
 }
 
-/// Returns a table that has 1 for two ASCII characters if they are adjacent in no entry. The left character is the low
-/// byte of the index.
+/// Returns the table of pairs of ASCII characters that has 1 if no entry has the pair as adjacent characters. The left
+/// character is the low byte of the index.
 fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
     let mut ascii_boundaries = Box::new([0; 1 << 16]);
     for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
@@ -154,7 +154,7 @@ fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
     ascii_boundaries
 }
 
-/// Sets the flags of characters that entries join to other characters.
+/// Sets the flags of characters that are adjacent to other characters in entries.
 fn mark_joined(chars: &mut CharTable, pairs: &[(char, char)]) {
     let entry_char = |c: char| if c == ' ' { MARK } else { c };
     for &(left, right) in pairs {

@@ -3,12 +3,13 @@
 //! If the normalizer only replaces spaces by U+2581, the text is not rewritten: a space represents U+2581, and only
 //! parts that are not cached are normalized for the model. As in `boundary`, there is a boundary between two characters
 //! that are adjacent in no entry, because nothing can merge there. A table has the boundaries between two ASCII bytes;
-//! 64 bytes are tested together. Every other character has a number with two flags: whether a character precedes or
-//! follows it in an entry. The flags decide most cases; the other pairs are looked up in a set of pairs.
+//! 64 bytes are tested together. Every other character has a 32-bit record: two flags and a value. The flags are true
+//! if another character precedes or follows the character in some entry. The flags decide most pairs of characters; the
+//! other pairs are looked up in a set of pairs.
 //!
-//! A character between two boundaries is a part by itself. The number of the character also has the id of that part, or
-//! a mark that the part is encoded as bytes. So scripts whose characters rarely merge need no cache. User-defined
-//! pieces are matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by U+FFFD.
+//! A character between two boundaries is a part by itself. The value of the character is the id of that part, or a mark
+//! that the part is encoded as bytes. So scripts whose characters rarely merge need no cache. User-defined pieces are
+//! matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by U+FFFD.
 //!
 //! Cost: linear in the text, and in the length of the longest user-defined piece at each offset where a piece can
 //! start. Twin: the pipeline without a route.
@@ -33,15 +34,15 @@ use crate::utf8::valid;
 
 pub(crate) use run::TextParts;
 
-/// The number of bytes of text after which the tables pay: building the tables takes as long as normalizing some
+/// The number of bytes of text after which the tables are built: building the tables takes as long as normalizing some
 /// hundred kilobytes.
 const TABLES_PAY_AFTER: usize = 1 << 17;
 
 /// The number of bytes after a text, so that reads of many bytes stay inside the buffer.
 const PADDING: usize = 64;
 
-/// The largest number of bytes of a text. Normalization can make longer texts too long, and then the pipeline without a
-/// route reports the error.
+/// The largest number of bytes of a text that the route accepts. Normalization can make longer texts too long, and then
+/// the pipeline without a route reports the error.
 const MAX_BYTES: usize = u32::MAX as usize / 3 - PADDING;
 
 /// A flag of a character that another character precedes in some entry.
@@ -52,7 +53,7 @@ const JOINS_RIGHT: u32 = 1 << 30;
 /// `INVALID`.
 const VALUE: u32 = (1 << 30) - 1;
 
-/// The value of a part whose ids are in the cache or computed by the model.
+/// The value of a part whose ids are in the cache or must be computed by the model.
 const PIECE: u32 = VALUE;
 /// The value of a part that is encoded as the ids of its bytes.
 const BYTES: u32 = VALUE - 1;
@@ -70,7 +71,7 @@ pub(crate) struct SentencePieceBpe {
 struct TextTables {
     /// For two ASCII bytes, 1 if there is a boundary between them. The first byte is the low byte of the index.
     ascii_boundaries: Box<[u8; 1 << 16]>,
-    /// The number of each character: its flags and its value.
+    /// The record of each character: flags and a value.
     chars: CharTable,
     /// The values of the ASCII characters; `PIECE` for other bytes.
     ascii_values: [u32; 256],
@@ -80,7 +81,7 @@ struct TextTables {
     bytes: Option<Box<[TokenId; 256]>>,
     /// The ids of U+FFFD between two boundaries; None if the model must compute them.
     replacement: Option<Vec<TokenId>>,
-    /// The number of a byte that is not UTF-8: the number of U+FFFD, or `INVALID`, which has boundaries on both sides.
+    /// The record of a byte that is not UTF-8: the record of U+FFFD, or `INVALID`, which has boundaries on both sides.
     invalid: u32,
 }
 
@@ -92,7 +93,7 @@ struct UserDefinedPieces {
 }
 
 impl SentencePieceBpe {
-    /// Returns the route if the normalizer or the split replaces spaces by U+2581 and changes nothing else.
+    /// Returns the route if the only change to texts, by the normalizer or by the split, replaces spaces by U+2581.
     pub fn choose(bpe: &Arc<Bpe>, normalizer: &Normalizer, segmenter: &Segmenter) -> Option<SentencePieceBpe> {
         let splits = &segmenter.splits;
         let escape = match splits.is_empty() {
@@ -102,7 +103,7 @@ impl SentencePieceBpe {
         Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after(TABLES_PAY_AFTER) })
     }
 
-    /// Reports whether `run` accepts this text. Builds the tables when they pay.
+    /// Reports whether `run` accepts this text. Builds the tables after enough text to be worth the cost.
     #[inline]
     pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         self.tables.get(text.len(), || self.compile(segmenter)).is_some()
@@ -115,7 +116,7 @@ impl SentencePieceBpe {
         self.escape
     }
 
-    /// Builds the tables even if they do not pay yet.
+    /// Builds the tables now, whatever the amount of text.
     #[cfg(test)]
     pub fn warm_up(&self, segmenter: &Segmenter) -> bool {
         self.tables.now(|| self.compile(segmenter)).is_some()

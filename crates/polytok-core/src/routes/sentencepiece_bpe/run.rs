@@ -78,7 +78,8 @@ impl SentencePieceBpe {
 }
 
 impl TextWalk<'_> {
-    /// Writes the ids of parts. First computes all keys and prefetches their cache lines, and then looks all keys up.
+    /// Writes the ids of parts. First computes all keys and prefetches the cache lines of the keys, and then looks all
+    /// keys up.
     fn encode_parts<S: IdSink>(&self, room: &mut TextParts, context: &mut Context<S>) -> Result<()> {
         let TextParts { parts, keys, ids } = room;
         for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
@@ -141,8 +142,8 @@ impl TextWalk<'_> {
         Ok(())
     }
 
-    /// Writes the ids of the segments with the ids of its bytes for each unknown segment. Returns false if bytes have
-    /// no ids: then adjacent unknown text becomes one unknown token, which depends on the text around the piece.
+    /// Writes the ids of the segments; an unknown segment gets the ids of its bytes. Returns false if bytes have no
+    /// ids: then adjacent unknown text is one unknown token, which depends on the text around the piece.
     fn spell_unknown(&self, piece: &[u8], SegmenterScratch { segments, ids, .. }: &mut SegmenterScratch) -> bool {
         let Some(bytes) = &self.tables.bytes else { return false };
         ids.clear();
@@ -168,7 +169,7 @@ impl TextWalk<'_> {
         end - start
     }
 
-    /// Writes the ids of a byte that is not UTF-8, and returns their number: 0 if U+FFFD is unknown.
+    /// Writes the ids of a byte that is not UTF-8, and returns the number of ids: 0 if U+FFFD is unknown.
     #[inline]
     fn ids_of_invalid(&self, room: &mut [TokenId; IDS]) -> usize {
         let ids = self.tables.replacement.as_deref().unwrap_or_default();

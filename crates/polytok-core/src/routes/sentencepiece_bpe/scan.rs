@@ -1,4 +1,4 @@
-//! Finds the parts of a text, with a table for blocks of ASCII bytes and a number for every other character.
+//! Finds the parts of a text, with a table for blocks of ASCII bytes and a record for every other character.
 
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
@@ -11,8 +11,8 @@ const BLOCK: usize = 64;
 /// The largest number of parts in a batch.
 pub(super) const MAX_PARTS: usize = 192;
 
-/// A batch of parts in the order of the text. A part starts at the end of the part before. The memory is allocated
-/// once.
+/// A batch of parts in the order of the text. A part starts at the end of the part before it. The memory of the batch
+/// is reused.
 pub(super) struct ScannedParts {
     boundaries: [u32; MAX_PARTS + 1],
     values: [u32; MAX_PARTS],
@@ -37,7 +37,7 @@ pub(super) struct ScanCursor {
     last: ScannedChar,
 }
 
-/// A character: its number in the table, its code point (a space for U+2581) and its length.
+/// A character: its record in the table, its code point (a space for U+2581) and its length.
 #[derive(Clone, Copy)]
 struct ScannedChar {
     number: u32,
@@ -81,7 +81,7 @@ impl ScannedParts {
     fn push(&mut self, end: usize, value: u32) {
         self.boundaries[self.len + 1] = end as u32;
         self.values[self.len] = value;
-        // There is no branch, because it would be mispredicted.
+        // The code has no branch, because the processor would mispredict it.
         self.pieces[self.piece_count] = self.len as u8;
         self.piece_count += (value == PIECE) as usize;
         self.len += 1;
@@ -199,7 +199,8 @@ impl TextTables {
         left.number & JOINS_RIGHT != 0 && right.number & JOINS_LEFT != 0 && self.pairs.has(pair(left.code, right.code))
     }
 
-    /// Returns the character at `at`, strictly decoded. The padding after the text never continues a character.
+    /// Returns the character at `at`, decoded by the strict rules of UTF-8. The padding after the text never continues
+    /// a character.
     #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> ScannedChar {
         match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
@@ -214,7 +215,7 @@ impl TextTables {
 
 impl ScannedChar {
     /// Returns the value of a part that ends with this character: the value of the character if the part has no other
-    /// one.
+    /// character.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {
         if end - start == self.len { self.number & VALUE } else { PIECE }

@@ -63,8 +63,8 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
     }
 }
 
-/// Returns Hugging Face's form of such a model, which lists all pairs of entries that merge to an entry, in entry
-/// order.
+/// Returns a spec of Hugging Face's form of a model with these pieces, which lists all pairs of entries that merge to
+/// an entry, in entry order.
 fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     let spec = spec(pieces, Unknown::Bytes, true, true);
     let entry = |id: usize| {

@@ -1,10 +1,10 @@
 //! The route for words: a table normalizes the text if normalization changes it (`normalize::by_char`), and the words
 //! are looked up in the cache.
 //!
-//! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows those
-//! characters (`SplitChain::compile_with_spaced`) and needs no spaces. llama.cpp's normalizer of BERT vocabularies
-//! inserts U+0000 between words; the route finds the same words without it. Hugging Face's Unigram inserts U+2581
-//! before each word; see `marked`.
+//! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows these
+//! characters (`SplitChain::compile_with_spaced`) and does not need the spaces. llama.cpp's normalizer of BERT
+//! vocabularies inserts U+0000 between words; the route finds the same words without it. Hugging Face's Unigram inserts
+//! U+2581 before each word; see `marked`.
 //!
 //! Twin: the general path through the pipeline.
 
@@ -33,13 +33,13 @@ pub(crate) struct WordsRoute {
     takes_all: bool,
 }
 
-/// The split that finds words.
+/// The split that finds the words of a text.
 enum WordSplit {
     /// The split of normalized text finds the words.
     AsNormalized,
-    /// This split finds the words.
+    /// A split of the text before normalization finds the words.
     Plain(SplitChain),
-    /// This split finds the words, and U+2581 is inserted before each of them.
+    /// A split of the text before normalization finds the words, and U+2581 is inserted before each word.
     Marked(SplitChain),
 }
 
@@ -57,7 +57,7 @@ impl WordSplit {
 }
 
 impl WordsRoute {
-    /// Returns the route if words can be found, and characters rewritten one by one.
+    /// Returns the route if the words can be found and the normalizer rewrites characters independently.
     pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<WordsRoute> {
         let split = WordSplit::choose(normalizer, segmenter)?;
         let takes_all = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));

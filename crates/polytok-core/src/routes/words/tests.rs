@@ -153,7 +153,8 @@ fn the_route_is_used_if_its_ids_are_exact() {
     assert!((0..4).all(|flags| has_route(wpm(&entries, flags))));
     assert!(has_route(unigram(&entries, 0)));
     let with_steps = |steps: Vec<Normalize>| Spec { normalize: steps, ..unigram(&entries, 0) };
-    // A later step would see what clusters take along; a text that is replaced has a space; spaces do not stay.
+    // None of these has a route: a step follows a charsmap, which rewrites whole clusters; a replaced text contains a
+    // space; spaces are removed.
     assert!(!has_route(with_steps(vec![Normalize::Precompiled(blob(&[("x", "y")])), Normalize::Lowercase])));
     let replace =
         |text: &str, is_regex| Normalize::Replace(Replace { pattern: pattern(text, is_regex), content: "".into() });

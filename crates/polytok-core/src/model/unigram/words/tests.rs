@@ -25,7 +25,7 @@ fn tokens(run: impl FnOnce(&mut Out<Tokens>)) -> Vec<Token> {
     tokens.finish()
 }
 
-/// Checks that ids and tokens are those of the twin, with and without cached words.
+/// Checks that the model and its twin return the same ids and tokens, with and without cached words.
 fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramScratch) {
     let twin = |out: &mut Out<Tokens>| {
         model.segment(text, &mut UnigramScratch::default(), &mut |segment| out.take(text, 0, segment)).unwrap();
@@ -40,7 +40,7 @@ fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramSc
     }
 }
 
-/// Returns pieces whose scores are equal or nearly equal: sums of few values, and their adjacent floats.
+/// Returns pieces whose scores are equal or nearly equal: sums of a few values, and the floats adjacent to these sums.
 fn pieces() -> impl Strategy<Value = Vec<(String, f32, Kind)>> {
     let score = (0usize..5, 0usize..4, -2i32..3).prop_map(|(a, b, ulps)| {
         let values = [-0.1f32, -1.0 / 3.0, -2.7, -9.8318, -11.5];
@@ -48,7 +48,7 @@ fn pieces() -> impl Strategy<Value = Vec<(String, f32, Kind)>> {
         f32::from_bits(sum.to_bits().wrapping_add_signed(ulps))
     });
     let kind = prop_oneof![8 => Just(Kind::Normal), 1 => Just(Kind::UserDefined), 1 => Just(Kind::Unused)];
-    // Without a normal piece, the score of unknown characters is so large that no word is proven.
+    // Without a normal piece, the score of unknown characters is so large that no cached path is certain.
     let normal = Just(("a".to_string(), -9.0f32, Kind::Normal));
     let others = prop::collection::btree_map("▁?[abcé世]{2,5}|▁|[.-]{1,4}|😀|▁?[abcé世]", (score, kind), 1..24);
     (normal, others).prop_map(|(normal, others)| {
@@ -89,7 +89,7 @@ proptest! {
         }
     }
 
-    /// Repeats texts of pieces, so that the sums get large.
+    /// Concatenates many pieces, so that the sums of scores get large.
     #[test]
     fn large_sums_round_as_in_the_whole_search(pieces in pieces(), picks in prop::collection::vec(any::<prop::sample::Index>(), 1..30), times in 1usize..400) {
         let text: String = picks.iter().map(|pick| &*pieces[pick.index(pieces.len())].0).collect();
