@@ -1,8 +1,8 @@
 """Finds the first divergence of two tokenizers in a text: the range, both results, and the stage that causes it.
 
-The stage is found by trial: a stage of one tokenizer's Spec is replaced with the other's. The stage whose replacement
-makes the tokenizers agree on the text is the cause. If no single stage does, stages are replaced one by one from the
-front, and the stage with which the tokenizers agree is the cause.
+The stage is found by trial: a stage of one tokenizer's Spec is replaced with the same stage of the other Spec. The
+stage whose replacement makes the tokenizers agree on the text is the cause. If no single replacement does, the first
+stage is replaced, then the first two stages, and so on; the last stage replaced when the tokenizers agree is the cause.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class DivergentSide:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first divergence in ``text``: bytes ``start`` to ``end``, the next boundary that both tokenizers share.
+    """The first divergence in ``text``: bytes ``start`` to ``end``; ``end`` is the next boundary that both tokenizers
+    share.
 
     ``stage`` is a key of `STAGES`, or None if no replacement of stages explains the divergence.
     """
@@ -97,7 +98,7 @@ class Comparison:
         return None
 
     def _hybrid(self, stages: frozenset[str]) -> Tokenizer | None:
-        """Returns the left tokenizer with these stages of the right one; None if the stages are incompatible."""
+        """Returns the left tokenizer with these stages of the right tokenizer; None if the stages are incompatible."""
         if stages not in self._hybrids:
             fields = [name for stage in stages for name in STAGES[stage]]
             changes = {name: getattr(self.right.spec, name) for name in fields}

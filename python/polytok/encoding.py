@@ -1,8 +1,8 @@
 """Encodings with masks, word numbers, windows and padding, like Hugging Face's ``Encoding``.
 
-An `Encoding` is a sequence of parts: tokens of a text, ids of the template, pads. Windows of one text share its
-columns, and lists are built only when they are read, so an encoding costs only the lists that are used. The rules of
-truncation, of overflowing windows, and of padding are those of tokenizers 0.23.
+An `Encoding` is a sequence of parts: tokens of a text, ids of the template, pads. The windows of a text share the
+columns of the text. A list is built only when a caller reads the list. The rules of truncation, of overflowing windows,
+and of padding are those of tokenizers 0.23.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _STRATEGIES = ("longest_first", "only_first", "only_second")
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """Truncates to ``max_length`` tokens, special tokens included; the other tokens are in overflowing windows.
+    """Truncates to ``max_length`` tokens, special tokens included; the remaining tokens are in overflowing windows.
 
-    Adjacent windows share ``stride`` tokens. For a pair, ``longest_first`` shortens the longer text, then both; the
-    other strategies shorten only one text. ``direction`` is the side from which tokens are removed. Raises
-    `ArgumentError` for values out of range.
+    Adjacent windows share ``stride`` tokens. For a pair, ``longest_first`` shortens the longer text until both texts
+    have the same length, and then both texts; the other strategies shorten only one text. ``direction`` is the side
+    from which tokens are removed. Raises `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> cut = polytok.load("default").encoding("a b c", truncation=Truncation(2, stride=1))
@@ -56,7 +56,7 @@ class Truncation:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Truncation:
-        """Returns the truncation of a tokenizer.json, its member ``truncation``."""
+        """Returns the truncation in the member ``truncation`` of a tokenizer.json."""
         strategies: dict[str, Strategy] = {
             "LongestFirst": "longest_first",
             "OnlyFirst": "only_first",
@@ -93,7 +93,7 @@ class Padding:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Padding:
-        """Returns the padding of a tokenizer.json, its member ``padding``."""
+        """Returns the padding in the member ``padding`` of a tokenizer.json."""
         strategy = fields["strategy"]
         return cls(
             length=strategy["Fixed"] if isinstance(strategy, Mapping) else None,
@@ -297,14 +297,14 @@ class Encoding:
         return self._token_ranges().get(sequence, range(len(self)))
 
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """Returns the range of a word's tokens: the first, and one past the last."""
+        """Returns the range of a word's tokens: the index of the first token, and the index after the last token."""
         words, token_range = self.word_ids, self._range_of_text(sequence)
         candidates = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, token_range)
         positions = [at for at in candidates if words[at] == word]
         return (positions[0], positions[-1] + 1) if positions else None
 
     def word_to_chars(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
-        """Returns the range of a word's characters: the first, and one past the last."""
+        """Returns the range of a word's characters: the index of the first, and the index after the last character."""
         token_range = self.word_to_tokens(word, sequence)
         if token_range is None:
             return None
@@ -319,7 +319,7 @@ class Encoding:
         return next((number for number, token_range in ranges.items() if token in token_range), None) if ranges else 0
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
-        """Returns the range of a token's characters: the first, and one past the last."""
+        """Returns the range of a token's characters: the index of the first, and the index after the last character."""
         return self.offsets[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
     def token_to_word(self, token: int) -> int | None:
@@ -337,7 +337,7 @@ class Encoding:
         return None if token is None else self.token_to_word(token)
 
     def padded(self, length: int, padding: Padding) -> Encoding:
-        """Returns the encoding and its windows with pads up to a length; longer ones are not truncated."""
+        """Returns the encoding and its windows, padded to a length; a longer encoding is not truncated."""
         overflowing = tuple(window.padded(length, padding) for window in self.overflowing)
         pad_count = length - len(self)
         if pad_count <= 0:
@@ -347,7 +347,7 @@ class Encoding:
         return Encoding(parts, overflowing)
 
     def merged(self, other: Encoding) -> Encoding:
-        """Returns the encoding followed by another one, with all combinations of windows in the reference's order."""
+        """Concatenates this and another encoding, and all combinations of their windows in the reference's order."""
         if not self.overflowing and not other.overflowing:
             return Encoding(self._parts + other._parts)
         window_pairs = [
@@ -393,13 +393,13 @@ class Encoder:
         return _fill_template(template, columns, windows, add_special)
 
     def truncation(self, requested: Truncation | bool | None) -> Truncation | None:
-        """Returns the caller's truncation; True means the truncation of the tokenizer's file."""
+        """Returns the caller's truncation; True selects the truncation in the tokenizer's file."""
         if requested is True:
             return Truncation.from_json(self._setting_of_file("truncation"))
         return requested or None
 
     def padding(self, requested: Padding | bool | None) -> Padding | None:
-        """Returns the caller's padding; True means the padding of the tokenizer's file."""
+        """Returns the caller's padding; True selects the padding in the tokenizer's file."""
         if requested is True:
             return Padding.from_json(self._setting_of_file("padding"))
         return requested or None
@@ -448,7 +448,7 @@ class Encoder:
 
 
 def pad_encodings(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
-    """Returns all encodings with pads up to the same length."""
+    """Returns all encodings, padded to the same length."""
     target = padding.target(encodings)
     return [encoding.padded(target, padding) for encoding in encodings]
 
@@ -484,7 +484,7 @@ def _fill_template(
 def _truncation_windows(
     lengths: Sequence[int], truncation: Truncation, template_length: int
 ) -> list[list[tuple[int, int]]]:
-    """Returns the windows of each text, the first of which is kept."""
+    """Returns the windows of each text; the first window is kept, and the other windows overflow."""
     room = truncation.max_length - template_length
     if room < 0:
         raise ArgumentError(
@@ -514,9 +514,8 @@ def _tokens_to_keep(lengths: Sequence[int], room: int, strategy: Strategy) -> li
 
 
 def _balanced_lengths(first: int, second: int, room: int) -> list[int]:
-    """Returns two lengths.
-
-    The longer text is shortened, but not below the shorter one; then both get half of the room.
+    """Returns the lengths to which two texts are shortened. The longer text is shortened at most to the length of the
+    shorter text; if the texts are then still too long, each text gets half of the room.
     """
     shorter_length = min(first, second)
     longer_length = shorter_length if shorter_length > room else max(shorter_length, room - shorter_length)

@@ -20,7 +20,8 @@ class EncodeError(PolytokError, ValueError):
 
 
 class SpecialTokenError(PolytokError, ValueError):
-    """A text contains a special token that the caller rejects, or a text that is named as special token is not one."""
+    """A text contains a special token that the caller rejects, or a text that the caller lists as a special token is
+    not a special token."""
 
 
 class TokenIdError(PolytokError, KeyError, IndexError):
@@ -51,4 +52,4 @@ class FileError(PolytokError, OSError):
 
 
 class FetchError(FileError):
-    """A file cannot be fetched, or its content is not the expected one."""
+    """A file cannot be fetched, or its content is not the expected content."""

@@ -1,7 +1,7 @@
-"""Finds the format to write by a file's name. (Reading detects the format by the bytes.)
+"""Finds the format of a file to write by the file's name. (The format of a file to read is detected by the bytes.)
 
-If several formats share the name, the tokenizer's own format is chosen if it is among them, else the name is ambiguous.
-A name that no format has means the tokenizer's own format.
+If several formats share the name, the tokenizer's own format is chosen if it has the name; otherwise the name is
+ambiguous. If no format has the name, the tokenizer's own format is chosen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Reads files and the other files of their folder, and writes files so that a reader never sees an incomplete file."""
+"""Reads a file and the other files in the same folder, and writes files so that a reader never sees an incomplete
+file."""
 
 from __future__ import annotations
 
@@ -153,7 +154,7 @@ def write_error(error: OSError, path: Path) -> FileError:
 
 
 def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
-    """Writes a file and the files that belong beside it."""
+    """Writes a file and its companion files."""
     if any(target.with_suffix(suffix) == target for suffix in companions):
         raise ArgumentError(f"{target} is also the name of an additional file that is written; choose another name")
     for path, content in [*((target.with_suffix(suffix), data) for suffix, data in companions.items()), (target, data)]:

@@ -2,7 +2,7 @@
 
 The hash covers the vocabulary (bytes, ids, kinds, the restriction; scores if the model uses them), the model with its
 merges, special tokens and their matching, the normalizer and split steps, the treatment of unknown text, the template,
-and the SentencePiece release. It omits data that affects only decoding, spans or people: ``decode``, ``trim``,
+and the SentencePiece release. The hash omits data that affects only decoding, spans or people: ``decode``, ``trim``,
 ``names``, ``origin``, ``extra``.
 
 Tokenizers with the same fingerprint return the same ids for every text. The converse is not always true: two Specs can
@@ -59,7 +59,7 @@ def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
 
 
 def _can_use_scores(model: Model) -> bool:
-    """Reports whether ids can depend on scores. Without a proof to the contrary, a model can use them."""
+    """Reports whether ids can depend on scores. Without a proof to the contrary, a model can use scores."""
     if isinstance(model, Bpe):
         return model.priority == "score"
     return not isinstance(model, (Longest, Word, Char, WordPiece, WordLevel))

@@ -1,11 +1,12 @@
 """Decides whether decoding restores every text: ``decode_bytes(encode(text)) == text``.
 
-The decision follows from the Spec alone, for encoding without special tokens. It has two grades: every valid UTF-8
-text, and every sequence of bytes. The rule goes through the pipeline; each step either is undone by its decode step or
-adds a `Reason`. A step that is not provably lossless is a reason, so a positive answer is certain.
+The decision follows from the Spec alone, for encoding without special tokens. The decision has two grades: every valid
+UTF-8 text, and every sequence of bytes. The rule goes through the pipeline; each step either is undone by its decode
+step or adds a `Reason`. A step that is not provably lossless is a reason, so a positive answer is certain.
 
 * normalize: a character map that changes a text; removed spaces; spaces written as U+2581 (a U+2581 of the text is then
-  decoded to a space); an added space that decoding does not remove. A space in front that decoding removes is no loss.
+  decoded to a space); an added space that decoding does not remove. A space that encoding adds in front and decoding
+  removes is not a loss.
 * split: a pattern that drops text (see pattern_coverage.py).
 * model and unknown: characters or bytes without an entry that no byte piece represents.
 * decode: a removed space that encoding did not add; pieces whose text is an escape; a denormalizer.
@@ -288,7 +289,7 @@ class _ReachableEntries:
         return len(piece.decode(errors="replace")) == 1 or self.by_merging(piece)
 
     def by_merging(self, piece: bytes) -> bool:
-        """Reports whether two entries form the piece, each of which can be produced or represents a byte."""
+        """Reports whether the piece is a concatenation of two entries that can be produced or represent a byte."""
         if len(piece) > _MAX_EXAMINED_LENGTH:
             return True
         if piece not in self.results:

@@ -1,8 +1,8 @@
 """Reads vocabularies by name: tiktoken's, from their publisher, and ``hf:owner/name``, a repository of the hub.
 
-This module uses the network, but only for such names. The sha256 of each of tiktoken's files is known: a file is
-checked before it is cached and when it is read from the cache, so that a broken or changed file is never used.
-huggingface_hub fetches and caches repositories by its own rules.
+This module uses the network only to load vocabularies with these names. The sha256 of each of tiktoken's files is
+known: a file is checked before it is cached and when it is read from the cache, so that a broken or changed file is
+never used. huggingface_hub fetches and caches repositories by its own rules.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ FILES: Mapping[str, tuple[PublishedFile, ...]] = {
 
 
 def is_name(source: str) -> bool:
-    """Reports whether a source is a name and not a path. A path with such a name begins with ``./``."""
+    """Reports whether a source is a name and not a path. A path that looks like a name must begin with ``./``."""
     return source in FILES or source.startswith("hf:")
 
 

@@ -17,7 +17,7 @@ _IDS_PER_PART = 1 << 18
 
 
 class _Output(Protocol):
-    """A seekable file that is written."""
+    """The interface of a seekable file to write to."""
 
     def write(self, data: Any, /) -> int: ...
     def seek(self, position: int, /) -> int: ...

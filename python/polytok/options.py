@@ -20,8 +20,9 @@ class Options(_OptionFields):
     """The options of all methods that encode. One value can be used in many calls, by any tokenizer.
 
     * ``add_special``: adds the special ids of the template around the text (BOS, if the model has one).
-    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default none,
-      so that text from outside cannot inject any. The text between two special tokens is encoded like a separate text.
+    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default no
+      special tokens, so that text from outside cannot inject special tokens. The text between two special tokens is
+      encoded like a separate text.
     * ``reject_special``: raises `SpecialTokenError` if the text contains a special token that is not in ``special``.
 
     Raises `ArgumentError` if ``special`` is a single text.

@@ -27,7 +27,7 @@ class JobBegun:
 
 @dataclass(frozen=True, slots=True)
 class VerifyProgress:
-    """The event while the tasks of an earlier run are verified: the number verified so far, and their total number."""
+    """The event while the tasks of an earlier run are verified: the counts of verified tasks and of all tasks."""
 
     verified: int
     total: int
@@ -38,7 +38,7 @@ JobEvent: TypeAlias = RunnerEvent | JobBegun | VerifyProgress
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The tasks of a job, and the storage that its files are written to.
+    """The tasks of a job, and the storage for the files of the job.
 
     ``header`` identifies the job: a command resumes the job in a folder only if the headers are equal. If the header
     has no field ``tasks``, the descriptions of the assignments are added. ``manifest`` converts the records of all
@@ -57,7 +57,7 @@ class Job:
         """Does the remaining tasks with ``runner`` and returns the manifest. ``listen`` is called with each event.
 
         Raises `ArgumentError` if another process writes to the folder, or if the folder has another job and
-        ``overwrite`` is not set; and any error that a task raises.
+        ``overwrite`` is not set. Also raises any error of a task.
         """
         with self.storage.hold_lock() as lock:
             journal = Journal(self.storage)
@@ -78,7 +78,7 @@ class Job:
     def _begin(self, journal: Journal, overwrite: bool) -> str:
         """Writes the plan, or checks that the existing plan is equal. Returns the identity of the job.
 
-        An existing plan of another job is replaced if no task of it is done.
+        The plan of another job is replaced if no task of that job is done.
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self.assignments])

@@ -24,7 +24,8 @@ PLAN = "plan.json"
 TOKENIZER = "tokenizer.ptok"
 MANIFEST = "dataset.json"
 
-# The field ``format`` of our plans. A folder whose ``plan.json`` has another value was not written by polytok.
+# The value of the field ``format`` in plans of polytok. A folder whose ``plan.json`` has another value was not written
+# by polytok.
 _FORMAT = "polytok corpus job"
 
 # The names of files that jobs write and can remove: files and records of tasks, and files with a temporary name.
@@ -50,7 +51,7 @@ def identity(plan: Mapping[str, Any]) -> str:
 
 
 def _seal(job: str, record: Mapping[str, Any]) -> str:
-    """Returns a hash of a record and of the identity of its job."""
+    """Returns a hash of a record and of the identity of the job."""
     return hashlib.sha256(f"{job}\n".encode() + to_json(record)).hexdigest()
 
 
@@ -68,8 +69,8 @@ class Journal:
     def overwrite(self) -> bool:
         """Removes all files of an earlier job. Returns False if the folder has no plan of a job.
 
-        The manifest is removed first and the plan last. So an interrupted removal never leaves a job that looks
-        complete, nor files without the plan that identifies them as a job's.
+        The manifest is removed first and the plan last. So after an interrupted removal, the job does not look
+        complete, and the plan still shows that the remaining files belong to a job.
         """
         if (plan := self.plan()) is None:
             return False
@@ -110,7 +111,7 @@ class Journal:
         )
 
     def begin(self, plan: dict[str, Any]) -> None:
-        """Writes the plan, which marks the folder as this job's."""
+        """Writes the plan, which marks the folder as the folder of this job."""
         self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
 
     def write_record(self, job: str, record: Mapping[str, Any]) -> None:
@@ -123,7 +124,7 @@ class Journal:
         self.storage.write(record_name(record["number"]), data, is_forced=False)
 
     def store_tokenizer(self, tokenizer: bytes) -> None:
-        """Writes the file of the tokenizer, if the folder's file is missing or differs."""
+        """Writes the tokenizer file, unless the folder already has the same file."""
         if self.storage.read(TOKENIZER) != tokenizer:
             self.storage.write(TOKENIZER, tokenizer)
 
@@ -203,7 +204,7 @@ class Journal:
 
 
 def _is_ours(name: str, count: int) -> bool:
-    """Reports whether a job of ``count`` tasks writes files of this name; temporary files count too."""
+    """Reports whether a job of ``count`` tasks writes a file with this name, temporary files included."""
     match = _TASK_FILE.fullmatch(name) or _RECORD.fullmatch(name)
     return int(match[1]) < count if match else _TEMPORARY_FILE.fullmatch(name) is not None
 

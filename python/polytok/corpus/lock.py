@@ -1,8 +1,8 @@
 """Locks a folder, so that only one job at a time writes to it.
 
-The lock belongs to an open file, which worker processes inherit. So workers that outlive their job for a moment still
-keep other jobs out, and the system releases the lock when the last of these processes ends, even if it is killed.
-Object stores and some shared file systems have no locks.
+The lock belongs to an open file, which worker processes inherit. So a worker that outlives the job for a moment still
+keeps other jobs out. The system releases the lock when the last process that has the file open ends, even if that
+process is killed. Object stores and some shared file systems have no locks.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _open_and_lock(path: Path) -> int | None:
 
 
 def _try_lock(file: int) -> bool:
-    """Locks an open file. Returns False if another process holds the lock, True if the file system has no locks."""
+    """Tries to lock an open file; returns False if another process holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

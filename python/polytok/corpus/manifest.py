@@ -38,7 +38,7 @@ class TokenizerName:
 
 @dataclass(frozen=True)
 class DocumentCounts:
-    """The numbers of documents and tokens that were written, and of bytes of their texts.
+    """The counts of the written documents, of the tokens in the documents, and of the bytes of the texts.
 
     ``skipped`` maps reasons to the number of documents that were skipped for that reason. ``changed`` maps reasons to
     the number of documents whose text was changed before it was written.
@@ -94,7 +94,7 @@ class Manifest:
 
     @property
     def unsigned(self) -> np.dtype[Any]:
-        """The dtype of the ids as an unsigned type: uint32 instead of int32, which only Megatron's format needs."""
+        """The unsigned dtype for the ids: uint32 replaces int32, which only Megatron's format needs."""
         return np.dtype("uint32" if self.dtype == "int32" else self.dtype)
 
     @property
@@ -195,11 +195,11 @@ class _Fields:
         return value
 
     def object(self, name: str) -> _Fields:
-        """Returns a field that is an object, to read its fields."""
+        """Returns a field that is an object, as `_Fields`."""
         return _Fields(self.mapping(name), f"{name!r} of {self._where}")
 
     def list(self, name: str) -> list[_Fields]:
-        """Returns a field that is a list of objects, to read their fields."""
+        """Returns a field that is a list of objects, as a list of `_Fields`."""
         values = self._field(name, list, "a list")
         return [_Fields(value, f"{name}[{number}]") for number, value in enumerate(values)]
 

@@ -20,11 +20,12 @@ from .write.megatron import CODES, HEADER, MAGIC
 class MappedShard:
     """A shard with its files mapped.
 
-    ``ids`` has the ids of all documents of the shard, concatenated: shape (tokens,), the dtype of the dataset.
+    ``ids`` has the ids of all documents of the shard, concatenated in an array of shape (tokens,) with the dtype of the
+    dataset.
     """
 
     def __init__(self, ids: npt.NDArray[Any], starts: npt.NDArray[np.int64], unit: int) -> None:
-        """``starts`` has the start of each document in ``ids``, in units of ``unit`` to the id."""
+        """``starts[i] // unit`` is the index of the first id of document i in ``ids``."""
         self.ids = ids
         self._starts = starts
         self._unit = unit
@@ -77,7 +78,7 @@ def _check_size(path: Path, size: int) -> None:
 
 
 def _map_range(path: Path, dtype: np.dtype[Any], position: int, count: int | None) -> npt.NDArray[Any]:
-    """Maps ``count`` values from byte ``position`` of a file on; all remaining values if ``count`` is None.
+    """Maps ``count`` values from byte ``position`` of a file on, or all remaining values if ``count`` is None.
 
     Systems cannot map an empty range, so it is returned as an ordinary empty array.
     """
@@ -107,7 +108,7 @@ def _map_npy(path: Path) -> npt.NDArray[Any]:
 
 
 def _map_pointers(path: Path, dtype: np.dtype[Any], documents: int) -> npt.NDArray[np.int64]:
-    """Maps the array of Megatron's index with the start of each document in the ``.bin`` file, in bytes."""
+    """Maps the array of Megatron's index that has the byte position of each document in the ``.bin`` file."""
     _check_size(path, HEADER.size + 20 * documents + 8)
     with open(path, "rb") as file:
         header = HEADER.unpack(file.read(HEADER.size))

@@ -37,11 +37,11 @@ def merge(
 ) -> Manifest:
     """Merges several datasets in the given order to one dataset in the new folder ``out``, and returns its manifest.
 
-    Shards are copied under new numbers, and their checksums are checked. With ``link``, hard links replace the copies;
-    this needs the same file system, and no checksums are checked. If ``kind`` differs from the kind of the datasets,
-    the shards are checked and rewritten; so merging a single dataset converts it to another kind. The new folder
-    appears completely or not at all. ``progress`` is called with the stage, the number of merged shards, and the number
-    of all shards.
+    Shards are copied under new numbers, and their checksums are checked. With ``link``, shards are hard-linked instead
+    of copied; all folders must be on the same file system, and checksums are not checked. If ``kind`` differs from the
+    kind of the datasets, the shards are checked and rewritten; so merging a single dataset converts it to another kind.
+    The new folder appears completely or not at all. ``progress`` is called with the stage, the number of merged shards,
+    and the number of all shards.
 
     Raises `ArgumentError` if the datasets differ in tokenizer, dtype, kind or columns, if ``out`` already exists, and
     for URLs; `FileError` if a file cannot be read or written; and `FormatError` if a shard is damaged.

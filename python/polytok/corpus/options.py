@@ -50,7 +50,8 @@ class DocumentOptions:
     """The options of tokenizing documents.
 
     * ``output``: the format of the shards, ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
-    * ``dtype``: the dtype of the ids; ``auto`` is the smallest that holds the vocabulary and that the output supports.
+    * ``dtype``: the dtype of the ids; ``auto`` selects the smallest dtype that the output supports and that can hold
+      all ids of the vocabulary.
     * ``bos``, ``eos``: the token to begin or end each document with: an id, a piece, or ``auto``, which is the token
       that the tokenizer defines.
     * ``add_special``, ``special``, ``reject_special``: as in `Tokenizer.encode`.
@@ -58,7 +59,7 @@ class DocumentOptions:
     * ``max_tokens``, ``long``: documents with more tokens are truncated but keep eos (``truncate``), skipped (``skip``)
       or split into several consecutive documents (``split``).
     * ``shuffle``, ``seed``: each window of ``shuffle`` consecutive documents of a shard is shuffled.
-    * ``shard_size``: the bytes of input for each shard; a file that cannot be split is in one shard.
+    * ``shard_size``: the size of the input of each shard in bytes; a file that cannot be split is in one shard.
     * ``columns``: the names of fields of the inputs to store with the documents (parquet, arrow).
     * ``reading``: a `polytok.Reading` with the options of reading.
     """
@@ -112,7 +113,7 @@ class DocumentOptions:
         return columns
 
     def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:
-        """Returns these options with ids for pieces and for the additions of ``add_special``, and a dtype for ``auto``.
+        """Returns these options with ids instead of pieces and ``add_special``, and with a dtype instead of ``auto``.
 
         Raises `ArgumentError` for a token that the tokenizer does not have, and for a dtype that cannot hold the ids.
         """
@@ -124,9 +125,10 @@ class DocumentOptions:
         return options._with_template(tokenizer) if self.add_special else options._check_room(0)
 
     def _with_template(self, tokenizer: Tokenizer) -> DocumentOptions:
-        """Returns options that set bos and eos instead of ``add_special``, if the tokenizer's template allows this.
+        """Returns options that set bos and eos instead of ``add_special``, if the tokenizer's template allows the
+        change.
 
-        The template must add at most one id before the text and one after it.
+        The template must add at most one id before the text and at most one id after the text.
         """
         template = tokenizer.spec.post
         for name, own_id, template_ids in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):

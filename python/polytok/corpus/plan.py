@@ -1,10 +1,10 @@
 """The plan of a corpus job, which divides the inputs into independent tasks.
 
 A plan depends only on the inputs, the options of reading and the size of a shard, so the same call creates the same
-plan. A file is split only if its parts can be read independently: uncompressed lines, JSON lines and separated texts
-into ranges of bytes, Parquet files into row groups, and Arrow files into record batches. Any other file is read as a
-whole. A text belongs to the range that contains its first byte, so planning does not need to find where texts begin
-(ranges.py finds the first text of a range).
+plan. A file is split only if its parts can be read independently. Uncompressed lines, JSON lines and separated texts
+are split into ranges of bytes, Parquet files into row groups, and Arrow files into record batches. Any other file is
+read as a whole. A text belongs to the range that contains its first byte, so planning does not need to find where texts
+begin (ranges.py finds the first text of a range).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SHARD_SIZE = 1 << 27
 class Part:
     """A part of a source that one task reads.
 
-    ``source`` is the number of the source in the plan. ``start`` and ``end`` are positions in bytes (``unit`` is
-    "bytes") or numbers of row groups or record batches ("groups"); the unit "whole" selects the whole source.
+    ``source`` is the index of the source in the plan. ``start`` and ``end`` are byte positions if ``unit`` is "bytes",
+    and indices of row groups or record batches if ``unit`` is "groups". The unit "whole" selects the whole source.
     ``bytes`` is the size of the part on the disk.
     """
 
@@ -51,7 +51,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Parts of sources that are read in order and written to one shard."""
+    """The parts of sources that one task reads in order and writes to one shard."""
 
     number: int
     parts: tuple[Part, ...]
@@ -103,8 +103,8 @@ def plan(
 ) -> Plan:
     """Divides the inputs into tasks that read about ``shard_size`` bytes each.
 
-    Small files share a task, in the order of the inputs. ``outside`` is the output folder, which inputs must not be in.
-    Raises what `sources` raises.
+    Small files share a task, in the order of the inputs. ``outside`` is the output folder, which must not contain
+    inputs. Raises the errors of `sources`.
     """
     if shard_size < 1:
         raise ArgumentError(f"shard_size={shard_size} is too small: it must be at least 1")
@@ -119,7 +119,8 @@ def plan(
 
 
 def _group_parts(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part, ...]]:
-    """Yields the parts of each task: consecutive parts of together at most ``shard_size`` bytes, or one larger part."""
+    """Yields the parts of each task: consecutive parts of at most ``shard_size`` bytes in total, or a single larger
+    part."""
     task: list[Part] = []
     size = 0
     for part in parts:
@@ -143,7 +144,7 @@ def _split_source(number: int, source: Source, reading: Reading, shard_size: int
 
 
 def _split_large_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
-    """Returns the parts of a source that is larger than a shard; none if the source can only be read as a whole."""
+    """Returns the parts of a source that is larger than a shard; an empty list if the source cannot be split."""
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST)
         format = format_of(source.name, first_bytes, reading.format)
@@ -157,7 +158,7 @@ def _split_large_source(number: int, source: Source, reading: Reading, shard_siz
 
 
 def _group_ranges(number: int, source: Source, sizes: Sequence[int], shard_size: int) -> list[Part]:
-    """Joins consecutive groups to parts. ``sizes`` has the sizes of the groups, which define their shares of a file."""
+    """Joins consecutive groups to parts. ``sizes`` has the relative sizes of the groups."""
     total = sum(sizes)
     shares = [source.size * size // total if total else 0 for size in sizes]
     parts: list[Part] = []

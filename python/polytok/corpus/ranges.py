@@ -1,8 +1,8 @@
 """Finds the texts that begin in a byte range of a file.
 
-A range is read from the first text that begins at or after its start, to the first text that begins at or after its
-end. Where a text begins depends only on the file. So adjacent ranges neither miss nor repeat a text, wherever the file
-was split.
+Reading a range starts with the first text that begins at or after the start of the range, and stops before the first
+text that begins at or after the end of the range. Where a text begins depends only on the file. So adjacent ranges
+neither miss nor repeat a text, wherever the file was split.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _FIRST_SCAN_BYTES = 1 << 16
 def separator_of(reading: Reading, format: Format) -> bytes | None:
     """Returns the bytes that end each text of a file; None if the file cannot be split into ranges.
 
-    A file cannot be split if its separator can overlap itself, as two line feeds do in a row of five: which occurrences
-    separate texts then depends on all preceding bytes.
+    A file cannot be split if its separator can overlap itself: all preceding bytes then determine which occurrences
+    separate texts. For example, a separator of two line feeds overlaps itself in a run of five line feeds.
 
     >>> separator_of(Reading(unit="line"), "text"), separator_of(Reading(unit="separator", separator="<|a|>"), "text")
     (b'\\n', b'<|a|>')
@@ -33,7 +33,8 @@ def separator_of(reading: Reading, format: Format) -> bytes | None:
 
 
 def next_text_start(file: IO[bytes], position: int, size: int, separator: bytes) -> int:
-    """Returns where the first text at or after ``position`` begins; ``size``, the file's size, if there is none."""
+    """Returns the start of the first text that begins at or after ``position``; ``size``, the file's size, if no text
+    does."""
     if position <= 0:
         return 0
     start = max(0, position - len(separator))

@@ -1,4 +1,5 @@
-"""The report of a job: the numbers of documents, tokens and bytes of each input, and of skipped documents by reason."""
+"""The report of a job: the counts of documents, tokens and bytes of each input, and the count of skipped documents by
+reason."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _MAX_NAME_LENGTH = 60
 class Report:
     """The results of a job.
 
-    ``inputs`` maps the name of each input to its counts. ``examples`` has pairs of the place and the reason for the
+    ``inputs`` maps the name of each input to its counts. ``examples`` has the place and the reason for each of the
     first skipped documents. ``retried`` is the number of restarts of tasks whose worker died.
     """
 
@@ -75,7 +76,7 @@ def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
 def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: int | None = None) -> list[str]:
     """Returns the lines of a table: a header that begins with ``title``, a row for each name, and the sums.
 
-    If there are more than ``max_rows`` names, one row with their number replaces the others.
+    If there are more than ``max_rows`` names, the last row before the sums has only the count of the omitted names.
     """
     rows = [(*_row(name, counts), _reasons(counts)) for name, counts in counts_by_name.items()]
     if max_rows is not None and len(rows) > max_rows + 1:

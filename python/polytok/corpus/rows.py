@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
 
 class LimitedRows(NamedTuple):
-    """Rows within the limits of the options, and the numbers of documents that were too short and too long."""
+    """Rows within the limits of the options, and the counts of documents that were too short and too long."""
 
     rows: Rows
     short_count: int
@@ -110,7 +110,7 @@ def concatenate_rows(parts: Sequence[Rows]) -> Rows:
 
 
 def join_small_portions(portions: Iterable[Rows]) -> Iterator[Rows]:
-    """Yields the same rows in larger portions. The documents of a small file are a small portion."""
+    """Yields the same rows in larger portions, because each small file is only a small portion."""
     pending: list[Rows] = []
     size = 0
     for rows in portions:
@@ -124,7 +124,7 @@ def join_small_portions(portions: Iterable[Rows]) -> Iterator[Rows]:
 
 
 def reorder_rows(rows: Rows, row_numbers: IntArray) -> Iterator[Rows]:
-    """Yields the rows with these numbers in this order, in portions of about a million tokens."""
+    """Yields the rows with the indices ``row_numbers``, in that order, in portions of about a million tokens."""
     starts, lengths = rows.offsets[:-1][row_numbers], rows.lengths[row_numbers]
     ends = np.cumsum(lengths)
     first_row = 0
@@ -143,7 +143,7 @@ def _keep_rows(rows: Rows, is_kept: npt.NDArray[np.bool_]) -> Rows:
 def _copy_ranges(rows: Rows, starts: IntArray, lengths: IntArray, row_numbers: IntArray) -> Rows:
     """Returns new rows with a copy of the ids at ``starts``, of the given lengths.
 
-    New row i has the columns of the row with number ``row_numbers[i]``.
+    New row i has the columns of row ``row_numbers[i]``.
     """
     offsets = np.zeros(len(starts) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])

@@ -1,8 +1,8 @@
 """Shuffles documents within windows of consecutive documents.
 
 The order depends only on the seed, the number of the task, and the indices of the documents in the task. The order does
-not depend on the portions in which documents arrive, nor on the random numbers of a package, which can change between
-versions.
+not depend on the portions in which documents arrive, nor on the random number generator of a package, which can change
+between versions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .rows import IntArray, Rows, concatenate_rows, reorder_rows, slice_rows
 
 
 def shuffle_rows(portions: Iterable[Rows], window: int, seed: int, task: int) -> Iterator[Rows]:
-    """Yields all rows, with each window of ``window`` consecutive rows shuffled; unchanged if ``window`` is below 2."""
+    """Yields all rows, with each window of ``window`` consecutive rows shuffled; yields unchanged rows if ``window`` is
+    below 2."""
     if window < 2:
         yield from portions
         return

@@ -57,7 +57,7 @@ def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) ->
 
 
 def names_in(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the names that a file lists, one a line; blank lines are skipped.
+    """Returns the names that a file lists, one per line; blank lines are skipped.
 
     Raises `FileError` if the file cannot be read, `ArgumentError` if it is not UTF-8.
     """
@@ -115,8 +115,8 @@ def _stamp(status: os.stat_result) -> str:
 def open_source(source: Source) -> Iterator[IO[bytes]]:
     """Opens a file for reading. Raises `FileError` if it cannot be opened, or has changed since the job was planned.
 
-    A local file is checked again after it is read. A remote file is checked only before, so a change during reading is
-    detected only if the store reports it.
+    A local file is checked again after it is read. A remote file is checked only before it is read, so a change during
+    reading is detected only if the store reports the change.
     """
     if is_url(source.name):
         if (facts := remote.size_and_stamp(source.name, is_refreshed=True)) != (source.size, source.stamp):

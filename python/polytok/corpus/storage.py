@@ -215,13 +215,15 @@ class ObjectStore:
 
     @contextmanager
     def _temporary_folder(self) -> Iterator[Path]:
-        """Yields a temporary folder. The process id is in its name, so that a later job can remove the folder."""
+        """Yields a temporary folder. The name of the folder contains the process id, so that a later job can remove the
+        folder."""
         with tempfile.TemporaryDirectory(prefix=f"{self._prefix}{os.getpid()}-") as name:
             yield Path(name)
 
     @contextmanager
     def _translated_errors(self, action: str, name: str = "") -> Iterator[None]:
-        """Raises any error of the store as a `FileError` that names the action. The classes of such errors vary."""
+        """Raises any error of the store as a `FileError` that names the action. Stores raise errors of different
+        classes."""
         try:
             yield
         except Exception as error:

@@ -57,7 +57,8 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
 
 
 def _load_tokenizer(job_storage: Storage, fingerprint: str) -> Tokenizer:
-    """Loads the tokenizer file in the job's storage. Raises `FormatError` if its fingerprint differs."""
+    """Loads the tokenizer file in the job's storage. Raises `FormatError` if the tokenizer has another fingerprint than
+    the job."""
     with job_storage.local_copy(TOKENIZER) as path:
         tokenizer = load(path)
     if tokenizer.fingerprint != fingerprint:

@@ -44,7 +44,7 @@ def tokenize(
     json_log: IO[str] | None = None,
     **options: Unpack[DocumentKeywords],
 ) -> Report:
-    """Tokenizes files to a dataset folder, and returns the numbers of documents, tokens and bytes of each input.
+    """Tokenizes files to a dataset folder, and returns the counts of documents, tokens and bytes of each input.
 
     Args:
         inputs: A path, a pattern of paths, a URL, or a list of these.
@@ -90,7 +90,7 @@ def tokenize(
 
 
 def _job(job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, job_plan: Plan, threads: int) -> Job:
-    """Returns the job. Its header contains everything that the output depends on."""
+    """Returns the job. The header of the job contains everything that the output depends on."""
     name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
     header = {
         "version": 1,
@@ -116,7 +116,8 @@ def _job(job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, j
 
 
 def _task_threads(job_plan: Plan, runner: str, workers: int | None, threads: int | None) -> int:
-    """Returns the number of threads of each task; by default the processors divided by the tasks, at least one."""
+    """Returns the number of threads of each task; by default the processor count divided by the task count, at least
+    1."""
     if threads is not None:
         if threads < 1:
             raise ArgumentError(f"threads={threads} is too small: it must be at least 1")

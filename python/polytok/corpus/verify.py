@@ -28,10 +28,10 @@ class Damage(NamedTuple):
 
 
 def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) -> tuple[Damage, ...]:
-    """Reads all files of a dataset and returns the damage; an empty tuple if the dataset is intact.
+    """Reads all files of a dataset and returns the damage, or an empty tuple if the dataset is intact.
 
-    ``progress`` is called with the stage, the bytes read so far, and all bytes. Raises `FileError` or `FormatError` if
-    the manifest cannot be read, `ArgumentError` for a URL.
+    ``progress`` is called with the stage, the count of bytes read so far, and the count of all bytes. Raises
+    `FileError` or `FormatError` if the manifest cannot be read, `ArgumentError` for a URL.
     """
     root = local_path(folder)
     manifest = load(root)
@@ -126,7 +126,7 @@ def _damaged_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> l
 
 
 def _check_lengths(folder: Path, manifest: Manifest, shard: ShardEntry) -> None:
-    """Checks the arrays of Megatron's index besides the positions of documents: lengths, and numbers of documents.
+    """Checks two arrays of Megatron's index: the lengths of sequences, and the first sequences of documents.
 
     Raises `FormatError` if these arrays do not agree with the positions.
     """

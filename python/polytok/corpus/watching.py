@@ -17,7 +17,7 @@ class ProgressMonitor:
     """Receives the events of a job and shows its progress.
 
     The bar shows the bytes of input read so far. A running task reports only bytes of text, which differ from bytes of
-    input if the input is compressed. So the ratio of the two is estimated from finished tasks.
+    input if the input is compressed. So the ratio of input bytes to text bytes is estimated from finished tasks.
     """
 
     def __init__(self, stage: str, bar: ProgressBar | None, log: IO[str] | None) -> None:
@@ -80,7 +80,7 @@ class ProgressMonitor:
         )
 
     def log(self, event: str, **details: Any) -> None:
-        """Writes an event to the log, if there is a log."""
+        """Writes an event to the log, if the caller has passed a log."""
         if self._log is not None:
             seconds = round(time.monotonic() - self._start_time, 3)
             self._log.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")

@@ -1,7 +1,7 @@
-"""Finds what is wrong with a tokenizer, and where it diverges from one that should be the same.
+"""Finds problems of a tokenizer, and texts on which it differs from a tokenizer that should be the same.
 
 `examine` runs `CHECKS`; each check examines a Spec for one kind of problem. A finding is data: its id, its severity, a
-message with the details, and an advice.
+message with the details, and advice.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def findings(spec: Spec) -> list[Finding]:
 
 
 def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
-    """Examines a tokenizer, and compares it with another tokenizer if one is given.
+    """Examines a tokenizer, and compares the tokenizer with ``against``, another tokenizer, unless it is None.
 
-    ``texts`` are compared with the other tokenizer; without ``texts``, generated ones are. Without another tokenizer,
-    ``texts`` are encoded and decoded, and texts that change are findings.
+    The two tokenizers are compared on ``texts``, by default on generated texts. Without ``against``, ``texts`` are
+    encoded and decoded, and each text that changes is a finding.
 
     >>> import polytok
     >>> examine(polytok.load("default")).is_well

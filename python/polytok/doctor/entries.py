@@ -18,7 +18,7 @@ _MAX_TIES = 1
 
 
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
-    """Finds entries with the same text; only one of them can ever be used."""
+    """Finds entries with the same text, of which the model can use only one entry."""
     first_rows: dict[bytes, int] = {}
     normal_rows = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
     repeated_pieces = [piece for row, piece in normal_rows if first_rows.setdefault(piece, row) != row]
@@ -35,11 +35,12 @@ def find_duplicates(spec: Spec) -> Iterator[Finding]:
 
 
 def find_unreachable(spec: Spec) -> Iterator[Finding]:
-    """Finds entries that the model provably produces from no text.
+    """Finds entries that the model provably never produces.
 
-    BPE: merging the entry's own text ends in other entries. Then merging any text that contains the entry's text ends
-    in other entries too (see conversion/derivation.py), unless whole pieces are looked up first. Unigram: other entries
-    form the text with a better score, in the entry alone and in any text. Other models are not examined.
+    In BPE, merging the text of such an entry ends in other entries. Then the same is true for any text that contains
+    the text of the entry (see conversion/derivation.py), unless whole pieces are looked up first. In Unigram, other
+    entries form the text of such an entry with a better score, alone and within any text. Other models are not
+    examined.
     """
     rows = _unreachable_rows(spec)
     if rows:
@@ -71,7 +72,7 @@ def _is_normal(spec: Spec, row: int) -> bool:
 
 
 def _never_best_rows(spec: Spec) -> list[int]:
-    """Returns the rows of Unigram entries whose own text the model, without the other stages, segments differently."""
+    """Returns the rows of Unigram entries whose own text the model alone segments into other entries."""
     bare_tokenizer = Tokenizer(replace(spec, normalize=(), split=(), special=(), post=Template(), decode=BytesDecode()))
     rows = [row for row, _ in _text_rows(spec) if _is_normal(spec, row)]
     encodings = bare_tokenizer.encode_batch([spec.vocab.piece(row) for row in rows])
@@ -100,7 +101,7 @@ def find_bytes_without_entry(spec: Spec) -> Iterator[Finding]:
 
 
 def find_missing_byte_pieces(spec: Spec) -> Iterator[Finding]:
-    """Finds byte fallback that lacks the piece of a byte."""
+    """Finds a vocabulary with byte fallback in which a byte has no piece."""
     if spec.unknown != "bytes" or (isinstance(spec.model, Bpe) and spec.model.symbols == "groups"):
         return
     count = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE))
@@ -114,14 +115,15 @@ def find_missing_byte_pieces(spec: Spec) -> Iterator[Finding]:
 
 
 def find_equal_scores(spec: Spec) -> Iterator[Finding]:
-    """Finds equal scores of entries that compete in BPE by scores."""
+    """Finds entries with equal scores that compete with each other in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
     derivation_of_rows = derivations(spec.vocab, spec.model)
     rows = [
         row for row in derivation_of_rows.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL
     ]
-    # Runs of one character (spaces) share a score in many good models, and any order merges them the same.
+    # In many good models, runs of the same character (such as spaces) have equal scores; the order of merging does not
+    # affect the result.
     mixed_rows = [row for row in rows if len(set(spec.vocab.piece(row).decode(errors="replace"))) > 1]
     values, counts = np.unique(spec.vocab.scores[mixed_rows], return_counts=True)
     tied_entries = int(counts[counts > 1].sum())
@@ -138,7 +140,7 @@ def find_equal_scores(spec: Spec) -> Iterator[Finding]:
 
 
 def find_missing_unknown(spec: Spec) -> Iterator[Finding]:
-    """Finds a Spec that encodes unknown text to the unknown piece, but has none."""
+    """Finds a Spec that encodes unknown text to the unknown piece, but has no unknown piece."""
     if spec.unknown == "unk" and not (spec.vocab.kinds == Kind.UNKNOWN).any():
         yield Finding(
             "no-unknown-piece",

@@ -9,7 +9,8 @@ from typing import Any
 
 
 class Severity(IntEnum):
-    """The severity of a finding: a note affects no text, a warning some texts, an error the normal use of the file."""
+    """The severity of a finding: a note affects no text, a warning affects some texts, an error affects normal use of
+    the file."""
 
     NOTE = 0
     WARNING = 1
@@ -18,7 +19,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about a tokenizer: the id of its kind, its severity, a message with the details, and an advice."""
+    """A fact about a tokenizer: the id of its kind, its severity, a message with the details, and advice."""
 
     id: str
     severity: Severity

@@ -15,7 +15,7 @@ from .finding import Finding, Severity, examples, readable
 def compare(
     tokenizer: Tokenizer, other_tokenizer: Tokenizer, texts: Iterable[Text] | None
 ) -> tuple[list[Finding], list[Divergence]]:
-    """Returns the findings (other ids, other special tokens) and the divergences (texts with other ids)."""
+    """Returns the findings (differences of ids and special tokens) and the divergences (texts with different ids)."""
     findings = [*_vocabularies(tokenizer.spec, other_tokenizer.spec), *_special_tokens(tokenizer, other_tokenizer)]
     text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
     divergences = list(Comparison(tokenizer, other_tokenizer).divergences_in(text_list))

@@ -50,7 +50,7 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
 
 
 def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yields the finding for the pre-tokenizer's name in the file, if there is one."""
+    """Yields a finding if the file names no pre-tokenizer, or names a pre-tokenizer with known problems."""
     stated_value = keys.get(f"{_KEY}pre")
     name = "default" if stated_value is None else (stated_value[3] or b"").decode(errors="replace")
     if name == "default":
@@ -71,7 +71,7 @@ def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def find_huggingface_errors(spec: Spec) -> Iterator[Finding]:
-    """Finds a tokenizer.json whose ids depend on chance or on special tokens, or differ from those in the file."""
+    """Finds a tokenizer.json whose ids depend on chance or on special tokens, or differ from the ids in the file."""
     document = spec.extra.get("huggingface", {}).get("document")
     if not isinstance(document, dict):
         return
@@ -101,7 +101,7 @@ def find_huggingface_errors(spec: Spec) -> Iterator[Finding]:
 
 
 def _find_moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
-    """Finds added tokens to which tokenizers assigns other ids than the file."""
+    """Finds added tokens to which the package `tokenizers` assigns other ids than the file."""
     assigned_ids = {token.text: token.id for token in spec.special}
     tokens = [token for token in added_tokens or () if isinstance(token, dict)]
     stated_value = ((str(token.get("content")), token.get("id")) for token in tokens)

@@ -26,7 +26,7 @@ Of 100,000 entries of a published vocabulary, its own pattern splits at most one
 
 
 def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
-    """Finds a regular expression that is searched as plain text."""
+    """Finds a split pattern that looks like a regular expression but is searched as plain text."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and not step.is_regex and _REGEX_SIGNS.search(step.pattern):
             yield Finding(
@@ -57,7 +57,7 @@ def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
 
 
 def find_dropped_text(spec: Spec) -> Iterator[Finding]:
-    """Finds patterns that drop gaps and do not provably match all text."""
+    """Finds patterns that drop the text between matches and do not provably match all text."""
     for step in spec.split:
         can_drop = isinstance(step, PatternSplit) and step.behavior == "matches" and not step.invert
         if can_drop and isinstance(step, PatternSplit) and not covers_all_text(step):
@@ -73,8 +73,8 @@ def find_dropped_text(spec: Spec) -> Iterator[Finding]:
 def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds a pattern that splits the vocabulary's own entries, which were then trained with another pattern.
 
-    The text of each entry is split on its own. An entry that is split is not produced from a text in which it is a
-    piece. If the pattern looks ahead, every vocabulary has a few such entries.
+    The text of each entry is split on its own. An entry whose text is split into several pieces is hardly ever
+    produced. If the pattern looks ahead, every vocabulary has a few such entries.
     """
     merges_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
     if not merges_bytes or not any(isinstance(step, PatternSplit) for step in spec.split):
@@ -116,7 +116,7 @@ def _is_text(piece: bytes) -> bool:
 
 
 def find_end_anchor(spec: Spec) -> Iterator[Finding]:
-    """Finds ``$`` in a pattern. It matches the end of the text, so splitting a text in two changes its tokens."""
+    """Finds ``$`` in a pattern. ``$`` matches the end of the text, so splitting a text in two changes its tokens."""
     for step in spec.split:
         if isinstance(step, PatternSplit) and step.is_regex and re.search(r"(?<!\\)\$(?![^\[]*\])", step.pattern):
             yield Finding(

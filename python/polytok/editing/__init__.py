@@ -1,4 +1,4 @@
-"""Edits a vocabulary of longest match: removes and adds entries, and reports the changes of ids."""
+"""Edits a longest-match vocabulary: removes and adds entries, and reports the changes of ids."""
 
 from .edit import Added, Edit, IdPlan, edit
 from .select import CODE, ENGLISH, Selector, least_used, matching, script

@@ -37,8 +37,8 @@ class Edit:
 
     ``kept`` maps the old id of each remaining entry and special token to its new id. ``removed`` maps the old ids of
     removed entries to the entries. ``present`` lists entries to add that the old vocabulary already had. To adapt an
-    embedding matrix, copy the rows of ``kept``, and initialize the row of each added entry with the mean of the rows
-    of its ids ``was``.
+    embedding matrix, copy the rows of ``kept``, and initialize the row of each added entry with the mean of the old
+    rows whose ids are in ``was``.
     """
 
     tokenizer: Tokenizer
@@ -64,7 +64,7 @@ def edit(
     add: Entry | Iterable[Entry] = (),
     ids: IdPlan = "reuse",
 ) -> Edit:
-    """Removes entries from a vocabulary of longest match and adds entries.
+    """Removes entries from a longest-match vocabulary and adds entries.
 
     ``remove`` lists entries (texts or bytes), paths of files that list entries, and selectors such as those in
     `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. A selector never removes
@@ -140,13 +140,13 @@ class _VocabRows:
         return self.is_gguf and len(piece) > 1 and piece.startswith(NEVER_IN_TEXT)
 
     def _is_filler(self, piece: bytes, id: int) -> bool:
-        """Reports whether the piece is a placeholder for an unused id, as GGUF files need them."""
+        """Reports whether the piece is a placeholder for an unused id, which GGUF files need."""
         return self.is_gguf and piece == NEVER_IN_TEXT + b"[PAD%d]" % id
 
     def vocab(self, new_ids: Mapping[bytes, int]) -> Vocab:
         """Returns a vocabulary of these entries and the other rows.
 
-        Rows are ordered by length, which RWKV's table reader requires, or by id in GGUF.
+        Rows are ordered by length, which RWKV's table reader requires, or by id in a vocabulary from GGUF.
         """
         rows = [(entry, new_ids[entry], 0.0, Kind.NORMAL) for entry in sorted(new_ids, key=_rwkv_order)]
         vocab = Vocab.from_rows([*rows, *self.others])

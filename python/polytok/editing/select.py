@@ -40,7 +40,7 @@ def _selector(pattern: str) -> Selector:
 
 
 def script(name: str) -> Selector:
-    """Returns a selector of the entries with letters, if all of their letters are of one script.
+    """Returns a selector of the entries that have letters and whose letters all belong to one script.
 
     ``name`` is the Unicode name of the script, such as Latin, Cyrillic, Han or Hangul. Raises `ArgumentError` for an
     unknown name.

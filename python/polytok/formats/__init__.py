@@ -21,7 +21,7 @@ __all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named",
 def all_formats() -> tuple[Format, ...]:
     """Returns all formats.
 
-    Their modules are imported on the first call, which takes longer than to load a ``.ptok``.
+    The modules are imported on the first call, because importing them takes longer than loading a ``.ptok``.
     """
     from . import bpe_files, gguf, huggingface, llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken, wordpiece
 
@@ -32,7 +32,7 @@ def all_formats() -> tuple[Format, ...]:
 
 
 def named(name: str) -> Format:
-    """Returns the format with this name; raises ArgumentError if none has it."""
+    """Returns the format with this name; raises ArgumentError if no format has the name."""
     if name == ptok.name:
         return ptok
     for candidate in all_formats():
@@ -43,7 +43,7 @@ def named(name: str) -> Format:
 
 
 def detect(data: bytes) -> Format:
-    """Returns the only format that accepts the bytes; raises FormatError if none does, or several do.
+    """Returns the only format that accepts the bytes; raises FormatError if no format does, or several formats do.
 
     Bytes that begin with the magic of ``.ptok`` files are not checked for any other format.
     """
@@ -75,8 +75,9 @@ def read(
 
     ``format`` names the format; None detects it from the bytes. ``pattern`` and ``special_tokens`` are for files that
     do not contain them (tiktoken). ``line`` is the SentencePiece release to follow, ``name`` the vocabulary's name.
-    ``pre_tokenizer`` names the pre-tokenizer of a GGUF file whose own is unknown. ``siblings`` are the files in the
-    same folder, by name; formats read from them what their own file does not contain.
+    ``pre_tokenizer`` names the pre-tokenizer of a GGUF file whose own pre-tokenizer is unknown. ``siblings`` are the
+    files in the same folder, by name; formats read from these files the data that the tokenizer's file does not
+    contain.
 
     Raises FormatError if the bytes are not a valid file, and ArgumentError for an option that the format does not use.
     """

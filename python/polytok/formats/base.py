@@ -52,7 +52,8 @@ class Format(Protocol):
         """The fields of `ReadOptions` that the format uses besides ``name``, which every format uses."""
 
     def refusal(self, data: bytes) -> str | None:
-        """Returns the reason why the bytes are not in this format, by magic and structure; None if they are."""
+        """Returns the reason why the bytes are not in this format, by magic and structure; None if the bytes are in
+        this format."""
 
     def read(self, data: bytes, options: ReadOptions) -> Spec:
         """Reads a file as a Spec; raises FormatError if the file is not valid."""
@@ -62,7 +63,7 @@ class Format(Protocol):
 
 
 def is_utf8(text: str) -> bool:
-    """Reports whether UTF-8 can encode a text: whether it has no half of a surrogate pair."""
+    """Reports whether UTF-8 can encode a text, which must not contain half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
 """``vocab.json`` with ``merges.txt`` in the same folder: the vocabularies of GPT-2, RoBERTa, CLIP and Qwen2.
 
 The class in tokenizer_config.json determines everything else. The files are read as the Spec of a tokenizer.json, and
-the Spec is written as a tokenizer.json, because these two files cannot carry the rest.
+the Spec is written as a tokenizer.json, because these two files cannot carry the other components.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TEXT_AND_ID = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]')
 
 
 def refusal(data: bytes) -> str | None:
-    """Accepts a JSON object whose first member is a text and a number."""
+    """Accepts a JSON object whose first member has a number as its value."""
     return None if _TEXT_AND_ID.match(data) else "not a JSON object of texts and ids"
 
 

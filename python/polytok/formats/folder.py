@@ -42,7 +42,7 @@ def read_folder(
 
 
 def _files_to_read(siblings: Siblings) -> list[str]:
-    """Returns a list with the name of the file to read; an empty list if there is none."""
+    """Returns a list with the name of the file to read; an empty list if the folder has no such file."""
     present_files = [file for file in ONE_FILE if file in siblings]
     if not present_files or present_files == ["vocab.txt"]:
         present_files = [PAIR[0]] if all(file in siblings for file in PAIR) else present_files

@@ -298,7 +298,7 @@ class _SpecReader:
         """Changes the kinds of tokens that the engine would treat differently from llama.cpp."""
         if self.family in ("wpm", "ugm", "rwkv"):
             kinds[kinds == Kind.UNKNOWN] = Kind.CONTROL
-            if self.family != "ugm":  # In these families such tokens are matched by their texts, like all others.
+            if self.family != "ugm":  # wpm and rwkv match control tokens by their texts, like ordinary tokens.
                 kinds[kinds == Kind.CONTROL] = Kind.NORMAL
             if "unk" in self.names:
                 kinds[self.names["unk"]] = Kind.UNKNOWN

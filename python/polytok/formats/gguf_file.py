@@ -153,7 +153,7 @@ def read_metadata(path: Path) -> bytes | None:
 
 
 def _metadata_end(mapping: mmap.mmap) -> int:
-    """Returns the end of the metadata; for a damaged file the file's end, up to a limit."""
+    """Returns the position after the metadata; for a damaged file, the smaller of the file's size and a limit."""
     try:
         return _core.gguf_read(np.frombuffer(mapping, np.uint8))[-1]
     except FormatError:

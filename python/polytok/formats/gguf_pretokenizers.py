@@ -1,7 +1,7 @@
 """llama.cpp's pre-tokenizers by their names in ``tokenizer.ggml.pre``.
 
 The expressions are those of llama-vocab.cpp, in its own regex syntax; `engine_pattern` converts them to the engine's,
-and the twin (reference/llama_cpp_split.py) runs them. llama.cpp has code instead of a regex for some of them.
+and the twin (reference/llama_cpp_split.py) runs them. For some pre-tokenizers, llama.cpp has code instead of a regex.
 """
 
 from __future__ import annotations
@@ -243,7 +243,8 @@ def engine_pattern(expression: str) -> str:
     """Returns an expression of llama.cpp in the engine's syntax.
 
     An expression with a category compares classes of characters in llama.cpp, and all letters are one class. An
-    expression without a category compares characters, by the C locale. White space is Unicode's in both.
+    expression without a category compares characters, by the C locale. White space is Unicode's in both kinds of
+    expression.
     """
     if expression == GPT2:
         return rf"{GPT2}|\s+"
@@ -270,5 +271,5 @@ def _without_white_space(first: int, last: int) -> str:
 
 
 def _engine_escapes(pattern: str) -> str:
-    """Returns a pattern with the characters themselves instead of the escapes with their numbers."""
+    """Returns a pattern in which characters replace numeric escapes."""
     return re.sub(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8}))", lambda match: chr(int(match[1] or match[2], 16)), pattern)

@@ -1,7 +1,7 @@
 """The attributes that llama.cpp assigns to tokens when it loads a vocabulary (llama-vocab.cpp).
 
-They follow from the types in the file, but some tokens are recognised by their texts, and some models by their names
-(`llama_vocab::impl::load`).
+The attributes follow from the types in the file, except for some tokens that are recognised by their texts, and some
+models that are recognised by their names (`llama_vocab::impl::load`).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _adjust_by_text(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
 
 
 def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
-    """Adds the white space around some tokens of some models to the tokens."""
+    """Sets which tokens include the white space around them, for models that are recognised by their names."""
     name = tokens.name.lower()
     is_jina = any(pre in tokens.pre for pre in ("jina-v2-de", "jina-v2-es", "jina-v2-code"))
     if is_jina or "nomic-bert-moe" in tokens.architecture or "jina-bert-v3" in tokens.architecture:

@@ -78,7 +78,7 @@ def _read_back(data: bytes, options: ReadOptions, read: ReadFunction) -> Spec | 
 
 
 def _merge_values(kept_values: Mapping[str, Value], derived_values: Mapping[str, Value]) -> dict[str, Value]:
-    """Returns the kept keys in their order, with new values if they have one, then the new keys."""
+    """Returns the kept keys in their order, with new values for keys that have a new value, and then the new keys."""
     values = {
         key: derived_values.get(key, value)
         for key, value in kept_values.items()
@@ -155,7 +155,8 @@ _WHITESPACE = gguf_pretokenizers.steps(gguf_pretokenizers.PRE_TOKENIZERS["whites
 
 
 def _pre_tokenizer(spec: Spec, kept_values: Mapping[str, Value]) -> str:
-    """Returns the name of a pre-tokenizer that splits like the Spec: the file's own, or else the most similar."""
+    """Returns the name of a pre-tokenizer that splits like the Spec: the name in the file, or else the most similar
+    name."""
     assert isinstance(spec.model, Bpe) and isinstance(spec.decode, LlamaCppDecode)
     wanted_flags = spec.decode.clean_spaces, spec.model.whole_piece_first, bool(spec.post.before)
     stated_name = (kept_values.get(f"{KEY}pre") or (0, 0, 0, b""))[3]

@@ -19,7 +19,7 @@ _FIRST_ORDINARY = 3 + 256
 
 
 def refusal(data: bytes) -> str | None:
-    """Accepts records up to the end of the file, if the longest has the length in the header."""
+    """Accepts a file that consists of records, if the longest token has the length in the header."""
     try:
         columns = _core.llama2c_read(data)
     except FormatError as error:

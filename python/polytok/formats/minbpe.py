@@ -142,7 +142,7 @@ def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
 def _vocab_listing(
     vocab: Vocab, merges: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], special: list[SpecialToken]
 ) -> str:
-    """Returns the text of the ``.vocab`` file: each token, with the two tokens that were merged to it."""
+    """Returns the text of the ``.vocab`` file: each token, with the two tokens whose merge produced the token."""
 
     def lines() -> Iterator[str]:
         visible_texts = [_escape_controls(piece.decode(errors="replace")) for piece in vocab.pieces()]

@@ -1,8 +1,8 @@
 """Converts regular expressions of Hugging Face's files (Oniguruma) to the engine's syntax (fancy_regex).
 
-The reference is Oniguruma 6.9 in its default syntax, as in the tokenizers wheels; its tables, like the engine's, are
-those of Unicode 16.0. Constructs that mean the same in both are not changed, so that the engine recognises published
-patterns. A construct without an equivalent is a `FormatError` that names the construct.
+The reference is Oniguruma 6.9 in its default syntax, as in the wheels of the package `tokenizers`; its tables, like the
+engine's, are those of Unicode 16.0. Constructs that mean the same in both are not changed, so that the engine
+recognises published patterns. A construct without an equivalent is a `FormatError` that names the construct.
 """
 
 from __future__ import annotations
@@ -262,7 +262,8 @@ class _Translator:
         return self.interval() if self.next_is("{") else None
 
     def interval(self) -> str | None:
-        """Translates ``{n}``, ``{n,}``, ``{,m}`` or ``{n,m}``; None for any other text. A plus after it repeats it."""
+        """Translates ``{n}``, ``{n,}``, ``{,m}`` or ``{n,m}``; None for any other text. A plus after the interval
+        repeats the interval."""
         stop = self.pattern.find("}", self.position)
         content = self.pattern[self.position + 1 : stop] if stop >= 0 else ""
         minimum_text, comma, maximum_text = content.partition(",")
@@ -298,7 +299,7 @@ class _Translator:
         return self.escape_literal(self.character(char, start)), True
 
     def without_folding(self, text: str) -> str:
-        """Returns a class escape that ignores the option to ignore case, as Oniguruma does outside brackets."""
+        """Returns a class escape that always respects case, as Oniguruma's escapes outside brackets do."""
         return f"(?-i:{text})" if self.options.ignore_case and text.startswith((r"\p", r"\P", "[")) else text
 
     def reference(self, first: str, start: int) -> str:
@@ -442,7 +443,7 @@ _ESCAPED_CONTROLS = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def _in_brackets(members: str) -> str:
-    """Returns members of a class as a construct of its own, in brackets if the members need them."""
+    """Returns the members of a class as a complete construct, in brackets if necessary."""
     is_complete = (members.startswith(("\\p{", "\\P{")) and members.count("\\") == 1) or members.startswith("[^")
     return members if is_complete and members.endswith(("}", "]")) else f"[{members}]"
 

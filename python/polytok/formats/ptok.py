@@ -104,7 +104,7 @@ def open_mapped(path: str | os.PathLike[str]) -> NativeFile | None:
 
 
 class NativeFile:
-    """A file with a valid checksum, which returns its tokenizer, and its Spec on demand."""
+    """A file with a valid checksum, with methods that return the tokenizer and the Spec in the file."""
 
     def __init__(self, file: _core.NativeFile) -> None:
         self._file = file

@@ -45,8 +45,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Writes a vocabulary.
 
-    The literals use only the syntax of RWKV's own file, because some readers know no other: a str if the bytes are
-    UTF-8 and Python's repr has no escape of eight digits, else bytes with every byte escaped.
+    The literals use only the syntax of RWKV's own file, because some readers support no other syntax: a str if the
+    bytes are UTF-8 and Python's repr has no escape of eight digits, else bytes with every byte escaped.
     """
     if spec.model != Longest():
         raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {described(spec.model)}")

@@ -2,9 +2,9 @@
 
 Data that the Spec has fields for (pieces, model type, flags, character map, ``unk_surface``) is kept only in these
 fields and written from them. ``extra["sentencepiece"]`` keeps the other fields of the trainer's and the normalizer's
-messages, self-test data, and unknown fields; self-tests are not run. In it, ``written_defaults`` names the fields that
-the file contains although they have their default, and ``piece_details`` records pieces that have unusual encodings.
-"""
+messages, self-test data, and unknown fields; self-tests are not run. There, ``written_defaults`` lists the fields that
+the file contains although their values are the defaults, and ``piece_details`` records pieces that have unusual
+encodings."""
 
 from __future__ import annotations
 
@@ -163,8 +163,8 @@ class _MessageFields:
     def extra(self, piece_details: bytes) -> Mapping[str, Any]:
         """Returns the remaining fields, for ``Spec.extra``.
 
-        A message without remaining fields is left out if the Spec took fields of it: writing them adds the message
-        again.
+        A message without remaining fields is omitted if the Spec has fields of the message, because writing these
+        fields adds the message again.
         """
         remaining: dict[str, Any] = {}
         for key, value in self.messages.items():
@@ -189,8 +189,8 @@ def _mark_nul_unused(vocab: Vocab) -> None:
 def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int]:
     """Returns the ids of unk, bos, eos and pad, which are found by their texts; the piece must have the right kind.
 
-    SentencePiece searches a text in the reserved pieces first, then in the ordinary ones, and else uses the unknown
-    piece. So only the unknown piece can be found without its text.
+    SentencePiece looks up a text among the reserved pieces first, then among the ordinary pieces, and otherwise uses
+    the unknown piece. So only the unknown piece can be found without its text.
     """
     texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _SPECIAL_PIECES.items()}
     # Nearly all rows are normal, and most of the others are bytes, whose texts have other lengths.

@@ -35,7 +35,7 @@ _NORMALIZER_SPEC = """
     1 name bytes, 2 precompiled_charsmap bytes, 3 add_dummy_prefix bool, 4 remove_extra_whitespaces bool,
     5 escape_whitespaces bool, 6 normalization_rule_tsv bytes
 """
-# Self-test data are messages; they are kept as the bytes that they are, in file order.
+# Self-test data are messages, whose bytes are kept unchanged, in file order.
 _MODEL = (
     "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, "
     "5 denormalizer_spec NormalizerSpec"

@@ -1,9 +1,9 @@
 """Mistral's ``tekken.json``: a pattern, special tokens, and a vocabulary of base64 texts by rank.
 
-The algorithm is tiktoken's. Special tokens have the first ids; the configuration has their number, and those that the
-file does not name are ``<SPECIAL_i>``. Ranks follow as ids. The configuration's vocabulary size limits the number of
-entries that are used. Unused entries are kept with their text in the file, and so are the file's layout, its version,
-and its fields for images and audio.
+The algorithm is tiktoken's. Special tokens have the first ids, and the configuration has the count of special tokens. A
+special token without a name in the file is ``<SPECIAL_i>``. Ranks follow as ids. The configuration's vocabulary size
+limits the number of entries that are used. Unused entries are kept with their text in the file, and so are the file's
+layout, its version, and its fields for images and audio.
 
 mistral-common decodes by one of three policies. KEEP is the same as `Tokenizer.decode`, and IGNORE the same as
 ``skip_special=True`` (except that polytok can combine the bytes on both sides of a skipped token into one character);
@@ -235,7 +235,7 @@ def _special_token_list(special: list[str]) -> list[dict[str, Any]]:
 def _vocab_text(vocab: Vocab, kept_parts: Mapping[str, Any], layout: Mapping[str, Any], *, is_unchanged: bool) -> bytes:
     """Returns the array of entries.
 
-    Unused entries of the file that was read follow only if the document is unchanged.
+    Unused entries of the original file are appended only if the document is unchanged.
     """
     key, inner_start, outer_start = layout["key"], _line_start(layout, 3), _line_start(layout, 2)
     texts = [

@@ -1,8 +1,8 @@
 """tiktoken's rank files (``.tiktoken``, Llama 3's and 4's ``tokenizer.model``): lines ``base64 rank``.
 
-Programs contain the pattern and the special tokens; the file does not. They come from the caller, from the table of
-files that are known by their sha256 (tiktoken_known.py), or from the configuration in the same folder
-(tiktoken_families.py). A file without any of these sources is refused.
+Programs contain the pattern and the special tokens; the file does not. The pattern and the special tokens come from the
+caller, from the table of files that are known by their sha256 (tiktoken_known.py), or from the configuration in the
+same folder (tiktoken_families.py). A file without any of these sources is refused.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ _HINTS = {
 
 
 def _known_file(data: bytes, wanted_name: str | None) -> KnownFile | None:
-    """Returns the known vocabulary of a file: the one named ``wanted_name``, else the first, else None."""
+    """Returns the known vocabulary of a file: the vocabulary named ``wanted_name``, or else the first; None if the file
+    is unknown."""
     digest = sha256(data).hexdigest()
     rows = [known_file for known_file in KNOWN if known_file.sha256 == digest]
     if wanted_name is None or wanted_name not in {known_file.name for known_file in KNOWN}:

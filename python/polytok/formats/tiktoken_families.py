@@ -1,4 +1,5 @@
-"""Rank files whose program is named in ``tokenizer_config.json`` in the same folder: Kimi's, and Qwen's first ones.
+"""Rank files whose program is named in ``tokenizer_config.json`` in the same folder: the files of Kimi and of the first
+Qwen models.
 
 A repository's configuration names a class of a program in the same repository; the class has the pattern and the scheme
 of the special tokens. One row per class. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3, tokenization_kimi.py (256

@@ -1,8 +1,8 @@
 """Rank files that are known by their sha256, with the patterns and special tokens of their programs.
 
-One row per vocabulary. If two vocabularies have the same file, the file is read as the first row, or with ``name=`` as
-the other. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py;
-meta-llama/llama-models, models/llama3/tokenizer.py and models/llama4/tokenizer.py.
+One row per vocabulary. If two vocabularies have the same file, the file is read as the first vocabulary, unless
+``name=`` selects the other. Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3,
+llama/tokenizer.py; meta-llama/llama-models, models/llama3/tokenizer.py and models/llama4/tokenizer.py.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ PlaceFunction = Callable[[int], str]
 
 
 class SkippedText(NamedTuple):
-    """A skipped text: the reason, its place in a file, and details that only concern this text."""
+    """A skipped text: the reason, the place of the text in a file, and details about this text."""
 
     reason: str
     place: str
@@ -95,7 +95,8 @@ def no_documents(skipped: SkippedText) -> Documents:
 
 
 def _skipped_text(number: int, reason: str, place: PlaceFunction) -> SkippedText:
-    """Returns the report of a skipped text. The part of ``reason`` after a colon only concerns this text."""
+    """Returns the report of a skipped text. If ``reason`` has a colon, the words after the colon are the details of
+    this text."""
     reason, _, detail = reason.partition(": ")
     return SkippedText(reason, place(number), detail)
 

@@ -93,7 +93,7 @@ def size_and_stamp(url: str, *, is_refreshed: bool = False) -> tuple[int, str]:
 
 
 def can_read_ranges(url: str) -> bool:
-    """Reports whether a file can be read from any position. For web servers, this is tested with the last byte."""
+    """Reports whether a file can be read from any position. For web servers, a request for the last byte tests this."""
     if not url.startswith("http"):
         return True
     size, _ = size_and_stamp(url)

@@ -44,7 +44,7 @@ class Content(Protocol):
 
 
 def peek_first_bytes(file: Any, count: int) -> tuple[IO[bytes], bytes]:
-    """Returns the file as a binary file, and its first ``count`` bytes, which the binary file still returns."""
+    """Returns the file as a binary file, and its first ``count`` bytes, which reading the binary file returns again."""
     if isinstance(file.read(0), str):
         file = _EncodedTextFile(file)
     start = file.tell() if hasattr(file, "seekable") and file.seekable() else None
@@ -71,7 +71,7 @@ class _EncodedTextFile:
 
 
 class _PeekedFile(io.RawIOBase):
-    """A file that cannot seek, with its first bytes, which were already read from the file."""
+    """A file that cannot seek, and the first bytes, which were already read from the file."""
 
     def __init__(self, first_bytes: bytes, file: Any) -> None:
         self._first = first_bytes

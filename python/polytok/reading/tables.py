@@ -78,7 +78,7 @@ def _table_error(name: str, error: Exception) -> Exception:
 
 
 def _rows_per_block(rows: int, size: int) -> int:
-    """Estimates the number of rows in a block from ``rows`` rows of together ``size`` bytes."""
+    """Estimates the number of rows in a block from a sample of ``rows`` rows with ``size`` bytes in total."""
     return min(_MAX_BATCH_ROWS, max(1, rows * BLOCK_BYTES // max(size, 1)))
 
 
@@ -248,9 +248,9 @@ def table_documents(
     columns: Sequence[str] = (),
     groups: range | None = None,
 ) -> Iterator[Documents]:
-    """Yields the documents of a table in blocks; with ``groups``, only those of these groups.
+    """Yields the documents of a table in blocks; with ``groups``, only the documents of these groups.
 
-    ``columns`` names other columns to return with the texts. Raises what `open_table` and `documents_of` raise.
+    ``columns`` names other columns to return with the texts. Raises the errors of `open_table` and `documents_of`.
     """
     table = open_table(name, file, first_bytes, format)
     column = TextColumn(name, table.schema, reading.field, columns)

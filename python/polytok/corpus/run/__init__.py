@@ -1,4 +1,4 @@
-"""The runners, which distribute the tasks of a job to processes or machines: a file for each, and a table of them."""
+"""The runners, which distribute the tasks of a job to processes or machines. Each runner has its own file."""
 
 from __future__ import annotations
 

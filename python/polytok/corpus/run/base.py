@@ -1,4 +1,5 @@
-"""The interface of a runner, which does tasks in other processes or machines, in any order, and reports progress.
+"""The interface of a runner, which does tasks in other processes or on other machines, in any order, and reports
+progress.
 
 A task is a pure function of a JSON value. So a runner does not depend on what a task does, and the result is the same
 if a task is done twice or on another machine.
@@ -28,8 +29,8 @@ TaskFunction: TypeAlias = Callable[[dict[str, Any], ProgressFunction], dict[str,
 class Work:
     """The code and settings that all tasks of a job share.
 
-    ``prepare`` is the name of a function, as "module:function". The function converts ``setup``, a JSON value, to the
-    function that does the tasks.
+    ``prepare`` is the name of a function in the form "module:function". The function converts ``setup``, a JSON value,
+    to the function that does the tasks.
     """
 
     prepare: str
@@ -55,7 +56,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """The event of progress of a task: the numbers of documents, tokens and bytes of text done so far."""
+    """The event of progress in a task: the counts of documents, tokens and bytes of text done so far."""
 
     number: int
     documents: int
@@ -121,7 +122,7 @@ def error_to_plain(error: BaseException) -> dict[str, Any]:
 
 
 def error_from_plain(plain: dict[str, Any]) -> Exception:
-    """Returns the error from a value that `error_to_plain` returned.
+    """Converts a value that `error_to_plain` returned back to the error.
 
     An error of a class that is neither in `polytok.errors` nor an OSError is converted to a `PolytokError`.
     """

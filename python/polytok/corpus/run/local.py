@@ -50,7 +50,8 @@ _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.work
 
 
 class LocalRunner:
-    """Does tasks in worker processes, by default one for each processor. A single task or worker needs no process."""
+    """Does tasks in worker processes, by default one for each processor. A single task, or a single worker, runs in the
+    calling process."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or processors()
@@ -84,7 +85,7 @@ class _Worker:
     task: Assignment | None = None
 
     def send(self, message: dict[str, Any]) -> None:
-        """Sends a message. If the worker has just died, nothing happens: `read` detects that its output has ended."""
+        """Sends a message. Does nothing if the worker has just died; `read` detects the end of the output."""
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(message) + "\n")

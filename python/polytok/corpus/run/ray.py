@@ -1,4 +1,4 @@
-"""Does tasks on a Ray cluster: an existing cluster, or a temporary one on this machine.
+"""Does tasks on a Ray cluster: an existing cluster, or a temporary cluster on this machine.
 
 Each task is a Ray task that returns its record. If a node dies, Ray restarts its tasks on other nodes. All nodes must
 be able to write to the output, which is a shared folder or an object store.

@@ -24,7 +24,7 @@ _REPORT_SECONDS = 0.2  # the minimum time between two reports of progress
 def main() -> None:
     """Does tasks until standard input ends."""
     out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # text that a library prints goes to standard error, because it is not a message
+    os.dup2(2, 1)  # text that a library prints goes to standard error, because only messages go to standard output
     lines: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read_lines, args=(sys.stdin, lines), daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""The writers of shards: a file for each format, and a table of the writers."""
+"""The writers of shards: each format has its own file, and this file has the table of the writers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writes Parquet files and Arrow IPC files, with a list of ids for each document and columns of the input.
 
-Documents are collected to groups, which are row groups of Parquet or record batches of IPC. A group ends with the
+Documents are collected into groups, which are row groups of Parquet or record batches of IPC. A group ends with the
 document that reaches the limit of tokens or rows. So the bytes of a file do not depend on the portions in which
 documents arrive.
 """
@@ -140,6 +140,7 @@ def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.Chun
 
 
 def _plain_field(field: pyarrow.Field) -> pyarrow.Field:
-    """Returns a field without metadata of the input file, and without a dictionary, which differs in each group."""
+    """Returns a field without the metadata of the input, and without dictionary encoding, which differs between
+    groups."""
     is_dictionary = pyarrow_for().types.is_dictionary(field.type)
     return field.with_type(field.type.value_type if is_dictionary else field.type).remove_metadata()

@@ -46,7 +46,7 @@ class ShardWriter(ABC):
     can_hold_columns: ClassVar[bool] = False
 
     def __init__(self, folder: Path, stem: str, dtype: np.dtype[Any], columns: pyarrow.Schema | None = None) -> None:
-        """Creates the files of a shard, ``folder/stem`` with the suffixes, for ids of ``dtype``.
+        """Creates the files of a shard for ids of ``dtype``; the names are ``folder/stem`` with the suffixes.
 
         ``columns`` is the schema of columns that are stored with the documents.
 

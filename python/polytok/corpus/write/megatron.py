@@ -1,12 +1,13 @@
 """Writes Megatron's indexed dataset: ``.bin`` has the concatenated ids, and ``.idx`` is an index of documents.
 
-The index is little-endian. Its header has the magic, the version 1 (u64), the code of the dtype (u8), the number of
-sequences (u64) and the length of the last array (u64). Three arrays follow: the length of each sequence (i32), the
-position of each sequence in the ``.bin`` file in bytes (i64), and the number of the first sequence of each document
-(i64), followed by the number of sequences. Each document is one sequence here, so the last array counts up from 0.
+The index is little-endian. The header of the index has the magic, the version 1 (u64), the code of the dtype (u8), the
+number of sequences (u64) and the length of the last array (u64). Three arrays follow: the length of each sequence
+(i32), the position of each sequence in the ``.bin`` file in bytes (i64), and the index of the first sequence of each
+document (i64), followed by the number of sequences. Each document is one sequence here, so the last array counts up
+from 0.
 
-Megatron's reader supports both dtypes by their codes, so uint16 is written for vocabularies up to 65,536 ids. The
-format has no uint32; int32 holds the ids of every vocabulary.
+Megatron's reader supports uint16 and int32, so uint16 is written for vocabularies up to 65,536 ids. The format has no
+uint32; int32 holds the ids of every vocabulary.
 
 Only the lengths are written while documents arrive. The positions are computed from the lengths when the shard ends.
 """

@@ -31,7 +31,7 @@ class ShardFile(NamedTuple):
 
 
 class OutputFile:
-    """A binary file that is written from the front, with the methods that pyarrow's writers need.
+    """A binary file that is written from start to end, with the methods that pyarrow's writers need.
 
     If `seek` is called, `finish` reads the whole file to compute its checksum. All methods raise `FileError` with the
     final name of the file if the system reports an error.

@@ -1,11 +1,11 @@
-"""Hugging Face's ``tokenizer.json`` (the package tokenizers, 0.23).
+"""Hugging Face's ``tokenizer.json`` (the package `tokenizers`, version 0.23).
 
 Every component is converted to steps of the Spec, in normalizers.py, pre_tokenizers.py, models.py, post_processors.py,
 decoders.py and added_tokens.py. ``extra["huggingface"]`` keeps the document without vocabulary and merges, so that an
 unchanged tokenizer is written as the same document. A component whose JSON no longer matches the Spec is written again.
 
 ``extra`` also keeps members that encoding does not use: ``truncation``, ``padding``, ``dropout`` (encoding is
-deterministic), and ``warnings`` about ids of added tokens that tokenizers ignores.
+deterministic), and ``warnings`` about ids of added tokens that the package `tokenizers` ignores.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Reads a tokenizer.json by the rules of the package tokenizers."""
+    """Reads a tokenizer.json by the rules of the package `tokenizers`."""
     columns, merges, merges_are_pairs, scores, duplicates, other_members = _core.huggingface_read(data)
     document = _parse(other_members)
     for member in document:
@@ -279,7 +279,8 @@ def _assemble(spec: Spec, document: Mapping[str, Json]) -> _WrittenFile:
 
 
 def _vocab_with_file_scores(spec: Spec) -> Vocab:
-    """Returns the vocabulary with the scores of its kind of file: float64 in a list, none in an object."""
+    """Returns the vocabulary with the scores that its file has: float64 if the file has a list, no scores if it has an
+    object."""
     vocab = spec.vocab
     if spec.model.kind == "unigram":
         return replace(vocab, scores=vocab.scores.astype(np.float64))

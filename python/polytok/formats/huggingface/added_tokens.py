@@ -1,8 +1,8 @@
-"""Added tokens, with the ids that the package tokenizers assigns to them, which can differ from those in the file.
+"""Added tokens, with the ids that the package `tokenizers` assigns to them; these ids can differ from the file's.
 
-A token has the id of its text in the vocabulary. A token without one gets the next id from the vocabulary's number of
-entries on, which can be the id of another entry if the ids have gaps. If the id differs from the file's, tokenizers
-warns, and transformers uses the file's id. The warning is kept in the Spec.
+A token has the id of its text in the vocabulary. A token whose text is not in the vocabulary gets the next id, starting
+with the number of entries; if the ids have gaps, another entry can have the same id. If the id differs from the file's,
+`tokenizers` warns, and `transformers` uses the file's id. The warning is kept in the Spec.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Lookup = Callable[[list[str]], Mapping[str, int]]
 
 
 class AddedTokens(NamedTuple):
-    """The added tokens in file order, and warnings about ids of the file that tokenizers ignores."""
+    """The added tokens in file order, and warnings about ids of the file that the package `tokenizers` ignores."""
 
     tokens: tuple[SpecialToken, ...]
     warnings: tuple[str, ...]
@@ -36,7 +36,7 @@ def read(value: Json, lookup: Lookup, vocab_size: int) -> AddedTokens:
 
 
 def assign_ids(tokens_in_file: list[SpecialToken], lookup: Lookup, vocab_size: int) -> AddedTokens:
-    """Assigns the ids that tokenizers assigns to the tokens."""
+    """Assigns ids to the tokens, like the package `tokenizers`."""
     known_ids = lookup([token.text for token in tokens_in_file])
     tokens: dict[str, SpecialToken] = {}
     warnings: list[str] = []

@@ -1,4 +1,5 @@
-"""Applies ``tokenizer_config.json``, transformers' part of a tokenizer, to the Spec of the file in the same folder.
+"""Applies ``tokenizer_config.json``, the file with the settings of `transformers`, to the Spec of the file in the same
+folder.
 
 ``Spec.names`` gets the ids of bos, eos, unk and pad. Added tokens that the tokenizer lacks are added. The template is
 replaced for the classes that derive it from ``add_bos_token`` and ``add_eos_token``. The whole configuration, with the
@@ -61,7 +62,7 @@ def apply(spec: Spec, config: Mapping[str, Json], lookup: added_tokens.Lookup, v
 
 
 def tokens_of(config: Mapping[str, Json]) -> list[SpecialToken]:
-    """Returns the added tokens: the list by id if the configuration has one, else the tokens with roles."""
+    """Returns the added tokens: the configuration's list by id, or the tokens with roles if it has no such list."""
     token_by_id = config.get("added_tokens_decoder")
     if isinstance(token_by_id, dict):
         tokens_with_ids = [(_number(key), _token(value, key)) for key, value in token_by_id.items()]

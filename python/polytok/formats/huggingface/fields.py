@@ -37,7 +37,8 @@ class Fields:
         self.path = path
 
     def get(self, name: str, kind: type[_T], default: Any = _REQUIRED) -> _T:
-        """Returns a field of this type, or its default if the field is missing; FormatError if it has no default."""
+        """Returns a field of this type, or its default if the field is missing; raises FormatError without a
+        default."""
         if name not in self.value:
             if default is _REQUIRED:
                 raise FormatError(f"{self.path}: the field {name!r} is missing")
@@ -90,10 +91,10 @@ _NAMES: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", li
 
 
 def type_of(fields: Fields, shapes: Sequence[ComponentShape], *, by_shape: bool = False) -> str:
-    """Returns the name of the component that an object is.
+    """Returns the name of the component that an object describes.
 
     The component is recognised by its tag. An object without a tag, or any object with ``by_shape``, is recognised by
-    its fields: the first shape that fits counts.
+    its fields: the first shape that the fields fit has the name.
     """
     tag = fields.value.get("type")
     if tag is not None and not by_shape:
@@ -129,7 +130,7 @@ def pattern_json(text: str, is_regex: bool) -> Json:
 
 
 def sequence(type_name: str, member: str, parts: list[Json]) -> Json:
-    """Returns a component as JSON: None without parts, the part if there is one, else a Sequence of them."""
+    """Returns a component as JSON: None without parts, a single part itself, otherwise a Sequence of all parts."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     return {"type": type_name, member: parts}

@@ -30,7 +30,7 @@ _SHAPES = (
 class ModelParts(NamedTuple):
     """A model with its vocabulary, its policy for unknown text, and the id of the unknown token.
 
-    ``complete``: every byte has an entry, even bytes that occur in no valid text.
+    ``complete`` is true if every byte has an entry, even each byte that occurs in no valid text.
     """
 
     model: Model

@@ -1,7 +1,8 @@
 """Converts regular expressions of the engine (fancy_regex) to Oniguruma's syntax, the opposite of ../oniguruma.py.
 
-Most patterns mean the same in both. Two common constructs do not: ``{m,n}+`` repeats a repetition in Oniguruma and is
-possessive in the engine, and ``$`` also matches before a line break in Oniguruma. Any other difference is an error.
+Most patterns mean the same in both syntaxes. Two common constructs differ: ``{m,n}+`` repeats a repetition in Oniguruma
+and is possessive in the engine, and ``$`` also matches before a line break in Oniguruma. Any other difference is an
+error.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _MAX_INSERTED_IDS = 2**16
 
 
 class PostProcessing(NamedTuple):
-    """The template and the trimming of one post-processor; None for the part that it does not have."""
+    """The template and the trimming of one post-processor; a field is None if the post-processor does not define it."""
 
     template: Template | None = None
     trim: TrimOffsets | None = None
