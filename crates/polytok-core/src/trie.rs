@@ -1,9 +1,9 @@
-//! A double-array trie over bytes: the dictionary of Unigram, longest match and prefix matching.
+//! A double-array trie over bytes: the dictionary of the Unigram and longest-match models and of prefix search.
 //!
-//! This is Aoe's double array with XOR addressing: the child of a node for byte `b` is at index `base ^ b`, and it
-//! exists if the node at this index has the label `b`. The label is sufficient because no two nodes share a base (as in
-//! Yata's compact double arrays). A node is eight bytes, so a step is one load. Keys can be added in any order; of
-//! equal keys the first is found. Building is linear in the number of nodes for real vocabularies.
+//! This is Aoe's double array with XOR addressing: the child of a node for byte `b` is at index `base ^ b`, and the
+//! child exists if the node at this index has the label `b`. The label is sufficient because no two nodes share a base
+//! (as in Yata's compact double arrays). A node is eight bytes, so a step is one load. Keys can be added in any order;
+//! of several equal keys, a search finds the first. Building is linear in the number of nodes for real vocabularies.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -14,7 +14,7 @@ use crate::table::Table;
 /// The value of a node that has no value, and the index of a node that does not exist.
 pub const NONE: u32 = u32::MAX;
 
-/// A node. From the low bits up, it has the label (8 bits), the base (24 bits) and the value (32 bits).
+/// A node. From the low bits up, a node has the label (8 bits), the base (24 bits) and the value (32 bits).
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct TrieNode(u64);
@@ -50,13 +50,13 @@ impl TrieNode {
     }
 }
 
-/// The highest number of nodes, which is the number of values of a base.
+/// The maximum number of nodes, which is the number of possible bases.
 const MOST_NODES: u32 = 1 << 24;
 
 /// The base of nodes without children.
 pub const LEAF: u32 = 0;
 
-/// A base that no node has. The root and unused nodes are labelled as its children.
+/// A base that no node has. The root and unused nodes have the labels of children of this base.
 const NOBODY: u32 = 1;
 
 /// The root node.
@@ -65,12 +65,13 @@ pub const ROOT: u32 = 0;
 /// An immutable map from byte strings to `u32` values below `NONE`.
 pub struct Trie {
     nodes: Table<TrieNode>,
-    /// The length up to which keys are searched.
+    /// The length of the longest key that a search can find.
     longest: usize,
 }
 
 impl Trie {
-    /// Builds the trie of `(key, value)` pairs without empty keys. Returns an error if it has too many nodes.
+    /// Builds the trie of `(key, value)` pairs without empty keys. Returns an error if the trie would have too many
+    /// nodes.
     pub fn build<'a>(pairs: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Trie> {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
@@ -79,8 +80,8 @@ impl Trie {
         Ok(TrieBuilder::default().build(&keys)?.with_longest(longest))
     }
 
-    /// Returns the trie of a file, or builds it. Keys are not longer than `longest`. `is_value` must accept all values
-    /// of a file.
+    /// Returns the trie of a file, or builds the trie. No key is longer than `longest`. `is_value` must accept every
+    /// value in the file.
     pub fn compile(
         tables: &mut Tables,
         longest: usize,
@@ -102,7 +103,7 @@ impl Trie {
         Trie { longest, ..self }
     }
 
-    /// Returns all nodes, including nodes that are not part of any key.
+    /// Returns all nodes, including the unused nodes.
     pub fn nodes(&self) -> &[TrieNode] {
         &self.nodes
     }
@@ -154,11 +155,11 @@ impl Trie {
         self.prefixes_under(ROOT, text, found);
     }
 
-    /// Calls `found(length, value)` for every key whose path starts at `node` and continues with a start of `text`. The
-    /// length is counted from `node`.
+    /// Calls `found(length, value)` for every key whose path runs through `node` and whose bytes after `node` are a
+    /// prefix of `text`. The length counts the bytes after `node`.
     #[inline]
     pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
-        // The loop keeps the node, so that each step reads memory once.
+        // The loop keeps the node in a variable, so that each step reads memory once.
         let mut base = self.nodes[node as usize].base();
         for (i, &byte) in text.iter().enumerate().take(self.longest) {
             let child = self.nodes.get((base ^ byte as u32) as usize);
@@ -176,34 +177,35 @@ impl Stored for Trie {
         out.table("nodes", &self.nodes);
     }
 
-    /// Reads a trie. Steps are checked when they are taken; a wrong step leads to another node of the same array. Keys
-    /// are found only after `with_longest` has set their length.
+    /// Reads a trie. Each step is checked when a search takes the step; a wrong step leads to another node of the same
+    /// array. A search finds keys only after `with_longest` has set the length of the longest key.
     fn read(part: &FilePart) -> Result<Trie> {
         let nodes: Table<TrieNode> = part.table("nodes")?;
         if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
     }
 }
 
-/// Puts nodes into blocks of 256, into the first block in which they fit.
+/// Assigns nodes to blocks of 256: the children of a node go into the first block in which all children fit.
 #[derive(Default)]
 struct TrieBuilder {
     nodes: Vec<TrieNode>,
-    /// For each block, the indexes that hold a node, and (in `used`) the bases that a node has.
+    /// For each block, the indexes that have a node.
     taken: Vec<PlaceSet>,
+    /// For each block, the bases that a node has.
     used: Vec<PlaceSet>,
     open: Vec<NodeBlock>,
 }
 
 const BLOCK: usize = 256;
 
-/// A block with unused indexes, and the number of failed searches in it.
+/// A block with unused indexes, and the number of failed searches in this block.
 struct NodeBlock {
     number: usize,
     free: u16,
     misses: u8,
 }
 
-/// A set of indexes of a block, with a bit for each.
+/// A set of indexes of a block, with a bit for each index.
 #[derive(Clone, Copy, Default)]
 struct PlaceSet([u64; BLOCK / 64]);
 
@@ -225,7 +227,7 @@ impl PlaceSet {
     }
 
     /// Returns the indexes `low` for which `low ^ byte` is in the set. The code has no closures over arrays, because
-    /// these are not always inlined.
+    /// the compiler does not always inline such closures.
     #[inline]
     fn xor(self, byte: u8) -> PlaceSet {
         let PlaceSet([a, b, c, d]) = self;
@@ -245,8 +247,8 @@ impl PlaceSet {
     }
 }
 
-/// Returns a word whose bits have moved to their index xor `byte`. Each bit of `byte` swaps neighbouring groups of bits
-/// of that size.
+/// Returns the word in which each bit of `word` has moved from its index to index xor `byte`. Bit `n` of `byte` swaps
+/// adjacent groups of `2^n` bits.
 #[inline]
 fn swapped(mut word: u64, byte: u8) -> u64 {
     const GROUPS: [u64; 6] = [!0 / 3, !0 / 5, !0 / 17, !0 / 257, !0 / 65_537, u32::MAX as u64];
@@ -266,7 +268,8 @@ impl TrieBuilder {
         self.used[0].add(LEAF as usize);
         self.used[0].add(NOBODY as usize);
         self.take(ROOT, 0);
-        // Ranges of keys that share a prefix of `depth` bytes, with their parent node.
+        // The pending ranges of keys. The keys of a range share a prefix of `depth` bytes; the node of this prefix is
+        // the parent.
         let mut todo = vec![(0, keys.len(), 0usize, ROOT)];
         let mut labels: Vec<(u8, usize)> = Vec::with_capacity(BLOCK);
         while let Some((mut from, to, depth, node)) = todo.pop() {
@@ -321,8 +324,8 @@ impl TrieBuilder {
     }
 
     /// Finds a base that no node has, and whose children for all labels are unused. A block in which many searches
-    /// failed is not searched any more, which limits the cost and wastes little memory, because searches fail when a
-    /// block is nearly full.
+    /// failed is not searched again, which limits the cost. This wastes little memory, because searches fail only when
+    /// a block is nearly full.
     fn place(&mut self, labels: &[(u8, usize)]) -> Result<u32> {
         let mut i = 0;
         while i < self.open.len() {
@@ -352,8 +355,8 @@ impl TrieBuilder {
         Ok((number * BLOCK) as u32)
     }
 
-    /// Labels each index without a node as the child of a base that no node has. Such a base exists: each base has a
-    /// child in the block, and it is not this index.
+    /// Labels each index without a node as the child of a base that no node has. Such a base exists: every used base
+    /// has a child in the block, and the index of this child is not the index without a node.
     fn label_as_nobodys(&mut self) {
         for (number, (taken, used)) in self.taken.iter().zip(&self.used).enumerate() {
             let base = if number == 0 { NOBODY as usize } else { used.first_other().unwrap_or_default() };

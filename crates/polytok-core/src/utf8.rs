@@ -1,4 +1,5 @@
-//! Decodes characters as each reference program does. The programs differ, so these functions must not be unified.
+//! Decodes characters by the rules of several reference programs. The rules differ, so the functions of this module
+//! must not be unified.
 
 /// Reports whether a byte is a continuation byte (0x80 to 0xBF), which cannot start a character.
 #[inline]
@@ -12,8 +13,9 @@ pub const fn is_start(byte: u8) -> bool {
     !is_continuation(byte)
 }
 
-/// Returns `bytes` as text, or the offset of the first byte that is not UTF-8. Checks many bytes at a time: for text
-/// that is not ASCII, the standard library's check, at 1 GB/s, took more than half of the time of reading a corpus.
+/// Returns `bytes` as text, or the offset of the first byte that is not UTF-8. Checks many bytes at a time, because the
+/// standard library's check runs at 1 GB/s on text that is not ASCII and took more than half of the time of reading a
+/// corpus.
 #[inline]
 pub fn valid(bytes: &[u8]) -> Result<&str, usize> {
     // The fast check does not return the offset, so the standard library's check finds it.
@@ -21,8 +23,9 @@ pub fn valid(bytes: &[u8]) -> Result<&str, usize> {
         .map_err(|_| std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len))
 }
 
-/// Returns the length of the character at the start of `text`, as SentencePiece does: by the first byte alone, and at
-/// most the length of `text`. A stray continuation byte is one character. `text` must not be empty.
+/// Returns the length of the character at the start of `text` by SentencePiece's rule, which depends on the first byte
+/// alone. The result is at most the length of `text`. A stray continuation byte is one character. `text` must not be
+/// empty.
 #[inline]
 pub fn char_len(text: &[u8]) -> usize {
     lead_len(text[0]).min(text.len())
@@ -57,7 +60,7 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
         }
         code = code << 6 | (byte & 0x3F) as u32;
     }
-    // The length must be the shortest, which excludes overlong forms; char::from_u32 refuses surrogates.
+    // The comparison of the lengths excludes overlong forms; `char::from_u32` refuses surrogates.
     let shortest = [0, 0, 0x80, 0x800, 0x1_0000][len];
     if code < shortest {
         return None;
@@ -65,8 +68,8 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
     char::from_u32(code).map(|c| (c, len))
 }
 
-/// Decodes strictly the character at the start of four bytes, which are read as one number; returns its code point and
-/// length.
+/// Decodes strictly the character at the start of four bytes; returns the code point and the length. Reads the four
+/// bytes as one number.
 #[inline]
 pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
     let word = u32::from_le_bytes(four);
@@ -89,7 +92,7 @@ pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
     None
 }
 
-/// Returns the only character of `text`; None if `text` is not exactly one character.
+/// Returns the character that `text` consists of; None if `text` is not exactly one character.
 pub fn only_char(text: &[u8]) -> Option<char> {
     if text.is_empty() {
         return None;
@@ -97,8 +100,8 @@ pub fn only_char(text: &[u8]) -> Option<char> {
     decode_strict(text).filter(|&(_, len)| len == text.len()).map(|(char, _)| char)
 }
 
-/// Decodes the character at the start of `text` as llama.cpp does; returns its code point and length. Only the lead
-/// byte and the continuation bytes are checked, so overlong forms, surrogates and code points above U+10FFFF are
+/// Decodes the character at the start of `text` by llama.cpp's rule; returns the code point and the length. Only the
+/// lead byte and the continuation bytes are checked, so overlong forms, surrogates and code points above U+10FFFF are
 /// accepted. If the bytes are not a character, returns `None`, and the caller must skip one byte. Reference:
 /// `unicode_cpt_from_utf8`. `text` must not be empty.
 #[inline]
@@ -118,15 +121,15 @@ pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
 }
 
 /// A converter of byte offsets to character offsets. A character starts at every byte that is not a continuation byte.
-/// For an offset near the last one, the characters between the two are counted. For a distant offset, the count starts
-/// from a table of blocks, which is built when it is first needed.
+/// For an offset near the previous offset, the converter counts the characters between the two offsets. For a distant
+/// offset, the count starts from a table of blocks, which is built at the first use.
 pub struct CharCounter<'a> {
     text: &'a [u8],
     /// The last byte offset.
     at: usize,
     /// The number of characters before `at`.
     chars: usize,
-    /// The number of characters before each block; empty until it is needed.
+    /// The number of characters before each block; empty before the first use.
     blocks: Vec<usize>,
 }
 
@@ -145,7 +148,8 @@ impl CharCounter<'_> {
         self.count_to(offset).saturating_sub(is_inside as usize)
     }
 
-    /// Returns the number of characters that start before byte `offset`, which can be before or after the last offset.
+    /// Returns the number of characters that start before byte `offset`. The offsets of successive calls can rise or
+    /// fall.
     pub fn count_to(&mut self, offset: usize) -> usize {
         if self.at.abs_diff(offset) > BLOCK {
             if self.blocks.is_empty() {
@@ -174,7 +178,7 @@ fn count_starts_of_eight(bytes: [u8; 8], len: usize) -> usize {
     const ONES: u64 = u64::MAX / 255;
     let bytes = u64::from_le_bytes(bytes);
     let starts = (!bytes >> 7 | bytes >> 6) & ONES;
-    // The starts among the other bytes are shifted out.
+    // The shift removes the bits of the bytes after the first `len` bytes.
     let counted = starts.checked_shl(64 - 8 * len as u32).unwrap_or_default();
     (counted.wrapping_mul(ONES) >> 56) as usize
 }

@@ -1,35 +1,35 @@
-//! A pattern compiled to a deterministic automaton that reads classes of characters and writes ends of pieces.
+//! Compiles a pattern to a deterministic automaton, which reads classes of characters and writes the ends of pieces.
 //!
 //! A backtracking engine tries the paths through the steps in turn; the automaton follows all paths together. A
-//! [`Thread`] is a point on a path. A [`Level`] is the threads of one search, in the order in which the backtracking
-//! engine tries them. A thread that completes the pattern makes the current offset the *candidate* for the end of the
-//! piece, and drops the threads after it in the level. The threads before it can still find another end, perhaps much
-//! later (`\s*[\r\n]+` after a line). To read no character twice, the search for the next piece starts at the candidate
-//! immediately, as a new level. So a state is a stack of levels, and every level except the last has a candidate. A
-//! better candidate drops the levels above its level. A level without threads is decided: if it is the lowest level,
-//! its candidate is an end.
+//! [`Thread`] is a point on a path. A [`Level`] is the list of the threads of one search, in the order in which the
+//! backtracking engine tries the threads. A thread that completes the pattern makes the current offset the *candidate*
+//! for the end of the piece, and drops all later threads of the level. The earlier threads of the level can still find
+//! another end, perhaps much later (`\s*[\r\n]+` after a line). To read no character twice, the search for the next
+//! piece starts at the candidate immediately, as a new level. So a state is a stack of levels, and every level except
+//! the last has a candidate. If a level finds a better candidate, the levels above this level are dropped. A level
+//! without threads is decided; if the lowest level is decided, the candidate of the lowest level is an end.
 //!
 //! A character that no match covers is a piece of its own, which is marked as a gap. A search tries this gap last.
 //!
-//! Cost: building takes states times classes; a pattern that needs more than `MAX_STATES` or `MAX_LEVELS` has no
-//! automaton. Running reads one cell per character, without a branch (see `stream`).
+//! Cost: building takes one step for each pair of a state and a class; a pattern that needs more than `MAX_STATES` or
+//! `MAX_LEVELS` has no automaton. Running reads one cell per character, without a branch (see `stream`).
 
 use super::classes::Mask;
 use super::pattern::UNBOUNDED;
 use super::program::{Step, has};
 use std::collections::HashMap;
 
-/// The most states of an automaton.
+/// The maximum number of states of an automaton.
 pub(super) const MAX_STATES: usize = 256;
-/// The most levels of a state, and so the most pending candidates.
+/// The maximum number of levels of a state, and so of pending candidates.
 pub(super) const MAX_LEVELS: usize = 4;
-/// The most characters of a [`Cycle`].
+/// The maximum length of a [`Cycle`] in characters.
 const MAX_CYCLE: usize = 4;
-/// The mask of the row in the upper half of a cell.
+/// The mask of the row number in the upper half of a cell.
 const ROW: u32 = 0x7FFF;
 /// The bit that marks a gap, in a cell and in an end that the automaton writes.
 pub(super) const GAP: u32 = 1 << 31;
-/// The step number of a gap: one character that no match covers.
+/// The step number that represents a gap, which is one character that no match covers.
 const GAP_STEP: u16 = u16::MAX;
 
 /// A point on a path through the steps: after `held` characters of the run at `pc`, or before the step at `pc` if
@@ -43,11 +43,11 @@ struct Thread {
 /// The threads of one search; the first thread has the highest priority.
 type Level = Vec<Thread>;
 
-/// The transition of a state for a class.
+/// The transition of a state for a class, packed into 32 bits.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cell(u32);
 
-/// The bit of a cell that makes the current offset a candidate.
+/// The bit of a cell that is set if the current offset becomes a candidate.
 const CANDIDATE: u32 = 1 << 15;
 
 impl Cell {
@@ -63,8 +63,8 @@ impl Cell {
         (self.0 >> 16 & ROW) as usize
     }
 
-    /// The slot among the pending candidates to which the current offset is written. An offset that is not a candidate
-    /// is overwritten later.
+    /// The index of the pending candidate to which the current offset is written. An offset that is not a candidate is
+    /// overwritten later.
     #[inline]
     pub(super) fn slot(self) -> usize {
         (self.0 >> 8 & 0x7F) as usize
@@ -75,13 +75,13 @@ impl Cell {
         self.0 & CANDIDATE != 0
     }
 
-    /// The number of pending candidates that are ends now.
+    /// The number of pending candidates that become ends with this transition.
     #[inline]
     pub(super) fn ends(self) -> usize {
         (self.0 & 0xFF) as usize
     }
 
-    /// [`GAP`] if the candidate ends a gap, else 0.
+    /// Returns [`GAP`] if the candidate ends a gap, else 0.
     #[inline]
     pub(super) fn gap(self) -> u32 {
         self.0 & GAP
@@ -97,17 +97,17 @@ pub(super) struct Automaton {
     pub(super) covers_text: bool,
 }
 
-/// The states that repeat in a run of characters of one class.
+/// A cycle of states that repeats in a run of characters of one class.
 pub(super) struct Cycle {
-    /// The number of characters after which the state repeats.
+    /// The number of characters after which the first state of the cycle returns.
     pub(super) len: usize,
-    /// The number of ends within that many characters.
+    /// The number of ends within one cycle.
     pub(super) ends: usize,
 }
 
 impl Automaton {
     /// Builds the automaton of the alternatives that begin at `starts`; None if the automaton is too large. `classes`
-    /// is the number of classes, with the end of the text as the last class.
+    /// is the number of classes; the last class is the end of the text.
     pub(super) fn build(steps: &[Step], masks: &[Mask], starts: &[u16], classes: usize) -> Option<Automaton> {
         let threads = starts.iter().map(|&pc| Thread { pc, held: 0 });
         let first_level: Level = threads.chain([Thread { pc: GAP_STEP, held: 0 }]).collect();
@@ -143,8 +143,8 @@ impl Automaton {
         Some(Automaton { cells, stride, covers_text })
     }
 
-    /// The cycle in which characters of `class` lead from a row back to the same row; None if a cycle is longer than
-    /// [`MAX_CYCLE`] or has a gap.
+    /// Returns the cycle in which characters of `class` lead from a row back to the same row; None if the cycle is
+    /// longer than [`MAX_CYCLE`] or has a gap.
     pub(super) fn cycle(&self, row: usize, class: u8) -> Option<Cycle> {
         let (mut at, mut ends) = (row, 0);
         for len in 1..=MAX_CYCLE {
@@ -162,19 +162,19 @@ impl Automaton {
     }
 }
 
-/// The kind of a piece that ends.
+/// The kind of a piece: a match or a gap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PieceKind {
     Match,
     Gap,
 }
 
-/// The transition of a state for a class, with the next state as levels.
+/// The transition of a state for a class; the next state is given by levels.
 struct Transition {
     levels: Vec<Level>,
     slot: usize,
     ends: usize,
-    /// Some if a piece ends at the current offset.
+    /// The kind of the piece that ends at the current offset; None if no piece ends there.
     ended: Option<PieceKind>,
 }
 
@@ -185,9 +185,9 @@ struct AutomatonBuilder<'a> {
     first_level: Level,
     /// The class of the end of the text.
     end: u8,
-    /// The threads that were followed at the current offset.
+    /// The threads that the builder has already followed at the current offset.
     followed: Vec<Thread>,
-    /// True if a followed thread cannot fail, so that the threads after it in the level do not matter.
+    /// True if a followed thread cannot fail, so that later threads of the level have no effect.
     is_decided: bool,
 }
 
@@ -218,7 +218,8 @@ impl AutomatonBuilder<'_> {
         (transition.levels.len() <= MAX_LEVELS).then_some(transition)
     }
 
-    /// The level after a character of `class`, and Some if a piece ends before that character.
+    /// Returns the level after a character of `class`, and the kind of the piece that ends before that character, if
+    /// any.
     fn step(&mut self, level: &[Thread], class: u8) -> (Level, Option<PieceKind>) {
         self.followed.clear();
         self.is_decided = false;
@@ -234,8 +235,8 @@ impl AutomatonBuilder<'_> {
         (next, None)
     }
 
-    /// Adds to `next` the threads to which `thread` leads by a character of `class`; true if the pattern matches before
-    /// that character.
+    /// Adds to `next` the threads that `thread` leads to when it reads a character of `class`. Returns true if the
+    /// pattern matches before that character.
     fn follow(&mut self, thread: Thread, class: u8, next: &mut Level) -> bool {
         if self.is_decided || self.followed.contains(&thread) {
             return false;
@@ -258,7 +259,7 @@ impl AutomatonBuilder<'_> {
             Step::Run(run) => {
                 let can_take = thread.held < run.max && has(self.masks[run.set as usize], class);
                 if can_take {
-                    // An unbounded run counts its characters only up to `min`.
+                    // For an unbounded run, characters are counted only up to `min`.
                     let max_held = if run.max == UNBOUNDED { run.min.max(1) } else { run.max };
                     let longer = Thread { held: (thread.held + 1).min(max_held), ..thread };
                     next.push(longer);

@@ -1,27 +1,27 @@
-//! A [`Rule`] applied to up to 256 characters together.
+//! Applies a [`Rule`] to up to 256 characters together.
 //!
 //! First each character is converted to its group. For ASCII text, the groups are in eight tables of sixteen; the upper
-//! half of a byte chooses the table. Other characters are looked up one by one, and their offsets are kept. Then an
-//! octet of cubes takes one table lookup for each of the five characters of the window, and four ANDs. The processor
-//! does 32 lookups with one instruction (AVX2). Without AVX2 the rule is not used, because the automaton alone is
-//! faster.
+//! half of a byte chooses the table. Other characters are looked up one by one, and the offset of each character is
+//! kept. Then the test of an octet of cubes takes five table lookups, one for each character of the window, and four
+//! ANDs. With AVX2, one instruction does 32 table lookups. Without AVX2 the rule is not used, because the automaton
+//! alone is faster.
 //!
-//! A *position* is the number of a character in the block, and stands for the offset before that character.
+//! A *position* is the index of a character in the block, and represents the offset before that character.
 
 use super::classes::Classes;
 use super::rule::{BEFORE, Rule, WINDOW};
 use super::utf8::previous_char;
 
-/// The number of words of a block.
+/// The number of 64-bit words of a block.
 const WORDS: usize = 4;
 /// The number of positions of a block.
 const POSITIONS: usize = WORDS * 64;
 /// The number of bytes of a vector.
 const LANES: usize = 32;
-/// The number of characters in the windows of a block.
+/// The number of characters that the windows of a block cover.
 const NEEDED: usize = POSITIONS + WINDOW - 1;
 
-/// For 64 positions, a bit if a piece ends there, and a bit if that depends on more text.
+/// The decisions for 64 positions, as two bits for each position.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Word {
     pub(super) ends: u64,
@@ -32,9 +32,9 @@ pub(super) struct Word {
 pub(super) struct Block {
     words: [Word; WORDS],
     len: usize,
-    /// The groups of the characters, starting with the first window.
+    /// The group of each character, from the first character of the first window on.
     groups: [u8; NEEDED + 2 * LANES],
-    /// The offset of each character; if all characters are ASCII, only the offset of the first position.
+    /// The offset of each character; if all characters are ASCII, only the offset of the first character.
     offsets: [u32; NEEDED + 2 * LANES],
     is_ascii: bool,
 }
@@ -59,8 +59,8 @@ impl Block {
         }
     }
 
-    /// Applies the rule from offset `from` on, which must be the offset of a character. Reads up to a block, or nothing
-    /// near the start or the end of the text.
+    /// Applies the rule from offset `from` on; `from` must be the offset of a character. Reads at most one block; near
+    /// the start or the end of the text, reads nothing.
     #[inline]
     pub(super) fn read(&mut self, rule: &Rule, classes: &Classes, text: &[u8], from: usize) {
         self.len = 0;
@@ -74,13 +74,13 @@ impl Block {
         let _ = (rule, classes, start);
     }
 
-    /// The number of positions that were read.
+    /// Returns the number of positions that were read.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The words from position `start` on, each with the position of its lowest bit.
+    /// Iterates over the words from position `start` on; yields the position of the lowest bit with each word.
     #[inline]
     pub(super) fn words(&self, start: usize) -> impl Iterator<Item = (usize, Word)> + use<> {
         let (words, len) = (self.words, self.len);
@@ -92,7 +92,8 @@ impl Block {
         })
     }
 
-    /// The position of an offset, which must be the offset of a character; None if the block does not have the offset.
+    /// Returns the position of an offset, which must be the offset of a character; None if the offset is outside the
+    /// block.
     #[inline]
     pub(super) fn position(&self, offset: usize) -> Option<usize> {
         if self.len == 0 || offset < self.offset(0) || offset >= self.offset(self.len) {
@@ -104,14 +105,14 @@ impl Block {
         Some(self.offsets[BEFORE..BEFORE + self.len].partition_point(|&at| (at as usize) < offset))
     }
 
-    /// The offset of a position, or the end of the block if `position` is its length.
+    /// Returns the offset of a position; the end of the block if `position` is the length of the block.
     #[inline]
     pub(super) fn offset(&self, position: usize) -> usize {
         if self.is_ascii { self.offsets[0] as usize + position } else { self.offsets[position + BEFORE] as usize }
     }
 }
 
-/// The offset at which the window of offset `from` begins; None if the text before `from` is too short.
+/// Returns the offset at which the window of offset `from` begins; None if the text before `from` is too short.
 #[inline]
 fn window_start(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
@@ -127,7 +128,7 @@ mod avx2 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// Copies a text to an array of zeros.
+    /// Copies a text to an array of zeros, and returns the part of the array that is read.
     #[inline]
     fn padded_with<'p>(text: &[u8], padded: &'p mut [u8; POSITIONS + LANES]) -> &'p [u8] {
         padded[..text.len()].copy_from_slice(text);
@@ -140,7 +141,7 @@ mod avx2 {
         let mut padded = [0; POSITIONS + LANES];
         block.len = (text.len() - start).saturating_sub(WINDOW - 1).min(POSITIONS);
         let bytes_read = if block.len == 0 { 0 } else { block.len.div_ceil(64) * 64 + LANES };
-        // Whole vectors are read, so the end of a text is padded.
+        // The loop reads whole vectors, so the end of a text is padded with zeros.
         let bytes =
             if text.len() - start < bytes_read { padded_with(&text[start..], &mut padded) } else { &text[start..] };
         block.is_ascii = is_ascii(&bytes[..bytes_read]);
@@ -185,7 +186,7 @@ mod avx2 {
                 let offset = begins.trailing_zeros() as usize;
                 let run = (wide >> offset).trailing_zeros().min(LANES as u32 - begins.trailing_zeros()) as usize;
                 if run > 0 {
-                    // The vector is longer than the run; the next characters overwrite the remainder.
+                    // The vector is longer than the run; the next characters overwrite the excess groups.
                     store(&mut block.groups[count..], load(&ascii[offset..]));
                     let begin = (at + offset) as u32;
                     (begin..).zip(&mut block.offsets[count..][..LANES]).for_each(|(begin, at)| *at = begin);
@@ -204,7 +205,8 @@ mod avx2 {
         count
     }
 
-    /// For 32 positions, a bit if the window is in a cube. `groups` begins with the first window.
+    /// Returns a bit for each of 32 positions; the bit is set if the window of the position is in a cube. `groups`
+    /// begins with the first window.
     #[target_feature(enable = "avx2")]
     fn in_cubes(octets: &[Octet], groups: &[u8]) -> u32 {
         let groups: &[u8; LANES + WINDOW - 1] = groups.first_chunk().expect("a block has room for its last windows");
@@ -219,13 +221,13 @@ mod avx2 {
         !(_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_setzero_si256())) as u32)
     }
 
-    /// The groups of 32 ASCII bytes.
+    /// Returns the groups of 32 ASCII bytes.
     #[target_feature(enable = "avx2")]
     fn groups_of(rule: &Rule, bytes: __m256i) -> __m256i {
         let mut groups = _mm256_setzero_si256();
         for (half, table) in rule.groups.ascii.as_chunks().0.iter().enumerate() {
-            // The sum is below 128 only if the upper half of the byte is `half`. Then the lower half of the sum is that
-            // of the byte.
+            // The sum is below 128 only if the upper half of the byte is `half`. In that case, the lower half of the
+            // sum equals the lower half of the byte.
             let other = _mm256_xor_si256(bytes, _mm256_set1_epi8((half << 4) as i8));
             let index = _mm256_adds_epu8(other, _mm256_set1_epi8(0x70));
             groups = _mm256_or_si256(groups, _mm256_shuffle_epi8(twice(table), index));

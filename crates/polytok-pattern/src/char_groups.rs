@@ -1,21 +1,21 @@
-//! The group of each character, found from its UTF-8 with two reads. Characters of one to three bytes need no branch on
+//! Finds the group of a character from its UTF-8 with two reads. Characters of one to three bytes need no branch on
 //! their length.
 //!
-//! The first two bytes choose a block, and the third byte a cell of the block. Equal blocks are stored once: for
-//! characters of two bytes the third byte does not matter, so each group has one block for these characters, and most
-//! large scripts share blocks too. The groups of characters of four bytes are found by their classes. Building looks up
-//! each character of up to three bytes once.
+//! The first two bytes choose a block, and the third byte a cell of the block. Equal blocks are stored once. For a
+//! character of two bytes, the third byte has no effect, so each group needs only one block for all its characters of
+//! two bytes; most large scripts share blocks too. For a character of four bytes, the group is found from the class of
+//! the character. Building looks up each character of up to three bytes once.
 
 use super::classes::Classes;
 use std::collections::HashMap;
 
 /// The number of cells of a block: one for each value of a continuation byte.
 const BLOCK: usize = 64;
-/// The number of pairs of a first byte from 0xC0 on and a continuation byte.
+/// The number of pairs of a lead byte (from 0xC0 on) and a continuation byte.
 const PAIRS: usize = 64 * BLOCK;
-/// The first bytes of characters of two bytes.
+/// The lead bytes of characters of two bytes.
 const TWO: std::ops::Range<usize> = 0xC2..0xE0;
-/// The first bytes of characters of three bytes.
+/// The lead bytes of characters of three bytes.
 const THREE: std::ops::Range<usize> = 0xE0..0xF0;
 
 /// The tables from characters to groups.
@@ -24,7 +24,7 @@ pub(super) struct CharGroups {
     pub(super) ascii: [u8; 128],
     /// The group of each class.
     group_of_class: [u8; 64],
-    /// The offset in `blocks` of the block of each pair of bytes.
+    /// For each pair of bytes, the offset of its block in `blocks`.
     pairs: Box<[u32; PAIRS]>,
     blocks: Vec<u8>,
 }
@@ -53,8 +53,8 @@ impl CharGroups {
         groups
     }
 
-    /// The group of the first character of `bytes`, which are UTF-8.
-    // Always inlined, because callers that are compiled for other processor features would not inline the function.
+    /// Returns the group of the first character of `bytes`, which must be UTF-8.
+    // The attribute is needed: callers that are compiled for other processor features would not inline the function.
     #[inline(always)]
     pub(super) fn first(&self, classes: &Classes, bytes: [u8; 4]) -> u8 {
         let lead = bytes[0];

@@ -1,4 +1,4 @@
-//! Sets of characters as ranges.
+//! Represents sets of characters as ranges.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -34,7 +34,7 @@ impl CharRanges {
         index > 0 && c <= self.0[index - 1].1
     }
 
-    /// The first and the last character of each range, in order.
+    /// Iterates over the ranges in order; yields the first and the last character of each range.
     pub fn iter(&self) -> impl Iterator<Item = (char, char)> + '_ {
         self.0.iter().copied()
     }
@@ -45,7 +45,7 @@ fn ranges(hir: &Hir) -> Option<Vec<(char, char)>> {
         HirKind::Class(Class::Unicode(class)) => {
             Some(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
         }
-        // A class of one character is parsed to a literal.
+        // regex-syntax parses a class of one character to a literal.
         HirKind::Literal(literal) => {
             let mut chars = std::str::from_utf8(&literal.0).ok()?.chars();
             let c = chars.next()?;

@@ -1,4 +1,4 @@
-//! A number for each character, chosen by classes of regular expressions.
+//! Maps each character to a number, which is chosen by classes of regular expressions.
 
 use crate::char_groups::CharGroups;
 use crate::classes::Classes;
@@ -13,8 +13,8 @@ pub struct ClassTable {
 
 impl ClassTable {
     /// Compiles a table in which a character has the number of the first class that contains the character, or `rest`
-    /// if no class does. Each class is written like `\s` or `[a-z]`. None if an item of `classes` is not a class, or if
-    /// the classes are too many.
+    /// if no class contains the character. Each class is written like `\s` or `[a-z]`. Returns None if an item of
+    /// `classes` is not a class, or if there are too many classes.
     pub fn compile(classes: &[(&str, u8)], rest: u8) -> Option<ClassTable> {
         let sets = classes.iter().map(|(class, _)| pattern::single_set(class)).collect::<Option<Vec<_>>>()?;
         let (table, masks) = Classes::build(&sets)?;
@@ -26,14 +26,15 @@ impl ClassTable {
         Some(ClassTable { classes: table, numbers })
     }
 
-    /// The number of the first character of `bytes`, which are UTF-8; the bytes after that character do not matter.
-    // Always inlined, because callers that are compiled for other processor features would not inline the function.
+    /// Returns the number of the first character of `bytes`, which must be UTF-8; the bytes after that character have
+    /// no effect.
+    // The attribute is needed: callers that are compiled for other processor features would not inline the function.
     #[inline(always)]
     pub fn first(&self, bytes: [u8; 4]) -> u8 {
         self.numbers.first(&self.classes, bytes)
     }
 
-    /// The number of a character.
+    /// Returns the number of a character.
     #[inline]
     pub fn get(&self, c: char) -> u8 {
         let mut bytes = [0; 4];
@@ -41,7 +42,7 @@ impl ClassTable {
         self.first(bytes)
     }
 
-    /// The numbers of the ASCII characters.
+    /// Returns the numbers of the ASCII characters.
     #[inline]
     pub fn ascii(&self) -> &[u8; 128] {
         &self.numbers.ascii

@@ -1,9 +1,9 @@
-//! All characters sorted into classes, so that each set of a pattern is a set of classes.
+//! Sorts all characters into classes, so that each set of a pattern is a set of classes.
 //!
 //! Two characters have the same class if exactly the same sets contain them. So the sets of a pattern are bit masks
-//! over at most 63 classes, and the end of the text has a class of its own. The class of a code point is found in a
-//! two-stage table: the high bits of the code point choose a block, and equal blocks are stored once. Cost of building:
-//! one sweep over the ranges of the sets.
+//! over at most 63 classes, and the end of the text has a class of its own. A two-stage table has the class of each
+//! code point: the high bits of the code point choose a block, and equal blocks are stored once. Building costs one
+//! sweep over the ranges of the sets.
 
 use super::char_ranges::CharRanges;
 use hashbrown::HashMap;
@@ -26,7 +26,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Builds the classes of at most 64 `sets`, and the mask of each set; None if the classes are too many.
+    /// Builds the classes of at most 64 `sets`, and the mask of each set; None if there are too many classes.
     pub(super) fn build(sets: &[CharRanges]) -> Option<(Classes, Vec<Mask>)> {
         let mut masks = vec![0; sets.len()];
         let mut class_of: HashMap<u64, u8> = HashMap::default();
@@ -47,13 +47,13 @@ impl Classes {
         Some((Classes { ascii, block_of, blocks, end: class_of.len() as u8 }, masks))
     }
 
-    /// The number of classes, the end of the text included.
+    /// Returns the number of classes, including the class of the end of the text.
     pub(super) fn count(&self) -> usize {
         self.end as usize + 1
     }
 
-    /// The class of the character at `pos`, and the length of the character in bytes. At the end of the text, the class
-    /// of the end, and 0. `text` must be UTF-8 and `pos` the offset of a character or of the end.
+    /// Returns the class of the character at `pos` and the length of the character in bytes; at the end of the text,
+    /// the class of the end and 0. `text` must be UTF-8 and `pos` the offset of a character or of the end.
     #[inline]
     pub(super) fn at(&self, text: &[u8], pos: usize) -> (u8, usize) {
         match text.get(pos) {
@@ -63,14 +63,14 @@ impl Classes {
         }
     }
 
-    /// The class of an ASCII character.
+    /// Returns the class of an ASCII character.
     #[inline]
     pub(super) fn ascii(&self, byte: u8) -> u8 {
         self.ascii[byte as usize]
     }
 
-    /// The number of ASCII characters of `class` at the start of a text. Compares 32 characters together if their
-    /// numbers are near to the number of the first character.
+    /// Returns the length of the run of ASCII characters of `class` at the start of a text. Compares 32 characters
+    /// together if their code points are near the first character's code point.
     pub(super) fn run_len(&self, text: &[u8], class: u8) -> usize {
         let has_class = |byte: u8| byte < 0x80 && self.ascii[byte as usize % 128] == class;
         let Some(&first) = text.first().filter(|&&byte| has_class(byte)) else { return 0 };
@@ -83,7 +83,7 @@ impl Classes {
         at + text[at..].iter().take_while(|&&byte| has_class(byte)).count()
     }
 
-    /// Returns what `at` returns, for a character of two or more bytes.
+    /// Implements `at` for a character of two or more bytes.
     #[inline]
     fn at_multibyte(&self, text: &[u8], pos: usize, lead: u8) -> (u8, usize) {
         let low_bits = |at: usize| (text[pos + at] & 0x3F) as usize;
@@ -97,15 +97,15 @@ impl Classes {
         }
     }
 
-    /// The class of a code point.
+    /// Returns the class of a code point.
     #[inline]
     pub(super) fn of_code(&self, code: usize) -> u8 {
         self.blocks[self.block_of[code / BLOCK] as usize * BLOCK + code % BLOCK]
     }
 }
 
-/// Splits all code points into ranges `start..end` whose members are in the same sets; bit `i` of the number is set if
-/// set `i` has them.
+/// Splits all code points into ranges whose members are in the same sets. Returns for each range the start, the end and
+/// a mask; bit `i` of the mask is set if set `i` contains the range.
 fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
     let mut edges: Vec<(usize, u64)> = vec![(0, 0), (CODES, 0)];
     for (index, set) in sets.iter().enumerate() {

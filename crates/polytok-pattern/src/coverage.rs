@@ -1,15 +1,15 @@
 //! Proves from the tree of a pattern that the matches cover every text.
 //!
 //! The proof: at every character, some alternative matches one or more characters, whatever follows. An alternative
-//! promises a match at each character of a set if one character of that set is its only required item, as in ` ?\p{L}+`
-//! and `\p{N}{1,3}`: every other item can be left out. An alternative with a look-around, with a second required item,
-//! or with an item that must match two or more characters promises nothing. A possessive item before the required item
-//! can take the required character, so the set of the possessive item is subtracted. If the promised sets together hold
-//! all characters, and no alternative matches the empty text, then the matches cover every text: each search begins
-//! where the last match ended, and some alternative matches there.
+//! promises a match at each character of a set if its only required item is one character of that set, as in ` ?\p{L}+`
+//! and `\p{N}{1,3}`: every other item can match the empty text. An alternative with a look-around, with a second
+//! required item, or with an item that must match two or more characters promises nothing. A possessive item before the
+//! required item can take the required character, so the set of the possessive item is subtracted. If the promised sets
+//! together hold all characters, and no alternative matches the empty text, then the matches cover every text: each
+//! search begins where the last match ended, and some alternative matches there.
 //!
-//! False means "not proven". Lazy quantifiers are proven like greedy quantifiers. Cost: linear in the pattern, plus the
-//! classes of its sets.
+//! False means "not proven". The proof treats lazy quantifiers as greedy quantifiers. Cost: linear in the pattern, plus
+//! the cost of the classes.
 
 use crate::classes::{Classes, Mask};
 use crate::pattern::{Node, Tree};
@@ -21,12 +21,12 @@ pub(super) fn covers_text(tree: &Tree) -> bool {
     never_empty(tree) && promised == (1 << classes.end) - 1
 }
 
-/// Reports whether every match of `tree` provably has a character.
+/// Reports whether every match of `tree` provably has at least one character.
 pub(super) fn never_empty(tree: &Tree) -> bool {
     tree.alternatives.iter().all(|sequence| requires_character(sequence))
 }
 
-/// The classes of characters at which `sequence` matches, whatever follows.
+/// Returns the classes of characters at which `sequence` matches, whatever text follows.
 fn promised_classes(sequence: &[Node], masks: &[Mask]) -> Mask {
     let (mut required, mut possessive_classes) = (None, 0);
     for node in sequence {
@@ -40,7 +40,7 @@ fn promised_classes(sequence: &[Node], masks: &[Mask]) -> Mask {
     required.unwrap_or(0)
 }
 
-/// Reports whether `sequence` matches only texts that have a character.
+/// Reports whether `sequence` matches only texts with at least one character.
 fn requires_character(sequence: &[Node]) -> bool {
     sequence.iter().any(|node| match node {
         Node::Run { min, .. } => *min > 0,

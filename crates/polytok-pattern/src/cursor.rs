@@ -6,15 +6,15 @@ use super::scanner::Failures;
 
 /// The state of a search in one text. Creating a cursor allocates nothing.
 pub struct Cursor {
-    /// The number of bytes read, and 1 more after the end of the text was read.
+    /// The number of bytes read; the class of the end of the text counts as one byte.
     pub(super) at: usize,
-    /// The row of the state of the automaton.
+    /// The row of the automaton's current state.
     pub(super) row: usize,
     /// The end of the last piece.
     pub(super) from: u32,
-    /// The offset up to which the rule has found all ends.
+    /// The offset up to which all ends have been found by the rule.
     pub(super) checked_to: usize,
-    /// The offset at or after which the automaton must find the next end.
+    /// The offset up to which the automaton must read before the rule is used again.
     pub(super) read_to: usize,
     /// The pending candidates of the automaton.
     pub(super) candidates: [u32; MAX_LEVELS],
@@ -40,7 +40,7 @@ impl Cursor {
         }
     }
 
-    /// Reports whether the end of the text was read, so that the last pieces can depend on it.
+    /// Reports whether the end of the text was read, so that the last pieces can depend on the end.
     #[inline]
     pub fn saw_end(&self, text: &str) -> bool {
         self.at > text.len()

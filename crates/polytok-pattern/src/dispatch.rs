@@ -1,17 +1,17 @@
-//! The first steps of a search: for the classes of the next two characters, the alternatives that can match, and the
-//! step to go on with.
+//! Chooses the first steps of a search: for the classes of the next two characters, a table has the alternatives that
+//! can match, and the step at which the scanner continues.
 //!
-//! An alternative that cannot match text that begins with the two classes is left out. In the other alternatives, the
-//! steps that have no choice are done here once for each pair of classes. So the scanner starts after these steps,
-//! mostly inside the run that takes the rest of a word. A step has a choice only if both paths can still match. The
-//! table has at most 64 × 64 cells.
+//! An alternative that cannot match text that begins with the two classes is left out. In each other alternative, the
+//! table skips the steps that have only one outcome for the two classes. So the scanner usually starts inside the run
+//! that matches the rest of a word. A step has a choice only if two of its paths can still match. The table has at most
+//! 64 × 64 cells.
 
 use super::classes::{Classes, Mask};
 use super::pattern::UNBOUNDED;
 use super::program::{Run, Step, has};
 use std::collections::HashMap;
 
-/// The number of cells for each first class: the most classes that a pattern can have.
+/// The number of cells for each first class: the maximum number of classes of a pattern.
 const STRIDE: usize = Mask::BITS as usize;
 
 /// A step to start with, after `chars_taken` (0 to 2) characters.
@@ -29,8 +29,8 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Builds the table for the alternatives that begin at `starts`, and adds to `steps` the runs of which characters
-    /// are already taken.
+    /// Builds the table for the alternatives that begin at `starts`. Adds a run to `steps` for each run that the
+    /// scanner enters after its first characters.
     pub(super) fn build(steps: &mut Vec<Step>, masks: &[Mask], starts: &[u16], classes: &Classes) -> Dispatch {
         let count = classes.count();
         let mut table = Dispatch { cells: vec![(0, 0); count * STRIDE], entries: Vec::new() };
@@ -50,7 +50,7 @@ impl Dispatch {
         table
     }
 
-    /// The entries to try, in order, if the next two characters have these classes.
+    /// Returns the entries to try, in order, if the next two characters have these classes.
     #[inline]
     pub(super) fn entries(&self, first: u8, second: u8) -> &[Entry] {
         let (start, end) = self.cells[first as usize * STRIDE + second as usize];
@@ -73,7 +73,7 @@ fn start_of(pc: usize) -> Point {
 struct DispatchBuilder<'a> {
     steps: &'a mut Vec<Step>,
     masks: &'a [Mask],
-    /// For each point inside a run, the step with the rest of the run.
+    /// For each point inside a run, the step that matches the rest of the run.
     resumed_runs: HashMap<Point, u16>,
 }
 
@@ -116,7 +116,7 @@ impl DispatchBuilder<'_> {
         point.held < run.max && has(self.masks[run.set as usize], class)
     }
 
-    /// Follows the path from `point` to the first choice; returns the point of the choice and the classes after it.
+    /// Follows the path from `point` to the first choice; returns the point of the choice and the remaining classes.
     fn advance<'c>(&self, mut point: Point, mut classes: &'c [u8]) -> (Point, &'c [u8]) {
         while let Some(&class) = classes.first() {
             let next = start_of(point.pc + 1);
@@ -150,7 +150,8 @@ impl DispatchBuilder<'_> {
         (point, classes)
     }
 
-    /// The step to go on with at `point`; adds a step with the rest of the run if the point is inside a run.
+    /// Returns the step at which the scanner continues at `point`; if the point is inside a run, adds a step that
+    /// matches the rest of the run.
     fn step_at(&mut self, point: Point) -> u16 {
         let Step::Run(mut run) = self.steps[point.pc] else {
             return point.pc as u16;

@@ -1,8 +1,8 @@
-//! Errors of compiling a pattern and of searching a text.
+//! The errors of compiling a pattern and of searching a text.
 
 use std::fmt;
 
-/// An error; its text says what is wrong, where, and what to do next.
+/// An error. The text says what is wrong, where, and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The pattern, or the version of Unicode, cannot be used.
@@ -21,5 +21,5 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The result of a function of this crate that can fail.
+/// The result type of all functions of this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,16 +1,18 @@
-//! Split patterns of tokenizers: regular expressions whose matches are the pieces of a text.
+//! Compiles and searches the split patterns of tokenizers: regular expressions whose matches are the pieces of a text.
 //!
-//! A [`Splitter`] is a compiled pattern. Published tokenizers have patterns of one family, which is compiled in three
-//! steps: `pattern` parses the pattern to a tree, `classes` sorts all characters into at most 63 classes, and `program`
-//! compiles the tree to steps. Two engines run the steps:
+//! A [`Splitter`] is a compiled pattern. Published tokenizers have patterns of one family. A pattern of the family is
+//! compiled in three steps: `pattern` parses the pattern to a tree, `classes` sorts all characters into at most 63
+//! classes, and `program` compiles the tree to steps. Two engines run the steps:
 //!
-//! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces; a `rule` finds most of the ends from
-//!   a few adjacent characters, for many offsets together (`blocks`, `char_groups`). Some patterns of the family have no automaton.
+//! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces. A `rule` decides
+//! at most offsets from five adjacent characters whether a piece ends, for many offsets together (`blocks`,
+//! `char_groups`). Some patterns of the family have no automaton.
 //! * `scanner` finds one match per call, for every pattern of the family. `dispatch` chooses its first steps.
 //!
-//! Patterns outside the family are run by `regex`, the general engine. All engines find the matches that `fancy_regex`
-//! finds, the engine of tiktoken: the leftmost match, and among the matches with the same start the match of the first
-//! alternative. Text outside the matches is dropped. `coverage` proves that a pattern has no such text.
+//! Patterns outside the family are run by `regex`, the general engine. All engines find the same matches as
+//! `fancy_regex`, the engine of tiktoken: the leftmost match, and among matches with the same start the match of the
+//! first alternative. Text outside the matches is dropped. `coverage` proves for some patterns that the matches cover
+//! every text.
 //!
 //! The Unicode tables are those of the crate regex-syntax (0.8: Unicode 16.0). `\s` is White_Space. `(?i:…)` uses
 //! simple case folding, so `(?i:s)` also matches U+017F, and `(?i:k)` also U+212A. `$` matches only at the end of the
@@ -84,19 +86,19 @@ impl Splitter {
         self.covers_text
     }
 
-    /// Reports whether every match provably has a character.
+    /// Reports whether every match provably has at least one character.
     pub fn never_empty(&self) -> bool {
         self.never_empty
     }
 
-    /// Reports whether `fill` reads the text only as far as needed, so that pieces are known before the end of the
-    /// text.
+    /// Reports whether `fill` reads the text only as far as needed, so that the first pieces of a text are found before
+    /// the end of the text is read.
     pub fn is_stream(&self) -> bool {
         self.streamed().is_some()
     }
 
-    /// An offset at or after `from` in `text` at which a match ends, whatever the text before `from` is; None if no
-    /// rule finds one.
+    /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule
+    /// finds such an offset.
     pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
         self.streamed()?.certain_end(text.as_bytes(), from)
     }
@@ -108,7 +110,7 @@ impl Splitter {
         }
     }
 
-    /// Derives the rule now, which `fill` otherwise derives after enough bytes.
+    /// Derives the rule now; without this call, `fill` derives the rule after enough bytes.
     pub fn prepare(&self) {
         if let Engine::Scanner(program) = &self.engine {
             program.prepare();
@@ -129,8 +131,8 @@ impl Splitter {
     }
 
     /// Writes the next matches that are not empty to `pieces`, which must have room for 128 or more, and returns their
-    /// number; 0 after the last match. The first call for a text gets a new `cursor`, and each later call the same
-    /// cursor. Fails with `Error::Search` if the general engine gives up.
+    /// number; 0 after the last match. The first call for a text must pass a new `cursor`; later calls must pass the
+    /// same cursor. Fails with `Error::Search` if the general engine gives up.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
         match &self.engine {
             Engine::Scanner(program) => Ok(program.fill(text, cursor, pieces)),

@@ -1,9 +1,9 @@
 //! Parses split patterns to trees.
 //!
-//! The language is a subset of fancy_regex's syntax: alternatives of sequences of items. An item is a character or a
-//! class with an optional quantifier (greedy or possessive), a group of alternatives that can be optional, a look-ahead
-//! for a character or a class, or the end of the text. A pattern outside this language has no tree, and the caller uses
-//! the general engine. regex-syntax parses the text of a class, as in fancy_regex.
+//! The language is a subset of fancy_regex's syntax: alternatives of sequences of items. An item is one of: a character
+//! or a class with an optional quantifier (greedy or possessive); a group of alternatives, which can be optional; a
+//! look-ahead for a character or a class; the end of the text. A pattern outside this language has no tree, and the
+//! caller uses the general engine. The crate regex-syntax parses the text of a class, as in fancy_regex.
 //!
 //! Recursion is bounded by `MAX_DEPTH`, and the cost is linear in the pattern except for the classes themselves.
 
@@ -12,11 +12,11 @@ use super::char_ranges::CharRanges;
 /// The `max` of a quantifier without an upper limit.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-/// The most groups inside one another; published patterns need two.
+/// The maximum depth of nested groups; published patterns need two.
 const MAX_DEPTH: u32 = 8;
-/// The most distinct character sets of a pattern; published patterns need up to forty.
+/// The maximum number of distinct character sets of a pattern; published patterns need up to forty.
 const MAX_SETS: usize = 64;
-/// The most bytes of a pattern.
+/// The maximum length of a pattern in bytes.
 const MAX_LEN: usize = 1 << 16;
 /// The largest number in `{m,n}`.
 const MAX_COUNT: u32 = 512;
@@ -24,15 +24,15 @@ const MAX_COUNT: u32 = 512;
 /// An item of a sequence. A `set` is an index into [`Tree::sets`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
-    /// A run of `min` to `max` characters of a set.
+    /// A run of at least `min` and at most `max` characters of a set.
     Run { set: usize, min: u32, max: u32, possessive: bool },
-    /// A look-ahead: if `is_positive`, the next character is in the set; else the next character is not in the set, or
-    /// the text ends.
+    /// A look-ahead. A positive look-ahead requires that the next character is in the set; a negative one, that the
+    /// next character is not in the set or that the text ends.
     Look { set: usize, is_positive: bool },
     /// The end of the text.
     End,
-    /// A group, which matches the first alternative that leads to a match. An optional group is left out if no
-    /// alternative leads to a match.
+    /// A group, which matches the first alternative that leads to a match. An optional group matches the empty text if
+    /// no alternative leads to a match.
     Group { alternatives: Vec<Vec<Node>>, optional: bool },
 }
 
@@ -47,14 +47,14 @@ pub(super) fn parse(pattern: &str) -> Option<Tree> {
     Parser::new(pattern).tree()
 }
 
-/// Parses `pattern` to an outline: a tree for the proofs of `coverage` alone, which do not depend on which match is
-/// preferred. Patterns outside the family have outlines too: lazy quantifiers count as greedy, a repeated group counts
-/// as the group once or optionally, and every look-around is an `End`.
+/// Parses `pattern` to an outline: a tree that only the proofs of `coverage` use, because these proofs do not depend on
+/// the preferred match. Patterns outside the family have outlines too: lazy quantifiers count as greedy, a repeated
+/// group counts as the group once or optionally, and every look-around is an `End`.
 pub(super) fn parse_outline(pattern: &str) -> Option<Tree> {
     Parser { is_outline: true, ..Parser::new(pattern) }.tree()
 }
 
-/// The characters of `class`; None if the text is not a single class or character.
+/// Returns the characters of `class`; None if the text is not a single class or character.
 pub(super) fn single_set(class: &str) -> Option<CharRanges> {
     let mut parser = Parser::new(class);
     parser.set()?;
@@ -119,7 +119,8 @@ impl<'p> Parser<'p> {
         let (min, max) = self.quantifier()?;
         let possessive = (min, max) != (1, 1) && self.eat("+");
         let _ = self.is_outline && !possessive && (min, max) != (1, 1) && self.eat("?");
-        // Other lazy and doubled quantifiers are not read; `set` refuses them as the next item.
+        // Lazy and doubled quantifiers are not read here in other cases; `set` refuses the remaining mark as the next
+        // item.
         Some(Node::Run { set, min, max, possessive })
     }
 
@@ -155,7 +156,7 @@ impl<'p> Parser<'p> {
         self.eat(")").then_some(alternatives)
     }
 
-    /// Parses `?`, `*`, `+`, `{m}`, `{m,}` or `{m,n}` to the least and the greatest number; without a quantifier, (1,
+    /// Parses `?`, `*`, `+`, `{m}`, `{m,}` or `{m,n}` to the minimum and the maximum; without a quantifier, returns (1,
     /// 1).
     fn quantifier(&mut self) -> Option<(u32, u32)> {
         for (sign, range) in [("?", (0, 1)), ("*", (0, UNBOUNDED)), ("+", (1, UNBOUNDED))] {
@@ -281,12 +282,12 @@ impl<'p> Parser<'p> {
         let text = self.take(len);
         let name = text[3..len - 1].to_ascii_lowercase();
         let is_plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'=');
-        // fancy_regex gives these names other meanings.
+        // These names have other meanings in fancy_regex.
         let is_special = ["alnum", "blank", "cntrl", "word", "graph", "print", "cs"].contains(&name.as_str());
         (is_plain && !is_special).then(|| text.to_string())
     }
 
-    /// Reads `token` if the pattern goes on with it, and reports whether it does.
+    /// Reads `token` if the pattern continues with `token`, and reports whether it was read.
     fn eat(&mut self, token: &str) -> bool {
         match self.rest.strip_prefix(token) {
             Some(rest) => {

@@ -1,14 +1,14 @@
-//! A pattern compiled to steps that the scanner follows.
+//! Compiles a pattern to the steps that the scanner follows.
 //!
 //! Every jump goes forward, so a path through the steps is at most as long as the program, and only runs repeat. One
-//! sweep from the last step to the first finds what the scanner needs to know about the rest of each path: the classes
-//! with which the rest can begin, and whether the rest can fail. From these follows which runs must give back
-//! characters. A run never gives back characters if the rest cannot fail, or if the rest cannot begin with a character
-//! of the run (`[^\r\n\p{L}\p{N}]?\p{L}+`).
+//! sweep from the last step to the first finds two properties of the rest of each path: the classes with which the rest
+//! can begin, and whether the rest can fail. These properties decide which runs must give back characters. A run never
+//! gives back characters if the rest cannot fail, or if the rest cannot begin with a character of the run
+//! (`[^\r\n\p{L}\p{N}]?\p{L}+`).
 //!
-//! Some runs can be long and then fail (`\s+$`). Each of these runs has a slot in the scanner's memory. Three kinds of
-//! patterns are not compiled: patterns with two such runs on one path, with too many paths, or with an empty match. So
-//! the scanner is linear in the text (see `scanner`).
+//! Some runs can match many characters before the path fails (`\s+$`). Each run of this sort has a slot in the
+//! scanner's memory. Three kinds of patterns are not compiled: patterns with two such runs on one path, with too many
+//! paths, or with an empty match. So the scanner is linear in the text (see `scanner`).
 
 use super::automaton::{Automaton, GAP};
 use super::classes::{Classes, Mask};
@@ -17,30 +17,31 @@ use super::dispatch::Dispatch;
 use super::pattern::{Node, Tree, UNBOUNDED};
 use super::stream::Stream;
 
-/// The most steps of a program.
+/// The maximum number of steps of a program.
 const MAX_STEPS: usize = 256;
-/// The most paths through all alternatives, if each length of a run that gives back characters counts as a path.
+/// The maximum number of paths through all alternatives; each length of a run that gives back characters counts as a
+/// path.
 const MAX_PATHS: usize = 256;
-/// The most runs with a slot in one pattern.
+/// The maximum number of runs with a slot in one pattern.
 pub(super) const MAX_SLOTS: usize = 8;
 
 /// A step of a program.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    /// Take the characters of a run.
+    /// Match a run of characters.
     Run(Run),
-    /// Go on if the class of the next character, or of the end of the text, is in the mask.
+    /// Continue if the class of the next character, or of the end of the text, is in the mask.
     Look(Mask),
-    /// Try the next step if the class of the next character is in `first`; if the path from there fails, go on with
-    /// step `other`.
+    /// Try the next step if the class of the next character is in `first`; if that path fails, continue with step
+    /// `other`.
     Split { first: Mask, other: u16 },
-    /// Go on with this step.
+    /// Continue with this step.
     Jump(u16),
     /// The match ends here.
     Accept,
 }
 
-/// A run of `min` to `max` characters of a set; it takes the most characters first.
+/// A run of at least `min` and at most `max` characters of a set; the longest run is tried first.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
     pub(super) set: u8,
@@ -90,20 +91,20 @@ impl Program {
         Some(Program { steps, sets, classes, dispatch, stream })
     }
 
-    /// Reports whether the program has an automaton by which the matches cover every text.
+    /// Reports whether the program has an automaton, and the automaton proves that the matches cover every text.
     pub(super) fn covers_text(&self) -> bool {
         self.stream.as_ref().is_some_and(Stream::covers_text)
     }
 
-    /// Derives the rule now, which is otherwise derived after enough bytes.
+    /// Derives the rule now; without this call, the rule is derived after enough bytes.
     pub(super) fn prepare(&self) {
         if let Some(stream) = &self.stream {
             stream.prepare(&self.classes);
         }
     }
 
-    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule finds
-    /// one.
+    /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule
+    /// finds such an offset.
     pub(super) fn certain_end(&self, text: &[u8], from: usize) -> Option<usize> {
         self.stream.as_ref()?.certain_end(&self.classes, text, from)
     }
@@ -111,7 +112,7 @@ impl Program {
     /// Writes the next matches to `pieces` and returns their number; 0 after the last match.
     pub(super) fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
-        // The automaton keeps one bit of an offset for the mark of a gap.
+        // The automaton uses one bit of each offset as the mark of a gap.
         if let Some(stream) = &self.stream
             && text.len() < GAP as usize
         {
@@ -140,7 +141,7 @@ fn ascii_members(classes: &Classes, mask: Mask) -> [bool; 256] {
 
 struct Emitter<'a> {
     masks: &'a [Mask],
-    /// The class of the end of the text, as a mask.
+    /// The mask of the class of the end of the text.
     end: Mask,
     steps: Vec<Step>,
 }
@@ -193,7 +194,7 @@ impl Emitter<'_> {
         self.push(Step::Split { first: 0, other: 0 })
     }
 
-    /// Sets the target of the jump or split `step` to the next step that is pushed.
+    /// Sets the target of a jump or a split, which is at index `step`, to the step that is pushed next.
     fn set_target(&mut self, step: usize) {
         let here = self.steps.len() as u16;
         match &mut self.steps[step] {
@@ -204,7 +205,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The properties of the rest of a path from a step on.
+/// The properties of the rest of a path, from a step on.
 #[derive(Clone, Copy)]
 struct Rest {
     /// The classes with which the rest can begin; all classes if the rest can match the empty text.
@@ -213,7 +214,7 @@ struct Rest {
     is_sure: bool,
     /// True if the rest can match the empty text.
     can_be_empty: bool,
-    /// The number of runs with a slot on the path that has the most of them.
+    /// The maximum over all paths of the number of runs with a slot.
     slots: usize,
     /// The number of paths.
     paths: usize,
@@ -259,7 +260,8 @@ fn either(one: Rest, other: Rest) -> Rest {
     }
 }
 
-/// Fills in the fields of `run` from the rest after it, and returns the properties of the path from `run` on.
+/// Fills in the fields of `run` from the properties `next` of the rest after the run, and returns the properties of the
+/// path from `run` on.
 fn prepend(run: &mut Run, mask: Mask, next: Rest, slots: &mut usize) -> Rest {
     run.next_classes = next.first;
     run.gives_back &= !next.is_sure && next.first & mask != 0;

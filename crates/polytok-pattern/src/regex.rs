@@ -1,14 +1,14 @@
-//! The general engine: `fancy_regex`, for patterns outside the family that the scanner runs.
+//! The general engine, which is `fancy_regex`: runs the patterns outside the scanner's family.
 //!
 //! Reference: tiktoken, which loops over `find_iter` of the same crate with its default limits. The loop here finds the
-//! same matches. It returns an error if `find_iter` does not end: a `\K` in a look-behind can start a match before the
-//! end of the last match.
+//! same matches. The loop returns an error in a case in which `find_iter` does not end: a `\K` in a look-behind can
+//! start a match before the end of the preceding match.
 //!
 //! Cost: the engine backtracks, and stops after a million steps back. A search without a match reaches this limit
 //! within some 300 KB of text, even for a simple pattern. So a search that reaches the limit is repeated with one
 //! attempt for each character, up to the end of the text. Each attempt has a limit of `EASY` steps back, except for
-//! `MAX_HARD` attempts, which have a limit of a million. So the distance to the next match does not matter, and a
-//! pattern that is hard at most offsets still fails soon.
+//! `MAX_HARD` attempts, which have a limit of a million. So a distant next match causes no error, and a pattern that is
+//! hard at most offsets still fails soon.
 
 use std::sync::OnceLock;
 
@@ -16,30 +16,30 @@ use fancy_regex::{Error as RegexError, RegexBuilder, RegexInput, RuntimeError};
 
 use crate::error::{Error, Result};
 
-/// The most instructions of a compiled pattern; calls of groups inside groups can multiply the instructions without
-/// limit.
+/// The maximum number of instructions of a compiled pattern; without a limit, calls of groups inside groups could
+/// multiply the instructions.
 const MAX_PROGRAM: usize = 1 << 16;
 
-/// The most steps back of one search: fancy_regex's default, and so tiktoken's.
+/// The maximum number of steps back in one search: the default of fancy_regex, which tiktoken uses.
 const LIMIT: usize = 1_000_000;
 
-/// The most steps back of an easy attempt.
+/// The maximum number of steps back in an easy attempt.
 const EASY: usize = 1024;
 
-/// The most attempts of one search that are not easy.
+/// The maximum number of hard attempts in one search.
 const MAX_HARD: usize = 100;
 
 /// A pattern compiled for the general engine.
 pub(super) struct Regex {
     regex: fancy_regex::Regex,
-    /// The pattern with the limit of easy attempts, compiled when it is first needed.
+    /// The pattern with the limit of easy attempts, compiled at the first use.
     easy_regex: OnceLock<fancy_regex::Regex>,
 }
 
 /// The start and the end of a match, or None.
 type SearchResult = fancy_regex::Result<Option<(usize, usize)>>;
 
-/// The state of the search in a text.
+/// The state of a search in a text.
 #[derive(Default)]
 pub(super) struct Search {
     /// The offset at which the next search begins.
@@ -70,7 +70,8 @@ impl Regex {
         Ok(())
     }
 
-    /// Writes the next matches that are not empty to `pieces` and returns their number; 0 when there are no more.
+    /// Writes the next matches that are not empty to `pieces` and returns the number of matches written; 0 after the
+    /// last match.
     pub(super) fn fill(&self, text: &str, search: &mut Search, pieces: &mut [(u32, u32)]) -> Result<usize> {
         let mut count = 0;
         while count < pieces.len()
@@ -110,7 +111,7 @@ impl Regex {
         }
     }
 
-    /// Finds the same match by an attempt at each character, with the limits of attempts.
+    /// Finds the same match as an unlimited search by an attempt at each character, with the limits of attempts.
     fn find_by_attempts(&self, text: &str, search: &Search) -> Result<Option<(usize, usize)>> {
         let easy =
             self.easy_regex.get_or_init(|| build(self.regex.as_str(), EASY).unwrap_or_else(|_| self.regex.clone()));
@@ -150,7 +151,7 @@ impl Regex {
 fn build(pattern: &str, limit: usize) -> fancy_regex::Result<fancy_regex::Regex> {
     let mut builder = RegexBuilder::new(pattern);
     builder.max_prog_size(MAX_PROGRAM).backtrack_limit(limit);
-    // Without this, `\G` matches at the start of every attempt.
+    // Without this check, `\G` would match at the start of every attempt.
     builder.allow_input_assertion_overrides(pattern.contains(r"\G"));
     builder.build()
 }
@@ -163,7 +164,7 @@ fn is_limit(error: &RegexError) -> bool {
     matches!(error, RegexError::RuntimeError(RuntimeError::BacktrackLimitExceeded))
 }
 
-/// The end of the character at `at`; at the end of the text, 1 more than its length.
+/// Returns the end of the character at `at`; at the end of the text, the length of the text plus 1.
 fn after_char(text: &str, at: usize) -> usize {
     at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
 }

@@ -1,19 +1,20 @@
 //! Finds ends of pieces from five adjacent characters.
 //!
-//! At most offsets of a text, the state of an [`Automaton`] does not matter: the three characters before the offset and
-//! the two characters after it decide whether a piece ends there. The five characters are a *window*. A [`Rule`] stores
-//! these decisions as *cubes*: a cube is a set of characters for each position of the window, and a window is in the
-//! cube if each character is in its set. If the window of an offset is in a cube of `ends`, a piece ends at the offset.
-//! If the window is in a cube of `unsure`, the end depends on more text. In all other windows, no piece ends. Each of
-//! eight cubes is a bit of a byte, so five table lookups and four ANDs test eight cubes at an offset; `blocks` does
-//! that for 32 offsets together.
+//! At most offsets of a text, the state of an [`Automaton`] has no influence: the three characters before the offset
+//! and the two characters after the offset decide whether a piece ends at the offset. The five characters are a
+//! *window*. A [`Rule`] stores these decisions as *cubes*: a cube is a set of characters for each position of the
+//! window, and a window is in the cube if each character is in its set. If the window of an offset is in a cube of
+//! `ends`, a piece ends at the offset. If the window is in a cube of `unsure`, the end depends on more text. In all
+//! other windows, no piece ends. Each of eight cubes is a bit of a byte, so five table lookups and four ANDs test eight
+//! cubes at an offset; `blocks` does that for 32 offsets together.
 //!
 //! Classes are sorted into at most 16 groups, so that a set of groups is one row of a vector's lookup table. If a
-//! pattern has more classes, some classes share a group. Then more windows are unsure, but no decision changes.
+//! pattern has more classes, some classes share a group. Sharing makes more windows unsure, but changes no certain
+//! decision.
 //!
-//! Construction: all states are followed together through each three characters, which gives a set of states. A
-//! decision at the offset after the third character is certain if all states of the set agree after the fifth
-//! character. Cubes are grown greedily from single windows.
+//! Construction: for each triple of characters, all states are followed together, which results in a set of states. The
+//! decision at the offset after the third character is certain if, after the fifth character, all states of the set
+//! agree. Each cube is grown greedily from a single window.
 
 use super::automaton::{Automaton, Cell, MAX_STATES};
 use super::char_groups::CharGroups;
@@ -27,16 +28,17 @@ pub(super) const GROUPS: usize = 16;
 pub(super) const BEFORE: usize = 3;
 /// The number of characters of a window; two of them are after the offset.
 pub(super) const WINDOW: usize = BEFORE + 2;
-/// The most cubes of a rule; with more, the lookups cost more than they save.
+/// The maximum number of cubes of a rule; with more cubes, a rule is slower than the automaton.
 const MAX_CUBES: usize = 64;
 
-/// The most rows of decisions, because a set of rows is the bits of a number.
+/// The maximum number of rows of decisions, because a set of rows is stored as the bits of a `u128`.
 const MAX_ROWS: usize = u128::BITS as usize;
 
-/// Eight cubes: for each position of the window and each group, a bit for each cube whose set has the group.
+/// Eight cubes. Each position of the window and each group have a byte; bit `i` is set if the set of cube `i` has the
+/// group at the position.
 pub(super) type Octet = [[u8; GROUPS]; WINDOW];
 
-/// Decisions about ends of pieces, by windows.
+/// A rule, which decides by windows whether pieces end.
 pub(super) struct Rule {
     pub(super) groups: CharGroups,
     /// The windows at which a piece ends.
@@ -49,7 +51,7 @@ pub(super) struct Rule {
 type Cube = [u16; WINDOW];
 
 impl Rule {
-    /// Derives the rule of an automaton; None if the rule needs too many cubes, or if the pattern leaves gaps.
+    /// Derives the rule of an automaton; None if the rule needs too many cubes, or if the matches can leave gaps.
     pub(super) fn derive(automaton: &Automaton, classes: &Classes) -> Option<Rule> {
         // A rule finds ends, but does not distinguish pieces from gaps.
         if !automaton.covers_text {
@@ -79,8 +81,8 @@ fn octets(cubes: &[Cube]) -> Vec<Octet> {
     cubes.chunks(8).map(octet).collect()
 }
 
-/// Sorts classes into groups. If the classes are too many, classes share a group that differ in few states or are rare
-/// in text.
+/// Sorts classes into groups. If there are too many classes, two classes share a group if they differ in few states or
+/// are rare in text.
 fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
     let mut weights = vec![SCRIPT; classes.end as usize];
     (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] = 0);
@@ -101,7 +103,7 @@ fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
     members.into_iter().map(|(mask, _)| mask).collect()
 }
 
-/// The approximate frequency of each lower-case letter in 100 characters of English.
+/// The approximate count of each lower-case letter in 100 characters of English.
 const LETTERS: [u32; 26] = [8, 2, 3, 4, 12, 2, 2, 6, 7, 1, 1, 4, 3, 7, 8, 2, 1, 6, 6, 9, 3, 1, 2, 1, 2, 1];
 /// The weight of classes without ASCII characters.
 const SCRIPT: u32 = 20;
@@ -126,11 +128,11 @@ type States = [u64; MAX_STATES / 64];
 
 /// The decision for each window of groups.
 struct Windows {
-    /// For each three groups before the offset, the row of `decisions`.
+    /// For each triple of groups before the offset, the index of the row of `decisions`.
     row_of: Vec<usize>,
-    /// For each row, the decisions by the two groups after the offset.
+    /// The rows of decisions; a row has the decision for each pair of groups after the offset.
     decisions: Vec<[u8; GROUPS * GROUPS]>,
-    /// For each position of the window, the sets of groups that no decision distinguishes.
+    /// For each position of the window, the sets of groups that all decisions treat equally.
     equal_groups: [Vec<u16>; WINDOW],
 }
 
@@ -167,8 +169,8 @@ impl Windows {
         Windows { row_of, decisions, equal_groups }
     }
 
-    /// Finds cubes that have all windows of a decision, and other windows only if their decision is allowed; None if
-    /// the cubes are too many.
+    /// Finds cubes that contain all windows of `decision`, and other windows only if the decision for these windows is
+    /// allowed; None if there are too many cubes.
     fn cover(&self, decision: u8, allowed: impl Fn(u8) -> bool + Copy) -> Option<Vec<Cube>> {
         let mut cubes: Vec<Cube> = Vec::new();
         for window in self.windows(decision) {
@@ -184,7 +186,7 @@ impl Windows {
         Some(cubes)
     }
 
-    /// The windows with a decision, in sets of groups that no decision distinguishes.
+    /// Returns the windows with `decision`, as cubes of groups that all decisions treat equally.
     fn windows(&self, decision: u8) -> Vec<Cube> {
         let mut windows: Vec<Cube> = vec![[0; WINDOW]];
         for at in 0..WINDOW {
@@ -245,8 +247,8 @@ fn size(cube: &Cube) -> u32 {
     cube.iter().map(|groups| groups.count_ones()).product()
 }
 
-/// Sorts the groups into sets that no value distinguishes; the group is the digit `index / unit % GROUPS` of the index
-/// of a value.
+/// Sorts the groups into sets of groups with equal values. The group of a value is the digit `index / unit % GROUPS` of
+/// the index of the value.
 fn equal_groups<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
     let at = |group: usize| {
         (0..values.len() / GROUPS).map(move |rest| rest / unit * unit * GROUPS + group * unit + rest % unit)
@@ -262,7 +264,8 @@ fn equal_groups<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
     sets
 }
 
-/// For each two groups after an offset, the decision about an end at the offset if the automaton is in `state`.
+/// Returns, for each pair of groups after an offset, the decision about an end at the offset if the automaton is in
+/// `state`.
 fn decisions_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS * GROUPS] {
     let row = state * automaton.stride;
     std::array::from_fn(|index| {
@@ -278,7 +281,8 @@ fn decisions_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; G
     })
 }
 
-/// The decision about the offset before the character of `cell`, after the character of `next` was read too.
+/// Returns the decision about the offset before the character of `cell`; the next character, whose cell is `next`, was
+/// read too.
 fn decision(cell: Cell, next: Cell) -> u8 {
     if !cell.is_candidate() {
         return NO_END;
@@ -298,7 +302,7 @@ fn decision(cell: Cell, next: Cell) -> u8 {
     }
 }
 
-/// For each group, the states that can follow `state`.
+/// Returns, for each group, the states that can follow `state`.
 fn steps_from(automaton: &Automaton, members: &[Mask], state: usize) -> Vec<States> {
     let next = |class: usize| automaton.cells[state * automaton.stride + class].row() / automaton.stride;
     let after = |group: usize| {

@@ -6,11 +6,11 @@
 //!
 //! Invariant and cost: the rest of a match depends only on the step and the offset, so a failure that is recorded holds
 //! for the whole text. Only unbounded runs can read many characters and then fail, and a path has at most one such run.
-//! For each such run, `Failures` keeps one range of offsets at which the run is known to fail. An attempt enters the
-//! run within a bounded distance of the start of the attempt, and starts only move right. So of two ranges, the right
-//! one is kept. Hence a run reads no character more than a bounded number of times, and the search is linear in the
-//! text, even if nothing matches, and for `"\n" + " " * n` under `\s*[\r\n]`. The recursion depth is bounded by the
-//! length of the program.
+//! For each unbounded run that can fail, `Failures` keeps one range of offsets at which the run is known to fail. An
+//! attempt enters the run within a bounded distance of the start of the attempt, and each attempt starts further right
+//! than the preceding attempt. So of two ranges, the range further right is kept. Hence a run reads each character a
+//! bounded number of times, and the search is linear in the text, even if nothing matches, for example for `"\n" + " "
+//! * n` under `\s*[\r\n]`. The recursion depth is bounded by the length of the program.
 
 use super::classes::Mask;
 use super::pattern::UNBOUNDED;
@@ -51,7 +51,7 @@ impl Program {
         }
     }
 
-    /// Finds the first match at or after `pos`. `failures` are the failures of earlier searches in the same text.
+    /// Finds the first match at or after `pos`. `failures` has the failures of earlier searches in the same text.
     #[inline]
     pub(super) fn next(&self, text: &[u8], mut pos: usize, failures: &mut Failures) -> Option<(usize, usize)> {
         while pos < text.len() {
@@ -69,7 +69,7 @@ impl Program {
         None
     }
 
-    /// The end of the match whose rest starts with step `pc` at `pos`; None if the rest fails.
+    /// Returns the end of the match whose rest starts with step `pc` at `pos`; None if the rest fails.
     fn follow(&self, mut pc: usize, text: &[u8], mut pos: usize, failures: &mut Failures) -> Option<usize> {
         loop {
             match &self.steps[pc] {
@@ -105,14 +105,14 @@ impl Program {
         }
     }
 
-    /// The end of the match whose rest is `run` at `pos` and the steps after it. Tries fewer and fewer characters if
-    /// the run gives back.
+    /// Returns the end of the match whose rest starts with `run` at `pos`; None if the rest fails. A run that gives
+    /// back characters is tried with fewer and fewer characters.
     fn follow_run(&self, run: &Run, text: &[u8], pos: usize, failures: &mut Failures) -> Option<usize> {
         let (lo, hi) = failures.range(run.slot);
         if lo <= pos && pos <= hi {
             return None;
         }
-        // A run that reaches the range of known failures fails in it.
+        // At an offset in the range of known failures, the run fails.
         let limit = if pos < lo { lo.min(text.len()) } else { text.len() };
         let (min_end, max_end) = self.take(run, &text[..limit], pos)?;
         let last = if run.gives_back { min_end } else { max_end };
@@ -136,8 +136,8 @@ impl Program {
         None
     }
 
-    /// The ends of `run` at `pos` after the fewest and after the most characters; None if the run has too few
-    /// characters.
+    /// Returns the ends of the shortest and the longest match of `run` at `pos`; None if the text has too few
+    /// characters of the set.
     #[inline]
     fn take(&self, run: &Run, text: &[u8], pos: usize) -> Option<(usize, usize)> {
         let set = &self.sets[run.set as usize];
@@ -158,14 +158,14 @@ impl Program {
         Some((min_end, max_end))
     }
 
-    /// The end of the character at `pos` if the character is in `set`.
+    /// Returns the end of the character at `pos` if the character is in `set`.
     #[inline]
     fn take_one(&self, set: &Set, text: &[u8], pos: usize) -> Option<usize> {
         let (class, len) = self.classes.at(text, pos);
         has(set.mask, class).then_some(pos + len)
     }
 
-    /// The end of the characters of `set` from `pos` on.
+    /// Returns the end of the run of characters of `set` that starts at `pos`.
     #[inline]
     fn take_all(&self, set: &Set, text: &[u8], mut pos: usize) -> usize {
         loop {

@@ -1,14 +1,14 @@
 //! Splits a text by an [`Automaton`] and a [`Rule`].
 //!
-//! The automaton reads one cell for each character, writes the current offset to a slot of the pending candidates, and
-//! adds the number of ends of the cell. No branch depends on an end, so the processor mispredicts nothing, and no
-//! character is read twice. A long run of characters of one class leads the automaton through a short cycle of states;
-//! only the first and the last cycles are read (`by_cycles`).
+//! The automaton reads one cell for each character, writes the current offset to one of the pending candidates, and
+//! adds the number of ends in the cell to a total. No branch depends on an end, so the processor mispredicts nothing,
+//! and no character is read twice. A long run of characters of one class leads the automaton through a short cycle of
+//! states; only the first cycles and the last cycle are read (`by_cycles`).
 //!
-//! The rule finds most ends many at a time (`blocks`). At an offset at which the rule is unsure, the automaton starts
-//! again at the last end. It reads until it finds an end at or after that offset without having read much more
-//! (`NEAR`), and the rule goes on from there. So the automaton and the rule each read a character a bounded number of
-//! times, and splitting is linear for every text.
+//! The rule finds most of the ends, many ends at a time (`blocks`). At an offset at which the rule is unsure, the
+//! automaton starts again at the last end. The automaton reads until it finds an end at or after that offset, at most a
+//! few characters (`NEAR`) before the current offset. The rule continues from this end. So the automaton and the rule
+//! each read a character a bounded number of times, and splitting is linear for every text.
 //!
 //! Deriving the rule takes milliseconds, so the rule is derived only after enough bytes.
 
@@ -23,34 +23,36 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The number of characters that the automaton reads between two checks of the room for pieces.
 const CHUNK: usize = 64;
-/// The number of characters of a chunk if the rule can go on soon.
+/// The number of characters of a chunk if the rule can continue soon.
 const SHORT_CHUNK: usize = 8;
-/// The room for the ends of a chunk or a word, the candidates pending before it, and the candidates after them.
+/// The room in `pieces` for the ends of a chunk or a word, for the pending candidates, and for the candidates that
+/// follow.
 const ROOM: usize = CHUNK + 2 * MAX_LEVELS;
-/// The most characters after the last end that are read again when the rule goes on.
+/// The maximum number of characters after the last end that are read again when the rule continues.
 const NEAR: usize = 8;
-/// The number of bytes that are read before the rule is derived.
+/// The number of bytes that the automaton reads before the rule is derived.
 const BYTES_BEFORE_RULE: usize = 1 << 17;
-/// The most unsure positions of a word that the automaton decides one by one.
+/// The maximum number of unsure positions of a word that the automaton decides one by one.
 const FEW: u32 = 3;
-/// The most unsure positions of a word with which the rest of the block is still read by the rule.
+/// The maximum number of unsure positions of a word; with more unsure positions, the automaton reads the rest of the
+/// block.
 const MANY: u32 = 16;
-/// A position after the last position of a block.
+/// A position after every position of a block.
 const FAR: usize = usize::MAX / 2;
-/// An offset after every text, for text that the rule cannot read.
+/// An offset after the end of every text: the automaton reads up to it if the rule cannot read the text.
 const NEVER: usize = usize::MAX;
-/// The first offset before which a text always has the characters of a window.
+/// The first offset that certainly has enough characters before it for a window.
 const START: usize = 4 * BEFORE;
 
 /// An automaton and its rule.
 pub(super) struct Stream {
     automaton: Automaton,
     rule: OnceLock<Option<Rule>>,
-    /// The number of bytes read before the rule was derived.
+    /// The number of bytes that the automaton has read, up to the derivation of the rule.
     bytes_read: AtomicUsize,
 }
 
-/// The pieces of a call of `fill`, and the end of the last piece.
+/// The pieces that a call of `fill` has found, and the end of the last piece.
 struct FoundPieces<'p> {
     pieces: &'p mut [(u32, u32)],
     count: usize,
@@ -66,7 +68,7 @@ impl FoundPieces<'_> {
         self.from = end;
     }
 
-    /// Adds the pieces that end at the positions of set bits; the lowest bit is position `first`.
+    /// Adds the pieces that end at the positions of the set bits; the lowest bit represents position `first`.
     #[inline]
     fn ends(&mut self, block: &Block, first: usize, mut bits: u64) {
         while bits != 0 {
@@ -75,8 +77,8 @@ impl FoundPieces<'_> {
         }
     }
 
-    /// Repeats the last `count` pieces the given number of times, each time `step` bytes further right. The caller
-    /// checks the room.
+    /// Repeats the last `count` pieces `times` times, each time `step` bytes further right. The caller must check the
+    /// room.
     fn repeat(&mut self, count: usize, times: usize, step: usize) {
         if count == 0 {
             return;
@@ -128,7 +130,7 @@ impl Stream {
         writer.count
     }
 
-    /// The rule, after enough bytes that deriving it pays.
+    /// Returns the rule; None before enough bytes were read to pay for deriving the rule.
     fn rule(&self, classes: &Classes, text: &[u8], cursor: &Cursor) -> Option<&Rule> {
         if let Some(rule) = self.rule.get() {
             return rule.as_ref();
@@ -145,19 +147,19 @@ impl Stream {
         self.automaton.covers_text
     }
 
-    /// The rule, which is derived now if it was not derived before.
+    /// Returns the rule, and derives the rule at the first call.
     pub(super) fn prepare(&self, classes: &Classes) -> Option<&Rule> {
         if self.rule.get().is_none() {
-            // Derived outside the lock, so that a fork hardly ever happens inside it. Two threads can both derive the
-            // rule.
+            // The rule is derived outside the lock, so that a fork hardly ever happens while the lock is held. Two
+            // threads can each derive the rule.
             let rule = Rule::derive(&self.automaton, classes);
             return self.rule.get_or_init(|| rule).as_ref();
         }
         self.rule.get()?.as_ref()
     }
 
-    /// An offset at or after `from` at which a match ends, whatever the text before `from` is; None if the rule finds
-    /// none.
+    /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if the rule
+    /// finds no such offset.
     pub(super) fn certain_end(&self, classes: &Classes, text: &[u8], from: usize) -> Option<usize> {
         let rule = self.prepare(classes)?;
         let mut block = Block::new();
@@ -191,20 +193,20 @@ impl Stream {
         ends[..count].iter().for_each(|&end| writer.end(end & !GAP, end & GAP != 0));
     }
 
-    /// Finds the ends in a long run of characters of one class by the cycle of states through which the run leads;
-    /// false if the text does not continue with such a run. Once all candidates are from the last cycle, each end is
-    /// one cycle after an end of the cycle before.
+    /// Finds the ends in a long run of characters of one class from the cycle of states of the run; returns false if
+    /// the text does not continue with a long run. Once all candidates are from the last cycle, each end is one cycle
+    /// after an end of the preceding cycle.
     fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, writer: &mut FoundPieces) -> bool {
         let Some(start @ &[first @ 0..0x80, ..]) = text.get(cursor.at..).and_then(<[u8]>::first_chunk::<CHUNK>) else {
             return false;
         };
         let class = classes.ascii(first);
-        // Ordinary text fails here, because its class changes soon.
+        // Ordinary text returns at this check, because the class changes after a few characters.
         if start.iter().any(|&byte| byte >= 0x80 || classes.ascii(byte) != class) {
             return false;
         }
         let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return false };
-        // After this many cycles no old candidate is pending, because each cycle with ends uses up at least one
+        // After `MAX_LEVELS` cycles no old candidate is pending, because each cycle with ends uses up at least one
         // candidate.
         self.by_automaton(classes, text, cursor, writer, cycle.len * (MAX_LEVELS + 1));
         let room = (writer.pieces.len() - writer.count).checked_div(cycle.ends);
@@ -223,8 +225,8 @@ impl Stream {
         true
     }
 
-    /// Reads at most `max_chars` characters, the end of the text included. Writes the ends and after them the pending
-    /// candidates, and returns the number of ends.
+    /// Reads at most `max_chars` characters; the end of the text counts as a character. Writes the ends, then the
+    /// pending candidates, and returns the number of ends.
     #[inline]
     fn read(
         &self,
@@ -267,14 +269,14 @@ fn by_rule(
         block.read(rule, classes, text, from);
         0
     });
-    // Near the start and the end of the text, the windows do not fit.
+    // Near the start and the end of the text, a window does not fit into the text.
     cursor.read_to = match block.len() {
         0 if from < START => START,
         0 => NEVER,
         _ => 0,
     };
     cursor.checked_to = if block.len() == 0 { from } else { block.offset(block.len()) };
-    // The offset at which the next piece begins needs no decision.
+    // The start of the next piece is a known end, which needs no decision.
     let start = start + (from == writer.from as usize) as usize;
     for (first, word) in block.words(start) {
         let Word { ends, unsure } = word;
@@ -293,7 +295,7 @@ fn by_rule(
     cursor.row = 0;
 }
 
-/// The position in a word up to which the automaton must read if the rule is unsure at the positions of the bits.
+/// Returns the position in a word up to which the automaton must read; `unsure` has a bit for each unsure position.
 fn last_unsure(unsure: u64) -> usize {
     match unsure.count_ones() {
         count if count <= FEW => unsure.trailing_zeros() as usize,

@@ -1,8 +1,8 @@
-//! Patterns for an older version of Unicode: characters assigned later count as unassigned.
+//! Rewrites patterns for an older version of Unicode, in which characters of later versions count as unassigned.
 //!
 //! Every class escape (`\p{..}`, `\s`, `\w`, `\d` and their negations, inside and outside brackets) is rewritten as the
 //! intersection of its class with the characters of the version, so that all engines run the same pattern. A negated
-//! class has every character that is not in its class, characters of later versions included. Characters of the older
+//! class has every character that is not in the class, including characters of later versions. Characters of the older
 //! version have their current properties. `\b` and `(?i)` use the current tables. Cost: one pass over the pattern.
 
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, s
     Ok(Cow::Owned(restricted + remaining_pattern))
 }
 
-/// The class of the characters that `version` has.
+/// Returns the class of the characters that are assigned in `version`.
 fn age(version: &str) -> Result<String> {
     let name = format!(r"\p{{Age=V{}}}", version.replace('.', "_"));
     let is_plain = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -39,7 +39,7 @@ fn age(version: &str) -> Result<String> {
     Err(Error::Pattern(format!("Unicode {version:?} is not a known version; use one of 1.1 to 16.0, e.g. \"15.0\"")))
 }
 
-/// The length of the escape at the start of a text, with its braces.
+/// Returns the length of the escape at the start of a text, including the braces.
 fn escape_len(escape: &str) -> usize {
     let name = escape[1..].chars().next().map_or(0, char::len_utf8);
     let after = &escape[1 + name..];
@@ -53,7 +53,7 @@ fn escape_len(escape: &str) -> usize {
     1 + name + arguments
 }
 
-/// The class of an escape, with characters of later versions as unassigned.
+/// Returns the class of an escape, in which characters of later versions count as unassigned.
 fn intersection(escape: &str, age: &str) -> String {
     let positive = escape.to_ascii_lowercase();
     let is_negated = escape[1..].starts_with(|c: char| c.is_ascii_uppercase());

@@ -1,5 +1,5 @@
-//! Arrow's C interface, which packages exchange in Python capsules. Columns of texts are read, and columns of ids and
-//! counts are returned, without a copy.
+//! Exchanges columns with other packages by Arrow's C interface, in Python capsules. Reads columns of texts and returns
+//! columns of ids and counts, without a copy.
 
 mod export;
 mod import;
@@ -22,8 +22,8 @@ use crate::errors::in_row;
 pub use export::{PyArrowArray, PyArrowStream};
 pub use import::texts;
 
-/// Encodes a column of texts to a column with a list of ids for each text, and null for a null text. If `is_narrow`,
-/// ids have 16 bits.
+/// Encodes a column of texts to a column that has a list of ids for each text, and null for a null text. If
+/// `is_narrow`, ids have 16 bits.
 pub fn encode<'py>(
     tokenizer: &Tokenizer,
     is_narrow: bool,
@@ -45,7 +45,7 @@ pub fn encode<'py>(
     )
 }
 
-/// Counts the ids of each text of a column; null for a null text.
+/// Counts the ids of each text of a column; the count of a null text is null.
 pub fn count<'py>(
     tokenizer: &Tokenizer,
     column: &Bound<'py, PyAny>,
@@ -61,8 +61,7 @@ pub fn count<'py>(
     )
 }
 
-/// Converts each chunk of a column of texts by `convert`. The result of an array is an array, and the result of a
-/// stream a stream.
+/// Converts each chunk of a column of texts by `convert`. Returns an array for an array, and a stream for a stream.
 fn each<'py>(
     column: &Bound<'py, PyAny>,
     result: impl Fn(&DataType) -> DataType,
@@ -85,8 +84,8 @@ fn each<'py>(
     }
 }
 
-/// The type of the lists of ids: offsets of 32 bits for columns of string and binary, and of 64 bits for columns with
-/// offsets of 64 bits or views.
+/// Returns the type of the lists of ids. The offsets of the lists have 64 bits if the texts have offsets of 64 bits or
+/// are views, and otherwise 32 bits.
 fn list_type(texts: &DataType, is_narrow: bool) -> DataType {
     let id = if is_narrow { DataType::UInt16 } else { DataType::UInt32 };
     let field = Arc::new(Field::new_list_field(id, true));

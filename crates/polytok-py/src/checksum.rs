@@ -1,10 +1,10 @@
-//! The checksum of written files, for python/polytok/corpus.
+//! Computes the checksum of written files, for python/polytok/corpus.
 
 use numpy::PyReadonlyArray1;
 use polytok_core::checksum::Checksum;
 use pyo3::prelude::*;
 
-/// The XXH3 checksum with 128 bits of bytes that are added in parts.
+/// The XXH3 checksum, with 128 bits, of a sequence of bytes, which is added in parts.
 #[pyclass(name = "Checksum")]
 #[derive(Default)]
 pub struct PyChecksum(Checksum);
@@ -23,7 +23,7 @@ impl PyChecksum {
         Ok(())
     }
 
-    /// The checksum of all bytes so far, as 32 hexadecimal digits.
+    /// Returns the checksum of all bytes so far, as 32 hexadecimal digits.
     fn hex(&self) -> String {
         self.0.hex()
     }

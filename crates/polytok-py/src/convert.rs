@@ -1,5 +1,4 @@
-//! Derivations of vocabulary entries, for conversions: the functions of polytok_core::convert, for
-//! python/polytok/conversion.
+//! Wraps the functions of polytok_core::convert, which derive vocabulary entries, for python/polytok/conversion.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use polytok_core::convert::derivation::derivations;
@@ -15,7 +14,7 @@ use crate::wire::Columns;
 type PyDerivations<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u8>>);
 
 /// Returns for each row the two ids that its last merge joins, and how the row is derived (see convert/derivation.rs).
-/// ``symbols`` is "bytes" or "chars"; with ``reserved``, rows of every kind take part.
+/// ``symbols`` is "bytes" or "chars"; with ``reserved``, rows of every kind are included.
 #[pyfunction]
 #[pyo3(signature = (vocab, priority, merges, symbols, reserved))]
 fn bpe_derivations<'py>(

@@ -11,8 +11,8 @@ use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::errors::bad_id;
 
-/// The most ids of an array that is read without a copy, while the GIL is held. Longer arrays are copied, because
-/// another thread can write to them.
+/// The maximum length of an array that is read without a copy, while the GIL is held. A longer array is copied, because
+/// another thread can write to the array.
 pub const HELD: usize = 4096;
 
 /// Ids in a Python array, or copied from a Python object.
@@ -25,7 +25,7 @@ impl Ids<'_> {
     /// The ids.
     pub fn as_slice(&self) -> &[u32] {
         match self {
-            // Only contiguous arrays are held.
+            // Only contiguous arrays are read without a copy.
             Ids::Held(array) => array.as_slice().unwrap_or_default(),
             Ids::Copied(ids) => ids,
         }
@@ -60,7 +60,8 @@ where
     let array = object.cast::<PyArray1<T>>().ok()?;
     Some(array.try_readonly().map_err(PyErr::from).and_then(|array| {
         let array = array.as_array();
-        // All ids are converted before the first is checked, so that the compiler converts many with one instruction.
+        // The loop converts all ids before any id is checked, so that the compiler can convert many ids with one
+        // instruction.
         let mut is_wrong = false;
         let one = |&id: &T| {
             id.try_into().unwrap_or_else(|_| {
@@ -92,12 +93,13 @@ fn of_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
     })
 }
 
-/// The id at an index of a list that no other thread changes; None if the item is not an exact int, or not an id.
+/// Returns the id at an index of a list that no other thread changes; None if the item is not an exact int, or not an
+/// id.
 #[inline]
 fn plain_id(list: &Bound<'_, PyList>, at: usize) -> Option<u32> {
-    // SAFETY: the thread is attached. The item is borrowed from the list, which keeps it while no other code runs, and
-    // converting an exact int runs no other code. An error of the conversion is cleared. Measured: 5 ns per id; 25 ns
-    // with `list.iter()` and `extract`.
+    // SAFETY: the thread is attached. The list keeps the borrowed item alive while no other code runs, and converting
+    // an exact int runs no other code. An error of the conversion is cleared. Measured: 5 ns per id; 25 ns with
+    // `list.iter()` and `extract`.
     let number = unsafe {
         let item = ffi::PyList_GetItem(list.as_ptr(), at as ffi::Py_ssize_t);
         match item.is_null() || ffi::PyLong_CheckExact(item) == 0 {

@@ -1,4 +1,4 @@
-//! The Python binding of the engine. The binding converts arguments and results, and has no algorithms.
+//! Binds the engine to Python: converts arguments and results, and has no algorithms.
 
 mod arrow;
 mod checksum;

@@ -1,4 +1,5 @@
-//! Split patterns as Python functions: which texts a pattern matches, and what is proven about its matches.
+//! Wraps split patterns in Python functions, which report the texts that a pattern matches and the proven properties of
+//! the matches.
 
 use polytok_pattern::Splitter;
 use pyo3::prelude::*;
@@ -6,8 +7,7 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::errors::to_python;
 
-/// Reports for each text whether the pattern has a match in the text that is not empty; false for bytes that are not
-/// UTF-8.
+/// Reports for each text whether the pattern has a non-empty match in the text; false for bytes that are not UTF-8.
 #[pyfunction]
 fn pattern_matches(pattern: &str, texts: Vec<PyBackedBytes>) -> PyResult<Vec<bool>> {
     let splitter = Splitter::compile(pattern).map_err(|error| to_python(error.into()))?;

@@ -40,7 +40,7 @@ pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     fields(object, columns, merges)
 }
 
-/// Reads a Spec without its columns, which are in a file. So numpy is not imported.
+/// Reads a Spec without the columns, which are in a file, so that numpy is not imported.
 pub fn outline(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     fields(object, VocabColumns::default(), |_| Ok(Vec::new()))
 }
@@ -107,7 +107,7 @@ const FAMILIES: [(&str, Family); 6] = [
     ("plamo2", Family::Plamo2),
 ];
 
-/// Reads a field whose value is one of several names.
+/// Reads a field whose value must be a name in `values`.
 fn named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -> PyResult<T> {
     let wanted: String = field(object, name)?;
     let found = values.iter().find(|(value, _)| *value == wanted).map(|(_, value)| *value);

@@ -11,19 +11,19 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 use pyo3::{ffi, intern};
 
-/// The least characters of a `str` beyond ASCII whose UTF-8 is made for the call alone. Python keeps borrowed UTF-8 as
-/// long as the `str`. For long texts, this new memory costs as much as the encoding, and doubles the memory of a
-/// corpus.
+/// The minimum length, in characters, of a non-ASCII `str` whose UTF-8 is created only for the call. The alternative is
+/// UTF-8 that Python creates and keeps as long as the `str`. For long texts, allocating the kept UTF-8 costs as much
+/// time as the encoding, and doubles the memory of a corpus.
 const LONG: usize = 512;
-/// The most characters of a `str` that are copied and encoded here, several times as fast as by Python. Longer texts
-/// would need new memory.
+/// The maximum length, in characters, of a `str` that this module copies and encodes, several times as fast as Python.
+/// Longer texts would need new memory.
 const COPIED: usize = 1 << 16;
 
 thread_local! {
     static CHARACTERS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The bytes of a text, which can be other than UTF-8 if the caller passed bytes.
+/// The bytes of a text; not necessarily UTF-8 if the caller passed bytes.
 pub enum Text<'a> {
     Borrowed(&'a [u8]),
     Encoded(PyBackedBytes),
@@ -42,8 +42,8 @@ impl Deref for Text<'_> {
     }
 }
 
-/// Reads a text from `str` or bytes. Surrogates in a `str` are repaired as tiktoken does: pairs are joined, and other
-/// surrogates are replaced by U+FFFD.
+/// Reads a text from `str` or bytes. Surrogates in a `str` are repaired as in tiktoken: each pair of surrogates is
+/// joined, and each other surrogate is replaced by U+FFFD.
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     if let Ok(string) = object.cast::<PyString>() {
         return utf8(string)?.map_or_else(|| repaired(string).map(Text::Made), Ok);
@@ -54,7 +54,7 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Text<'a>> {
     }
 }
 
-/// The UTF-8 of a `str`; None if the `str` has surrogates.
+/// Returns the UTF-8 of a `str`; None if the `str` has surrogates.
 fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<Text<'a>>> {
     // SAFETY: the object is a str.
     let length = unsafe { ffi::PyUnicode_GetLength(string.as_ptr()) } as usize;
@@ -97,11 +97,12 @@ fn repaired(string: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
     Ok(String::from_utf16_lossy(&units).into_bytes())
 }
 
-/// The lengths of bytes that are decoded by way of UTF-16. Shorter bytes gain nothing, and longer bytes would need much
-/// memory.
+/// The range of the lengths, in bytes, of texts that are decoded by way of UTF-16. For shorter texts UTF-16 is not
+/// faster, and for longer texts UTF-16 needs much memory.
 const BY_UNITS: RangeInclusive<usize> = 64..=1 << 20;
 
-/// Decodes bytes to a `str`. Bytes that are not UTF-8 are handled as Python's `errors` says. `units` is working memory.
+/// Decodes bytes to a `str`. Bytes that are not UTF-8 are handled by the Python error handler `errors`. `units` is
+/// working memory.
 pub fn decoded<'py>(
     py: Python<'py>,
     bytes: &[u8],

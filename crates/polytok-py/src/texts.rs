@@ -1,4 +1,4 @@
-//! Columns of texts: polytok_core::texts as a Python class.
+//! Wraps columns of texts (polytok_core::texts) in a Python class.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::{arrow, text};
 #[pyclass(frozen, name = "Texts")]
 pub struct PyTexts(pub Texts);
 
-/// The texts of a block, and the number of bytes that they take.
+/// The texts of a block, and the number of bytes of the block that were read.
 type Cut = (PyTexts, usize);
 
-/// The offsets of lines without a text, with the reasons.
+/// The offset of each line without a text, and the reason.
 type Lacking = Vec<(usize, String)>;
 
 /// An array of numbers.
@@ -106,7 +106,7 @@ impl PyTexts {
         PyList::new(py, texts)
     }
 
-    /// Selects rows in the given order.
+    /// Returns a column with the rows at `rows`, in this order.
     fn take(&self, rows: PyReadonlyArray1<'_, i64>) -> PyResult<PyTexts> {
         let rows: Vec<i64> = rows.as_array().to_vec();
         let is_there = |row: &i64| (0..self.0.len() as i64).contains(row);
@@ -117,7 +117,8 @@ impl PyTexts {
         Ok(PyTexts(self.0.take(&rows)))
     }
 
-    /// Replaces undecodable bytes or skips their texts, and returns the new column and the rows with such bytes.
+    /// Replaces undecodable bytes, or removes the texts that have undecodable bytes. Returns the new column and the
+    /// rows that had undecodable bytes.
     fn checked<'py>(slf: &Bound<'py, PyTexts>, invalid: &str) -> PyResult<(Bound<'py, PyTexts>, Numbers<'py>)> {
         let py = slf.py();
         let texts = &slf.get().0;
@@ -132,7 +133,7 @@ impl PyTexts {
     }
 }
 
-/// Returns the end of a number of texts from an offset on, each followed by the separator.
+/// Returns the offset after `texts` texts from an offset on; a separator follows each text.
 #[pyfunction]
 fn end_of_texts(data: &[u8], start: usize, separator: &[u8], texts: usize) -> PyResult<usize> {
     let rest = data.get(start..).ok_or_else(|| argument(format!("start={start} is beyond the end of the data")))?;
@@ -157,8 +158,8 @@ fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last:
     Ok((PyTexts(texts), used))
 }
 
-/// Reads a field from the lines of a block of JSON lines. Also returns the offsets of the lines without a text, with
-/// the reasons.
+/// Reads a field from the lines of a block of JSON lines. Also returns the offset of each line without a text, and the
+/// reason.
 #[pyfunction]
 fn cut_json_lines(
     py: Python<'_>,
@@ -178,7 +179,7 @@ fn cut_json_lines(
     Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.reason(&field))).collect()))
 }
 
-/// The most keys of a path, because the keys are followed by recursion.
+/// The maximum number of keys of a path. The limit is needed because the keys are followed by recursion.
 const MOST_KEYS: usize = 64;
 
 fn check_separator(separator: &[u8]) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! The engine's tokenizer as a Python class. python/polytok/tokenizer.py resolves the options.
+//! Wraps the engine's tokenizer in a Python class. The module python/polytok/tokenizer.py resolves the options.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -20,19 +20,19 @@ use crate::ints::Ints;
 use crate::texts::PyTexts;
 use crate::{arrow, ids, spec, text};
 
-/// The bytes of a text from which on it is encoded without the GIL. For shorter texts, releasing the GIL costs more
-/// than it saves.
+/// The length in bytes from which on a text is encoded without the GIL. For a shorter text, releasing the GIL costs
+/// more time than it saves.
 const HOLD_GIL: usize = 1024;
 
-/// The most bytes of an array that is copied. A longer array takes over the memory of Rust, which costs one more
-/// object.
+/// The maximum length in bytes of an array that is copied. A longer array takes over the memory of Rust, which costs
+/// one more object.
 const COPIED: usize = 1 << 14;
 
-/// The bytes of a text per id that are assumed when memory for the ids is reserved.
+/// The assumed number of bytes of a text per id, from which the memory for the ids is computed.
 const FEW_BYTES_PER_ID: usize = 3;
 
-/// The options of an encoding, resolved for one tokenizer: special tokens are sets of the tokens to recognise and to
-/// refuse.
+/// The options of an encoding, resolved for one tokenizer: the special tokens to recognise and the special tokens to
+/// refuse are sets.
 #[pyclass(frozen, name = "ResolvedOptions")]
 pub struct PyResolvedOptions {
     #[pyo3(get)]
@@ -70,7 +70,7 @@ impl From<Tokenizer> for PyTokenizer {
 /// A token: id, piece, start and end in characters, start and end in bytes.
 type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
 
-/// The ids of a batch in one array, and the offsets of the rows in it.
+/// The ids of a batch in one array, and the offset in this array at which each row begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 /// The spans of tokens: ids, starts and ends in characters, starts and ends in bytes.
@@ -89,13 +89,13 @@ pub struct PyTokenColumns {
     /// The offset of the first character of each token; all spans of this type count characters.
     starts: Py<PyArray1<u32>>,
     ends: Py<PyArray1<u32>>,
-    /// The span of each token if it is the first of a window.
+    /// The span that each token has if the token is the first token of a window.
     first_starts: Py<PyArray1<u32>>,
     first_ends: Py<PyArray1<u32>>,
-    /// The number of the piece of each token, or -1 without a piece.
+    /// The index of the piece of each token; -1 for a token that is not part of a piece.
     words: Py<PyArray1<i32>>,
-    /// The texts of special tokens, and of unknown tokens whose text differs from that of their entry, each with the
-    /// index of its token.
+    /// The index and the text of each special token, and of each unknown token whose text differs from the text of its
+    /// entry.
     token_texts: Vec<(usize, Py<PyBytes>)>,
 }
 
@@ -113,17 +113,17 @@ fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> 
     (starts, ends)
 }
 
-/// The spans of tokens in characters.
+/// Returns the spans of tokens in characters.
 fn token_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
     char_spans(text, tokens.iter().map(|token| (token.start, token.end)))
 }
 
-/// Runs a function, without the GIL if the text is long.
+/// Runs a function; releases the GIL if the text is long.
 fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
     if bytes < HOLD_GIL { run() } else { py.detach(run) }
 }
 
-/// Converts values to a numpy array, which copies few values and takes over the memory of many.
+/// Converts values to a numpy array. A short array is a copy; a long array takes over the memory of the values.
 fn column<T: Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     if size_of_val(values.as_slice()) <= COPIED {
         return PyArray1::from_slice(py, &values);
@@ -141,8 +141,8 @@ impl PyTokenizer {
         Ok(PyTokenizer::from(compiled))
     }
 
-    /// Creates options from the texts of the special tokens to recognise and to refuse. The texts must be those of
-    /// special tokens.
+    /// Creates options from the texts of the special tokens to recognise and to refuse. Each text must be the text of a
+    /// special token.
     fn options(
         &self,
         add_special: bool,
@@ -150,13 +150,13 @@ impl PyTokenizer {
         reject: HashSet<Vec<u8>>,
     ) -> PyResult<PyResolvedOptions> {
         let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
-        // Without a set, the engine uses its own set of the tokens that are always recognised.
+        // Without a set, the engine uses the set of the special tokens that are always recognised.
         let special = if special.is_empty() { None } else { chosen()? };
         let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
         Ok(PyResolvedOptions { add_special, special, reject })
     }
 
-    /// The most bytes of the cache of each thread.
+    /// The maximum size, in bytes, of the cache of each thread.
     #[getter]
     fn cache_limit(&self) -> usize {
         self.tokenizer.pool().limit()
@@ -167,7 +167,7 @@ impl PyTokenizer {
         self.tokenizer.pool().set_limit(bytes);
     }
 
-    /// The bytes of all caches, except those of threads that are running.
+    /// The size, in bytes, of all caches except the caches of running threads.
     #[getter]
     fn cache_bytes(&self) -> usize {
         self.tokenizer.pool().cached()
@@ -202,7 +202,7 @@ impl PyTokenizer {
         Ok(self.array(py, self.ids(py, text, engine_options(options))?))
     }
 
-    /// Encodes texts to the ids of all texts in one array, and the offsets of the rows (int64).
+    /// Encodes texts; returns the ids of all texts in one array, and the offsets of the rows (int64).
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -217,7 +217,7 @@ impl PyTokenizer {
         self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))
     }
 
-    /// Encodes a column of texts as `encode_batch` does, with an id before and an id after each text.
+    /// Encodes a column of texts as `encode_batch` does; adds an id before and an id after each text.
     #[pyo3(signature = (texts, options, threads, begin=None, end=None))]
     fn encode_texts<'py>(
         &self,
@@ -342,7 +342,7 @@ impl PyTokenizer {
         Ok(PyBytes::new(py, &self.bytes_of(py, ids::ids(ids)?.as_slice(), skip_special)?))
     }
 
-    /// Decodes ids to a text. Bytes that are not UTF-8 are handled as Python's `errors` says.
+    /// Decodes ids to a text. Bytes that are not UTF-8 are handled by the Python error handler `errors`.
     fn decode<'py>(
         &self,
         py: Python<'py>,
@@ -420,7 +420,7 @@ impl PyTokenizer {
         self.tokenizer.id_of(piece)
     }
 
-    /// The largest id; None if the vocabulary is empty.
+    /// Returns the largest id; None if the vocabulary is empty.
     fn max_id(&self) -> Option<u32> {
         self.tokenizer.max_id()
     }
@@ -435,7 +435,7 @@ impl PyTokenizer {
         }
     }
 
-    /// Encodes texts to the ids of all texts in one array, and the offsets of the rows.
+    /// Encodes texts; returns the ids of all texts in one array, and the offsets of the rows.
     fn batch<'py>(
         &self,
         py: Python<'py>,
@@ -458,7 +458,8 @@ impl PyTokenizer {
         Ok((column(py, ids).into_any(), column(py, offsets)))
     }
 
-    /// Decodes ids to bytes. Few ids are decoded with the GIL held, because they can be in a Python array.
+    /// Decodes ids to bytes. A short list of ids is decoded with the GIL held, because the ids can be in a Python
+    /// array.
     fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
         let decode = || self.tokenizer.decode(ids, skip_special);
         if ids.len() <= HELD { decode() } else { py.detach(decode) }.map_err(to_python)
@@ -500,7 +501,7 @@ impl PyDecodeStream {
             Err(_) => ids::ids(ids)?,
         };
         let ids = ids.as_slice();
-        // All ids are checked before the first is decoded, so that an error changes nothing.
+        // All ids are checked before any id is decoded, so that an error does not change the stream.
         if let Some(&unknown) = ids.iter().find(|&&id| !self.tokenizer.can_decode(id)) {
             return Err(to_python(Error::Id(unknown)));
         }

@@ -1,5 +1,5 @@
-//! Reads big columns of files to arrays and writes them: the functions of polytok_core::wire, for
-//! python/polytok/formats.
+//! Reads the large columns of vocabulary files to arrays and writes arrays to files: wraps the functions of
+//! polytok_core::wire, for python/polytok/formats.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
 use polytok_core::error::{Error, Result};
@@ -38,7 +38,7 @@ fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
     )
 }
 
-/// The columns of a `polytok.spec.Vocab`, checked against each other.
+/// The columns of a `polytok.spec.Vocab`; the lengths of the columns are checked against each other.
 #[derive(FromPyObject)]
 pub struct Columns<'py> {
     blob: Bound<'py, PyBytes>,
@@ -66,7 +66,7 @@ impl Columns<'_> {
     }
 }
 
-/// Raises FormatError unless the bytes have the shape of a SentencePiece model.
+/// Raises FormatError unless the bytes have the structure of a SentencePiece model.
 #[pyfunction]
 fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
     sentencepiece::probe(data).map_err(raised)
@@ -156,8 +156,8 @@ fn tekken_vocab_range(data: &[u8]) -> PyResult<(usize, usize)> {
     Ok((range.start, range.end))
 }
 
-/// The columns of the entries in use, the rows whose `token_str` differs from their text, and the offsets at which the
-/// other entries begin and end.
+/// The columns of the live entries, the rows whose `token_str` differs from the decoded bytes, and the offsets at which
+/// the remaining entries begin and end.
 type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usize, usize)>);
 
 /// Reads the vocabulary of tekken.json.
@@ -167,7 +167,7 @@ fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> 
     Ok((to_python(py, read.columns), read.odd_texts, read.unused.map(|unused| (unused.start, unused.end))))
 }
 
-/// Writes the entries of tekken.json's vocabulary, with the texts of `layout` around their fields.
+/// Writes the entries of tekken.json's vocabulary, with the texts of `layout` around the fields of an entry.
 #[pyfunction]
 fn tekken_write<'py>(
     py: Python<'py>,

@@ -1,18 +1,18 @@
-//! UTF-8 to UTF-16, which Python decodes to a `str` in less time than UTF-8.
+//! Converts UTF-8 to UTF-16, which Python decodes to a `str` in less time than UTF-8.
 //!
-//! 16 bytes, a window, are decoded together. For each byte, the unit of a character that would begin there is computed,
-//! and a table of shuffles removes the units at bytes that begin no character. The only branches are on whether the
-//! window is ASCII, and whether a character of four bytes begins in it. In that case, and at the end of the text,
-//! characters are encoded one by one. Cost: 0.2 ns per byte of Chinese or of mixed scripts, with the check of the
-//! UTF-8.
+//! The 16 bytes of a window are decoded together. For each byte, the code computes the unit of a character that would
+//! begin at the byte; a table of shuffles then removes the units at bytes that begin no character. The only branches
+//! test whether the window is ASCII, and whether a character of four bytes begins in the window. In a window with a
+//! character of four bytes, and at the end of the text, characters are encoded one by one. Cost: 0.2 ns per byte of
+//! Chinese or of mixed scripts, including the check of the UTF-8.
 
 /// The number of bytes of a window.
 const LANES: usize = 16;
 
-/// Reports whether UTF-16 pays for some bytes: the processor has AVX2, and at least one byte in eight is not ASCII.
-/// Measured: with one byte in a hundred, as in English, Python's decoder of UTF-8 is as fast.
+/// Reports whether decoding `bytes` by way of UTF-16 is faster: the processor has AVX2, and at least one byte in eight
+/// is not ASCII. Measured: with one byte in a hundred, as in English, Python's decoder of UTF-8 is as fast.
 pub fn pays(bytes: &[u8]) -> bool {
-    // Sums of one byte, so that the compiler adds many bytes with one instruction.
+    // Each sum fits into one byte, so that the compiler adds many bytes with one instruction.
     let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
     is_supported() && 8 * bytes.chunks(LANES * 8).map(count).sum::<usize>() >= bytes.len()
 }
@@ -25,10 +25,10 @@ fn is_supported() -> bool {
     return false;
 }
 
-/// Encodes bytes to UTF-16 in `units`, whose memory is reused; None if the bytes are not UTF-8.
+/// Encodes bytes to UTF-16 in `units`, whose memory is reused; returns None if the bytes are not UTF-8.
 pub fn encode<'u>(bytes: &[u8], units: &'u mut Vec<u16>) -> Option<&'u [u16]> {
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
-    // A whole window is written even if only some of its units are kept.
+    // The code writes a whole window of units even if it keeps only some units.
     let room = text.len() + LANES;
     if units.len() < room {
         units.resize(room, 0);
@@ -87,7 +87,8 @@ mod avx2 {
             store_both(&mut units[count..], first);
             return count + LANES;
         }
-        // As signed numbers, bytes from 0xF0 on are the largest negative numbers, and bytes 10xxxxxx the smallest.
+        // As signed numbers, the bytes from 0xF0 on are the largest negative numbers, and the bytes of the form
+        // 10xxxxxx are the smallest.
         let is_four = _mm_and_si128(
             _mm_cmpgt_epi8(narrow, _mm_set1_epi8(0xEF_u8 as i8)),
             _mm_cmplt_epi8(narrow, _mm_setzero_si128()),
@@ -101,7 +102,7 @@ mod avx2 {
         write_selected(_mm256_extracti128_si256::<1>(all), begins >> 8, units, count)
     }
 
-    /// The characters of up to three bytes whose first, second and third bytes are given.
+    /// Returns the units of characters of up to three bytes, from the first, second and third bytes of the characters.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn characters(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
@@ -149,7 +150,7 @@ mod avx2 {
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
-    /// For each number of eight bits, the indexes of the bytes of the units whose bits are set.
+    /// For each mask of eight bits, the shuffle that moves the units whose bits are set to the front.
     static SHUFFLES: [[u8; LANES]; 256] = {
         let mut shuffles = [[0; LANES]; 256];
         let mut bits = 0;
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(one[..expected.len()], expected);
     }
 
-    /// Each character at changing positions of a window, between characters of other lengths.
+    /// Tests each character at changing positions of a window, between characters of other lengths.
     #[test]
     fn every_character() {
         let mut units = Vec::new();

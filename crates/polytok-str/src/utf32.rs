@@ -1,9 +1,10 @@
-//! UTF-32, which Python copies from a `str`, to UTF-8: eight characters together if the processor has AVX2.
+//! Converts UTF-32, which Python copies from a `str`, to UTF-8; converts eight characters together if the processor has
+//! AVX2.
 //!
-//! First the one, two or three bytes of each character are computed in its 32 bits. Then a shuffle, chosen by the
-//! lengths of four characters, moves the bytes together.
+//! First the one, two or three bytes of each character are computed in a lane of 32 bits. Then a shuffle, chosen by the
+//! lengths of four characters, moves the bytes of the characters together.
 
-/// Encodes code points as UTF-8; None if a code point is not a character: a surrogate, or beyond U+10FFFF.
+/// Encodes code points as UTF-8; returns None if a code point is a surrogate or is beyond U+10FFFF.
 ///
 /// ```
 /// let characters: Vec<u32> = "naïve 猫".chars().map(u32::from).collect();
@@ -33,11 +34,11 @@ mod avx2 {
     const LANES: usize = 8;
     /// The number of vectors that are tested for ASCII together.
     const ASCII: usize = 4;
-    /// The most bytes that a store writes beyond the text.
+    /// The maximum number of bytes that a store writes beyond the text.
     const SLACK: usize = 16;
 
-    /// The shuffle for four characters: in the index, the lower four bits are set for characters of two or more bytes,
-    /// the upper four bits for characters of three bytes.
+    /// The shuffles for four characters. In the index of a shuffle, each character has a lower bit and an upper bit:
+    /// bit `i` is set if character `i` has two or more bytes, bit `4 + i` if it has three bytes.
     static SHUFFLES: [[u8; 16]; 256] = shuffles();
 
     const fn shuffles() -> [[u8; 16]; 256] {
@@ -78,7 +79,7 @@ mod avx2 {
         Some(bytes)
     }
 
-    /// The length of the text in bytes; None if a code point is not a character.
+    /// Returns the length of the text in bytes; None if a code point is not a character.
     #[target_feature(enable = "avx2")]
     fn length(characters: &[u32]) -> Option<usize> {
         let (vectors, rest) = characters.as_chunks::<LANES>();
@@ -102,7 +103,7 @@ mod avx2 {
         (_mm256_testz_si256(wrong, wrong) == 1).then_some(length)
     }
 
-    /// Appends characters if all are ASCII, and reports whether they are.
+    /// Appends characters if all characters are ASCII, and reports whether all characters are ASCII.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn push_ascii(bytes: &mut Vec<u8>, run: &[[u32; LANES]; ASCII]) -> bool {
@@ -112,7 +113,7 @@ mod avx2 {
             return false;
         }
         let narrow = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
-        // The instructions pack the two halves of a vector separately.
+        // The packing instructions pack the two halves of a vector separately, so a permutation restores the order.
         let narrow = _mm256_permutevar8x32_epi32(narrow, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
         let room = &mut bytes.spare_capacity_mut()[..ASCII * LANES];
         // SAFETY: the room is as long as the vector, and the vector initializes all its bytes.
@@ -138,7 +139,7 @@ mod avx2 {
         push_half(bytes, _mm256_extracti128_si256::<1>(spread), two >> 4 | three & 0xF0);
     }
 
-    /// The bytes of each character, from the lowest byte of its lane on.
+    /// Returns the bytes of each character, which start at the lowest byte of the character's lane.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn spread(codes: __m256i, two: __m256i, three: __m256i) -> __m256i {
@@ -153,7 +154,7 @@ mod avx2 {
         _mm256_blendv_epi8(_mm256_blendv_epi8(codes, pair, two), triple, three)
     }
 
-    /// Appends four characters by the bits of their lengths.
+    /// Appends four characters; `bits` encodes the lengths of the characters and selects the shuffle.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn push_half(bytes: &mut Vec<u8>, spread: __m128i, bits: usize) {
@@ -180,7 +181,7 @@ mod avx2 {
         unsafe { _mm256_loadu_si256(vector.as_ptr().cast()) }
     }
 
-    /// The highest bit of each lane, as a number.
+    /// Returns the highest bit of each lane, as a number.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn mask(lanes: __m256i) -> usize {
@@ -192,7 +193,7 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    /// Code points of every length, at the limits of lengths, surrogates, and numbers beyond all characters.
+    /// Code points of every length, code points at the limits of lengths, surrogates, and numbers beyond U+10FFFF.
     const CODES: [u32; 18] = [
         0x20,
         0x61,
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn vectors_agree_with_single_characters() {
-        // Marsaglia's xorshift, so that a failure repeats.
+        // Marsaglia's xorshift generates the numbers, so that a failure is reproducible.
         let mut state = 1u64;
         let mut random = || {
             state ^= state << 13;

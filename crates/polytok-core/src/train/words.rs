@@ -13,7 +13,7 @@ pub struct WordCounts {
 }
 
 impl WordCounts {
-    /// The number of bytes that each word takes in addition to its own bytes.
+    /// The number of bytes of memory that each word needs in addition to its text.
     pub const WORD_OVERHEAD: usize = size_of::<usize>() + size_of::<u64>();
 
     /// Creates an empty list with capacity for `words` words that have `bytes` bytes in total.

@@ -1,4 +1,5 @@
-//! Maps the bytes of a piece to a row or an id: the lookup that BPE's final symbols, WORD and CHAR share.
+//! Maps the bytes of a symbol to a row or an id. BPE uses the lookup for final symbols; SentencePiece's WORD and CHAR
+//! models use the same lookup.
 
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
@@ -7,26 +8,26 @@ use crate::spec::{Kind, Line};
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 
-/// The result for a final symbol.
+/// The result of the lookup of a final symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// The symbol's id.
     Id(TokenId),
-    /// An Unused row, through which the model can pass. Depending on the version, it is split again, or replaced by its
-    /// id or the unknown id.
+    /// The symbol has an Unused row, which the model can merge further. Depending on the version, the symbol is split
+    /// again, or gets the id of the row or the unknown id.
     Unused(TokenId),
     /// No row has these bytes.
     Unknown,
-    /// A control symbol in plain text. SentencePiece 0.2.1 cannot encode such a text.
+    /// The symbol is a control symbol in plain text. SentencePiece 0.2.1 cannot encode a text with a control symbol.
     Refused(TokenId),
 }
 
 /// The rule that decides which rows text can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Text reaches all rows, control symbols too (llama2.c).
+    /// Text reaches all rows, including control symbols (llama2.c).
     All,
-    /// Text reaches all rows; if several have equal bytes, the last (llama.cpp, Hugging Face).
+    /// Text reaches all rows; of several rows with equal bytes, text reaches the last (llama.cpp, Hugging Face).
     Last,
     /// Text reaches Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
     Plain,
@@ -45,8 +46,8 @@ impl Reach {
     }
 }
 
-/// A map from bytes to some rows of a vocabulary. If rows have equal bytes, it has either the first or the last of
-/// them.
+/// A map from bytes to some rows of a vocabulary. Of several rows with equal bytes, the map has either the first or the
+/// last row.
 #[derive(Debug)]
 pub struct Rows {
     slots: Slots,
@@ -59,7 +60,7 @@ impl Rows {
         Rows::build(vocab, rows, false)
     }
 
-    /// Indexes all rows. If rows have equal bytes, the last one is found.
+    /// Indexes all rows; of several rows with equal bytes, the last row is found.
     pub fn index_last(vocab: &Vocab) -> Result<Rows> {
         Rows::build(vocab, vocab.rows(), true)
     }
@@ -91,7 +92,7 @@ impl Stored for Rows {
         out.table("seed", &[self.seed]);
     }
 
-    /// Reads a map. Its rows are checked when they are found.
+    /// Reads a map. The rows are checked when a lookup finds them.
     fn read(part: &FilePart) -> Result<Rows> {
         Ok(Rows { slots: Slots::read(part)?, seed: part.number("seed")? })
     }
@@ -106,7 +107,7 @@ pub struct Dictionary {
     reach: Reach,
 }
 
-/// Reports whether SentencePiece puts a kind into the map that text can reach.
+/// Reports whether SentencePiece puts rows of a kind into the map that text can reach.
 pub fn is_reachable(kind: Kind) -> bool {
     matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused)
 }
@@ -154,7 +155,7 @@ impl Dictionary {
         if self.reach == Reach::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
     }
 
-    /// Returns the id of the row with these bytes, of any kind: 0.2.3 emits it if it stops splitting.
+    /// Returns the id of the row with these bytes, of any kind. SentencePiece 0.2.3 emits this id when splitting stops.
     pub fn emit_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
         let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
         match row {
@@ -164,7 +165,8 @@ impl Dictionary {
         }
     }
 
-    /// Returns the result for an Unused row that is not split again: its id in 0.2.1, unknown in 0.2.3.
+    /// Returns the result for an Unused row that is not split again: the id of the row in SentencePiece 0.2.1, unknown
+    /// in 0.2.3.
     pub fn settle(&self, emit: Emit) -> Emit {
         match (emit, self.reach) {
             (Emit::Unused(_), Reach::SentencePiece(Line::V0_2_3)) => Emit::Unknown,

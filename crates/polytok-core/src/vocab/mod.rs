@@ -23,7 +23,7 @@ pub struct Vocab {
     odd_rows: Vec<Row>,
 }
 
-/// The columns of a [`VocabColumns`], or of a file.
+/// The columns of a vocabulary, either from a [`VocabColumns`] or from a file.
 #[derive(Debug)]
 struct VocabTables {
     blob: Table<u8>,
@@ -35,11 +35,11 @@ struct VocabTables {
     active_kinds: Option<Vec<Kind>>,
 }
 
-/// The row of each id, in memory that does not grow with a hostile, large id.
+/// The row of each id. A single very large id in a hostile file does not enlarge the memory.
 #[derive(Debug)]
 enum RowOfId {
     Same,
-    /// The rows by id, with [`NO_ROW`] for an id that is not used.
+    /// The row at the index of each id; [`NO_ROW`] for an unused id.
     Dense(Vec<Row>),
     Sparse(HashMap<TokenId, Row>),
 }
@@ -142,7 +142,8 @@ impl Vocab {
     #[inline]
     pub fn id(&self, row: Row) -> TokenId {
         match self.rows {
-            // The id is not read from its table, because that memory may not be cached.
+            // If ids equal row numbers, the id is not read from the column of ids, which can be missing in the
+            // processor's cache.
             RowOfId::Same => TokenId(row.0),
             _ => self.columns.ids[row.index()],
         }
@@ -160,13 +161,14 @@ impl Vocab {
         self.columns.wide_scores.as_ref().map_or_else(|| self.score(row) as f64, |scores| scores[row.index()])
     }
 
-    /// Returns the kind of a row in the file. Tables are built from it.
+    /// Returns the kind of a row in the file, from which tables are built.
     #[inline]
     pub fn kind(&self, row: Row) -> Kind {
         self.columns.kinds[row.index()]
     }
 
-    /// Returns the kind of a row after vocabulary restriction. It decides emission and decoding.
+    /// Returns the kind of a row after vocabulary restriction, which decides whether the row is emitted and how the row
+    /// is decoded.
     #[inline]
     pub fn active_kind(&self, row: Row) -> Kind {
         self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row.index()])
@@ -182,7 +184,7 @@ impl Vocab {
         self.odd_rows().filter(move |&row| self.kind(row) == kind)
     }
 
-    /// Reports whether every row's id equals its number.
+    /// Reports whether the id of every row equals the row number.
     #[inline]
     pub fn is_in_order(&self) -> bool {
         matches!(self.rows, RowOfId::Same)
@@ -217,7 +219,7 @@ impl Stored for Vocab {
     }
 
     fn read(part: &FilePart) -> Result<Vocab> {
-        // The kinds are copied, so that they stay valid if the file changes.
+        // The kinds are copied, so that a change of the file cannot make the kinds invalid.
         let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
             Ok(kinds) => Ok(kinds.to_vec()),
             Err(_) => Err(part.wrong("kinds", "are not 1 to 6")),

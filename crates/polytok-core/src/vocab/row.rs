@@ -1,10 +1,10 @@
-//! A row of the vocabulary: the number of an entry in the order of the file, which is not its id.
+//! A row of the vocabulary: the index of an entry in the order of the file, which can differ from the id of the entry.
 
 use std::fmt;
 
 use bytemuck::{Pod, Zeroable};
 
-/// The number of an entry in the order of the file.
+/// The index of an entry in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Row(pub u32);

@@ -14,8 +14,8 @@ const SIX_BITS: [u8; 256] = {
     table
 };
 
-/// Decodes strict base64 with padding into `bytes`. Returns `None` for any other text, also if padding bits are not
-/// zero.
+/// Decodes strict base64 with padding into `bytes`. Returns `None` for any other text, including text whose padding
+/// bits are not zero.
 pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     bytes.clear();
     if !text.len().is_multiple_of(4) {

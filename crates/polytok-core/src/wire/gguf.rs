@@ -1,9 +1,9 @@
 //! Reads GGUF's metadata: finds the position of every value, and reads and writes arrays of strings.
 //!
 //! A file has a header (magic, version, number of tensors, number of keys), then keys with typed values, little or big
-//! endian. The tensors after the metadata are never read. Reference: ggml's gguf.cpp. python/polytok/formats/gguf.py
-//! interprets the keys, using the position of each value. Cost: one pass over the metadata. No memory is reserved for a
-//! length before the file is known to have the data; arrays do not nest, as in llama.cpp.
+//! endian. The tensors after the metadata are never read. Reference: ggml's gguf.cpp. The Python module
+//! polytok.formats.gguf interprets the values by their positions. Cost: one pass over the metadata. Memory for a length
+//! is reserved only if the file has the data. Arrays do not nest, as in llama.cpp.
 
 mod texts;
 
@@ -15,10 +15,10 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::wire::show;
 
-/// The highest number of keys that is read; no model has more. Each key takes much more memory than its bytes in the
-/// file.
+/// The maximum number of keys; no known model has more. The limit is needed because a key takes much more memory than
+/// space in the file.
 const MAX_KEYS: u64 = 1 << 13;
-/// The highest length of a string, as in llama.cpp.
+/// The maximum length of a string, as in llama.cpp.
 const MAX_STRING_BYTES: u64 = 1 << 30;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
@@ -28,7 +28,7 @@ const ARRAY: u32 = 9;
 pub struct Metadata {
     /// The version: 2 or 3, which have the same layout.
     pub version: u32,
-    /// Whether numbers are big endian.
+    /// True if numbers are big endian.
     pub big_endian: bool,
     /// The number of tensors.
     pub tensors: u64,
@@ -43,13 +43,13 @@ pub struct Metadata {
 pub struct GgufEntry {
     /// The key's bytes.
     pub key: Range<usize>,
-    /// The number of the value's type in GGUF's table.
+    /// The type of the value, as a number in GGUF's table of types.
     pub kind: u32,
-    /// The type of an array's elements, or `kind` again.
+    /// The type of an array's elements; equal to `kind` if the value is not an array.
     pub element: u32,
-    /// The number of elements of an array, or 1.
+    /// The number of elements of an array; 1 if the value is not an array.
     pub count: u64,
-    /// The range of the value's bytes, which follow the type and length of an array, or the length of a string.
+    /// The range of the value's bytes, without the type and the length of an array and without the length of a string.
     pub value: Range<usize>,
 }
 
@@ -58,11 +58,11 @@ pub struct GgufEntry {
 pub struct GgufTexts {
     /// The bytes of all texts.
     pub blob: Vec<u8>,
-    /// The offsets of the texts in `blob`, one more than the number of texts.
+    /// The offset in `blob` at which each text begins, then the length of `blob`.
     pub offsets: Vec<u32>,
 }
 
-/// Reads the metadata of a file, or of the start of a file that contains all metadata.
+/// Reads the metadata of a file; `data` can be only the start of the file if the start contains all metadata.
 pub fn read(data: &[u8]) -> Result<Metadata> {
     let mut reader = GgufReader { data, at: 0, big_endian: false };
     if reader.take(4, "the magic")? != b"GGUF" {
@@ -106,7 +106,7 @@ pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> 
     Ok(texts)
 }
 
-/// Writes the bytes of an array's value, which `strings` reads.
+/// Writes the bytes of an array's value in the form that `strings` reads.
 pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(texts.blob.len() + 8 * texts.len());
     for text in texts.iter() {
@@ -253,7 +253,7 @@ impl<'a> GgufReader<'a> {
         Ok(())
     }
 
-    /// Returns the number of bytes of a number of this type.
+    /// Returns the size in bytes of a number of this type.
     fn width(&self, kind: u32) -> Result<u64> {
         match kind {
             0 | 1 | 7 => Ok(1),

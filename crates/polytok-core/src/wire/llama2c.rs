@@ -1,8 +1,9 @@
-//! Reads and writes llama2.c's `tokenizer.bin`: the length of the longest token as u32, then records {f32 score, u32
-//! length, bytes} to the end, little endian.
+//! Reads and writes llama2.c's `tokenizer.bin`. The file has the length of the longest token as u32, then records {f32
+//! score, u32 length, bytes}, all little endian.
 //!
-//! The number of tokens is not stored (the checkpoint has it), so the records run to the end of the file. llama2.c's
-//! code fixes the first tokens: 0 is unknown, 1 and 2 are BOS and EOS, 3 to 258 are the bytes. Cost: one pass.
+//! The number of tokens is stored in the checkpoint, not in this file, so the records run to the end of the file.
+//! llama2.c's code fixes the first tokens: 0 is unknown, 1 and 2 are BOS and EOS, 3 to 258 are the bytes. Cost: one
+//! pass.
 
 use super::{no_rows, push_row, rows, show};
 use crate::error::{Error, Result};
@@ -59,7 +60,7 @@ fn kind(id: usize, text: &[u8]) -> Kind {
     }
 }
 
-/// Writes a vocabulary whose ids are its row numbers.
+/// Writes a vocabulary in which every id is the row number.
 pub fn write(columns: &VocabColumns) -> Result<Vec<u8>> {
     let longest = rows(columns).map(<[u8]>::len).max().unwrap_or(0) as u32;
     let mut out = longest.to_le_bytes().to_vec();

@@ -1,7 +1,8 @@
 //! Reads minbpe's merges: lines `left SP right`. Line t defines the id 256 + t; the lower ids are the 256 bytes.
 //!
-//! The text of an id is its two texts concatenated. With merges that double a token, t lines produce a text of 2^t
-//! bytes, so the caller limits the sum of all texts. Cost: one pass over the lines, plus the texts.
+//! The text of a merged id is the text of the left id followed by the text of the right id. A merge of a token with
+//! itself doubles the length, so t lines can produce a text of 2^t bytes. Therefore the caller limits the total length
+//! of all texts. Cost: one pass over the lines, plus the texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use super::{decimal, lines, no_rows, push_row, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// The merges and their tokens.
+/// The merges, and the vocabulary that the merges define.
 #[derive(Debug)]
 pub struct Merges {
     /// The left id, right id and merged id of each merge, in file order.
@@ -19,8 +20,8 @@ pub struct Merges {
     pub columns: VocabColumns,
 }
 
-/// Reads the lines of merges, the first of which is line `first_line` of the file; `max_bytes` is the largest sum of
-/// all texts' bytes that is accepted.
+/// Reads the lines of merges. The first line of `data` is line `first_line` of the file. The texts of all tokens can
+/// have `max_bytes` bytes in total.
 pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
     let mut columns = no_rows();
     for byte in 0..=255u8 {

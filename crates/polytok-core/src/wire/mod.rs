@@ -1,9 +1,10 @@
-//! Converts big columns of files to vocabulary columns and back: pure functions of bytes, one file per format.
+//! Converts the large columns of vocabulary files to [`VocabColumns`] and back: pure functions of bytes, with a module
+//! for each format.
 //!
-//! The structure around the columns (headers, options, detection) is read in Python. Everything here takes hostile
-//! bytes: lengths are checked before they are used, no memory is reserved for a length before the file is known to have
-//! the data, nothing recurses, and every error is an [`Error::Format`] that names the line, piece or byte. Maps keyed
-//! by a file's bytes use the standard library's keyed hash, so that no file can make them slow.
+//! The structure around the columns (headers, options, detection) is read in Python. Every function is safe for hostile
+//! bytes: lengths are checked before use, memory for a length is reserved only if the file has the data, nothing
+//! recurses, and every error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a file's bytes
+//! use the standard library's keyed hash, so that no file can make them slow.
 
 mod base64;
 pub mod gguf;
@@ -21,12 +22,12 @@ mod texts;
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// Returns columns without rows; `offsets` has its leading 0.
+/// Returns columns without rows; `offsets` has only the leading 0.
 fn no_rows() -> VocabColumns {
     VocabColumns { offsets: vec![0], ..VocabColumns::default() }
 }
 
-/// Appends a row. Returns an error if the blob exceeds its 32-bit offsets.
+/// Appends a row. Returns an error if the blob is too long for 32-bit offsets.
 #[inline]
 fn push_row(columns: &mut VocabColumns, bytes: &[u8], id: u32, score: f32, kind: Kind) -> Result<()> {
     columns.blob.extend_from_slice(bytes);
@@ -62,8 +63,8 @@ fn rows(columns: &VocabColumns) -> impl Iterator<Item = &[u8]> {
     (0..columns.ids.len()).map(|row| text(columns, row))
 }
 
-/// Returns the lines of a text file with their numbers from 1. Lines end with LF, CR LF or CR; after the last line end
-/// there is no further, empty line.
+/// Returns the lines of a text file with their numbers from 1. Lines end with LF, CR LF or CR; a line end at the end of
+/// the file does not start another line.
 fn lines(mut data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut number = 0;
     std::iter::from_fn(move || {
@@ -87,7 +88,7 @@ fn decimal(digits: &[u8]) -> Option<u32> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Formats bytes of a file for an error message: quoted, escaped, and truncated if they are long.
+/// Formats bytes of a file for an error message: quotes, escapes and truncates the bytes.
 fn show(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);

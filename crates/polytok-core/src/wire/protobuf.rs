@@ -1,7 +1,8 @@
 //! Reads the protobuf wire format: the fields of a message in order, without a schema.
 //!
 //! Reference: the encoding chapter of the protobuf documentation. A field is a varint `number << 3 | type` and a value;
-//! the groups of old files are skipped as a whole. Cost: one pass; groups nest on a list, not on the call stack.
+//! the groups of old files are skipped as a whole. Cost: one pass. Nested groups are kept in a list, not on the call
+//! stack.
 
 use crate::error::{Error, Result};
 
@@ -21,13 +22,13 @@ pub enum FieldValue<'a> {
 /// One field of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<'a> {
-    /// The number of the field, 1 to 2^29 - 1.
+    /// The field number, from 1 to 2^29 - 1.
     pub number: u32,
     /// The value of the field.
     pub value: FieldValue<'a>,
-    /// The bytes of the whole field, including the tag.
+    /// The bytes of the field, including the tag.
     pub raw: &'a [u8],
-    /// The start of the field in the message.
+    /// The offset of the field in the message.
     pub at: usize,
 }
 
@@ -119,7 +120,7 @@ impl<'a> MessageFields<'a> {
         for shift in (0..70).step_by(7) {
             let byte = *self.data.get(self.at).ok_or_else(|| broken(start, "the data ends within a number"))?;
             self.at += 1;
-            // The tenth byte has one bit left; the others are dropped, as protobuf does.
+            // Only the lowest bit of the tenth byte fits into 64 bits; the higher bits are dropped, as in protobuf.
             value |= u64::from(byte & 0x7F) << shift;
             if byte < 0x80 {
                 return Ok(value);
@@ -171,7 +172,7 @@ pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Returns the number of bytes of a varint.
+/// Returns the length in bytes of a value as a varint.
 pub fn varint_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }

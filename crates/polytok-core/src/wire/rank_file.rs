@@ -2,12 +2,12 @@
 //!
 //! Reference: `load_tiktoken_bpe` of tiktoken. Lines end as in Python's `bytes.splitlines`, empty lines are skipped,
 //! and the two fields are split at white space. Ranks may have gaps. An empty token is written `=`, as in whisper's
-//! multilingual.tiktoken: base64 of nothing is nothing, and a line of one field cannot be read.
+//! multilingual.tiktoken: the base64 of an empty token is empty, and a line with a single field cannot be read.
 //!
-//! Two things are stricter than in tiktoken. Base64 must be valid: Python drops characters outside of its alphabet, so
-//! a damaged file would load as a different vocabulary. No rank and no token can occur twice: tiktoken fails on a
-//! repeated rank; for a repeated token it takes the last rank and Hunyuan's own loader the first. Cost: one pass and
-//! two maps.
+//! This reader is stricter than tiktoken in two points. Base64 must be valid: Python drops characters outside of its
+//! alphabet, so a damaged file would load as a different vocabulary. No rank and no token can occur twice: tiktoken
+//! fails on a repeated rank. For a repeated token, tiktoken uses the last rank, but Hunyuan's own loader uses the first
+//! rank. Cost: one pass over the lines, and two maps.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::{base64, decimal, lines, no_rows, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
-/// The text of an empty token. Python's base64 reads it as no bytes.
+/// The base64 text of an empty token, which Python's base64 decodes to an empty token.
 const EMPTY: &[u8] = b"=";
 
 /// Reads all lines, in file order.

@@ -1,9 +1,10 @@
 //! Reads RWKV World's vocabulary: lines `id SP literal SP length`, in which the literal is a Python literal of a
 //! `str` or `bytes`.
 //!
-//! The reference evaluates the literal; here it is parsed: `'…'` and `"…"` with the escapes of Python (`\N{…}` would
-//! need the names of all characters and is an error), with `b` before the quote for bytes. As in Python, an unknown
-//! escape keeps its backslash. The token of a `str` is its UTF-8. Cost: one pass and two maps.
+//! The reference evaluates the literal with Python; this module parses the literal: `'…'` or `"…"`, with `b` before the
+//! quote for bytes, and with the escapes of Python. The escape `\N{…}` is an error, because it would need the names of
+//! all characters. As in Python, an unknown escape keeps its backslash. The token of a `str` is the UTF-8 of the `str`.
+//! Cost: one pass over the lines, and two maps.
 
 use std::collections::HashMap;
 
@@ -51,7 +52,7 @@ fn read_line(line: &[u8]) -> std::result::Result<(u32, Vec<u8>), String> {
     Ok((id, text))
 }
 
-/// Returns the bytes of a Python literal; the UTF-8 of a `str`.
+/// Returns the bytes of a Python literal; for a `str`, its UTF-8.
 fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let (is_bytes, quoted) = match literal {
         [b'b' | b'B', quoted @ ..] => (true, quoted),
@@ -114,7 +115,7 @@ impl LiteralBody<'_> {
 
     fn push_number(&self, number: u32, out: &mut Vec<u8>) -> std::result::Result<(), String> {
         if self.is_bytes {
-            // Three octal digits reach 511; Python keeps the low byte.
+            // Three octal digits can exceed 255; of such a number, Python keeps the low byte.
             out.push(number as u8);
             return Ok(());
         }

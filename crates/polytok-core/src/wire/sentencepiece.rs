@@ -2,10 +2,10 @@
 //! index.
 //!
 //! A piece is a message {1 text, 2 score: float = 0, 3 type: enum = NORMAL}. The SentencePiece trainer always writes
-//! the score, and writes the type only if it is not NORMAL. `details` records how the other pieces were encoded, so
-//! that a file is written back byte for byte. Python reads all other fields of the model.
+//! the score, and writes the type only if it is not NORMAL. `details` records every piece that is encoded differently,
+//! so that a file can be written back byte for byte. Python reads all other fields of the model.
 //!
-//! `details` is a sequence of records {varint: rows since the record before; u8: flags; varint: length; unknown
+//! `details` is a sequence of records {varint: rows since the preceding record; u8: flags; varint: length; unknown
 //! fields}. Cost: one pass over the file.
 
 use super::protobuf::{FieldValue, MessageFields, push_varint, split_varint, varint_len};
@@ -18,16 +18,16 @@ use crate::spec::{Kind, VocabColumns};
 pub struct ModelPieces<'a> {
     /// The pieces in columns.
     pub columns: VocabColumns,
-    /// The encodings of pieces that the trainer would have written differently; empty for most files.
+    /// The records of the pieces that are not encoded as the trainer encodes pieces; empty for most files.
     pub details: Vec<u8>,
     /// All fields of the model except the pieces, in file order.
     pub rest: Vec<u8>,
-    /// The character map of the first normalizer, if it was removed from `rest`. A character map in a later normalizer
-    /// of `rest` overrides this map.
+    /// The character map that was removed from the first normalizer in `rest`. A character map in a later normalizer of
+    /// `rest` overrides this map.
     pub charsmap: Option<&'a [u8]>,
 }
 
-/// The number of the model's normalizer field, and of the normalizer's character map field.
+/// The field number of the normalizer in a model, and of the character map in a normalizer.
 const NORMALIZER: u32 = 3;
 const CHARSMAP: u32 = 2;
 
@@ -36,8 +36,8 @@ const NO_SCORE: u8 = 1;
 /// A flag: the type was written although it is NORMAL.
 const TYPE_WRITTEN: u8 = 2;
 
-/// Checks that the bytes have the structure of a `.model`: protobuf fields to the end, and the first field 1 is a
-/// piece.
+/// Checks that the bytes have the structure of a `.model`: the bytes are protobuf fields up to the end, and the first
+/// field with number 1 is a piece.
 pub fn probe(data: &[u8]) -> Result<()> {
     let mut has_piece = false;
     for field in MessageFields::new(data) {
@@ -87,8 +87,9 @@ pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
     Ok(pieces)
 }
 
-/// Appends a normalizer without its character map to `rest`, and returns the map, which avoids copying several hundred
-/// kilobytes. Returns `None` and appends nothing unless the message is valid and has exactly one character map.
+/// Appends a normalizer without its character map to `rest`, and returns the character map. So a map of several hundred
+/// kilobytes is not copied. Returns `None` and appends nothing unless the message is valid and has exactly one
+/// character map.
 fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'a [u8]> {
     let mut charsmap_field = None;
     for field in MessageFields::new(message) {
@@ -140,7 +141,7 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         match (field.number, field.value) {
             (1, FieldValue::Bytes(bytes)) => text = bytes,
             (2, FieldValue::Fixed32(bytes)) => score = Some(f32::from_le_bytes(bytes)),
-            // A type that the enum does not have is an unknown field to protobuf, and the piece is NORMAL.
+            // For protobuf, a type outside the enum is an unknown field, so the piece is NORMAL.
             (3, FieldValue::Varint(number)) if (1..=6).contains(&(number as i32)) => {
                 kind = Some(Kind::try_from(number as u8)?);
             }
@@ -148,8 +149,8 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         }
     }
     if text.is_empty() {
-        // An empty piece of two bytes would need a row of thirteen bytes; SentencePiece loads no model with an empty
-        // piece.
+        // SentencePiece loads no model with an empty piece. The refusal also limits memory: an empty piece of two bytes
+        // would need a row of thirteen bytes.
         return Err(Error::Format("a piece must not be empty".into()));
     }
     push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;

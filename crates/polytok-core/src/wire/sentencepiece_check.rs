@@ -1,17 +1,17 @@
 //! Refuses the pieces that SentencePiece refuses to load, by the rules of versions 0.2.1 and 0.2.3.
 //!
-//! The messages are polytok's; errors are reported in the reference's order: the first invalid piece by id, then
-//! errors of the whole vocabulary. Cost: one pass and a map of all texts.
+//! The texts of the errors are polytok's own, but the order is the reference's: first the first invalid piece by id,
+//! then errors of the whole vocabulary. Cost: one pass and a map of all texts.
 
 use super::texts::TextIndex;
 use super::{rows, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, Line, VocabColumns};
 
-/// The ModelType enum, by its numbers.
+/// The ModelType enum of SentencePiece, with the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelType {
-    /// Number 1, and any absent or unknown number.
+    /// The model for number 1 and for a missing or unknown number.
     Unigram,
     /// Number 2.
     Bpe,
@@ -26,7 +26,7 @@ pub enum ModelType {
 pub struct PieceRules {
     /// The model's type.
     pub model: ModelType,
-    /// Whether text without a piece is converted to byte pieces.
+    /// True if text without a piece is converted to byte pieces.
     pub byte_fallback: bool,
     /// The version whose rules are applied.
     pub line: Line,
@@ -52,8 +52,8 @@ pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
         let kind = columns.kinds[row];
         let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
         if text == b"\0" && rules.is_newest() && (rules.byte_fallback || kind == Kind::Unused) {
-            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback it treats any NUL as unused, like polytok's
-            // reader.
+            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback, SentencePiece 0.2.3 treats any NUL as
+            // unused, and so does polytok's reader.
             continue;
         }
         check_text(text, rules).map_err(wrong)?;

@@ -1,10 +1,11 @@
-//! tekken.json's vocabulary: an array of `{"rank": r, "token_bytes": base64, "token_str": text or null}`, r = index.
+//! Reads and writes tekken.json's vocabulary: an array of `{"rank": r, "token_bytes": base64, "token_str": text or
+//! null}`, in which `r` is the index of the entry.
 //!
 //! The rules of mistral-common apply: an entry has exactly these keys, the first 256 entries are the bytes, no token
 //! repeats, and only the first `live` entries are used; the remaining entries are kept unchanged. `token_str` is for
-//! human readers and nearly always equals the decoded bytes, so only differing strings are kept. Unlike mistral-common,
-//! base64 must be strict. The entries are read one by one, never as a tree. Cost: each entry is scanned twice, to find
-//! its end and to read it.
+//! human readers and nearly always equals the decoded bytes, so a string is kept only if it differs from the decoded
+//! bytes. Unlike mistral-common, base64 must be strict. The entries are read one by one, never as a tree. Cost: each
+//! entry is scanned twice, first to find the end of the entry, then to read the fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,14 +25,13 @@ use crate::spec::{Kind, VocabColumns};
 pub struct TekkenEntries {
     /// The live entries.
     pub columns: VocabColumns,
-    /// The rows whose `token_str` differs from their decoded bytes, with that string.
+    /// The rows whose `token_str` differs from the decoded bytes, each row with this string.
     pub odd_texts: Vec<(u32, Option<String>)>,
-    /// The range of the entries after the live ones, from the start of the first to the end of the last.
+    /// The range in the JSON of the entries after the first `live` entries.
     pub unused: Option<Range<usize>>,
 }
 
-/// The layout of a vocabulary's JSON: the text before the rank, the base64 and the string of an entry, after the
-/// string, and between two entries.
+/// The layout of a vocabulary's JSON: the texts around the fields of an entry and between two entries.
 #[derive(Debug)]
 pub struct Layout {
     /// The text before the rank.
@@ -44,7 +44,7 @@ pub struct Layout {
     pub end: String,
     /// The text between two entries.
     pub separator: String,
-    /// Whether characters beyond ASCII are escaped.
+    /// True if characters beyond ASCII are escaped.
     pub ascii: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn vocab_range(data: &[u8]) -> Result<Range<usize>> {
     Ok(range_in(data, vocab.get()))
 }
 
-/// Reads the array; the row of index i gets the id `first_id` + i.
+/// Reads the array; the entry at index `i` gets the id `first_id + i`.
 pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
     let mut reader = TekkenReader {
         vocab,
@@ -115,13 +115,13 @@ fn write_text(text: Option<&str>, ascii: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the range of a part of some bytes.
+/// Returns the range of `part` in `data`; `part` must be a slice of `data`.
 fn range_in(data: &[u8], part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - data.as_ptr().addr();
     start..start + part.len()
 }
 
-/// Returns an error's text, without the line and column that serde_json adds to polytok's own errors.
+/// Returns the text of an error; removes the line and the column that serde_json adds to polytok's own errors.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -129,7 +129,7 @@ fn message(error: &serde_json::Error) -> String {
     format!("vocab: {}", own_text.unwrap_or(&text))
 }
 
-/// The value of the key `vocab` of a JSON object, which must have the key exactly once.
+/// The value of the key `vocab` of a JSON object; the object must have the key exactly once.
 struct TekkenDocument<'a>(&'a RawValue);
 
 impl<'de> Deserialize<'de> for TekkenDocument<'de> {
@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for &mut TekkenReader<'_> {
         f.write_str("an array of entries")
     }
 
-    /// Returns the number of entries, at most `live`.
+    /// Returns the number of entries that are read, at most `live`.
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<u32, A::Error> {
         for index in 0..self.live {
             let Some(entry) = seq.next_element::<&RawValue>()? else { return Ok(index) };
@@ -189,7 +189,7 @@ impl<'de> Visitor<'de> for &mut TekkenReader<'_> {
 }
 
 impl TekkenReader<'_> {
-    /// Reads the entry with an index and appends its row.
+    /// Reads the entry at `index` and appends a row for the entry.
     fn read_entry(&mut self, index: u32, json: &str) -> std::result::Result<(), String> {
         let entry: TekkenEntry = serde_json::from_str(json).map_err(|error| error.to_string())?;
         if entry.rank != u64::from(index) {
@@ -210,7 +210,7 @@ impl TekkenReader<'_> {
     }
 }
 
-/// An entry, which has all three keys exactly once.
+/// An entry; each of the three keys must occur exactly once.
 struct TekkenEntry<'a> {
     rank: u64,
     token_bytes: Cow<'a, str>,
@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for EntryKeys {
     }
 }
 
-/// A string, borrowed from the JSON if it has no escapes.
+/// A string, which is borrowed from the JSON if the string has no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -275,7 +275,7 @@ mod tests {
         format!(r#"{{"rank":{rank},"token_bytes":"{encoded}","token_str":{text}}}"#)
     }
 
-    /// The 256 bytes and some entries.
+    /// The columns of a vocabulary with the 256 bytes and some longer entries.
     fn array(more: &[String]) -> String {
         let text = |byte: u8| {
             if byte < 128 { serde_json::json!(char::from(byte).to_string()).to_string() } else { "null".into() }

@@ -1,7 +1,7 @@
 //! Finds rows with the same text.
 //!
-//! The set is an open-addressing table of row numbers, at most half full. The seed of its hash is a hash of all texts,
-//! so that no file can make lookups slow. A hash map keyed by slices would need six times the memory.
+//! The set is an open-addressing table of row numbers, at most half full. The seed of the hash function is a hash of
+//! all texts, so that no file can make lookups slow. A hash map keyed by slices would need six times the memory.
 
 use super::text;
 use crate::hash::hash_bytes;
@@ -10,8 +10,8 @@ use crate::spec::VocabColumns;
 /// A set of rows of a vocabulary; no two rows of the set have the same text.
 pub(super) struct TextIndex<'a> {
     columns: &'a VocabColumns,
-    /// The slots of the table: row + 1 in the low bits and a part of the hash in the high bits, or 0 for a free slot.
-    /// The number of slots is a power of two.
+    /// The slots of the table. A used slot has `row + 1` in the low bits and a part of the hash in the high bits; a
+    /// free slot is 0. The number of slots is a power of two.
     slots: Vec<u32>,
     row_mask: u32,
     seed: u64,
@@ -33,7 +33,7 @@ impl<'a> TextIndex<'a> {
         TextIndex { columns, slots, row_mask, seed: hash_bytes(&columns.blob, columns.ids.len() as u64) }
     }
 
-    /// Adds a row. If the set already has a row with the same text, returns that row and adds nothing.
+    /// Adds a row to the set. If the set has a row with the same text, returns that row and adds nothing.
     pub(super) fn insert(&mut self, row: usize) -> Option<usize> {
         let row_text = text(self.columns, row);
         let mask = self.slots.len() - 1;
@@ -52,7 +52,7 @@ impl<'a> TextIndex<'a> {
     }
 }
 
-/// Returns the first row that repeats the text of an earlier row, as (earlier row, row).
+/// Finds the first row that repeats the text of an earlier row; returns the earlier row, then the repeating row.
 pub(super) fn find_repeated_text(columns: &VocabColumns) -> Option<(usize, usize)> {
     let mut texts = TextIndex::new(columns);
     (0..columns.ids.len()).find_map(|row| texts.insert(row).map(|first| (first, row)))

@@ -1,4 +1,4 @@
-//! A pattern run by polytok and by `fancy_regex`.
+//! Runs a pattern by polytok and by `fancy_regex`, and compares the matches.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use polytok_pattern::{Cursor, Splitter};
 
 use crate::patterns::{ODD, PUBLISHED};
 
-/// A compiled pattern and the reference's.
+/// A pattern that is compiled by polytok, and the pattern that is compiled by the reference.
 pub(crate) struct ComparedPattern {
     pub(crate) name: String,
     pub(crate) splitter: Splitter,
@@ -18,8 +18,8 @@ impl ComparedPattern {
         ComparedPattern::with_reference(name, pattern, pattern)
     }
 
-    /// Compiles `pattern` for polytok, and `reference` for `fancy_regex` if polytok runs the pattern by its scanner.
-    /// Otherwise the pattern itself is the reference's.
+    /// Compiles `pattern` for polytok, and `reference` for `fancy_regex` if polytok runs the pattern by its scanner. If
+    /// polytok runs the pattern by the general engine, `pattern` itself is compiled for `fancy_regex`.
     pub(crate) fn with_reference(name: &str, pattern: &str, reference: &str) -> ComparedPattern {
         let splitter = Splitter::compile(pattern).unwrap();
         let reference = if splitter.is_scanner() { reference } else { pattern };
@@ -35,7 +35,7 @@ impl ComparedPattern {
     }
 }
 
-/// The published patterns, and after them the odd ones.
+/// The published patterns, followed by the odd patterns.
 pub(crate) static COMPARED_PATTERNS: LazyLock<Vec<ComparedPattern>> = LazyLock::new(|| {
     let odd = ODD.iter().map(|pattern| (*pattern, *pattern));
     PUBLISHED.into_iter().chain(odd).map(|(name, pattern)| ComparedPattern::new(name, pattern)).collect()
@@ -45,14 +45,14 @@ pub(crate) fn published_patterns() -> &'static [ComparedPattern] {
     &COMPARED_PATTERNS[..PUBLISHED.len()]
 }
 
-/// The pieces that `Splitter::split` finds.
+/// Returns the pieces that `Splitter::split` finds.
 pub(crate) fn pieces(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     splitter.split(text, |start, end| pieces.push((start, end))).unwrap();
     pieces
 }
 
-/// The pieces that `Splitter::fill` finds.
+/// Returns the pieces that `Splitter::fill` finds.
 pub(crate) fn pieces_in_bulk(splitter: &Splitter, text: &str) -> Vec<(usize, usize)> {
     let (mut cursor, mut room, mut pieces) = (Cursor::new(), [(0, 0); 128], Vec::new());
     loop {

@@ -1,4 +1,4 @@
-//! Patterns outside the family of the scanner, which the general engine runs.
+//! Tests the patterns outside the scanner's family, which the general engine runs.
 
 use polytok_pattern::{Error, Splitter};
 
@@ -28,7 +28,7 @@ fn giving_up_is_an_error_with_the_offset() {
     assert!(matches!(&error, Error::Search(text) if text.contains("at byte 2:")), "{error}");
 }
 
-/// Texts longer than the limit of steps of the general engine, with the only match at the end.
+/// The texts need more steps than the limit of the general engine, and the only match is at the end.
 #[test]
 fn a_distant_match_is_found() {
     let text = "ab c\n".repeat(400_000);
@@ -64,7 +64,8 @@ fn attempts_find_what_a_search_finds() {
     }
 }
 
-/// A pattern that needs many steps at a few offsets of a long text is run; at many offsets, the search is an error.
+/// A search that needs many steps at a few offsets of a long text succeeds; a search that needs many steps at many
+/// offsets is an error.
 #[test]
 fn a_search_with_too_many_hard_offsets_is_an_error() {
     let splitter = Splitter::compile(r"(?=(?:a(?!b))+c)x|(?<!a)y").unwrap();
@@ -93,6 +94,6 @@ fn a_match_before_the_last_one_is_an_error() {
             "{pattern}: {error:?}"
         );
     }
-    // If matches do not overlap, \K in a look-behind is allowed.
+    // A `\K` in a look-behind is allowed if no matches overlap.
     assert_eq!(pieces(&Splitter::compile(r"(?<=\Ka)b").unwrap(), "abab"), [(0, 2), (2, 4)]);
 }

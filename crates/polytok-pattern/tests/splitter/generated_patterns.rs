@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::compared::{ComparedPattern, pieces, pieces_in_bulk};
 use crate::texts::{config, text};
 
-/// A character or a class; most of the classes overlap.
+/// Generates a character or a class; most of the classes overlap.
 fn atom() -> impl Strategy<Value = String> {
     let atoms = [
         "a",
@@ -48,7 +48,7 @@ fn item() -> impl Strategy<Value = String> {
     prop_oneof![8 => run(), 2 => group, 1 => look, 1 => Just("$".to_string())]
 }
 
-/// A pattern, and an equivalent pattern for the reference.
+/// Generates a pattern, and an equivalent pattern for the reference.
 fn pattern() -> impl Strategy<Value = (String, String)> {
     let sequences = prop::collection::vec(prop::collection::vec(item(), 1..5), 1..5);
     sequences.prop_map(|all| {
@@ -59,7 +59,7 @@ fn pattern() -> impl Strategy<Value = (String, String)> {
 
 /// Joins items, with an empty group before each item that equals the item two places earlier. `fancy_regex` (at least
 /// 0.19 to 0.20) rewrites `a+b?a+` to `a+(?:b?a+)?`, so that the pattern matches a single `a`. Other engines and
-/// polytok's scanner do not.
+/// polytok's scanner run `a+b?a+` as written.
 fn separated(items: &[String]) -> String {
     let is_repeated = |at: usize| at > 1 && items[at] == items[at - 2];
     items
@@ -78,7 +78,7 @@ proptest! {
         leaves_gaps in prop::bool::weighted(0.9),
         texts in prop::collection::vec(text("aaabbBAcé .'1\n\r ", 14), 8),
     ) {
-        // Only patterns that leave no gap have a rule.
+        // A pattern has a rule only if the matches leave no gap.
         let rest = if leaves_gaps { "" } else { r"|\s|\S" };
         let compared = ComparedPattern::with_reference(&pattern, &(pattern.clone() + rest), &(reference + rest));
         texts.iter().for_each(|text| compared.check(text));

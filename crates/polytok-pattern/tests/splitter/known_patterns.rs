@@ -1,4 +1,4 @@
-//! Published and odd patterns on many texts.
+//! Tests published and odd patterns on many texts.
 
 use std::path::PathBuf;
 
@@ -88,8 +88,8 @@ fn pieces_that_begin_before_a_run() {
 
 #[test]
 fn every_code_point() {
-    // Each code point between two letters, after a space, and alone on a line. One call checks many, because calls take
-    // the time.
+    // Tests each code point between two letters, after a space, and alone on a line. A call checks many code points,
+    // because most of the time is spent in calls.
     for compared in published_patterns() {
         compared.splitter.prepare();
         let mut text = String::new();
@@ -134,7 +134,7 @@ fn nasty_texts() {
     }
 }
 
-/// Texts that a quadratic scanner would need hours for.
+/// The texts would take a quadratic scanner hours.
 #[test]
 fn worst_cases_are_linear() {
     const SIZE: usize = 1 << 20;
@@ -184,7 +184,8 @@ fn corpus() {
     };
     for file in files {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
-        // One part at the start, in the middle and at the end of each file. A part can begin or end inside a character.
+        // Tests an excerpt from the start, the middle and the end of each file. An excerpt can begin or end inside a
+        // character.
         for at in [0, bytes.len() / 2, bytes.len().saturating_sub(12_000)] {
             let chunk = &bytes[at..(at + 12_000).min(bytes.len())];
             let text = String::from_utf8_lossy(chunk);

@@ -1,4 +1,4 @@
-//! `Splitter` against `fancy_regex`, whose `find_iter` is what tiktoken splits with.
+//! Compares `Splitter` with `fancy_regex`; tiktoken splits texts with the function `find_iter` of `fancy_regex`.
 
 mod compared;
 mod general_engine;

@@ -22,7 +22,7 @@ const KIMI: &str = concat!(
     r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 );
 
-/// BERT's two split steps as one pattern, with fewer marks.
+/// BERT's two split steps as one pattern, with fewer punctuation marks.
 const BERT: &str = r"[^\s[!-/\x{4E00}-\x{9FFF}]]+|[[!-/\x{4E00}-\x{9FFF}]&&\S]";
 
 /// Patterns that are published with vocabularies.
@@ -40,7 +40,7 @@ pub(crate) const PUBLISHED: [(&str, &str); 11] = [
     ("bert", BERT),
 ];
 
-/// Patterns that leave gaps, that fail after a long run, or that match less than they could.
+/// Patterns whose matches leave gaps, fail after a long run, or are shorter than the longest possible match.
 pub(crate) const ODD: [&str; 14] = [
     r"\s*[\r\n]|x",
     r"\p{L}+\d",

@@ -1,4 +1,4 @@
-//! The syntax of the scanner's family, and versions of Unicode.
+//! Tests the syntax of the scanner's family, and versions of Unicode.
 
 use polytok_pattern::Splitter;
 
@@ -6,7 +6,7 @@ use crate::compared::ComparedPattern;
 
 #[test]
 fn patterns_for_an_older_version_of_unicode_are_scanners() {
-    // U+A7DC and U+1C8A are letters since 16.0.
+    // U+A7DC and U+1C8A have been letters since Unicode 16.0.
     let text = "a\u{A7DC} \u{1C8A}\u{301} 12\u{10D40}!\n x";
     let patterns = [
         r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",

@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 
-/// Characters of all classes that split patterns distinguish, with those that are often mistaken for another class.
+/// Characters of all classes that split patterns distinguish, including characters that are often assigned to a wrong
+/// class.
 pub(crate) const ALPHABET: &str = concat!(
     "aabbcxstrevmldkSTREVMLDK''''    \t\r\r\n\n\u{85}\u{A0}\u{3000}\u{2028}\u{0}.,!/_-+$",
     "019٣९Ⅷ²½éßÉſ\u{212A}ΣσςДдǅǈʰˆ々ªאعक漢字ひカ한\u{301}\u{93F}\u{20DD}😀👍\u{1F3FD}\u{200D}\u{FE0F}\u{FFFD}\u{10FFFF}𝐀𠀀",
 );
 
-/// Texts of up to `len` parts: runs of one character, and single characters.
+/// Generates texts of up to `len` parts; a part is a single character or a run of one character.
 pub(crate) fn text(alphabet: &'static str, len: usize) -> impl Strategy<Value = String> {
     let chars: Vec<char> = alphabet.chars().collect();
     let run = (prop::sample::select(chars), 1..5usize, 0..4u8);
@@ -17,14 +18,15 @@ pub(crate) fn text(alphabet: &'static str, len: usize) -> impl Strategy<Value = 
     })
 }
 
-/// Texts in parts, each part of one alphabet, long enough to fill blocks.
+/// Generates texts that fill blocks; a text has several parts, and each part uses one alphabet.
 pub(crate) fn long_text() -> impl Strategy<Value = String> {
     let alphabets = ["abcdestrevmlABC '.,", "x \n\r\t", "'sStTrevlLdDm a.", "019 a.", ALPHABET];
     let part = prop::sample::select(alphabets.to_vec()).prop_flat_map(|alphabet| text(alphabet, 60));
     prop::collection::vec(part, 1..12).prop_map(|parts| parts.concat())
 }
 
-/// Long runs of one character, or of a few characters mostly of one class, with short texts between the runs.
+/// Generates long runs with short texts between the runs; a run repeats one character, or mixes a few characters mostly
+/// of one class.
 pub(crate) fn long_runs() -> impl Strategy<Value = String> {
     let alphabets = [
         "a",
@@ -55,7 +57,8 @@ pub(crate) fn long_runs() -> impl Strategy<Value = String> {
     (prop::collection::vec(parts, 1..5), text(ALPHABET, 4)).prop_map(|(parts, end)| parts.concat() + &end)
 }
 
-/// The settings of a property test. Failed cases go to no file: a failure that was found is a test of its own.
+/// Returns the settings of a property test. Failed cases are not saved to a file; write a separate test for each
+/// failure.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }

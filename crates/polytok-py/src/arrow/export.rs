@@ -1,4 +1,4 @@
-//! Columns that are returned: Python objects whose capsules other packages read. Their buffers are shared, never
+//! Returns columns as Python objects, whose capsules other packages read. The buffers of a column are shared, never
 //! copied.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -23,7 +23,7 @@ pub struct PyArrowArray(pub ArrayData);
 
 #[pymethods]
 impl PyArrowArray {
-    /// Returns capsules of the schema and of the array. A requested schema is ignored, which Arrow allows.
+    /// Returns capsules of the schema and of the array. Ignores a requested schema, which Arrow allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -44,7 +44,7 @@ impl PyArrowArray {
     }
 }
 
-/// An Arrow stream: arrays of one type, one for each chunk of the input.
+/// An Arrow stream of arrays of one type, with an array for each chunk of the input.
 #[pyclass(frozen, name = "ArrowStream")]
 pub struct PyArrowStream {
     data_type: DataType,
@@ -59,7 +59,7 @@ impl PyArrowStream {
 
 #[pymethods]
 impl PyArrowStream {
-    /// Returns a capsule of a new stream over all arrays. A requested schema is ignored, which Arrow allows.
+    /// Returns a capsule of a new stream over all arrays. Ignores a requested schema, which Arrow allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -85,7 +85,8 @@ fn schema_capsule<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Capsul
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// The state of a stream that is being read. The stream of the crate arrow-array only has tables.
+/// The state of a stream that is being read. The crate arrow-array cannot export this stream, because a stream
+/// of the crate has only tables.
 struct Running {
     data_type: DataType,
     rest: std::vec::IntoIter<ArrayData>,
@@ -108,14 +109,14 @@ impl Running {
     }
 }
 
-/// The state of a stream.
+/// Returns the state of a stream.
 ///
 /// # Safety
 ///
-/// The stream must be from `Running::stream` and not released, and the reader must not read it in two threads at the
-/// same time.
+/// The stream must be from `Running::stream` and must not be released; two threads must not read the stream at the same
+/// time.
 unsafe fn running<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut Running {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller guarantees that the stream is from `Running::stream` and not released.
     unsafe { &mut *(*stream).private_data().cast::<Running>() }
 }
 

@@ -22,12 +22,12 @@ use crate::errors::to_python;
 pub struct Chunks {
     pub data_type: DataType,
     pub chunks: Vec<Texts>,
-    /// True if the object has a stream, false if it has one array.
+    /// True if the object has a stream, false if the object has a single array.
     pub is_stream: bool,
 }
 
 /// Reads the texts of an object with `__arrow_c_array__` or `__arrow_c_stream__` as one column. Several chunks are
-/// joined, which copies them.
+/// copied to one chunk.
 pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
     let mut chunks = chunks(object)?.chunks;
     Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::joined(&chunks) })
@@ -60,20 +60,20 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
     let [schema, array] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
     let schema = pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
     let array = pointer(array, c"arrow_array").ok_or_else(wrong)?;
-    // SAFETY: by Arrow's capsule interface, capsules with these names have such structs. `from_raw` marks the structs
-    // as released.
+    // SAFETY: by Arrow's capsule interface, capsules with these names have a schema and an array. `from_raw` marks the
+    // structs as released.
     let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
     let data_type = text_type(&schema)?;
     Ok((data_type.clone(), checked(array, data_type)?))
 }
 
 /// Reads all arrays of the stream of an object, which `__arrow_c_stream__` returns as a capsule. Releases the GIL,
-/// because another thread of the stream can need it.
+/// because another thread of the stream can need the GIL.
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
     let given = object.call_method0("__arrow_c_stream__")?;
     let wrong = || not_capsules(object, "__arrow_c_stream__", "the capsule arrow_array_stream");
     let pointer = pointer(&given, c"arrow_array_stream").ok_or_else(wrong)?;
-    // SAFETY: by Arrow's capsule interface, a capsule with this name has such a struct.
+    // SAFETY: by Arrow's capsule interface, a capsule with this name has a stream.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer) };
     object.py().detach(|| {
         let mut schema = FFI_ArrowSchema::empty();
@@ -123,7 +123,7 @@ fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
     message.map_or_else(String::new, |text| text.to_string_lossy().into_owned())
 }
 
-/// The type of a schema, which must be a type of texts.
+/// Returns the type of a schema, which must be a type of texts.
 fn text_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
     if schema.release().is_none() {
         return Err(used_up());
@@ -165,10 +165,10 @@ fn checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
     }
 }
 
-/// The most bytes of a buffer, and the greatest length and offset of an array.
+/// The maximum length of a buffer in bytes, and the maximum length and offset of an array.
 const MOST: usize = isize::MAX as usize / 16;
 
-/// The struct of a capsule; None if the object is not a capsule with this name.
+/// Returns a pointer to the struct in a capsule; None if the object is not a capsule with this name.
 fn pointer<T>(object: &Bound<'_, PyAny>, name: &CStr) -> Option<*mut T> {
     Some(object.cast::<PyCapsule>().ok()?.pointer_checked(Some(name)).ok()?.as_ptr().cast())
 }

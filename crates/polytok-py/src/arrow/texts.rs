@@ -1,6 +1,6 @@
 //! Arrow's layouts of texts. Offsets and views come from other packages and are checked; UTF-8 is not checked. Strings
-//! and binaries are not copied. Views are copied, because their texts are in several buffers. The entries of a
-//! dictionary are stored once.
+//! and binaries are not copied. Views are copied, because the texts of a column of views are in several buffers. The
+//! entries of a dictionary are stored once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,8 +69,8 @@ fn by_views(data: &ArrayData) -> Result<Texts, String> {
     Ok(Texts::new(Arc::new(buffer), spans))
 }
 
-/// The text of a view. A view has the length of the text, and then the text itself up to 12 bytes; for a longer text,
-/// its first four bytes, the number of a buffer, and an offset in that buffer.
+/// Returns the text of a view. A view has the length of the text, then a text of up to 12 bytes. For a longer text, a
+/// view has the first four bytes of the text, the index of a buffer, and an offset in that buffer.
 fn viewed<'a>(view: &'a [u8; 16], buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     let part = |at: usize| i32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]).to_usize();
     let length = part(0)?;
@@ -81,7 +81,7 @@ fn viewed<'a>(view: &'a [u8; 16], buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     buffers.get(part(8)?)?.get(start..start.checked_add(length)?)
 }
 
-/// Reads the texts of a dictionary array by their keys.
+/// Reads the texts of a dictionary array.
 fn by_keys(data: &ArrayData, keys: &DataType) -> Result<Texts, String> {
     let rows = match keys {
         DataType::Int8 => rows::<i8>(data)?,
@@ -101,14 +101,15 @@ fn by_keys(data: &ArrayData, keys: &DataType) -> Result<Texts, String> {
     }
 }
 
-/// The keys of a dictionary array, None for null. A key that cannot be an index is usize::MAX.
+/// Returns the keys of a dictionary array, with None for null. An invalid key, which cannot be an index, is returned as
+/// usize::MAX.
 fn rows<T: ArrowNativeType>(data: &ArrayData) -> Result<Vec<Option<usize>>, String> {
     let keys: &[T] = entries(&data.buffers()[0], data, 0)?;
     let key = |(row, key): (usize, &T)| data.is_valid(row).then(|| key.to_usize().unwrap_or(usize::MAX));
     Ok(keys.iter().enumerate().map(key).collect())
 }
 
-/// The numbers of the rows of an array in `buffer`, and `more` numbers after them.
+/// Returns the numbers of the rows of an array in `buffer`, followed by `more` further numbers.
 fn entries<'a, T: ArrowNativeType>(buffer: &'a Buffer, data: &ArrayData, more: usize) -> Result<&'a [T], String> {
     let range: Range<usize> = data.offset()..data.offset() + data.len() + more;
     buffer.typed_data::<T>().get(range).ok_or_else(|| "a buffer is shorter than its array".into())

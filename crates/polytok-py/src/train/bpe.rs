@@ -1,4 +1,4 @@
-//! The trainers of BPE and WordPiece.
+//! Wraps the trainers of BPE and WordPiece.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use polytok_core::error::Result;
@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use super::counts::PyWordCounter;
 use super::progress::Reporter;
 
-/// The initial symbols of words, and the affixes of their characters.
+/// The kind of the initial symbols of words, and the affixes of the characters of a word.
 #[derive(FromPyObject)]
 struct Units {
     unit: String,
@@ -37,7 +37,7 @@ impl Units {
     }
 }
 
-/// Chooses the initial symbols as the trainer of tokenizers does, and returns their texts.
+/// Chooses the initial symbols as the trainer of the package `tokenizers` does, and returns the texts of the symbols.
 #[pyfunction]
 #[pyo3(signature = (words, units, special, initial, limit))]
 fn bpe_alphabet<'py>(
@@ -75,7 +75,8 @@ impl PyRules {
     }
 }
 
-/// Calls Python for each merge: its number, the total, left, right, merged symbol, its text, the count of the pair.
+/// Calls a Python function for each merge, with the number of the merge, the total of merges, the left, right and
+/// merged symbol, the text of the merged symbol, and the count of the pair.
 impl MergeWatch for Reporter {
     fn on_merge(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
         let Merge { left, right, id, count, .. } = merge;
@@ -94,8 +95,9 @@ type PyLearnt<'py> = (
     bool,
 );
 
-/// Learns merges over words. Returns the texts of all symbols (blob, offsets), the merges (left, right, merged), the
-/// count of each pair, the number of symbols before each merge, and whether memory stayed within the room.
+/// Learns merges over words. Returns the texts of all symbols (blob, offsets), the merges (left, right,
+/// merged), the count of each pair, the number of symbols before each merge, and whether learning used at most `room`
+/// bytes of memory.
 #[pyfunction]
 #[pyo3(signature = (words, units, initial, rules, progress, each))]
 fn bpe_learn<'py>(
@@ -124,7 +126,7 @@ fn bpe_learn<'py>(
     ))
 }
 
-/// Merges as an array of three columns.
+/// Returns merges as an array with three columns.
 fn columns<'py>(py: Python<'py>, merges: &[Merge]) -> PyResult<Bound<'py, PyArray2<u32>>> {
     use numpy::PyArrayMethods;
     let flat: Vec<u32> = merges.iter().flat_map(|merge| [merge.left, merge.right, merge.id]).collect();

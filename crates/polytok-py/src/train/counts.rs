@@ -1,4 +1,4 @@
-//! Counting words, and files of counts.
+//! Counts words, and reads and writes files of counts.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -23,7 +23,8 @@ use crate::spec;
 /// The size of the buffer between the engine and a Python file.
 const BUFFER: usize = 1 << 20;
 
-/// Creates files in a folder that Python deletes at the end. If the system allows it, each file is unlinked at once.
+/// Creates files in a folder that Python deletes at the end. If the system allows unlinking an open file, each file is
+/// unlinked immediately.
 struct Folder {
     path: PathBuf,
     next: AtomicU64,
@@ -40,7 +41,7 @@ impl Spill for Folder {
     }
 }
 
-/// The most bytes in memory, and the folder for the bytes above that limit.
+/// The maximum size in memory, in bytes, and the folder for the data above this limit.
 pub type PyLimit = Option<(usize, PathBuf)>;
 
 /// Converts a limit to the engine's type.
@@ -102,7 +103,7 @@ impl PyTextCounter {
         Reporter::new(None).run(py, |progress| counter.push(&texts, progress))
     }
 
-    /// Counts a part of a text. The next parts follow in later calls.
+    /// Counts the words of the next part of a text.
     fn push_part(&mut self, py: Python<'_>, part: PyBackedBytes, is_last: bool) -> PyResult<()> {
         let counter = self.get()?;
         Reporter::new(None).run(py, |progress| counter.push_part(&part, is_last, progress))
@@ -142,7 +143,7 @@ impl PyWordCounter {
         words.iter().try_for_each(|(word, times)| self.0.add(word, *times)).map_err(to_python)
     }
 
-    /// Adds the words of a counts file. Returns the description of the file.
+    /// Adds the words of a counts file, and returns the description of the file.
     fn read(&mut self, py: Python<'_>, file: Py<PyAny>, progress: Option<Py<PyAny>>) -> PyResult<String> {
         let counter = &mut self.0;
         Reporter::new(progress).run(py, |progress| {
@@ -165,7 +166,7 @@ impl PyWordCounter {
         Reporter::new(progress).run(py, |progress| write_counts(counter, description, file, progress))
     }
 
-    /// Lists the words in an order: "first_seen", "most_frequent" or "bytes". Fails if the words take more than `room`
+    /// Lists the words in an order: "first_seen", "most_frequent" or "bytes". Fails if the words need more than `room`
     /// bytes.
     #[pyo3(signature = (order, progress, room=None))]
     fn words(
@@ -190,7 +191,7 @@ impl PyWordCounter {
     }
 }
 
-/// Computes the bytes of memory that training can use under a limit.
+/// Computes the size of the memory that training can use under a limit, in bytes.
 #[pyfunction]
 fn training_room(limit: usize) -> usize {
     room(limit)

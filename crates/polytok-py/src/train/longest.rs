@@ -1,4 +1,4 @@
-//! The entries of a vocabulary for longest match.
+//! Wraps the trainer of longest-match vocabularies.
 
 use polytok_core::train::longest::{self, LongestMatchOptions};
 use pyo3::prelude::*;
@@ -8,7 +8,8 @@ use pyo3::types::PyBytes;
 use super::progress::Reporter;
 use super::words::PyWords;
 
-/// Learns entries. Returns the entries in the order of their ids, and the number of tokens of the words.
+/// Learns a longest-match vocabulary. Returns the entries in the order of the ids, and the number of
+/// tokens of the words.
 #[pyfunction]
 #[pyo3(signature = (words, entries, chars, bytes, min_count, parts_of_chars, forced, threads, room, report))]
 #[allow(clippy::too_many_arguments)] // one for each field of the options

@@ -1,5 +1,5 @@
-//! Trainers, which learn the columns of a vocabulary from counted words. python/polytok/training is the public
-//! interface.
+//! Wraps the trainers, which learn the columns of a vocabulary from counted words. The package python/polytok/training
+//! is the public interface.
 
 mod bpe;
 mod counts;

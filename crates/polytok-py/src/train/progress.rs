@@ -15,7 +15,7 @@ const CALL_INTERVAL: Duration = Duration::from_millis(50);
 /// exception of the function, because the engine's errors carry no Python objects.
 pub struct Reporter {
     function: Option<Py<PyAny>>,
-    /// A function to call for each step.
+    /// The Python function that is called for each step.
     each: Option<Py<PyAny>>,
     last: Option<(&'static str, Instant)>,
     raised: Option<PyErr>,
@@ -27,12 +27,12 @@ impl Reporter {
         Reporter::with_each(function, None)
     }
 
-    /// Creates a reporter with a second function that is called for each step.
+    /// Creates a reporter; the second function is called for each step.
     pub fn with_each(function: Option<Py<PyAny>>, each: Option<Py<PyAny>>) -> Reporter {
         Reporter { function, each, last: None, raised: None }
     }
 
-    /// Runs long work without the GIL. If the Python function raises, that exception is the result.
+    /// Runs long work without the GIL. If the Python function raises an exception, returns this exception.
     pub fn run<T: Send>(mut self, py: Python<'_>, work: impl FnOnce(&mut Reporter) -> Result<T> + Send) -> PyResult<T> {
         let outcome = py.detach(|| work(&mut self));
         outcome.map_err(|error| match (error, self.raised) {
@@ -41,13 +41,13 @@ impl Reporter {
         })
     }
 
-    /// Calls the function for each step, if there is one.
+    /// Calls the Python function for a step, if the reporter has such a function.
     pub fn report_each(&mut self, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<()>) -> Result<()> {
         let outcome = self.each.as_ref().map_or(Ok(()), |each| Python::attach(|py| call(py, each)));
         self.store_exception(outcome)
     }
 
-    /// Stores an exception of Python and replaces it by `Error::Interrupted`.
+    /// Stores a Python exception, and returns `Error::Interrupted` instead of the exception.
     fn store_exception(&mut self, outcome: PyResult<()>) -> Result<()> {
         outcome.map_err(|raised| {
             self.raised = Some(raised);

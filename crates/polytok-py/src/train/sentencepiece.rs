@@ -1,4 +1,4 @@
-//! SentencePiece's trainers: texts to counts, and counts to pieces with their scores.
+//! Wraps SentencePiece's trainers, which convert texts to counts, and counts to scored pieces.
 
 use std::borrow::BorrowMut;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn core_line(line: &str) -> Result<Line> {
     }
 }
 
-/// The options as a dictionary, with the names of the engine's options.
+/// The options of a trainer, read from a dictionary whose keys are the names of the engine's options.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PyTrainerOptions {
@@ -137,7 +137,7 @@ impl PyTrainerOptions {
     }
 }
 
-/// The corpus of a counter, by the kind of its sinks.
+/// The corpus of a counter; the kind of the sinks depends on the model.
 enum CorpusKind {
     Units(Corpus<UnitCounter>),
     Words(Corpus<WordSink>),
@@ -145,7 +145,7 @@ enum CorpusKind {
     Sentences(Corpus<SentenceCounter>),
 }
 
-/// Evaluates an expression for the corpus of any kind.
+/// Evaluates an expression for the corpus of a [`CorpusKind`] of any kind.
 macro_rules! with_corpus {
     ($kind:expr, $corpus:ident => $result:expr) => {
         match $kind {
@@ -185,7 +185,8 @@ impl PySentenceCounter {
         Ok(())
     }
 
-    /// The number of skipped sentences that are too long, and of skipped sentences with a reserved character.
+    /// Returns the number of sentences that were skipped because of their length, and the number of sentences that were
+    /// skipped because of a reserved character.
     fn skipped(&self) -> (u64, u64) {
         (self.skipped.long, self.skipped.reserved)
     }
@@ -234,8 +235,8 @@ fn merged_counts(corpus: CorpusKind) -> Result<WordCounter> {
     Ok(counted)
 }
 
-/// Returns at most `most` pieces with their scores, in the order of their ids, learned from words that were counted
-/// with the same options. Learning uses at most `room` bytes. `fit` has the options of Unigram training. If `keep` is
+/// Learns at most `most` pieces from words that were counted with the same options. Returns the pieces and the scores
+/// in the order of the ids. Learning uses at most `room` bytes. `fit` has the options of Unigram training. If `keep` is
 /// false, the memory of the counts is freed during learning.
 #[pyfunction]
 #[pyo3(signature = (model, counted, options, most, *, keep, room, fit, progress))]

@@ -1,4 +1,4 @@
-//! The options that only SentencePiece's Unigram trainer has.
+//! Reads the options that only SentencePiece's Unigram trainer has.
 
 use polytok_core::train::unigram::UnigramOptions;
 use polytok_core::train::words::WordCounts;

@@ -1,4 +1,4 @@
-//! Counted words as a Python class.
+//! Wraps counted words in a Python class.
 
 use polytok_core::train::words::WordCounts;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ pub struct PyWords(pub WordCounts);
 
 #[pymethods]
 impl PyWords {
-    /// Creates words from pairs of a word and its count. The words must be distinct.
+    /// Creates counted words from pairs; a pair has a word and the count of the word. The words must be distinct.
     #[new]
     fn new(pairs: Vec<(Bound<'_, PyBytes>, u64)>) -> PyWords {
         let mut words = WordCounts::default();
@@ -24,7 +24,7 @@ impl PyWords {
         self.0.len()
     }
 
-    /// Lists all words with their counts, in order.
+    /// Lists all words and counts, in order.
     fn to_list<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u64)> {
         self.0.iter().map(|(word, count)| (PyBytes::new(py, word), count)).collect()
     }

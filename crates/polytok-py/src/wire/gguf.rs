@@ -8,9 +8,10 @@ use pyo3::types::PyBytes;
 
 use super::raised;
 
-/// Texts as a blob and the offsets of their ends.
+/// A column of texts: the bytes of all texts, and the offset at which each text begins, then the total length.
 type PyTextColumn<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<u32>>);
-/// A key, its type, the type and the number of its elements, and the start and the end of its value.
+/// The key of a metadata entry, the type of the value, the type and the number of the elements, and the start and the
+/// end of the value.
 type PyEntry<'py> = (Bound<'py, PyBytes>, u32, u32, u64, usize, usize);
 
 fn to_python(py: Python<'_>, texts: GgufTexts) -> PyTextColumn<'_> {
@@ -21,7 +22,8 @@ fn to_core(texts: (Bound<'_, PyBytes>, PyReadonlyArray1<'_, u32>)) -> PyResult<G
     GgufTexts::try_new(texts.0.as_bytes().to_vec(), texts.1.as_array().to_vec()).map_err(raised)
 }
 
-/// Returns the version, whether the file is big-endian, the number of tensors, the keys, and the end of the metadata.
+/// Reads the metadata of a file. Returns the version, whether the file is big-endian, the number of tensors, the
+/// entries, and the end of the metadata.
 #[pyfunction]
 fn gguf_read<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Reads and writes the columns of tokenizer.json: the functions of polytok_core::wire::huggingface.
+//! Reads and writes the columns of tokenizer.json: wraps the functions of polytok_core::wire::huggingface.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use polytok_core::error::Result;
@@ -83,9 +83,9 @@ fn huggingface_probe(data: &[u8]) -> PyResult<()> {
     huggingface::probe(data).map_err(raised)
 }
 
-/// Reads a tokenizer.json: the columns, the merges (m, 3) or None, whether the merges are written as pairs, the scores
-/// of the file if tokenizers rounds them to others, the number of texts that later entries replace, and the other
-/// fields of the document as JSON.
+/// Reads a tokenizer.json. Returns the columns, the merges (m, 3) or None, whether the merges are written as pairs, the
+/// exact scores of the file if the package `tokenizers` reads other scores, the number of texts that later entries
+/// replace, and the other fields of the document as JSON.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn huggingface_read<'py>(
@@ -111,8 +111,8 @@ fn huggingface_merges<'py>(py: Python<'py>, data: &[u8], vocab: ScoredColumns<'p
     merges_to_python(py, &huggingface::merges_file(data, &vocab.to_core()?).map_err(raised)?)
 }
 
-/// Converts byte-level columns to columns of raw bytes, and reports whether all 256 bytes are rows; None if the
-/// vocabulary is not byte-level.
+/// Converts byte-level columns to columns of raw bytes, and reports whether each of the 256 bytes is a row; returns
+/// None if the vocabulary is not byte-level.
 #[pyfunction]
 fn huggingface_bytes<'py>(
     py: Python<'py>,
@@ -123,7 +123,7 @@ fn huggingface_bytes<'py>(
     Ok(found.map(|(columns, complete)| (to_python(py, columns), complete)))
 }
 
-/// Finds the row of each text, or None. If several rows have the text, the last row is returned.
+/// Finds the row of each text; None for a text without a row. If several rows have a text, returns the last row.
 #[pyfunction]
 fn huggingface_rows(vocab: ScoredColumns<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<Option<usize>>> {
     Ok(huggingface::rows_of(&vocab.to_core()?, &texts))

@@ -1,14 +1,14 @@
-//! Finds the substrings that repeat, and their counts: sorts the suffixes of weighted texts, and finds the intervals of
-//! suffixes that share a prefix.
+//! Finds and counts repeated substrings: sorts the suffixes of weighted texts, and finds the intervals of suffixes that
+//! share a prefix.
 //!
 //! The suffixes that begin at the start of a character are put into buckets by their first bytes. Each group of buckets
 //! is sorted alone, eight bytes at a time, and only up to the longest length of a piece; the sort also yields the
-//! common prefix of neighbours. One scan with a stack then closes the intervals, inner intervals before outer ones, in
-//! the order of their texts, like a scan of a whole suffix array.
+//! length of the common prefix of adjacent suffixes. One scan with a stack then closes the intervals in text order,
+//! inner intervals before outer intervals, like a scan of a whole suffix array.
 //!
 //! Invariant: groups are independent of each other, so neither their size nor the number of threads affects the result.
-//! Cost: about n log n over n characters, in rounds of eight bytes; 16 bytes of memory for each suffix of the current
-//! groups. Worst input: one text repeated with small changes, whose suffixes agree to the full depth.
+//! Cost: about n log n steps for n characters, in rounds of eight bytes; 16 bytes of memory for each suffix of the
+//! current groups. Worst input: one text repeated with small changes, whose suffixes agree to the full depth.
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
@@ -18,16 +18,16 @@ use crate::utf8::is_start;
 /// The concatenated texts of all fragments, each with its follower, and the count of each fragment.
 #[derive(Default)]
 pub struct Fragments {
-    /// All texts, and at the end zeros, so that reading past the last text is harmless.
+    /// The bytes of all texts, then `PADDING` zeros, so that reading past the last text is harmless.
     bytes: Vec<u8>,
-    /// For each text its start, the length of its fragment without the follower, and its count.
+    /// The start of each text, the length of the fragment without the follower, and the count of the fragment.
     spans: Vec<(u32, u32, u64)>,
 }
 
-/// The number of zero bytes at the end.
+/// The number of zero bytes after the texts.
 const PADDING: usize = 8;
 
-/// A substring that repeats: the start of one occurrence, the length in bytes, and the count.
+/// A repeated substring: the start of one occurrence, the length in bytes, and the number of occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     pub at: u32,
@@ -40,13 +40,14 @@ pub struct Interval {
 pub struct IntervalRules {
     /// The length limit of common prefixes. Intervals of this length are not reported.
     pub limit: u32,
-    /// The version. In 0.2.1, common prefixes are truncated to whole characters. In 0.2.3, they are bytes: a prefix
-    /// that ends inside a character is not an interval, and an interval that ends with the end of a sentence counts as
-    /// another interval of the text before that end.
+    /// The SentencePiece version. In 0.2.1, common prefixes are truncated to whole characters. In 0.2.3, common
+    /// prefixes are byte strings: a prefix that ends inside a character is not an interval, and an interval that ends
+    /// at the end of a sentence is counted separately from the same text elsewhere.
     pub line: Line,
 }
 
-/// A suffix during the sort. Its key is its next eight bytes, and later its common prefix with the preceding suffix.
+/// A suffix during the sort. The key is the next eight bytes of the suffix, and after the sort the length of the common
+/// prefix with the preceding suffix.
 #[derive(Clone, Copy)]
 struct Suffix {
     key: u64,
@@ -54,9 +55,9 @@ struct Suffix {
     fragment: u32,
 }
 
-/// The number of first bits of a suffix that are the number of its bucket.
+/// The number of leading bits of a suffix that select the bucket.
 const BUCKET_BITS: u32 = 20;
-/// The number of suffixes in a group, unless one bucket has more.
+/// The maximum number of suffixes in a group; a group that consists of one bucket can have more.
 const GROUP: usize = 1 << 20;
 
 impl Fragments {
@@ -105,7 +106,8 @@ impl Fragments {
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// Returns the starts of all characters of a fragment except the last: a piece has at least two characters.
+    /// Returns the offsets of all characters of a fragment except the last character, because a piece has at least two
+    /// characters.
     fn starts(&self, index: usize) -> impl Iterator<Item = u32> {
         let (start, len, _) = self.spans[index];
         let bytes = &self.bytes[start as usize..][..len as usize];
@@ -122,7 +124,7 @@ impl Fragments {
         (self.key(at) >> (64 - BUCKET_BITS)) as usize
     }
 
-    /// Returns ranges of buckets; the buckets of a range are sorted together.
+    /// Returns the groups as ranges of buckets; the buckets of a group are sorted together.
     fn groups(&self) -> Vec<std::ops::Range<usize>> {
         let mut counts = vec![0usize; 1 << BUCKET_BITS];
         for index in 0..self.spans.len() {
@@ -150,8 +152,8 @@ impl Fragments {
         suffixes
     }
 
-    /// Sorts suffixes that agree in their first `depth` bytes. Each suffix's key becomes its common prefix with the
-    /// preceding suffix; the first suffix's key has no meaning.
+    /// Sorts suffixes that agree in the first `depth` bytes. Sets the key of each suffix to the length of the common
+    /// prefix with the preceding suffix; the key of the first suffix has no meaning.
     fn sort(&self, suffixes: &mut [Suffix], depth: u32, limit: u32) {
         if depth >= limit {
             suffixes.iter_mut().for_each(|suffix| suffix.key = limit as u64);
@@ -174,8 +176,8 @@ impl Fragments {
     }
 }
 
-/// Reports whether no interval of a piece extends over this bucket and the preceding one. The shortest piece has two
-/// bytes if it begins with ASCII, and otherwise at least three.
+/// Reports whether no interval of a piece includes suffixes of both this bucket and the preceding bucket. A piece that
+/// begins with an ASCII character has at least two bytes; any other piece has at least three bytes.
 fn is_boundary(bucket: usize) -> bool {
     bucket >= 0xC0 << (BUCKET_BITS - 8) || bucket.is_multiple_of(1 << (BUCKET_BITS - 16))
 }
@@ -186,7 +188,7 @@ struct OpenInterval {
     at: u32,
     depth: u32,
     count: u64,
-    /// The count of the interval that is longer by the end of a sentence, or 0 if it does not exist.
+    /// The count of the same text at the ends of sentences, or 0 if the text never ends a sentence.
     at_ends: u64,
 }
 
@@ -198,9 +200,9 @@ struct IntervalScan<'a> {
     open: Vec<OpenInterval>,
     /// The number of suffixes read.
     suffixes_read: usize,
-    /// The common prefix of the last suffix read and the next suffix.
+    /// The length of the common prefix of the last suffix read and the next suffix.
     common: u32,
-    /// A closed interval that has not been added to its outer interval.
+    /// A closed interval that is not yet added to its outer interval.
     closed: Option<OpenInterval>,
 }
 
@@ -209,7 +211,7 @@ impl<'a> IntervalScan<'a> {
         IntervalScan { fragments, suffixes, rules, open: Vec::new(), suffixes_read: 0, common: 0, closed: None }
     }
 
-    /// Returns the common prefix of a suffix with the preceding suffix.
+    /// Returns the length of the common prefix of a suffix and the preceding suffix.
     fn common(&self, index: usize) -> u32 {
         let Some(suffix) = self.suffixes.get(index) else { return 0 };
         let mut len = suffix.key as u32;
@@ -220,7 +222,7 @@ impl<'a> IntervalScan<'a> {
         len
     }
 
-    /// Adds a closed interval to its outer interval. Returns the outer interval if it closes too.
+    /// Adds a closed interval to its outer interval. Returns the outer interval if the outer interval closes too.
     fn add_to_outer(&mut self, closed: OpenInterval) -> Option<OpenInterval> {
         match self.open.last_mut() {
             Some(top) if top.depth >= self.common => {

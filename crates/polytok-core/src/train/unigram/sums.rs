@@ -1,15 +1,15 @@
-//! Computes the sums over all segmentations of words, forward and backward, and from these the expected count of each
-//! piece.
+//! Computes the sums over all segmentations of each word, forward and backward, and from the sums the expected count of
+//! each piece.
 //!
 //! Reference: SentencePiece's `Lattice::PopulateMarginal`, with all pieces normal. The reference computes the sum over
-//! the left neighbours of a node for each node. The sum is the same for all nodes that begin at one position, so here
-//! it is computed once for each position. Nodes are sorted by their start, then by their length, and are added up in
-//! this order, which is the reference's.
+//! the left neighbours of a node for each node. The sum is equal for all nodes that begin at one position, so this
+//! module computes the sum once for each position. Nodes are sorted by start, then by length, and are added up in this
+//! order, as in the reference.
 //!
-//! Each sum depends on the preceding sum. So the words of a block are distributed over two *strands*, and both strands
-//! are processed in parallel, each forward and backward at the same time: four independent chains, which keep the
-//! processor busy. The code has no branches, because the processor could not predict where a group of nodes ends. The
-//! expected counts are then added in the order of the words.
+//! Each sum depends on the preceding sum, so one chain of sums would leave the processor waiting. Therefore the words
+//! of a block are distributed over two *strands*. The strands are processed together, forward and backward, as four
+//! independent chains of sums. The code has no branches, because the processor could not predict where a group of nodes
+//! ends. The expected counts are then added in the order of the words.
 //!
 //! Cost: two logarithms and an exponential for each node. Worst input: a long word all of whose substrings are pieces.
 
@@ -17,10 +17,10 @@ use crate::train::unigram::lanes::PieceNode;
 use crate::train::unigram::numeric::{ApproximationTables, Factor};
 use crate::train::unigram::pieces::ScoredPieces;
 
-/// A block is full when a strand has more nodes than this.
+/// The limit of the nodes of a strand: a block is full when a strand has more nodes.
 const FULL_STRAND: usize = 512;
 
-/// A piece's score and its expected count, adjacent in memory because a word needs both.
+/// The score and the expected count of a piece, adjacent in memory because each word needs the two numbers.
 pub struct PieceSlot {
     score: f32,
     pub expected: f32,
@@ -38,7 +38,7 @@ struct Edge {
     score: f32,
     start: u32,
     end: u32,
-    /// The piece that receives the expected count: piece 0 for a character that is not a piece.
+    /// The piece whose expected count grows; piece 0 for a character that is not a piece.
     piece: u32,
 }
 
@@ -46,14 +46,14 @@ struct Edge {
 #[derive(Default)]
 struct Strand {
     edges: Vec<Edge>,
-    /// For each edge the next edge in backward order: positions from the last to the first, and the edges of each
-    /// position by their length.
+    /// For each edge the next edge in backward order. Backward order goes from the last position to the first, and
+    /// sorts the edges of a position by length.
     back: Vec<u32>,
     /// The first edge in backward order.
     last_group: u32,
-    /// For each position the sum over all paths that end there.
+    /// For each position the sum over all paths that end at the position.
     alpha: Vec<f32>,
-    /// For each position the sum over all paths that start there.
+    /// For each position the sum over all paths that start at the position.
     beta: Vec<f32>,
 }
 
@@ -73,7 +73,7 @@ impl Strand {
         self.beta.resize(position + chars, f32::NEG_INFINITY);
         self.beta.push(0.0);
         let no_piece = slots.len() as u32 - 1;
-        // A separate loop, so that many scores are loaded from memory at the same time.
+        // The scores are read in a separate loop, so that the processor loads many scores at the same time.
         self.edges.extend(nodes.iter().map(|node| {
             let id = node.id().min(no_piece);
             Edge { score: slots[id as usize].score, start: 0, end: 0, piece: if id < no_piece { id } else { 0 } }

@@ -1,4 +1,4 @@
-//! Work over several threads that reports its progress and can be stopped.
+//! Distributes work over several threads, reports the progress, and stops on request.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Result;
 use crate::train::progress::Progress;
 
-/// The number of threads, and the receiver of their progress.
+/// The number of threads, and the receiver of progress reports.
 pub struct Workers<'a> {
     pub threads: usize,
     pub progress: &'a mut dyn Progress,
 }
 
 impl Workers<'_> {
-    /// Processes each item on a free thread. The calling thread works too and reports after each of its items. If a
-    /// report
-    /// returns an error, no further item starts.
+    /// Processes each item on a free thread. The calling thread works too, and reports progress after each item that
+    /// the calling thread processes. If a report returns an error, no further item starts.
     pub fn run<T: Send>(&mut self, stage: &'static str, items: Vec<T>, work: impl Fn(T) + Sync) -> Result<()> {
         let total = items.len() as u64;
         let (items, done, is_stopped) = (Mutex::new(items.into_iter()), AtomicUsize::new(0), AtomicBool::new(false));
@@ -29,7 +28,7 @@ impl Workers<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..self.threads {
-                // If a thread cannot start, the others do its work.
+                // If a thread cannot start, the other threads process all items.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || while step().is_some() {});
             }
             while let Some(done) = step() {

@@ -9,8 +9,8 @@ use crate::byte_level::{char_of, read_bytes};
 use crate::error::{Error, Result};
 use crate::wire::show;
 
-/// Converts the texts for which `is_mapped` is true from GPT-2's characters to bytes. A text with any other character
-/// stays unchanged; the indices of such texts are returned too.
+/// Converts the texts for which `is_mapped` is true from GPT-2's characters to bytes. A text with a character outside
+/// GPT-2's table stays unchanged; also returns the indexes of these unchanged texts.
 pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<(GgufTexts, Vec<u32>)> {
     let mut out = GgufTexts::new();
     let mut foreign = Vec::new();
@@ -45,7 +45,8 @@ pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) ->
 }
 
 /// Converts merge lines to (left, right, merged) ids, in order. A line is split at the first space after its first
-/// byte. Of equal pairs the first counts. A line without such a space, or with a side that is not a token, is skipped.
+/// byte. If a pair of ids repeats, the first line counts. A line without such a space, or with a side that is not a
+/// token, is skipped.
 pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32; 3]>> {
     let hasher = RandomState::new();
     let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), hasher.clone());
@@ -73,7 +74,7 @@ pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32;
     Ok(merges)
 }
 
-/// Converts merges to lines of two tokens with a space between.
+/// Converts merges to lines; each line has two tokens with a space between.
 pub fn merge_lines(tokens: &GgufTexts, merges: impl Iterator<Item = (u32, u32)>) -> Result<GgufTexts> {
     let mut lines = GgufTexts::new();
     let mut line = Vec::new();

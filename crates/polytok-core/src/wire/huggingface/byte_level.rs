@@ -1,16 +1,16 @@
 //! Converts byte-level vocabularies from the characters of GPT-2's table to bytes.
 //!
-//! Byte-level pre-tokenization never produces a text with any other character, so no merge produces such a text. Such a
-//! text stays unchanged, in a row of kind Unused. The kind distinguishes that row from a usable row with the same
-//! bytes; the row decodes to its own UTF-8.
+//! Byte-level pre-tokenization never produces a character outside the table, so encoding never reaches a text with such
+//! a character. The text stays unchanged, in a row of kind Unused. The kind distinguishes the row from a usable row
+//! with equal bytes; the row decodes to the UTF-8 of the text.
 
 use super::super::{no_rows, push_row, rows};
 use crate::byte_level::read_bytes;
 use crate::error::Result;
 use crate::spec::{Kind, VocabColumns};
 
-/// Returns the vocabulary converted to bytes, and whether it has all 256 bytes. Returns `None` if the vocabulary lacks
-/// a byte that UTF-8 uses, or if a merge contains a row with a character outside the table.
+/// Returns the vocabulary converted to bytes, and whether the vocabulary has all 256 bytes. Returns `None` if the
+/// vocabulary lacks a byte that UTF-8 uses, or if a merge contains a row with a character outside the table.
 pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<(VocabColumns, bool)>> {
     let mut out = no_rows();
     let mut bytes = Vec::new();

@@ -1,8 +1,9 @@
 //! Converts merges from pairs of texts to ids.
 //!
-//! A merge written as one text is two texts with exactly one space between; a line that starts with `#version` is
-//! skipped, as in tokenizers. The merged text is the left text followed by the right text without the continuing
-//! prefix. Repeated pairs are kept: the engine uses the last of them, as tokenizers does.
+//! A merge that is written as one text consists of two texts with exactly one space between. A line that starts with
+//! `#version` is skipped, as in the package `tokenizers`. The merged text is the left text followed by the right text
+//! without the continuing prefix. Repeated pairs are kept, and the engine uses the last of the equal pairs, as the
+//! package `tokenizers` does.
 
 use hashbrown::HashMap;
 
@@ -11,7 +12,7 @@ use super::TextColumn;
 use crate::error::{Error, Result};
 use crate::spec::VocabColumns;
 
-/// The texts of merges: left, right, left, right …
+/// The texts of merges, alternately the left text and the right text.
 #[derive(Debug, Default)]
 pub(super) struct MergeTexts {
     pub(super) texts: TextColumn,

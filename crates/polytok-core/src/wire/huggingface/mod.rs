@@ -2,9 +2,9 @@
 //!
 //! Reading is one pass over the bytes; the vocabulary and the merges are never held as a JSON tree. `model.vocab` is an
 //! object of texts and ids, or Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a b"`
-//! or `["a", "b"]`. If a key occurs twice, the last value counts, as in tokenizers. Nothing recurses deeper than
-//! tokenizers allows (128 levels). Reference: huggingface/tokenizers 0.23, `tokenizer/serialization.rs`,
-//! `models/*/serialization.rs`.
+//! or `["a", "b"]`. If a key occurs twice, the last value counts, as in the package `tokenizers`. Reading recurses at
+//! most 128 levels deep, the limit of the package. Reference: huggingface/tokenizers 0.23,
+//! `tokenizer/serialization.rs`, `models/*/serialization.rs`.
 
 mod byte_level;
 mod merges;
@@ -22,23 +22,24 @@ use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 use merges::MergeTexts;
 
-/// The deepest nesting of JSON: the limit of serde_json, which tokenizers has too.
+/// The maximum depth of nested JSON: the limit of serde_json, which also applies in the package `tokenizers`.
 const MAX_DEPTH: usize = 128;
 
 /// The contents of a tokenizer.json.
 #[derive(Debug)]
 pub struct Read {
-    /// The vocabulary in file order, every row of kind Normal; with `wide_scores` if the vocabulary is a list.
+    /// The vocabulary in file order; every row has the kind Normal. If the file has a list of scored texts,
+    /// `wide_scores` has the scores.
     pub columns: VocabColumns,
     /// The left, right and merged id of each merge.
     pub merges: Option<Vec<[u32; 3]>>,
-    /// The exact scores in the file, if tokenizers reads some scores inexactly.
+    /// The exact scores in the file, if the package `tokenizers` reads some scores inexactly.
     pub exact_scores: Option<Vec<f64>>,
     /// True if the merges are written as pairs, false if they are texts with a space.
     pub pairs: bool,
     /// The number of rows that a later row with the same text replaced.
     pub replaced: usize,
-    /// The document without vocabulary and merges, as JSON.
+    /// The JSON of the document without the vocabulary and the merges.
     pub rest: String,
 }
 
@@ -69,7 +70,7 @@ pub fn vocab_file(data: &[u8]) -> Result<(VocabColumns, usize)> {
     Ok((columns, dropped))
 }
 
-/// Returns the row of each text, or the last row if several rows have the text.
+/// Returns the row of each text; the last row if several rows have the text.
 pub fn rows_of(columns: &VocabColumns, texts: &[Vec<u8>]) -> Vec<Option<usize>> {
     let mut row_of_text: HashMap<&[u8], Option<usize>> = texts.iter().map(|text| (&text[..], None)).collect();
     for (row, text) in super::rows(columns).enumerate() {
@@ -115,7 +116,8 @@ fn drop_replaced(columns: &mut VocabColumns) -> Result<usize> {
     Ok(replaced.len())
 }
 
-/// Marks the rows of a list whose text a later row repeats as unused. These rows stay, because ids are row numbers.
+/// Sets the kind Unused for every row whose text a later row repeats. The rows are not removed, because the ids of a
+/// list are row numbers.
 fn retire_replaced(columns: &mut VocabColumns) -> usize {
     let replaced = replaced_rows(columns);
     for &row in &replaced {
@@ -165,7 +167,7 @@ impl TextColumn {
         self.offsets.len() - 1
     }
 
-    /// Appends a text. Returns false if the blob exceeds its 32-bit offsets.
+    /// Appends a text. Returns false if the blob is too long for 32-bit offsets.
     fn push(&mut self, text: &[u8]) -> bool {
         self.blob.extend_from_slice(text);
         u32::try_from(self.blob.len()).map(|end| self.offsets.push(end)).is_ok()

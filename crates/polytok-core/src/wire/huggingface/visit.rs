@@ -26,8 +26,8 @@ pub(super) struct JsonVocab {
     pub(super) scores: Option<JsonScores>,
 }
 
-/// The scores of a list: as tokenizers reads them and as the file has them. Tokenizers uses serde_json without its
-/// feature float_roundtrip, so its scores can differ from the file by one unit in the last place.
+/// The scores of a list, both as the package `tokenizers` reads the scores and as the file has the scores. The package
+/// uses serde_json without the feature float_roundtrip, so the scores can differ by one unit in the last place.
 #[derive(Debug, Default)]
 pub(super) struct JsonScores {
     pub(super) read: Vec<f64>,
@@ -65,7 +65,7 @@ fn parse<'de>(data: &'de [u8], seed: impl DeserializeSeed<'de, Value = ()>) -> R
     json.end().map_err(wrong)
 }
 
-/// Implements a seed that is its own visitor.
+/// Implements `DeserializeSeed` for a type that is also a visitor.
 macro_rules! visit {
     ($seed:ident, $method:ident) => {
         impl<'de> DeserializeSeed<'de> for $seed<'_> {
@@ -300,7 +300,7 @@ fn push_key(out: &mut String, key: &str) {
     out.push(':');
 }
 
-/// Returns the depth of the deepest nesting in well-formed JSON.
+/// Returns the maximum depth of nesting in well-formed JSON.
 fn depth(json: &str) -> usize {
     let (mut open, mut deepest, mut in_string) = (0usize, 0, false);
     let mut bytes = json.bytes();

@@ -1,4 +1,4 @@
-//! Writes vocabulary and merges as the JSON of a tokenizer.json, with the layout of tokenizers.
+//! Writes vocabulary and merges as the JSON of a tokenizer.json, with the layout of the package `tokenizers`.
 
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -11,13 +11,13 @@ use crate::spec::{Kind, VocabColumns};
 /// The vocabulary and merges to write, and their layout.
 #[derive(Debug)]
 pub struct VocabParts<'a> {
-    /// The vocabulary, written as a list of texts and scores if it has `wide_scores`.
+    /// The vocabulary. A vocabulary with `wide_scores` is written as a list of texts and scores.
     pub columns: &'a VocabColumns,
     /// The left, right and merged id of each merge.
     pub merges: &'a [[u32; 3]],
-    /// The exact scores to write, if the scores of the columns are the inexact scores that tokenizers reads.
+    /// The exact scores to write, if the columns have the inexact scores that the package `tokenizers` reads.
     pub exact_scores: Option<&'a [f64]>,
-    /// True if rows of kind Normal are bytes, which are written in the characters of GPT-2's table.
+    /// True if the texts of Normal rows are bytes, which are written in the characters of GPT-2's table.
     pub byte_level: bool,
     /// True if merges are written as pairs. Merges are also written as pairs if a text has a space.
     pub pairs: bool,
@@ -67,8 +67,8 @@ fn number(score: f64) -> String {
     serde_json::Value::from(score).to_string()
 }
 
-/// Returns a number's shortest text, or the text of a neighbouring number if tokenizers reads only that text as the
-/// number.
+/// Returns the shortest text of a number. If the package `tokenizers` reads that text as another number, returns the
+/// text of an adjacent number that the package reads as the wanted number.
 fn score_text(score: f64) -> String {
     let reads_right = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
     let neighbours =
