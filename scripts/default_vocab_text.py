@@ -1,6 +1,6 @@
 """The training text of the default vocabulary: its files, the held-out text, cleaning, and the pieces that count.
 
-train_default_vocab.py and measure_default_vocab.py use this module, so that both have the same held-out text.
+train_default_vocab.py and measure_default_vocab.py use this module, so that both scripts have the same held-out text.
 """
 
 from __future__ import annotations
@@ -192,17 +192,18 @@ class PieceCounts:
 
 
 class PieceFilter:
-    """Decides which pieces count. The word of a piece is a run of four or more letters of a script with spaces.
+    """Decides which pieces count. A word in a piece is a run of four or more letters of a script with spaces.
 
     1. Spread: a word counts if at least two blocks of 16,384 characters contain it, which excludes accidents.
-    2. Records: a piece of tables, JSON and logs counts only if other text has it too, which excludes boilerplate.
+    2. Records: a piece of tables, JSON and logs counts only if other text has the piece too. This excludes
+       boilerplate.
     3. Script: ASCII letters do not count in files of another script.
     4. Names: a word that almost never (less than 2 times in 100) begins with a small letter counts only if four files
-       have it and none of them has three quarters of its occurrences, or if most of its occurrences are German nouns.
+       have the word and no file has three quarters of the occurrences, or if most of the occurrences are German nouns.
        This excludes names of persons and brands. A word in capitals needs three files, which excludes the speakers of
        plays. The rule does not apply to source code, where capitals mark constants and classes.
     5. Subjects: the products that the corpus's manuals describe do not count.
-    6. Signs: a run of three ASCII signs counts only if three files have it, which excludes habits of one author.
+    6. Signs: a run of three ASCII signs counts only if three files have the run, which excludes habits of one author.
     """
 
     def __init__(self, pieces: PieceCounts) -> None:

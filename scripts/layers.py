@@ -40,7 +40,7 @@ class House:
 
 
 def main() -> int:
-    """Prints the differences from the tables. Returns exit code 1 if there are any, else 0."""
+    """Prints the differences from the tables. Returns exit code 1 if there are differences, else 0."""
     text = TABLES.read_text(encoding="utf-8")
     messages = [message for house in HOUSES for message in check(house, table(text, house.heading))]
     print(*messages, sep="\n", end="\n" if messages else "")

@@ -45,8 +45,8 @@ MAX_ENTRY_BYTES = 32
 # The number of additional merges to train, which replace the merges that the rules remove.
 SPARE_MERGES = 2500
 MAX_LINE_BREAKS = 2
-# The minimum number of blocks, other than chat, that use an entry of two letters, or of more letters. This excludes
-# words of a single author or topic, brands and slang.
+# The minimum number of blocks, other than chat, that must use an entry of two letters, and an entry of more letters.
+# This excludes words of a single author or topic, brands and slang.
 MIN_BLOCKS_TWO = 3
 MIN_BLOCKS_MORE = 6
 
@@ -111,7 +111,7 @@ def forced_chars(pieces: Counter[str]) -> list[str]:
 
 
 def numbers() -> list[bytes]:
-    """Returns all numbers of two and three digits, so that the tokens of a number depend only on its length."""
+    """Returns all numbers of two and three digits, so that the digits of a number do not affect the token count."""
     return [b"%02d" % number for number in range(100)] + [b"%03d" % number for number in range(1000)]
 
 

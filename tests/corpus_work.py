@@ -42,7 +42,7 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
 
 
 def _fail_if_requested(folder: Path, number: int) -> None:
-    """Fails as files next to the folder request: one has an error message, one has a character for each death."""
+    """Fails on request: file errorN next to the folder has an error message, file deathsN a character per death."""
     error, deaths = (folder.parent / f"{what}{number}" for what in ("error", "deaths"))
     if error.exists():
         raise ArgumentError(error.read_text())

@@ -1,4 +1,4 @@
-"""Builds small tokenizers with the package tokenizers, one for each component and option."""
+"""Builds small tokenizers with the package ``tokenizers``, one for each component and option."""
 
 from __future__ import annotations
 

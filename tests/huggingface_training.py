@@ -1,7 +1,7 @@
-"""Trains with tokenizers and with polytok: configurations, texts, and the first difference between the results.
+"""Trains with ``tokenizers`` and with polytok: configurations, texts, and the first difference between the results.
 
-tokenizers numbers characters with affixes in the order of a hash table, which differs from run to run. The tests
-therefore pass tokenizers' first entries to polytok, after checking that polytok has the same entries.
+The package ``tokenizers`` assigns ids to characters with affixes in the order of a hash table, which differs between
+runs. The tests therefore pass the package's first entries to polytok, after checking that polytok has the same entries.
 """
 
 from __future__ import annotations

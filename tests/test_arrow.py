@@ -100,7 +100,7 @@ def test_columns_of_other_packages() -> None:
     series = polars.Series(ROWS)
     stream = TOKENIZER.encode_arrow(series)
     assert isinstance(stream, ArrowStream) and len(stream) == len(ROWS)
-    # A stream can be read several times, and the columns made from it outlive the stream.
+    # A stream can be read several times, and columns that are built from a stream outlive the stream.
     polars_column, pyarrow_column = polars.Series(stream), pa.chunked_array(stream)
     del stream, array
     gc.collect()

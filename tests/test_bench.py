@@ -1,4 +1,4 @@
-"""Tests the benchmarks: choice of cases, splitting of text, check of ids, and tables, without measuring time."""
+"""Tests the benchmarks: choice of cases, splitting of text, check of ids, and tables, without time measurements."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_documents_are_split_between_characters_without_loss() -> None:
 
 
 def use_numbered_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replaces the sources by numbers, each of which occurs once."""
+    """Replaces the sources by numbers; every number occurs once."""
     source = "".join(f"{number:07} " for number in range(20_000)).encode()
     monkeypatch.setattr(texts, "source", lambda name: source)
 
@@ -159,7 +159,7 @@ class FixedIdsChecker:
 
 
 def void_reasons(ids: dict[str, list[list[int]] | Failure]) -> dict[str, str | None]:
-    """Returns for each engine with these ids the reason why its results are void."""
+    """Returns the reason why results are void, for each engine in ``ids``."""
     results = [Result(VOCABULARY, DOCUMENTS, ENGLISH, name, "list") for name in (OURS, "tiktoken", "gigatoken")]
     supported_results = measure.check_results(
         results, ["one", "two"], {name: FixedIdsChecker(engine_ids) for name, engine_ids in ids.items()}

@@ -465,7 +465,7 @@ def test_a_reader_that_closes_the_pipe(verb: str, ranks: list[str], tmp_path: Pa
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    # A vocabulary of 256 entries fits into the pipe before its reader goes.
+    # A vocabulary of 256 entries fits into the pipe before the reader closes the pipe.
     assert process.wait(60) in ((141,) if verb != "vocab" else (0, 141))
 
 

@@ -293,7 +293,7 @@ def test_forged_shards(tmp_path: Path, kind: str, name: str, place: int, value: 
     _forged(folder, name, bytes(data))
     (damage,) = corpus.verify(folder)
     assert message in damage.what
-    # Reading it can only cause errors or wrong ids.
+    # Reading the file can only cause errors or wrong ids.
     tokens = corpus.open(folder)
     for row in range(3):
         with contextlib.suppress(FormatError):

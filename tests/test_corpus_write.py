@@ -26,7 +26,7 @@ IDS = [f"{kind}-{dtype}" for kind, dtype in PAIRS]
 
 @pytest.fixture
 def skip_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Disables fsync, for which hundreds of small shards would wait."""
+    """Disables fsync, because hundreds of small shards would wait for the disk."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 

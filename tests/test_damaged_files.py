@@ -222,7 +222,7 @@ SIZE = 2**20
 
 
 def distinct_records(record: Callable[[bytes], bytes], count: int) -> bytes:
-    """Returns a record for each of many different texts of four letters."""
+    """Returns ``count`` records, each with a different text of four letters."""
     texts = map(bytes, itertools.islice(itertools.product(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJ", repeat=4), count))
     return b"".join(map(record, texts))
 

@@ -214,7 +214,7 @@ def test_the_chain_of_llama(ids: list[int]) -> None:
 )
 @pytest.mark.parametrize("fused", [False, True])
 def test_strip_removes_at_most_the_whole_token(start: int, stop: int, token: str, expected: str, fused: bool) -> None:
-    """Tests Strip with long limits, for most of which the reference panics."""
+    """Tests Strip with long limits; the reference panics for most of these limits."""
     strip = StripDecode("x", start, stop)
     steps: tuple[DecodeStep, ...] = (FuseDecode(), strip) if fused else (strip,)
     tokenizer = make(ChainDecode(steps), [b"x", b"a", b"ax", token.encode() or b"-"])
@@ -265,7 +265,7 @@ def test_long_inputs_take_linear_time() -> None:
 
 
 def test_ids_without_a_token_decode_to_nothing() -> None:
-    """Tests that ids without a token decode to nothing, as in tokenizers, with chains and with plain bytes."""
+    """Tests that ids without a token decode to nothing, as in ``tokenizers``, with chains and with plain bytes."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     reference = tokenizers.Tokenizer(tokenizers.models.BPE({letter: id for id, letter in enumerate(alphabet)}, []))
     reference.pre_tokenizer, reference.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()

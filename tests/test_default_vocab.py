@@ -85,7 +85,7 @@ def test_bytes_are_first_and_no_entry_occurs_twice(entries: list[bytes]) -> None
 
 
 def begins_a_character(entry: bytes) -> bool:
-    """Reports whether an entry is the start of a character: the lowest or the highest further bytes complete it."""
+    """Reports whether an entry is the start of a character: the lowest or highest continuation bytes can follow."""
     for fill in (b"\x80\x80", b"\xbf\xbf"):
         for more in (1, 2):
             try:

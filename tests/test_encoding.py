@@ -199,7 +199,7 @@ def test_options_against_the_reference(
         except ArgumentError:
             return  # The reference panics, or does not truncate; see test_contradictory_options.
         except EncodeError as error:
-            # Only this pair: the reference might reach another pair of the batch first.
+            # Only this pair is encoded, because the reference might reach another pair of the batch first.
             with pytest.raises(Exception, match=str(error)):
                 encode_batch(reference, [pair], pretokenized, add_special)
             return
@@ -333,7 +333,7 @@ def test_spans_are_trimmed(add_prefix_space: bool) -> None:
     check()
 
 
-# Documents that a random search found; each of them once differed from the reference.
+# Documents from a random search, whose encodings once differed from the reference.
 
 
 def load_both(document: dict[str, Any]) -> tuple[Any, polytok.Tokenizer]:

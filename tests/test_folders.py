@@ -20,7 +20,7 @@ TEXTS = ["", "Hello, world!", " it's  3 Ünïcode 世界\n\n", "<|endoftext|>a [
 
 
 def folder(path: Path, **files: bytes | Any) -> Path:
-    """Writes a folder with these files; values other than bytes are written as JSON. Two underscores are a dot."""
+    """Writes a folder with files; values other than bytes are written as JSON. ``a__b`` names the file ``a.b``."""
     for name, data in files.items():
         content = data if isinstance(data, bytes) else json.dumps(data).encode()
         (path / name.replace("__", ".")).write_bytes(content)

@@ -139,7 +139,7 @@ def test_every_family_and_the_twin(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*known.EXPRESSIONS])
 def test_pre_tokenizers_and_the_twin(name: str) -> None:
-    """Tests pieces by the spans of tokens: each piece is one unknown token."""
+    """Tests the pieces of the split by the spans of tokens: every piece is one unknown token."""
     steps = known.steps(known.PreTokenizer(name))
     vocab = Vocab.from_rows([(b"<unk>", 0, 0.0, 2)])
     tokenizer = polytok.Tokenizer(Spec(vocab, WordLevel(), split=steps, unknown="unk"))

@@ -1,4 +1,4 @@
-"""Tests tokenizer.json: every component is read, written and compared with the package tokenizers; hostile files."""
+"""Tests tokenizer.json: every component is read, written and compared with ``tokenizers``; hostile files."""
 
 from __future__ import annotations
 

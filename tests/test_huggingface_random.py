@@ -1,4 +1,4 @@
-"""Compares random tokenizer.json documents, built from the samples' components, with the package tokenizers.
+"""Compares random tokenizer.json documents, built from the samples' components, with the package ``tokenizers``.
 
 All fields of encodings are compared, for single texts, pairs, lists of words and windows, with and without special
 tokens, and decoding of whole lists and streams. Random documents test combinations of components; the samples do not.

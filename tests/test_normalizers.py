@@ -1,4 +1,4 @@
-"""Tests each of Hugging Face's normalizers against the package tokenizers: texts and offsets."""
+"""Tests each of Hugging Face's normalizers against the package ``tokenizers``: texts and offsets."""
 
 from __future__ import annotations
 

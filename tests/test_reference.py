@@ -158,7 +158,7 @@ def test_long_texts_round_as_in_sentencepiece() -> None:
         reference.encode(specs.sentencepiece_spec(proto, line), text) for line in ("0.2.3", "0.2.1")
     )
     assert newest_ids == processor.encode(text)
-    assert newest_ids != older_ids  # one adds in float32, the other in float64
+    assert newest_ids != older_ids  # one program adds in float32, the other in float64
 
 
 def test_a_restricted_vocabulary() -> None:

@@ -1,4 +1,4 @@
-"""Tests SentencePiece models: reading, writing, errors, and loading written models in the package sentencepiece."""
+"""Tests SentencePiece models: reading, writing, errors, and loading written models in the package ``sentencepiece``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests Hugging Face's added tokens, and the white space that they strip, against the package tokenizers."""
+"""Tests Hugging Face's added tokens, and the white space that they strip, against the package ``tokenizers``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests each of Hugging Face's pre-tokenizers against the package tokenizers: the pieces and their offsets."""
+"""Tests each of Hugging Face's pre-tokenizers against the package ``tokenizers``: the pieces and their offsets."""
 
 from __future__ import annotations
 

@@ -169,7 +169,8 @@ def test_surrogates_are_replaced_as_in_tiktoken(default: Tokenizer) -> None:
 def test_spans_count_characters_and_bytes() -> None:
     tokenizer = Tokenizer(rank_spec(b"ab", "é".encode(), "世".encode()[:2]))
     spans = [token[2:] for token in tokenizer.tokens("abé世😀")]
-    # The third entry is two bytes of one character; the character span of such a token is the whole character.
+    # The third entry is two bytes of one character; the character span of a token within a character is the whole
+    # character.
     assert spans[:4] == [(0, 2, 0, 2), (2, 3, 2, 4), (3, 4, 4, 6), (3, 4, 6, 7)]
     assert [span[:2] for span in spans[4:]] == [(4, 5)] * 4
 

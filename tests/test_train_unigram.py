@@ -43,7 +43,7 @@ def test_models_are_the_same(script: str, options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"split_by_whitespace": False}])
 def test_counted_lines(options: dict[str, Any]) -> None:
-    """Tests sentences with counts: a repeated sentence follows itself, which changes the seeds."""
+    """Tests sentences with counts: two equal sentences are adjacent, which changes the seeds."""
     all_options = {"vocab_size": 150, "hard_vocab_limit": False, **options}
     words = sorted({word for text in texts("latin") for word in text.split()})
     items = [f"{word}\t{1 + index % 5}" for index, word in enumerate(words)]

@@ -1,4 +1,4 @@
-"""Tests the examples of books, tutorials and the projects' own pages, with the ids that these print."""
+"""Tests the examples of books, tutorials and the projects' own pages, with the ids that the sources print."""
 
 from __future__ import annotations
 

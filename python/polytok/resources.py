@@ -41,7 +41,7 @@ def checked_memory(max_memory: int | str | None) -> int | None:
 
 
 def room(max_memory: int | None) -> int | None:
-    """Returns the part of a limit that learning can use; the other part is for Python and for reading and counting.
+    """Returns the share of a memory limit that learning can use; the rest is for Python, reading and counting.
 
     >>> room(512 << 20) >> 20, room(64 << 20) >> 20
     (416, 32)

@@ -16,8 +16,9 @@ _EXEMPT_KINDS = frozenset((Kind.CONTROL, Kind.UNKNOWN, Kind.USER_DEFINED))
 def restrict(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
     """Returns a Spec in which entries outside ``pieces`` are unused, except single characters.
 
-    Control, unknown and user-defined entries stay in use. Byte entries outside ``pieces`` are unused too, but unknown
-    characters are still encoded to them, and they decode as their own text ``<0xHH>``, as in the reference.
+    Control, unknown and user-defined entries stay in use. Byte entries outside ``pieces`` are unused too. As in the
+    reference, unknown characters are still encoded to byte entries, and an unused byte entry decodes to the text
+    ``<0xHH>``.
     """
     if not (isinstance(spec.model, Unigram) or (isinstance(spec.model, Bpe) and spec.model.symbols == "chars")):
         raise ArgumentError("only vocabularies of Unigram and SentencePiece BPE models can be restricted")
@@ -30,5 +31,5 @@ def restrict(spec: Spec, pieces: Collection[str | bytes]) -> Spec:
 
 
 def _is_one_character(piece: bytes) -> bool:
-    """Reports whether a piece has the length that the high nibble of its first byte announces."""
+    """Reports whether a piece is a single character: the high nibble of the first byte determines the length."""
     return bool(piece) and len(piece) == (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4)[piece[0] >> 4]

@@ -42,8 +42,8 @@ class Tokenizer:
     A text is a ``str``, or ``bytes`` in UTF-8. Surrogates in a ``str`` are repaired first, as in tiktoken: pairs are
     joined, and lone ones are replaced with U+FFFD. Spans are those of the repaired text.
 
-    Every method that encodes accepts the same three options: ``add_special``, ``special`` and ``reject_special``. They
-    are keywords, or the fields of one `Options` value: ``options=``.
+    Every method that encodes accepts the same three options: ``add_special``, ``special`` and ``reject_special``. The
+    options are passed as keywords, or together as an `Options` value: ``options=``.
 
     These methods raise `EncodeError` for text that the vocabulary cannot cover, and `SpecialTokenError` for a text in
     ``special`` that is not a special token of the vocabulary.
@@ -60,13 +60,13 @@ class Tokenizer:
 
     @classmethod
     def _from_file(cls, file: NativeFile) -> Tokenizer:
-        """Returns the tokenizer of a ``.ptok`` file, which uses the tables in the file."""
+        """Returns a tokenizer that uses the tables in a ``.ptok`` file."""
         tokenizer = cls.__new__(cls)
         tokenizer._set_fields(file.outline, file.compile(), file)
         return tokenizer
 
     def _set_fields(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
-        """Sets the fields. ``outline`` is the Spec, or the Spec without its columns if a mapped ``file`` is given."""
+        """Sets the fields. ``outline`` is the Spec; with a mapped ``file``, the Spec without columns."""
         self._outline = outline
         self._core = core
         self._file = file
@@ -113,7 +113,7 @@ class Tokenizer:
     ) -> IdArray:
         """Encodes a text and returns its ids as a numpy array.
 
-        The shape is (tokens,). The type is uint16 if every id of the vocabulary fits, else uint32.
+        The shape is (tokens,). The array's type is uint16 if every id of the vocabulary fits, else uint32.
 
         >>> import polytok
         >>> polytok.load("default").encode_array("a").dtype
@@ -155,14 +155,14 @@ class Tokenizer:
         """Encodes a column of texts to a column of lists of ids. No text or id is converted to a Python object.
 
         ``column`` is any object with Arrow's interface (``__arrow_c_array__`` or ``__arrow_c_stream__``), such as a
-        pyarrow Array or ChunkedArray, or a polars Series, of string, binary, their large and view kinds, or a
-        dictionary of these types.
+        pyarrow Array or ChunkedArray, or a polars Series, of string, binary, a large or view type of these, or a
+        dictionary of such texts.
 
-        A pyarrow column returns a pyarrow column. Any other column returns an object with the same interface and the
-        same chunks, an array for an array and a stream for a stream; ``pyarrow.array``, ``pyarrow.chunked_array`` and
-        ``polars.Series`` accept the object without a copy. The type of the result is list<uint16> if every id of the
-        vocabulary fits, else list<uint32>; large_list is used for all types except string and binary. The result for
-        null is null. See docs/arrow.md.
+        For a pyarrow column, the result is a pyarrow column. For any other column, the result is an object with the
+        same interface and the same chunks: an array for an array, and a stream for a stream. ``pyarrow.array``,
+        ``pyarrow.chunked_array`` and ``polars.Series`` accept the object without a copy. The type of the result is
+        list<uint16> if every id of the vocabulary fits, else list<uint32>; large_list is used for all types except
+        string and binary. The result for null is null. See docs/arrow.md.
 
         The ids are those of `encode` for each text, in ``threads`` threads as in `encode_batch`. The GIL is released.
         The first text that cannot be encoded raises the error of `encode`. Raises `TypeError` if the column does not
@@ -183,7 +183,7 @@ class Tokenizer:
         threads: int | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Any:
-        """Counts the ids of each text of a column, and returns the numbers as a column of int64; see `encode_arrow`.
+        """Counts the ids of each text of a column, and returns the counts as a column of int64; see `encode_arrow`.
 
         >>> import polytok, pyarrow
         >>> polytok.load("default").count_arrow(pyarrow.array(["a b", None, ""])).to_pylist()
@@ -237,10 +237,10 @@ class Tokenizer:
     ) -> Encoding:
         """Encodes a text or a pair of texts to an `Encoding` with type ids, masks, words, truncation and padding.
 
-        With ``pretokenized`` each text is a list of words, offsets are offsets in the word, and ``word_ids`` are
-        indices of the list. ``truncation=True`` and ``padding=True`` use the settings of the tokenizer's file, and
-        raise `ArgumentError` if the file has none. The result is that of ``encode`` of the package tokenizers 0.23
-        (docs/encoding.md).
+        With ``pretokenized``, a text is a list of words, an offset counts from the start of a word, and ``word_ids``
+        has indices of the list. ``truncation=True`` and ``padding=True`` use the settings of the tokenizer's file, and
+        raise `ArgumentError` if the file has none. The result equals the result of ``encode`` in the package
+        ``tokenizers`` 0.23 (docs/encoding.md).
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
@@ -293,11 +293,11 @@ class Tokenizer:
     # Other segmentations
 
     def nbest(self, text: Text, n: int) -> list[tuple[list[int], float]]:
-        """Returns the ``n`` best segmentations with their scores, best first; fewer if the text has fewer.
+        """Returns the ``n`` best segmentations with their scores, best first; all segmentations if the text has fewer.
 
         Unigram only.
 
-        The result is that of SentencePiece's NBestEncode; ``n=1`` returns the plain encoding with the score 0.
+        The result equals that of SentencePiece's NBestEncode; ``n=1`` returns the plain encoding with the score 0.
         """
         return self._core.nbest(text, _check_count("n", n))
 
@@ -306,8 +306,9 @@ class Tokenizer:
 
         The same seed returns the same result.
 
-        Unigram: one of the ``nbest_size`` best segmentations (or of all if negative), with a probability proportional
-        to exp(``alpha`` · score). BPE: every merge is skipped with the probability ``alpha`` (BPE-dropout).
+        With Unigram, the result is one of the ``nbest_size`` best segmentations (of all segmentations if ``nbest_size``
+        is negative), with a probability proportional to exp(``alpha`` · score). With BPE, every merge is skipped with
+        the probability ``alpha`` (BPE-dropout).
         """
         return self._core.sample(
             text, max(_check_count("nbest_size", nbest_size, least=-_MAX_COUNT), -1), alpha, _seed(seed)
@@ -325,7 +326,8 @@ class Tokenizer:
     ) -> list[tuple[list[int], float]]:
         """Returns random segmentations with their log probabilities, like SampleEncodeAndScore of SentencePiece 0.2.1.
 
-        ``include_best`` needs ``without_replacement``; the best segmentation is then the first, with the score 0.
+        With ``include_best``, which needs ``without_replacement``, the first result is the best segmentation, with the
+        score 0.
         Unigram only.
         """
         samples = _check_count("num_samples", num_samples, least=1)
@@ -354,7 +356,8 @@ class Tokenizer:
     def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
         """Decodes ids to text.
 
-        Bytes that are not UTF-8 are replaced with U+FFFD; ``errors`` can raise an error or drop them.
+        Bytes that are not UTF-8 are replaced with U+FFFD by default; ``errors="strict"`` raises an error, and
+        ``errors="ignore"`` drops the bytes.
 
         ``skip_special`` omits special tokens. Raises `TokenIdError` for an id that is not in the vocabulary, except
         that a chain of Hugging Face's decoders skips such ids.
@@ -381,18 +384,18 @@ class Tokenizer:
         return self._core.decode_batch(batch, skip_special, errors)
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
-        """Returns a decoder to text for ids that arrive one by one."""
+        """Returns a decoder that converts ids to text as they arrive, one by one."""
         return StreamDecoder(self._core.stream(skip_special), errors)
 
     def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
-        """Returns a decoder to bytes for ids that arrive in parts: ``push(ids)`` and ``finish()`` return bytes."""
+        """Returns a decoder that converts ids to bytes as they arrive: ``push(ids)`` and ``finish()`` return bytes."""
         return self._core.stream(skip_special)
 
     # The vocabulary
 
     @property
     def vocab_size(self) -> int:
-        """The largest id plus one, special tokens included; ids can have gaps."""
+        """The largest id plus one, including the ids of special tokens; not every smaller id must be in use."""
         largest = self._core.max_id()
         return 0 if largest is None else largest + 1
 
@@ -448,7 +451,7 @@ class Tokenizer:
 
     @property
     def lossless(self) -> Lossless:
-        """True (as a `Lossless`) if decoding restores every encoded text; otherwise it lists all reasons."""
+        """A `Lossless`: true if decoding restores every encoded text, else false with the list of all reasons."""
         from .lossless import lossless
 
         return lossless(self.spec)
@@ -460,8 +463,8 @@ class Tokenizer:
         """The limit of each thread's cache in bytes: 64 MiB by default; 0 means no cache.
 
         A cache keeps the ids of pieces that were encoded before; encoding is faster with a cache and has the same
-        result. The cache grows with new pieces. Setting the limit empties it. The limit is not a part of the Spec and
-        is not pickled.
+        result. The cache grows with new pieces. Setting the limit empties the cache. The limit is not a part of the
+        Spec and is not pickled.
         """
         return self._core.cache_limit
 
@@ -481,10 +484,10 @@ class Tokenizer:
     def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
         """Writes the tokenizer to a file, and returns the data that the format cannot carry, line by line.
 
-        ``format`` names the format. Without it the file's name determines the format (``.gguf``, ``.tiktoken``,
-        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`, and
-        nothing is written. Files are written under a temporary name and then renamed. Files that belong beside the main
-        file (minbpe's ``.vocab``) are written too.
+        ``format`` names the format. Without ``format``, the file's name determines the format (``.gguf``,
+        ``.tiktoken``, ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a
+        `LossError`, and nothing is written. Files are written under a temporary name and then renamed. Files that
+        accompany the main file (minbpe's ``.vocab``) are written too.
 
         Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
         of this name, and `FileError` if the file cannot be written.

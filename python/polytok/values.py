@@ -36,7 +36,8 @@ class Token(NamedTuple):
 class Spans(NamedTuple):
     """The tokens of a text as columns. A row has the fields of a `Token` except its piece.
 
-    ``ids`` is the array of `Tokenizer.encode_array`; the other columns are uint32. All have the shape (tokens,).
+    ``ids`` is the array of `Tokenizer.encode_array`; the other columns are uint32. All columns have the shape
+    (tokens,).
     """
 
     ids: IdArray

@@ -1,4 +1,4 @@
-"""Tests written tokenizer.json files with transformers, if it is installed; it is too large to require."""
+"""Tests written tokenizer.json files with ``transformers``, an optional package because of its size."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Case:
 
 @dataclass
 class Row:
-    """A row of the table: the number of cases, and of cases with equal results."""
+    """A row of the table: the count of all cases, and the count of cases with equal results."""
 
     reference: str
     what: str

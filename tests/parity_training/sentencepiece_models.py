@@ -86,7 +86,7 @@ def cases() -> Iterator[Case]:
             for language, name in LANGUAGES.items():
                 for options in OPTIONS:
                     if line == "0.2.1" and (model == "bpe" or "required_chars" in options):
-                        continue  # it aborts if a required character does not occur
+                        continue  # SentencePiece aborts if a required character does not occur
                     find_difference = functools.partial(difference, model, name, options, line, other)
                     what = f"{model}: the model file"
                     yield Case(f"sentencepiece {line}", what, f"{language}, {options}", find_difference)

@@ -1,8 +1,9 @@
 """The Spec: a tokenizer as plain, frozen, lossless data.
 
-A format converts bytes to a Spec and a Spec to bytes; the engine is compiled only from a Spec. The fields follow the
-pipeline: special, normalize, split, model, post, decode, over one vocab. Data that can be derived (merge tables from
-ranks, tries, byte maps) is derived when the engine is compiled and never stored in a Spec.
+A format converts the bytes of a file to a Spec, and a Spec to the bytes of a file; the engine is compiled only from a
+Spec. The fields of a Spec follow the stages of the pipeline: special, normalize, split, model, post, decode. All stages
+share one vocabulary. Data that can be derived (merge tables from ranks, tries, byte maps) is derived when the engine is
+compiled and never stored in a Spec.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ _BYTES = BytesDecode()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a Spec: the name of its format, and of its vocabulary if that is known (``cl100k_base``)."""
+    """The origin of a Spec: the name of the file format, and the name of the vocabulary (``cl100k_base``) if known."""
 
     format: str
     name: str | None = None
@@ -141,17 +142,18 @@ class Spec:
     * ``vocab`` and ``model``: the vocabulary, and the algorithm that converts pieces to ids.
     * ``special``: special tokens that are listed beside the vocabulary; vocabulary rows of kind CONTROL are special
       too.
-    * ``matching``: which special token counts if several start at one offset: the ``longest``, the first ``listed``, or
-      the longest over the whole text before any shorter one (``longest_first``, llama.cpp).
-    * ``normalize``: the steps that rewrite the text. ``split``: the steps that split the text, each of which splits the
-      pieces of the previous step.
+    * ``matching``: the rule that selects a special token if several match: the ``longest`` token at an offset, the
+      first ``listed`` token at an offset, or llama.cpp's ``longest_first``, which searches the whole text for longer
+      tokens before shorter tokens.
+    * ``normalize``: the steps that rewrite the text. ``split``: the steps that split the text; a step splits the pieces
+      of the previous step.
     * ``unknown``: the treatment of text that no entry covers: an error (``error``), the piece of kind UNKNOWN
       (``unk``), byte pieces (``bytes``), or nothing (``drop``).
     * ``post``: the ids around a text. ``trim``: the white space that the spans of tokens leave out.
     * ``decode``: the conversion of ids to text.
     * ``line``: the SentencePiece release to follow, for behaviour that differs between releases.
     * ``names``: the ids of bos, eos, unk and pad, if the format defines them.
-    * ``origin``: the format and the name of the vocabulary. ``extra``: data by format that the engine does not need.
+    * ``origin``: the format and the name of the vocabulary. ``extra``: data that the engine does not need, by format.
 
     >>> import polytok
     >>> rows = [(bytes([byte]), byte, 0.0, Kind.NORMAL) for byte in range(256)]

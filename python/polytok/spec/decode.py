@@ -13,8 +13,8 @@ from .normalize import SentencePieceNormalize
 class BytesDecode:
     """Concatenates the bytes of the tokens.
 
-    With ``skips_unknown``, ids without a token print nothing, as in Hugging Face's decoding. Otherwise they are an
-    error, as in tiktoken's.
+    With ``skips_unknown``, ids without a token print nothing, as in Hugging Face's decoding. Otherwise, ids without a
+    token are an error, as in tiktoken's decoding.
     """
 
     kind: ClassVar[str] = "bytes"
@@ -25,8 +25,8 @@ class BytesDecode:
 class SentencePieceDecode:
     """SentencePiece's decoding.
 
-    ``add_dummy_prefix`` and ``remove_extra_whitespaces`` have the values of the normalizer. ``unk_surface`` is the text
-    of the unknown token. ``denormalize`` is applied to the decoded text.
+    ``add_dummy_prefix`` and ``remove_extra_whitespaces`` are equal to the normalizer's fields with these names.
+    ``unk_surface`` is the text of the unknown token. ``denormalize`` is applied to the decoded text.
     """
 
     kind: ClassVar[str] = "sentencepiece"
@@ -38,7 +38,7 @@ class SentencePieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class Llama2cDecode:
-    """llama2.c's decoding: removes one space after BOS; tokens ``<0xHH>`` are bytes."""
+    """llama2.c's decoding, which removes one space after BOS and converts tokens ``<0xHH>`` to bytes."""
 
     kind: ClassVar[str] = "llama2c"
 
@@ -52,7 +52,7 @@ class ByteLevelDecode:
 
 @dataclass(frozen=True, slots=True)
 class BpeDecode:
-    """Replaces ``suffix`` with a space, and removes it from the last token."""
+    """Replaces ``suffix`` with a space, except in the last token, from which ``suffix`` is removed."""
 
     kind: ClassVar[str] = "bpe"
     suffix: str = "</w>"
@@ -72,7 +72,7 @@ class WordPieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class MetaspaceDecode:
-    """Replaces ``replacement`` with a space, and removes it from the first token unless ``prepend`` is ``never``."""
+    """Replaces ``replacement`` with a space. Unless ``prepend`` is ``never``, the first token loses ``replacement``."""
 
     kind: ClassVar[str] = "metaspace"
     replacement: str = SPACE_MARK

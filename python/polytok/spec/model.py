@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bpe:
-    """Byte-pair encoding. Of equally good pairs the leftmost merges first.
+    """Byte-pair encoding. Among equally good pairs, the leftmost pair merges first.
 
-    * ``priority``: which pairs can merge, and in which order: the pairs of a list (``merges``), or the pairs whose
-      concatenation is an entry, by the entry's id, lowest first (``rank``), or by its score, highest first (``score``).
+    * ``priority``: the rule that determines which pairs can merge, and in which order. With ``merges``, these are the
+      pairs of a list, in order. Otherwise, a pair can merge if the concatenation is an entry: with ``rank``, the entry
+      with the lowest id is merged first; with ``score``, the entry with the highest score.
     * ``symbols``: the symbols that merging starts from: single ``bytes``, SentencePiece's ``chars``, llama2.c's
-      ``groups``, or Unicode ``scalars``, whose unknown ones are replaced before merging (Hugging Face).
+      ``groups``, or Unicode ``scalars`` (Hugging Face; unknown scalars are replaced before merging).
     * ``whole_piece_first``: a piece that is an entry is encoded to its id without merging.
-    * ``merges``: uint32 of shape (m, 3): left id, right id, merged id, in order of priority; None for the other
-      priorities.
+    * ``merges``: a uint32 array of shape (m, 3) whose rows have a left id, a right id and a merged id, in order of
+      priority; None if ``priority`` is not ``merges``.
     * ``reserved``: vocabulary rows of every kind take part in merging (llama.cpp).
     * Only with ``scalars``: ``continuing_prefix`` is added before every character of a piece except the first, and
       ``word_suffix`` after the last; ``byte_fallback`` tries byte pieces before ``Spec.unknown``; ``fuse_unknown``
@@ -95,9 +96,9 @@ class Char:
 class WordPiece:
     """WordPiece: repeatedly takes the longest entry that is a prefix of the piece's remainder (Hugging Face, BERT).
 
-    All entries but a piece's first are searched with ``continuing_prefix`` before them. A piece that cannot be covered,
-    or that has more than ``max_chars`` characters, is unknown as a whole. With ``phantom_space``, entries at the start
-    of a word begin with U+2581 instead, and ``max_chars`` is None (llama.cpp's WPM).
+    Inside a piece, an entry is searched with ``continuing_prefix`` in front. A piece that cannot be covered, or that
+    has more than ``max_chars`` characters, is unknown as a whole. With ``phantom_space``, entries at the start of a
+    word begin with U+2581 instead, and ``max_chars`` is None (llama.cpp's WPM).
     """
 
     kind: ClassVar[str] = "wordpiece"

@@ -12,7 +12,7 @@ _IDS = range(2**32)
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Ids that a template adds around texts, with the type id of their tokens."""
+    """Ids that a template adds before or after a text, with the type id of the added tokens."""
 
     ids: tuple[int, ...]
     type_id: int = 0
@@ -45,7 +45,7 @@ TemplatePart = Insert | Slot
 class Template:
     """The ids around one text (``single``), and around two texts (``pair``).
 
-    The ids are added if the caller asks for special tokens (``add_special=True``); otherwise only the slots count.
+    The ids are added only if the caller asks for special tokens (``add_special=True``); the slots always apply.
     """
 
     single: tuple[TemplatePart, ...] = (Slot(0),)
@@ -70,7 +70,7 @@ class Template:
 
     @classmethod
     def around(cls, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Template:
-        """Returns a template with ids before and after one text; of a pair, each text gets these ids."""
+        """Returns a template that adds these ids before and after a single text, and around both texts of a pair."""
 
         def around_slot(number: Literal[0, 1]) -> tuple[TemplatePart, ...]:
             parts = (Insert(before, number), Slot(number, number), Insert(after, number))
@@ -81,7 +81,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """Omits white space at the ends of tokens from their spans.
+    """Excludes white space at the ends of a token from the token's span.
 
     With ``add_prefix_space``, one space at the start of the first token stays in its span.
     """

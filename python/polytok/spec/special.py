@@ -12,13 +12,13 @@ Matching = Literal["longest", "listed", "longest_first"]
 class SpecialToken:
     """A text that represents one id and is matched before the text is normalized.
 
-    * ``special``: the token is recognised only if the caller allows it. Other tokens are always recognised: Hugging
-      Face's added tokens, llama.cpp's user-defined ones.
+    * ``special``: the token is recognised only if the caller allows it. Tokens without ``special`` are always
+      recognised: Hugging Face's added tokens, llama.cpp's user-defined ones.
     * ``single_word``: matches next to a letter, digit or underscore are rejected.
     * ``lstrip``, ``rstrip``: the white space before or after a match belongs to the match.
     * ``normalized``: the normalized token is searched in the normalized text instead.
 
-    The text can also be a row of the vocabulary with the same id.
+    The text can also be an entry of the vocabulary with the same id.
     """
 
     text: str

@@ -18,7 +18,7 @@ class PatternSplit:
     ``behavior`` decides what happens to matches and to the gaps between them:
 
     * ``matches``: the matches are the pieces, the gaps are dropped (tiktoken, minbpe);
-    * ``isolated``: matches and gaps are pieces (llama.cpp; the names from here on are Hugging Face's);
+    * ``isolated``: matches and gaps are pieces (llama.cpp; this name and the names below are Hugging Face's);
     * ``removed``: the gaps are the pieces, the matches are dropped;
     * ``merged_with_previous``, ``merged_with_next``: a match is joined to the gap before or after it;
     * ``contiguous``: like ``isolated``, but adjacent matches are one piece, and adjacent gaps are one piece.
@@ -40,7 +40,7 @@ class Metaspace:
     """Replaces spaces with ``replacement``, and splits before each replacement if ``split`` is set.
 
     ``prepend`` adds the replacement before pieces that do not start with it: before every piece (``always``), before
-    the first piece of a text (``first``), or before none (``never``).
+    the first piece of a text (``first``), or before no piece (``never``).
     """
 
     kind: ClassVar[str] = "metaspace"

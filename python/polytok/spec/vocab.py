@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Kind(IntEnum):
-    """The kind of a vocabulary entry; the numbers are SentencePiece's and GGUF's.
+    """The kind of a vocabulary entry, with the same values as in SentencePiece and GGUF.
 
     * NORMAL: an ordinary entry.
     * UNKNOWN: represents text that no other entry covers.
@@ -39,7 +39,7 @@ class Vocab:
     * ``offsets``: uint32 of shape (n + 1,).
     * ``ids``: uint32 of shape (n,).
     * ``scores``: float32 of shape (n,), or float64 if the format stores float64; all zero if the format has no scores.
-    * ``kinds``: uint8 of shape (n,), the numbers of `Kind`.
+    * ``kinds``: uint8 of shape (n,), the values of `Kind`.
     * ``active_kinds``: the kinds after a vocabulary restriction, uint8 of shape (n,); None without a restriction.
     """
 

@@ -19,15 +19,15 @@ class Trainer(Protocol):
     """Receives texts and builds a Spec from them.
 
     The options of a trainer are the keyword arguments of its class, which checks them immediately. A trainer counts
-    texts in its attribute ``counts``. Its class accepts saved ``counts`` as an argument, and checks that they were
-    counted with the same options; ``counted`` has the names of the options that define the counted words. The class can
-    also accept ``max_memory`` and ``threads``.
+    texts in its attribute ``counts``. The class of a trainer accepts saved ``counts`` as an argument, and checks that
+    the same options were used for counting; ``counted`` has the names of the options that define the counted words. The
+    class can also accept ``max_memory`` and ``threads``.
 
     A trainer can have these attributes:
 
     * ``lines``: True if the trainer splits texts into lines, so that a text can be pushed in parts of whole lines.
     * ``keeps_bytes``: True if the trainer accepts texts that are not UTF-8.
-    * ``left_out``: the numbers of texts or sentences that the trainer skipped, by reason.
+    * ``left_out``: the counts of skipped texts or sentences, by reason.
     * ``notes``: other facts about the result to report to the user.
     """
 
@@ -64,7 +64,7 @@ class Kind:
         return self.load().counted
 
     def create_trainer(self, options: dict[str, Any], resources: dict[str, Any]) -> Trainer:
-        """Creates a trainer with these options, and with those resources that its class accepts.
+        """Creates a trainer with these options, and with the resources that the trainer's class accepts.
 
         Raises `ArgumentError` for an unknown option and for a missing required option.
         """
@@ -100,7 +100,7 @@ KINDS: tuple[Kind, ...] = (
 
 
 def kind_named(name: str) -> Kind:
-    """Returns the kind with this name. Raises `ArgumentError` if there is none.
+    """Returns the kind with this name. Raises `ArgumentError` if no kind has the name.
 
     >>> kind_named("bpe").trainer
     'BpeTrainer'

@@ -25,12 +25,13 @@ _BYTE_LEVEL_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161,
 class BpeTrainer:
     """Trains byte-pair encoding (``kind="bpe"``).
 
-    * ``vocab_size``: the number of entries, with the 256 bytes, the merges, and a list of special tokens. A list of
-      sizes trains all sizes in a single run.
+    * ``vocab_size``: the number of entries: the 256 bytes, the merges, and special tokens that are passed as a list. A
+      list of sizes trains all sizes in a single run.
     * ``ties``: the rule for the order of equally frequent pairs. ``"ids"`` merges the pair whose left token has the
       lowest id first, then the lowest right id; the order of the texts does not matter. ``"minbpe"`` merges the pair
       first that occurs first in the current state of the texts, as minbpe does. ``"huggingface"`` is the same rule as
-      ``"ids"`` with the ids of tokenizers' BpeTrainer 0.23.3; it has the options and the result of that trainer.
+      ``"ids"`` applied to the ids of the BpeTrainer of ``tokenizers`` 0.23.3; the options and the result are those of
+      that trainer.
     * ``pattern``: the pattern that splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``,
       ``default``, tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are
       the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2`` with ``ties="huggingface"`` and
@@ -40,13 +41,13 @@ class BpeTrainer:
       from the texts.
     * ``min_frequency``: the minimum number of occurrences of a pair to merge.
     * ``max_token_length``: the maximum number of bytes of an entry. With ``ties="huggingface"``, tokenizers' rule
-      applies: a merge of more than two characters must be shorter than this.
+      applies: a merge of more than two characters must be shorter than ``max_token_length``.
     * ``verbose``: a function that is called with a line of text for each merge, in the form of minbpe.
 
     These options need ``ties="huggingface"``:
 
     * ``byte_level``: whether words consist of bytes (the pre-tokenizer ByteLevel) and not of characters.
-    * ``normalize``: the steps of a Spec to apply before texts are split.
+    * ``normalize``: the normalizer steps of a Spec, which are applied before texts are split.
     * ``unk_token``: the entry for unknown characters, if words consist of characters.
     * ``initial_alphabet``: characters that are entries even if they do not occur. The default is all bytes, and no
       characters without ``byte_level``.

@@ -1,6 +1,6 @@
-"""BPE and WordPiece of tokenizers 0.23.3, whose ids are special tokens, then the alphabet by code point, then merges.
+"""BPE and WordPiece of ``tokenizers`` 0.23.3: first come special tokens, then the alphabet by code point, then merges.
 
-The result of tokenizers can depend on the order of a hash table, and so change from run to run. This module has a fixed
+The result of that package can depend on the order of a hash table, so that two runs differ. This module has a fixed
 order instead (crates/polytok-core/src/train/bpe/alphabet.rs). Counts do not overflow here, and a pair that no longer
 occurs is never merged.
 """
@@ -41,7 +41,7 @@ _MAX_WORD_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class HuggingFaceBpe:
-    """The checked options, with the names of tokenizers.
+    """The checked options, with the names that ``tokenizers`` uses.
 
     ``initial_alphabet`` has texts whose first characters are entries. With ``byte_level``, characters of GPT-2's byte
     table represent bytes. ``prefix`` and ``suffix`` are ``continuing_subword_prefix`` and ``end_of_word_suffix``.
@@ -105,7 +105,7 @@ def bpe_spec(
     normalize: tuple[NormalizeStep, ...],
     split: tuple[SplitStep, ...],
 ) -> Spec:
-    """Returns the Spec of the tokenizer.json that tokenizers writes after the same training."""
+    """Returns the Spec of the tokenizer.json that ``tokenizers`` writes after the same training."""
     vocab, merges = learned_merges.vocab(), learned_merges.merges
     prefix, suffix = options.prefix, options.suffix
     text_model = Bpe("merges", symbols="scalars", merges=merges, continuing_prefix=prefix, word_suffix=suffix)

@@ -95,7 +95,7 @@ class Counts:
         self._open().push(list(texts))
 
     def push_part(self, part: bytes, *, is_last: bool) -> None:
-        """Counts a part of a long text. The next parts of the text must follow, up to its last part."""
+        """Counts a part of a long text. The calls that follow must pass the remaining parts of the text."""
         self._open().push_part(part, is_last)
 
     def add(self, words: Iterable[tuple[bytes, int]]) -> None:
@@ -133,8 +133,8 @@ class Counts:
     def words(self, order: Order = "first_seen", progress: Report | None = None) -> _core.Words:
         """Returns the words in an order: by first occurrence, by decreasing frequency, or by their bytes.
 
-        Words of equal frequency are ordered by bytes. ``progress`` is called with the stage, the words done and all
-        words. No texts can be counted afterwards.
+        Words of equal frequency are ordered by bytes. ``progress`` is called with the stage, the count of processed
+        words and the total. No texts can be counted afterwards.
         """
         return self._finished().words(order, progress)
 
@@ -188,14 +188,14 @@ class Counts:
         return counts
 
     def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
-        """Adds the counts of a file, which follow all earlier words. Raises what `load` raises."""
+        """Adds the counts of a file, which follow all earlier words. Raises the same errors as `load`."""
         self._check_description(_read_description(Path(path)), f"{path} counts other words")
         counter = self._finished()
         with _open_counts(Path(path)) as file:
             _with_path(path, lambda: counter.read(file, progress))
 
     def _check_description(self, other: Any, message: str) -> None:
-        """Raises `ArgumentError` with the message if ``other`` describes other words than these counts have."""
+        """Raises `ArgumentError` with ``message`` unless ``other`` is the description of these counts."""
         own_description = self.description
         if other == own_description:
             return
@@ -218,7 +218,7 @@ class Counts:
 
 
 def is_counts(path: os.PathLike[str]) -> bool:
-    """Reports whether a file begins with the first bytes of a file of counts."""
+    """Reports whether a file begins like a file of counts."""
     if not os.path.isfile(path):  # reading the first bytes of a pipe would lose them
         return False
     try:

@@ -32,7 +32,7 @@ def feed(
     """Passes all texts of the inputs to a trainer or to `Counts`.
 
     Skipped texts are added to ``report``; without a report, they cause a `TrainingWarning`. Raises `ArgumentError` for
-    a text that exceeds the memory limit, if the trainer needs the whole text at a time.
+    a text that exceeds the memory limit, if the trainer needs whole texts.
     """
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)

@@ -20,7 +20,7 @@ Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
-_CHECKED_TEXTS = 16  # the number of first texts that must not be names of files
+_CHECKED_TEXTS = 16  # the number of texts at the start that must not be names of files
 _MAX_NAME_LENGTH = 1024
 _MAX_EXAMPLES = 10
 
@@ -54,7 +54,7 @@ class TrainingReport:
             self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
-        """Returns the notes and the numbers of skipped texts, line by line.
+        """Returns the notes and the counts of skipped texts, line by line.
 
         >>> report = TrainingReport()
         >>> report.leave_out(SkippedText("no field 'text'", "a.jsonl:7"))
@@ -171,7 +171,7 @@ class InputStream:
 
 
 def _items(inputs: Inputs) -> Iterable[Any]:
-    """Returns a list of paths if the inputs are names of files, and other inputs as an iterable."""
+    """Returns inputs that are names of files as a list of paths, and any other inputs as an iterable."""
     if isinstance(inputs, bytes) or inputs is None:
         raise ArgumentError("the inputs are a single text: give a list of texts, or paths of files")
     if (paths := paths_of(inputs)) is not None:

@@ -1,4 +1,4 @@
-"""The options of all kinds as keyword arguments, for type checkers. Each kind accepts some of them."""
+"""The options of all kinds of vocabularies as keyword arguments, for type checkers. A kind accepts only some."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .splits import Pattern
 
 
 class TrainingKeywords(TypedDict, total=False):
-    """The keyword arguments of `polytok.train` besides the size; each has the most general type that a kind accepts."""
+    """The keyword arguments of `polytok.train` besides the size, with the most general type that any kind accepts."""
 
     # BPE and WordPiece
     pattern: Pattern

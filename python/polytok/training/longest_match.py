@@ -1,4 +1,4 @@
-"""Trains vocabularies of longest match, such as that of RWKV World (``kind="longest-match"``)."""
+"""Trains longest-match vocabularies, such as the vocabulary of RWKV World (``kind="longest-match"``)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ END_OF_TEXT: Final = SpecialToken("<|endoftext|>", 0)
 
 
 class LongestMatchTrainer:
-    """Trains longest match: chooses entries that encode the texts to about the smallest number of tokens.
+    """Trains a longest-match vocabulary: chooses entries that encode the texts to about the smallest number of tokens.
 
-    Ids are those of RWKV World: 0 is ``<|endoftext|>``, which is not in the file, 1 to 256 are the bytes, and then the
-    other entries follow, ordered by length and bytes. The vocabulary can encode any bytes.
+    The ids have RWKV World's order: id 0 is ``<|endoftext|>``, which is not in the file; ids 1 to 256 are the bytes;
+    the ids of all other entries follow, ordered by length and bytes. The vocabulary can encode any bytes.
 
     * ``vocab_size``: the number of ids, including id 0 and the bytes; at most 65,536. A list of sizes trains all sizes.
     * ``pattern``: a regular expression, or the name of a pattern (``default``, ``gpt2``, ``cl100k``, ``o200k``,

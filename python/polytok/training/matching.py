@@ -11,7 +11,7 @@ _MAX_TEXT_LENGTH = 100
 
 
 def check_counts(counts: Counts, expected: Counts, *, any_split: bool) -> Counts:
-    """Returns the counts. Raises `ArgumentError` if they do not count the same words as ``expected``.
+    """Returns the counts. Raises `ArgumentError` if the counts do not count the same words as ``expected``.
 
     ``expected`` are empty counts with the options of the training. With ``any_split``, the splits can differ, because
     the training uses the split of the counts.

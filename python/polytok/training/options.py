@@ -112,7 +112,7 @@ def _has_type(value: Any, annotation: Any) -> bool:
 def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int | None]:
     """Returns the texts of special tokens with their ids, or with None if the trainer assigns the ids.
 
-    Raises `ArgumentError` for an empty text and for an id of two special tokens.
+    Raises `ArgumentError` for an empty text and for two special tokens with the same id.
     """
     if isinstance(tokens, str):
         raise ArgumentError(

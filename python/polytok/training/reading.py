@@ -37,7 +37,7 @@ ReadResult = Documents | Part | SkippedText
 
 
 def open_file(name: str) -> IO[bytes]:
-    """Opens a file or URL for reading. Raises `FileError` if it cannot be opened."""
+    """Opens a file or URL for reading. Raises `FileError` if the file cannot be opened."""
     if is_url(name):
         return remote.open_url(name, can_seek=remote.can_read_ranges(name))
     try:
@@ -49,7 +49,7 @@ def open_file(name: str) -> IO[bytes]:
 def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
     """Yields the texts of an open binary file or text file, or the parts of a single text, which are not checked.
 
-    Raises `FileError` if reading fails, and what `polytok.reading` raises.
+    Raises `FileError` if reading fails, and the errors of `polytok.reading`.
     """
     try:
         with remote.translated_errors(name) if is_url(name) else nullcontext():
@@ -83,7 +83,7 @@ def _read_texts(name: str, opened_file: Any, reading: Reading, invalid: Invalid)
 
 
 class _LineCounter:
-    """Counts the lines of a file, to describe the place of a text by its line instead of its position in bytes."""
+    """Counts the lines of a file, so that reports name the line of a text instead of its byte offset."""
 
     def __init__(self, name: str) -> None:
         self._name = name

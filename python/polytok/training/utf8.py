@@ -71,7 +71,7 @@ class Utf8:
             yield Part(self._check_part(part), part.is_last, part.place)
 
     def _check_part(self, part: Part) -> bytes:
-        """Returns a part as UTF-8. Bytes of an incomplete character at its end are returned with the next part."""
+        """Returns a part as UTF-8. An incomplete character at the end of a part is returned with the next part."""
         if self._decoder is None:
             errors = "strict" if self._invalid == "error" else "replace"
             self._decoder = codecs.getincrementaldecoder("utf-8")(errors)

@@ -1,4 +1,4 @@
-"""Trains WordPiece as tokenizers does: BPE with a prefix for entries inside words, without its merges."""
+"""Trains WordPiece like ``tokenizers``: trains BPE with a prefix for entries inside words, and drops the merges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class WordPieceTrainer:
-    """Trains WordPiece (``kind="wordpiece"``) as WordPieceTrainer of tokenizers 0.23.3 does.
+    """Trains WordPiece (``kind="wordpiece"``) like the WordPieceTrainer of ``tokenizers`` 0.23.3.
 
     By default, texts are first processed by BERT's normalizer and pre-tokenizer.
 

@@ -41,9 +41,10 @@ def train(
 ) -> Tokenizer:
     """Trains a tokenizer.
 
-    ``inputs`` is a path, a pattern of paths (``"corpus/*.jsonl.zst"``), `Counts`, or an iterable of texts (str or
-    bytes), `pathlib.Path`, open files, records with a field, and lists of these. An iterable is read only once.
-    ``reading`` has the options of reading files. ``options`` are the options of the kind's trainer (docs/training.md).
+    ``inputs`` is a path, a pattern of paths (``"corpus/*.jsonl.zst"``), `Counts`, or an iterable. The items of an
+    iterable are texts (str or bytes), `pathlib.Path`, open files, records with a field, or lists of such items. An
+    iterable is read only once. ``reading`` has the options of reading files. ``options`` are the options of the kind's
+    trainer (docs/training.md).
 
     ``max_memory`` limits the memory for counts, in bytes or as a text such as "512M"; counts that exceed the limit are
     stored in files. The result depends neither on ``max_memory`` nor on ``threads``. ``progress`` is True for a bar on

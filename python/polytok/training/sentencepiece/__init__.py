@@ -92,7 +92,7 @@ class SentencePieceTrainer:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The numbers of skipped sentences, by reason."""
+        """The counts of skipped sentences, by reason."""
         long_count, reserved_count = self.counts.skipped()
         reasons = {
             f"longer than {self.options.max_sentence_length} bytes": long_count,

@@ -79,8 +79,8 @@ class SentenceCounts(Counts):
 
     def _limit(self) -> tuple[int, str] | None:
         limit = super()._limit()
-        # Unigram needs the same amount of memory again for its sentences. The engine halves the limit itself if it
-        # counts texts, but not if counts are added.
+        # Unigram needs the same amount of memory again for its sentences. The engine halves the limit when texts are
+        # counted, but not when counts are added.
         is_halved = limit is not None and self.model == "unigram" and self._options is None
         return (limit[0] // 2, limit[1]) if limit is not None and is_halved else limit
 
@@ -99,7 +99,7 @@ class SentenceCounts(Counts):
         return super()._finished()
 
     def skipped(self) -> tuple[int, int]:
-        """Returns the numbers of skipped sentences: those that are too long, and those with a reserved character."""
+        """Returns two counts of skipped sentences: too long sentences, and sentences with a reserved character."""
         return (0, 0) if self._sentences is None else self._sentences.skipped()
 
     @property
@@ -120,7 +120,7 @@ _DIFFERENCES: Mapping[str, str] = {
 
 
 def check_counts(counts: Counts, expected: SentenceCounts) -> SentenceCounts:
-    """Returns the counts. Raises `ArgumentError` if they were counted with other options than ``expected``."""
+    """Returns the counts. Raises `ArgumentError` if the counts were counted with other options than ``expected``."""
     if not isinstance(counts, SentenceCounts) or counts.model != expected.model:
         raise ArgumentError(
             f"these counts have other words than {expected.kind} needs: use the counts to train {counts.kind}"
