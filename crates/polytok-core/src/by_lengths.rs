@@ -81,7 +81,7 @@ impl ByLengths {
             && !(covers_first && prefix > 0 && tiles.ends.first() == Some(&0));
         if is_tiled {
             tiles.word_starts.push(0);
-            out.begin_part(Place::same(at));
+            out.begin_part(Place::unchanged_at(at));
             tiles.push(out.sink);
         }
         scratch.tiles = tiles;

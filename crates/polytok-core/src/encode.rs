@@ -82,7 +82,7 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         let mut normalized = std::mem::take(&mut self.scratch.normalized);
         let result = match self.normalize(part, at, set.is_none(), &mut normalized) {
             Ok(Some(place)) => self.encode_normalized(&normalized, place, set),
-            Ok(None) => self.encode_normalized(part, Place::same(at), set),
+            Ok(None) => self.encode_normalized(part, Place::unchanged_at(at), set),
             Err(error) => Err(error),
         };
         self.scratch.normalized = normalized;

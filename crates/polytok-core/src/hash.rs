@@ -128,7 +128,7 @@ impl Stored for Slots {
         let slots: Table<u32> = part.table("slots")?;
         let index_bits = part.number("place_bits")?;
         if !slots.len().is_power_of_two() || slots.len() < 2 || !(1..32).contains(&index_bits) {
-            return Err(part.wrong("slots", "are not a table's"));
+            return Err(part.section_error("slots", "are not a table's"));
         }
         let shift = 64 - slots.len().trailing_zeros();
         Ok(Slots { slots, shift, index_bits })

@@ -13,7 +13,7 @@ use crate::scratch::Scratch;
 pub struct Pool {
     /// The scratches. Scratches are boxed, so that taking a scratch and returning it moves only a pointer.
     #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
-    free: Mutex<Vec<Box<Scratch>>>,
+    free_scratches: Mutex<Vec<Box<Scratch>>>,
     /// The number of bytes that the cache of each thread can take.
     limit: AtomicUsize,
     /// The number of times that all caches were cleared. A scratch with a lower number has an outdated cache.
@@ -22,7 +22,7 @@ pub struct Pool {
 
 impl Default for Pool {
     fn default() -> Pool {
-        Pool { free: Mutex::default(), limit: DEFAULT_LIMIT.into(), epoch: 1.into() }
+        Pool { free_scratches: Mutex::default(), limit: DEFAULT_LIMIT.into(), epoch: 1.into() }
     }
 }
 
@@ -30,14 +30,14 @@ impl Pool {
     /// Calls `run` with a scratch whose cache is not outdated.
     #[inline]
     pub fn with<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
-        let pooled = self.free.try_lock().ok().and_then(|mut free| free.pop());
+        let pooled = self.free_scratches.try_lock().ok().and_then(|mut free_scratches| free_scratches.pop());
         let mut scratch = pooled.unwrap_or_default();
         self.renew(&mut scratch);
         let result = run(&mut scratch);
         scratch.release();
         self.renew(&mut scratch);
-        if let Ok(mut free) = self.free.try_lock() {
-            free.push(scratch);
+        if let Ok(mut free_scratches) = self.free_scratches.try_lock() {
+            free_scratches.push(scratch);
         }
         result
     }
@@ -66,14 +66,16 @@ impl Pool {
     /// Clears all caches: immediately if no thread uses them, otherwise when the thread is done.
     pub fn clear(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
-        if let Ok(mut free) = self.free.try_lock() {
-            free.iter_mut().for_each(|scratch| self.renew(scratch));
+        if let Ok(mut free_scratches) = self.free_scratches.try_lock() {
+            free_scratches.iter_mut().for_each(|scratch| self.renew(scratch));
         }
     }
 
     /// Returns the total size in bytes of the caches that no thread is using.
     pub fn cached(&self) -> usize {
-        self.free.try_lock().map_or(0, |free| free.iter().map(|scratch| scratch.cached()).sum())
+        self.free_scratches
+            .try_lock()
+            .map_or(0, |free_scratches| free_scratches.iter().map(|scratch| scratch.cached()).sum())
     }
 }
 

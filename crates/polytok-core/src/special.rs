@@ -26,11 +26,11 @@ mod white_space;
 pub struct Specials {
     tokens: Vec<SpecialToken>,
     /// The index of the first listed token of each id.
-    by_id: HashMap<TokenId, usize>,
+    index_by_id: HashMap<TokenId, usize>,
     matching: Matching,
     always: Option<SpecialSet>,
     /// The printed texts of the tokens that are searched for in normalized text and that normalization changes, by id.
-    printed: HashMap<TokenId, PrintedToken>,
+    printed_by_id: HashMap<TokenId, PrintedToken>,
 }
 
 /// A token as Hugging Face prints it. The token's normalized text is printed, and also decides whether decoding can
@@ -70,15 +70,15 @@ impl Specials {
         let rows = vocab.rows_of(Kind::Control);
         let listed_ids: HashSet<TokenId> = listed.iter().map(|token| token.id).collect();
         let mut tokens = listed;
-        let control =
+        let control_token =
             |row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row), ..SpecialToken::default() };
-        tokens.extend(rows.map(control).filter(|token| !listed_ids.contains(&token.id)));
-        let mut by_id = HashMap::new();
+        tokens.extend(rows.map(control_token).filter(|token| !listed_ids.contains(&token.id)));
+        let mut index_by_id = HashMap::new();
         for (i, token) in tokens.iter().enumerate() {
-            by_id.entry(token.id).or_insert(i);
+            index_by_id.entry(token.id).or_insert(i);
         }
-        let mut specials = Specials { tokens, by_id, matching, always: None, printed: HashMap::new() };
-        specials.printed = printed_tokens(&specials.tokens, normalize)?;
+        let mut specials = Specials { tokens, index_by_id, matching, always: None, printed_by_id: HashMap::new() };
+        specials.printed_by_id = printed_tokens(&specials.tokens, normalize)?;
         if specials.tokens.iter().any(|token| token.always) {
             specials.always = specials.set(|_| false, normalize)?;
         }
@@ -93,20 +93,20 @@ impl Specials {
     /// Returns the text of the first listed token that has the id.
     #[inline]
     pub fn text(&self, id: TokenId) -> Option<&[u8]> {
-        self.by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
+        self.index_by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
     /// Returns the text of an id that is the input of Hugging Face's decoders.
     pub fn printed_text(&self, id: TokenId) -> Option<&[u8]> {
-        self.printed.get(&id).map_or_else(|| self.text(id), |printed| Some(printed.text.as_slice()))
+        self.printed_by_id.get(&id).map_or_else(|| self.text(id), |printed_by_id| Some(printed_by_id.text.as_slice()))
     }
 
     /// Reports whether decoding can skip an id.
     #[inline]
     pub fn is_skippable(&self, id: TokenId) -> bool {
         let is_skippable =
-            |&i: &usize| self.printed.get(&id).map_or(!self.tokens[i].always, |token| token.is_skippable);
-        self.by_id.get(&id).is_some_and(is_skippable)
+            |&i: &usize| self.printed_by_id.get(&id).map_or(!self.tokens[i].always, |token| token.is_skippable);
+        self.index_by_id.get(&id).is_some_and(is_skippable)
     }
 
     /// Returns the set of the tokens that are recognised even if the caller allows no token.
@@ -122,10 +122,10 @@ impl Specials {
         is_allowed: impl Fn(&[u8]) -> bool,
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<SpecialSet>> {
-        let hides_others = self.tokens.iter().any(|token| token.always) && self.matching == Matching::Longest;
+        let can_hide_tokens = self.tokens.iter().any(|token| token.always) && self.matching == Matching::Longest;
         let is_recognized = |token: &SpecialToken| token.always || is_allowed(&token.text);
         let searched =
-            self.tokens.iter().filter(|token| !token.text.is_empty() && (hides_others || is_recognized(token)));
+            self.tokens.iter().filter(|token| !token.text.is_empty() && (can_hide_tokens || is_recognized(token)));
         let (of_normalized, of_raw): (Vec<_>, Vec<_>) =
             searched.map(|token| (token.clone(), is_recognized(token))).partition(|(token, _)| token.normalized);
         let normalized_texts: Vec<Vec<u8>> =
@@ -189,17 +189,17 @@ fn printed_tokens(
     tokens: &[SpecialToken],
     normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
 ) -> Result<HashMap<TokenId, PrintedToken>> {
-    let skippable: HashSet<&[u8]> =
+    let skippable_texts: HashSet<&[u8]> =
         tokens.iter().filter(|token| !token.always).map(|token| token.text.as_slice()).collect();
-    let mut printed = HashMap::new();
+    let mut printed_by_id = HashMap::new();
     for token in tokens.iter().filter(|token| token.normalized) {
         let text = normalize(&token.text)?;
         if text != token.text {
-            let is_skippable = skippable.contains(text.as_slice());
-            printed.insert(token.id, PrintedToken { text, is_skippable });
+            let is_skippable = skippable_texts.contains(text.as_slice());
+            printed_by_id.insert(token.id, PrintedToken { text, is_skippable });
         }
     }
-    Ok(printed)
+    Ok(printed_by_id)
 }
 
 /// Splits a text at the tokens of a finder; without a finder the text is one part.

@@ -19,12 +19,12 @@ pub type Shared = Arc<dyn AsRef<[u8]> + Send + Sync>;
 pub struct Table<T: 'static>(Yoke<&'static [T], Arc<dyn AsRef<[T]> + Send + Sync>>);
 
 /// A part of shared bytes that is read as an array.
-struct View {
+struct MappedView {
     bytes: Shared,
     range: Range<usize>,
 }
 
-impl<T: AnyBitPattern> AsRef<[T]> for View {
+impl<T: AnyBitPattern> AsRef<[T]> for MappedView {
     fn as_ref(&self) -> &[T] {
         let bytes = (*self.bytes).as_ref().get(self.range.clone());
         bytes.and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()).unwrap_or_default()
@@ -36,7 +36,7 @@ impl<T: AnyBitPattern + Send + Sync> Table<T> {
     /// whole number of items.
     pub fn mapped(bytes: &Shared, range: Range<usize>) -> Option<Table<T>> {
         bytemuck::try_cast_slice::<u8, T>((**bytes).as_ref().get(range.clone())?).ok()?;
-        Some(Table(Yoke::attach_to_cart(Arc::new(View { bytes: bytes.clone(), range }), |view| view.as_ref())))
+        Some(Table(Yoke::attach_to_cart(Arc::new(MappedView { bytes: bytes.clone(), range }), |view| view.as_ref())))
     }
 }
 

@@ -114,7 +114,7 @@ impl Texts {
     }
 
     /// Concatenates the texts of several columns in a new buffer.
-    pub fn joined(columns: &[Texts]) -> Texts {
+    pub fn concatenate(columns: &[Texts]) -> Texts {
         let mut buffer = Vec::with_capacity(columns.iter().map(Texts::text_bytes).sum());
         let (mut spans, mut nulls) = (Vec::new(), Vec::new());
         for texts in columns {
@@ -135,7 +135,7 @@ impl Texts {
     }
 
     /// Returns the rows that are not UTF-8.
-    pub fn undecodable(&self) -> Vec<usize> {
+    pub fn undecodable_rows(&self) -> Vec<usize> {
         if self.encoding == TextEncoding::Utf8 {
             return Vec::new();
         }

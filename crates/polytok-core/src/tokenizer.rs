@@ -101,7 +101,7 @@ impl Tokenizer {
     pub fn compile_with(spec: Spec, tables: &mut Tables) -> Result<Tokenizer> {
         let byte_level = matches!(spec.model, Model::Bpe { symbols: Symbols::Bytes, .. })
             || matches!(spec.decode, Decode::Chain { byte_level: true, .. });
-        let vocab = Arc::new(tables.get_always("vocab", || Vocab::new(spec.vocab))?);
+        let vocab = Arc::new(tables.get_unversioned("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         check_steps(&spec.normalize, &spec.split, &spec.decode)?;
         let spelling = match spec.model {

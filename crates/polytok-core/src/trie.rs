@@ -181,7 +181,7 @@ impl Stored for Trie {
     /// array. A search finds keys only after `with_longest` has set the length of the longest key.
     fn read(part: &FilePart) -> Result<Trie> {
         let nodes: Table<TrieNode> = part.table("nodes")?;
-        if nodes.is_empty() { Err(part.wrong("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
+        if nodes.is_empty() { Err(part.section_error("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
     }
 }
 

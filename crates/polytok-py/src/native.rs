@@ -75,7 +75,7 @@ fn native_write<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let spec = spec::spec(spec)?;
     let file = py.detach(|| {
-        let mut tables = Tables::kept();
+        let mut tables = Tables::with_sections();
         Tokenizer::compile_with(spec, &mut tables)?;
         let mut kept = tables.finish();
         sections.into_iter().for_each(|(name, bytes)| kept.push(&name, bytes));

@@ -122,7 +122,7 @@ impl PyTexts {
     fn checked<'py>(slf: &Bound<'py, PyTexts>, invalid: &str) -> PyResult<(Bound<'py, PyTexts>, Numbers<'py>)> {
         let py = slf.py();
         let texts = &slf.get().0;
-        let bad = py.detach(|| texts.undecodable());
+        let bad = py.detach(|| texts.undecodable_rows());
         let checked = match invalid {
             "replace" | "skip" if bad.is_empty() => slf.clone(),
             "replace" => Bound::new(py, PyTexts(py.detach(|| texts.repaired())))?,

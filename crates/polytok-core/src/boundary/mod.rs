@@ -158,7 +158,7 @@ impl Stored for Boundary {
             Some(symbols) if ascii.len() == 128 => {
                 Ok(Boundary { ascii, pairs: PairSet::read(part)?, sides: Sides(part.table("sides")?), symbols })
             }
-            _ => Err(part.wrong("ascii", "are not a boundary's")),
+            _ => Err(part.section_error("ascii", "are not a boundary's")),
         }
     }
 }

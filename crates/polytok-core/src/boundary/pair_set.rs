@@ -49,7 +49,7 @@ impl<const BITS: usize> Stored for PairSet<BITS> {
         let words: Table<u64> = part.table("pairs")?;
         match words.len().is_power_of_two() {
             true => Ok(PairSet { words }),
-            false => Err(part.wrong("pairs", "are not a set of pairs")),
+            false => Err(part.section_error("pairs", "are not a set of pairs")),
         }
     }
 }

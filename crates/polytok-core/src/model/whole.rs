@@ -56,7 +56,7 @@ impl Whole {
             let found = self.dictionary.emit(&self.vocab, &text[at..at + len]);
             let id = match self.dictionary.settle(found) {
                 Emit::Id(id) => id,
-                Emit::Refused(id) => return Err(refused(id, at)),
+                Emit::Refused(id) => return Err(control_symbol_error(id, at)),
                 _ => TokenId::UNKNOWN,
             };
             emit(Segment { id, start: at as u32, end: (at + len) as u32 })?;
@@ -74,7 +74,7 @@ fn word_len(text: &[u8]) -> usize {
 
 /// Returns the error for a control symbol in the text: the reference emits its id, and then fails because not all of
 /// the text was consumed. BPE fails in the same way.
-pub fn refused(id: TokenId, at: usize) -> Error {
+pub fn control_symbol_error(id: TokenId, at: usize) -> Error {
     Error::Encode(format!(
         "SentencePiece cannot encode this text: the control symbol of id {id} stands in it as ordinary text, at byte {at} of \
          the normalized text (line=\"0.2.3\" makes it unknown where 0.2.1 fails)"

@@ -20,7 +20,7 @@ use crate::trie::{NONE, ROOT, Trie};
 use crate::vocab::Vocab;
 
 /// The byte under which the trie has the continuations; UTF-8 never has this byte.
-const CONTINUES: u8 = 0xFF;
+const CONTINUATION_BYTE: u8 = 0xFF;
 
 /// The bytes of U+2581, with which entries at the start of a word begin in llama.cpp's vocabularies.
 const SPACE: &[u8] = "\u{2581}".as_bytes();
@@ -31,7 +31,7 @@ pub struct WordPiece {
     /// The nodes of the trie at which a search starts: for the first token of a piece, and for continuations.
     roots: [u32; 2],
     /// The entry that is U+2581 alone, if continuations can follow this entry at the start of a word.
-    phantom: Option<TokenId>,
+    space_entry: Option<TokenId>,
     /// The id of a piece that cannot be split to entries.
     unknown: TokenId,
     max_chars: usize,
@@ -47,14 +47,14 @@ impl WordPiece {
         phantom_space: bool,
         tables: &mut Tables,
     ) -> Result<WordPiece> {
-        let build = || dictionary(vocab, continuing_prefix);
+        let build = || build_trie(vocab, continuing_prefix);
         let trie = Trie::compile(tables, vocab.longest() + 1, |id| vocab.row(TokenId(id)).is_some(), build)?;
-        let under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child(&trie, node, byte));
-        let roots = [if phantom_space { under(SPACE) } else { ROOT }, under(&[CONTINUES])];
-        let phantom = if phantom_space { trie.get(SPACE).map(TokenId) } else { None };
+        let node_under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child_or_none(&trie, node, byte));
+        let roots = [if phantom_space { node_under(SPACE) } else { ROOT }, node_under(&[CONTINUATION_BYTE])];
+        let space_entry = if phantom_space { trie.get(SPACE).map(TokenId) } else { None };
         let unknown =
             vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(TokenId::UNKNOWN, |row| vocab.id(row));
-        Ok(WordPiece { roots, phantom, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
+        Ok(WordPiece { roots, space_entry, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
     }
 
     /// Splits a piece to entries; a piece that cannot be split is one unknown segment. `scratch` is memory for the
@@ -70,7 +70,7 @@ impl WordPiece {
             return Ok(());
         }
         scratch.clear();
-        if self.is_too_long(piece) || !self.cut(piece, scratch) {
+        if self.is_too_long(piece) || !self.split_piece(piece, scratch) {
             return emit(Segment { id: self.unknown, start: 0, end: piece.len() as u32 });
         }
         scratch.iter().try_for_each(|&segment| emit(segment))
@@ -84,9 +84,9 @@ impl WordPiece {
             let entry = vocab.bytes(row);
             let word = if self.phantom_space { entry.strip_prefix(SPACE)? } else { entry };
             segments.clear();
-            let is_cut = !word.is_empty() && !self.is_too_long(word) && self.cut(word, &mut segments);
+            let is_split = !word.is_empty() && !self.is_too_long(word) && self.split_piece(word, &mut segments);
             let &[segment] = segments.as_slice() else { return None };
-            is_cut.then_some((Cow::Borrowed(word), segment.id))
+            is_split.then_some((Cow::Borrowed(word), segment.id))
         })
     }
 
@@ -98,20 +98,20 @@ impl WordPiece {
 
     /// Splits a piece to entries; returns false if that is not possible.
     #[inline]
-    fn cut(&self, piece: &[u8], segments: &mut Vec<Segment>) -> bool {
+    fn split_piece(&self, piece: &[u8], segments: &mut Vec<Segment>) -> bool {
         let [start, inside] = self.roots;
         let mut at = 0;
-        let (mut len, mut id) = self.longest(start, piece);
+        let (mut len, mut id) = self.longest_entry(start, piece);
         if len == 0 {
             // The first token is U+2581 alone, and a continuation follows.
-            let Some(space) = self.phantom else { return false };
+            let Some(space) = self.space_entry else { return false };
             segments.push(Segment { id: space, start: 0, end: 0 });
-            (len, id) = self.longest(inside, piece);
+            (len, id) = self.longest_entry(inside, piece);
         }
         while len > 0 {
             segments.push(Segment { id, start: at as u32, end: (at + len) as u32 });
             at += len;
-            (len, id) = self.longest(inside, &piece[at..]);
+            (len, id) = self.longest_entry(inside, &piece[at..]);
         }
         at == piece.len()
     }
@@ -119,7 +119,7 @@ impl WordPiece {
     /// Returns the length and id of the longest entry under `root` that `text` starts with; the length is 0 if no entry
     /// matches.
     #[inline]
-    fn longest(&self, root: u32, text: &[u8]) -> (usize, TokenId) {
+    fn longest_entry(&self, root: u32, text: &[u8]) -> (usize, TokenId) {
         let mut longest = (0, TokenId::UNKNOWN);
         if root != NONE {
             self.trie.prefixes_under(root, text, |len, id| longest = (len, TokenId(id)));
@@ -128,21 +128,21 @@ impl WordPiece {
     }
 }
 
-fn child(trie: &Trie, node: u32, byte: u8) -> u32 {
+fn child_or_none(trie: &Trie, node: u32, byte: u8) -> u32 {
     if node == NONE { NONE } else { trie.child(node, byte) }
 }
 
-/// Builds the trie of the entries at the start of a word, and of the continuations after the byte `CONTINUES`.
-fn dictionary(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
+/// Builds the trie of the entries at the start of a word, and of the continuations after the byte `CONTINUATION_BYTE`.
+fn build_trie(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
     // The rows are reversed, because the trie keeps the first of equal keys.
     let rows = || vocab.rows().rev().map(|row| (vocab.bytes(row), vocab.id(row).0));
     let continuations: Vec<(Vec<u8>, u32)> = rows()
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
         .filter(|(rest, _)| !rest.is_empty())
-        .map(|(rest, id)| ([&[CONTINUES], rest].concat(), id))
+        .map(|(rest, id)| ([&[CONTINUATION_BYTE], rest].concat(), id))
         .collect();
     let keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
-    let starts = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUES));
+    let starts = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUATION_BYTE));
     Trie::build(starts.chain(keys))
 }
 
@@ -152,7 +152,7 @@ mod tests {
     use crate::model::unigram::tests::vocab;
     use proptest::prelude::*;
 
-    fn cut(model: &WordPiece, piece: &str) -> Vec<(u32, u32, u32)> {
+    fn split_piece(model: &WordPiece, piece: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
         let mut emit = |segment: Segment| {
             out.push((segment.id.0, segment.start, segment.end));
@@ -162,29 +162,29 @@ mod tests {
         out
     }
 
-    fn model(entries: &[&str], prefix: &str, max_chars: Option<usize>, phantom: bool) -> WordPiece {
+    fn model(entries: &[&str], prefix: &str, max_chars: Option<usize>, has_phantom_space: bool) -> WordPiece {
         let rows: Vec<_> = entries.iter().map(|&entry| (entry, 0.0, Kind::Normal)).collect();
-        WordPiece::compile(&vocab(&rows), prefix, max_chars, phantom, &mut Tables::default()).unwrap()
+        WordPiece::compile(&vocab(&rows), prefix, max_chars, has_phantom_space, &mut Tables::default()).unwrap()
     }
 
     #[test]
     fn hugging_face() {
         let hf = model(&["un", "##aff", "##able", "##a", "##affab", "##", "é"], "##", Some(9), false);
-        assert_eq!(cut(&hf, "unaffable"), [(0, 0, 9)]); // greedy: ##affab leaves "le"
-        assert_eq!(cut(&hf, "unaffa"), [(1, 0, 2), (2, 2, 5), (4, 5, 6)]);
-        assert_eq!(cut(&hf, "##aff"), [(2, 0, 5)]);
-        assert_eq!(cut(&hf, "éa"), [(7, 0, 2), (4, 2, 3)]);
-        assert_eq!(cut(&hf, "unaaaaaaaa"), [(0, 0, 10)]);
-        assert_eq!(cut(&hf, "unaaaaaaa").len(), 8);
-        assert_eq!(cut(&hf, ""), []);
+        assert_eq!(split_piece(&hf, "unaffable"), [(0, 0, 9)]); // greedy: ##affab leaves "le"
+        assert_eq!(split_piece(&hf, "unaffa"), [(1, 0, 2), (2, 2, 5), (4, 5, 6)]);
+        assert_eq!(split_piece(&hf, "##aff"), [(2, 0, 5)]);
+        assert_eq!(split_piece(&hf, "éa"), [(7, 0, 2), (4, 2, 3)]);
+        assert_eq!(split_piece(&hf, "unaaaaaaaa"), [(0, 0, 10)]);
+        assert_eq!(split_piece(&hf, "unaaaaaaa").len(), 8);
+        assert_eq!(split_piece(&hf, ""), []);
     }
 
     #[test]
     fn llama_cpp() {
         let wpm = model(&["\u{2581}un", "aff", "\u{2581}", "able", "un", "un"], "", None, true);
-        assert_eq!(cut(&wpm, "unaff"), [(1, 0, 2), (2, 2, 5)]);
-        assert_eq!(cut(&wpm, "affun"), [(3, 0, 0), (2, 0, 3), (6, 3, 5)]);
-        assert_eq!(cut(&wpm, "affx"), [(0, 0, 4)]);
+        assert_eq!(split_piece(&wpm, "unaff"), [(1, 0, 2), (2, 2, 5)]);
+        assert_eq!(split_piece(&wpm, "affun"), [(3, 0, 0), (2, 0, 3), (6, 3, 5)]);
+        assert_eq!(split_piece(&wpm, "affx"), [(0, 0, 4)]);
     }
 
     /// Splits a piece as the reference does: tries every length, the longest first.
@@ -206,21 +206,21 @@ mod tests {
         #[test]
         fn agrees_with_the_naive_loop(entries in proptest::collection::vec("(##)?[ab#]{1,3}", 1..12), piece in "[ab#]{0,8}") {
             let listed: Vec<&str> = entries.iter().map(String::as_str).collect();
-            prop_assert_eq!(cut(&model(&listed, "##", None, false), &piece), naive(&entries, &piece));
+            prop_assert_eq!(split_piece(&model(&listed, "##", None, false), &piece), naive(&entries, &piece));
         }
 
         #[test]
         fn own_entries_are_their_own_ids(
             entries in proptest::collection::vec("[▁#]{0,2}[ab]{0,3}", 1..12),
             most in 1usize..4,
-            phantom in any::<bool>(),
+            has_phantom_space in any::<bool>(),
         ) {
             let rows: Vec<_> = entries.iter().map(|entry| (entry.as_str(), 0.0, Kind::Normal)).collect();
-            let (vocab, prefix) = (vocab(&rows), if phantom { "" } else { "##" });
-            let model = WordPiece::compile(&vocab, prefix, Some(most), phantom, &mut Tables::default()).unwrap();
+            let (vocab, prefix) = (vocab(&rows), if has_phantom_space { "" } else { "##" });
+            let model = WordPiece::compile(&vocab, prefix, Some(most), has_phantom_space, &mut Tables::default()).unwrap();
             for (word, id) in model.own_entries(&vocab) {
                 let word = std::str::from_utf8(&word).unwrap();
-                prop_assert_eq!(cut(&model, word), [(id.0, 0, word.len() as u32)]);
+                prop_assert_eq!(split_piece(&model, word), [(id.0, 0, word.len() as u32)]);
             }
         }
     }

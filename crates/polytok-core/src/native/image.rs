@@ -23,11 +23,11 @@ impl Image {
     /// Opens a file after checking its bytes, which must be aligned to 64 bytes.
     pub fn open(bytes: Shared) -> Result<Image> {
         let file = (*bytes).as_ref();
-        let header = header(file)?;
+        let header = read_header(file)?;
         let rows = BLOCK..BLOCK + header.sections as usize * BLOCK;
         let rows: Table<SectionRow> =
-            Table::mapped(&bytes, rows).ok_or_else(|| damaged("its section table is cut off"))?;
-        let sections = rows.iter().map(|row| section(row, file.len())).collect::<Result<Vec<_>>>()?;
+            Table::mapped(&bytes, rows).ok_or_else(|| damaged_error("its section table is cut off"))?;
+        let sections = rows.iter().map(|row| parse_section(row, file.len())).collect::<Result<Vec<_>>>()?;
         Ok(Image { bytes, header, sections })
     }
 
@@ -64,7 +64,7 @@ impl Image {
     pub fn table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Option<Result<Table<T>>> {
         let range = self.range(name)?;
         let table = Table::mapped(&self.bytes, range);
-        Some(table.ok_or_else(|| damaged(&format!("the section {name} is not a whole number of items"))))
+        Some(table.ok_or_else(|| damaged_error(&format!("the section {name} is not a whole number of items"))))
     }
 
     fn range(&self, name: &str) -> Option<Range<usize>> {
@@ -72,11 +72,11 @@ impl Image {
     }
 }
 
-fn header(file: &[u8]) -> Result<Header> {
+fn read_header(file: &[u8]) -> Result<Header> {
     if !file.starts_with(&MAGIC) {
         return Err(Error::Format("it does not start with the bytes of a ptok file".into()));
     }
-    let head = file.get(..BLOCK).ok_or_else(|| damaged("it ends in its header"))?;
+    let head = file.get(..BLOCK).ok_or_else(|| damaged_error("it ends in its header"))?;
     let header: Header = bytemuck::pod_read_unaligned(head);
     if header.byte_order != BYTE_ORDER {
         return Err(Error::Format(
@@ -90,25 +90,25 @@ fn header(file: &[u8]) -> Result<Header> {
         )));
     }
     if header.length != file.len() as u64 {
-        return Err(damaged(&format!("it should have {} bytes and has {}", header.length, file.len())));
+        return Err(damaged_error(&format!("it should have {} bytes and has {}", header.length, file.len())));
     }
     if header.checksum != checksum(file) {
-        return Err(damaged("its checksum is wrong"));
+        return Err(damaged_error("its checksum is wrong"));
     }
     Ok(header)
 }
 
-fn section(row: &SectionRow, file_len: usize) -> Result<(String, Range<usize>)> {
+fn parse_section(row: &SectionRow, file_len: usize) -> Result<(String, Range<usize>)> {
     let len = row.name.iter().position(|&byte| byte == 0).unwrap_or(row.name.len());
     let name = String::from_utf8_lossy(&row.name[..len]).into_owned();
     let end = row.start.checked_add(row.length).filter(|&end| end <= file_len as u64);
     match end {
         Some(end) if row.start.is_multiple_of(BLOCK as u64) => Ok((name, row.start as usize..end as usize)),
-        _ => Err(damaged(&format!("the section {name} is not inside of it"))),
+        _ => Err(damaged_error(&format!("the section {name} is not inside of it"))),
     }
 }
 
-fn damaged(what: &str) -> Error {
+fn damaged_error(what: &str) -> Error {
     Error::Format(format!("the file is damaged: {what}; get it or write it again"))
 }
 

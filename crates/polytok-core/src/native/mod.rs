@@ -41,7 +41,7 @@ const BYTE_ORDER: u32 = 0x0102_0304;
 const BLOCK: usize = 64;
 
 /// The number of bytes of a section's name.
-const NAME: usize = 48;
+const NAME_LEN: usize = 48;
 
 /// The header in the layout of the file. The rows of the section table follow it.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -61,7 +61,7 @@ struct Header {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct SectionRow {
-    name: [u8; NAME],
+    name: [u8; NAME_LEN],
     start: u64,
     length: u64,
 }
@@ -70,9 +70,9 @@ struct SectionRow {
 /// of the bytes after the checksum.
 fn checksum(file: &[u8]) -> u64 {
     use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-    const BEFORE: usize = std::mem::offset_of!(Header, checksum);
-    const AFTER: usize = BEFORE + size_of::<u64>();
-    xxh3_64_with_seed(&file[AFTER..], xxh3_64(&file[..BEFORE]))
+    const CHECKSUM_START: usize = std::mem::offset_of!(Header, checksum);
+    const CHECKSUM_END: usize = CHECKSUM_START + size_of::<u64>();
+    xxh3_64_with_seed(&file[CHECKSUM_END..], xxh3_64(&file[..CHECKSUM_START]))
 }
 
 #[cfg(test)]

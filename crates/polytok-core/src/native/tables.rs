@@ -29,18 +29,18 @@ impl Tables {
     }
 
     /// Returns a source of tables that builds tables and keeps the built tables for a file.
-    pub fn kept() -> Tables {
+    pub fn with_sections() -> Tables {
         Tables { image: None, sections: Some(Sections::default()) }
     }
 
     /// Reports whether tables are kept for a file, so that small tables are worth their cost.
-    pub fn are_kept(&self) -> bool {
+    pub fn keeps_tables(&self) -> bool {
         self.sections.is_some()
     }
 
     /// Reports whether tables are kept for a file or come from a file.
     pub fn are_stored(&self) -> bool {
-        self.are_kept() || self.image.as_ref().is_some_and(Image::has_tables)
+        self.keeps_tables() || self.image.as_ref().is_some_and(Image::has_tables)
     }
 
     /// Returns the table with this name: read from the file, or built.
@@ -48,27 +48,27 @@ impl Tables {
         if let Some(image) = self.image.as_ref().filter(|image| image.has_tables()) {
             return S::read(&FilePart { image, name: name.to_owned() });
         }
-        let built = build()?;
-        self.keep(name, &built);
-        Ok(built)
+        let built_table = build()?;
+        self.keep(name, &built_table);
+        Ok(built_table)
     }
 
     /// Returns the table with this name, read from the file or built, for tables that belong to the format and do not
     /// depend on the version of the compiled tables.
-    pub fn get_always<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
+    pub fn get_unversioned<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         match &self.image {
             Some(image) => S::read(&FilePart { image, name: name.to_owned() }),
             None => {
-                let built = build()?;
-                self.keep(name, &built);
-                Ok(built)
+                let built_table = build()?;
+                self.keep(name, &built_table);
+                Ok(built_table)
             }
         }
     }
 
-    fn keep<S: Stored>(&mut self, name: &str, built: &S) {
+    fn keep<S: Stored>(&mut self, name: &str, built_table: &S) {
         if let Some(sections) = &mut self.sections {
-            built.write(&mut PartWriter { sections, name: name.to_owned() });
+            built_table.write(&mut PartWriter { sections, name: name.to_owned() });
         }
     }
 
@@ -92,11 +92,11 @@ impl FilePart<'_> {
 
     /// Returns the array with this name.
     pub fn table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Table<T>> {
-        self.optional(name)?.ok_or_else(|| self.wrong(name, "are missing"))
+        self.optional_table(name)?.ok_or_else(|| self.section_error(name, "are missing"))
     }
 
     /// Returns the array with this name, or `None` if the array is missing.
-    pub fn optional<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Option<Table<T>>> {
+    pub fn optional_table<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<Option<Table<T>>> {
         self.image.table(&self.full_name(name)).transpose()
     }
 
@@ -104,12 +104,12 @@ impl FilePart<'_> {
     pub fn number<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<T> {
         match *self.table::<T>(name)? {
             [number] => Ok(number),
-            _ => Err(self.wrong(name, "are not one number")),
+            _ => Err(self.section_error(name, "are not one number")),
         }
     }
 
     /// Returns the error for a file whose sections do not match.
-    pub fn wrong(&self, name: &str, what: &str) -> Error {
+    pub fn section_error(&self, name: &str, what: &str) -> Error {
         Error::Format(format!("the bytes of section {} {what}; write the file again", self.full_name(name)))
     }
 

@@ -40,38 +40,38 @@ fn bpe(priority: Priority, symbols: Symbols) -> Model {
 }
 
 pub(crate) fn specs() -> Vec<Spec> {
-    let by_row = |row: usize| -(row as f32);
+    let score_of_row = |row: usize| -(row as f32);
     vec![
         spec(bpe(Priority::Rank, Symbols::Bytes), |_| 0.0),
-        spec(bpe(Priority::Score, Symbols::Chars), by_row),
-        spec(bpe(Priority::Score, Symbols::Groups), by_row),
-        spec(Model::Unigram(UnigramRules::SentencePiece), by_row),
+        spec(bpe(Priority::Score, Symbols::Chars), score_of_row),
+        spec(bpe(Priority::Score, Symbols::Groups), score_of_row),
+        spec(Model::Unigram(UnigramRules::SentencePiece), score_of_row),
         spec(Model::Longest, |_| 0.0),
-        spec(Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false }), by_row),
+        spec(Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false }), score_of_row),
         spec(Model::WordPiece { continuing_prefix: "a".into(), max_chars: None, phantom_space: true }, |_| 0.0),
         spec(Model::Word, |_| 0.0),
     ]
 }
 
 fn file(spec: &Spec) -> Vec<u8> {
-    let mut tables = Tables::kept();
+    let mut tables = Tables::with_sections();
     Tokenizer::compile_with(spec.clone(), &mut tables).unwrap();
     tables.finish().finish(*b"sixteen bytes ok")
 }
 
 /// Returns a Spec without its own columns.
-fn outline(spec: &Spec) -> Spec {
+fn remove_columns(spec: &Spec) -> Spec {
     Spec { vocab: VocabColumns::default(), ..spec.clone() }
 }
 
-fn loaded(file: &[u8], spec: &Spec) -> crate::error::Result<Tokenizer> {
-    Tokenizer::compile_with(outline(spec), &mut Tables::from_image(Image::copy(file)?))
+fn load_file(file: &[u8], spec: &Spec) -> crate::error::Result<Tokenizer> {
+    Tokenizer::compile_with(remove_columns(spec), &mut Tables::from_image(Image::copy(file)?))
 }
 
 #[test]
 fn a_file_encodes_as_its_spec() {
     for spec in specs() {
-        let (built, mapped) = (Tokenizer::compile(spec.clone()).unwrap(), loaded(&file(&spec), &spec).unwrap());
+        let (built, mapped) = (Tokenizer::compile(spec.clone()).unwrap(), load_file(&file(&spec), &spec).unwrap());
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         built.encode(TEXT, EncodeOptions::default(), &mut expected).unwrap();
         mapped.encode(TEXT, EncodeOptions::default(), &mut found).unwrap();
@@ -93,11 +93,11 @@ fn every_truncation_and_every_changed_byte_is_detected() {
     for len in 0..file.len().min(600) {
         assert!(Image::copy(&file[..len]).is_err());
     }
-    let mut changed = file.clone();
+    let mut changed_file = file.clone();
     for at in (0..file.len()).step_by(7) {
-        changed[at] ^= 0x10;
-        assert!(Image::copy(&changed).is_err(), "byte {at}");
-        changed[at] = file[at];
+        changed_file[at] ^= 0x10;
+        assert!(Image::copy(&changed_file).is_err(), "byte {at}");
+        changed_file[at] = file[at];
     }
 }
 
@@ -107,19 +107,19 @@ fn errors_say_what_is_wrong() {
         Err(Error::Format(text)) => text,
         _ => panic!("no error"),
     };
-    let sound = file(&specs()[0]);
-    let with = |at: usize, number: u32| {
-        let mut file = sound.clone();
+    let sound_file = file(&specs()[0]);
+    let set_number = |at: usize, number: u32| {
+        let mut file = sound_file.clone();
         file[at..at + 4].copy_from_slice(&number.to_ne_bytes());
         write::seal(&mut file);
         file
     };
-    assert!(error(&with(8, 2)).contains("newer"));
-    assert!(error(&with(16, BYTE_ORDER.swap_bytes())).contains("byte order"));
-    assert!(error(&with(20, u32::MAX)).contains("section table"));
-    assert!(error(&with(BLOCK + NAME, 1)).contains("not inside"));
-    assert!(error(&sound[..sound.len() - 1]).contains("bytes"));
-    assert!(!Image::copy(&with(12, 77)).unwrap().has_tables());
+    assert!(error(&set_number(8, 2)).contains("newer"));
+    assert!(error(&set_number(16, BYTE_ORDER.swap_bytes())).contains("byte order"));
+    assert!(error(&set_number(20, u32::MAX)).contains("section table"));
+    assert!(error(&set_number(BLOCK + NAME_LEN, 1)).contains("not inside"));
+    assert!(error(&sound_file[..sound_file.len() - 1]).contains("bytes"));
+    assert!(!Image::copy(&set_number(12, 77)).unwrap().has_tables());
 }
 
 #[test]
@@ -128,11 +128,11 @@ fn tables_of_another_version_are_built_anew() {
     let mut file = file(spec);
     file[12] ^= 1;
     write::seal(&mut file);
-    assert!(loaded(&file, spec).is_ok());
+    assert!(load_file(&file, spec).is_ok());
 }
 
 /// Calls every method that uses the tables of a tokenizer. Errors are fine; panics and endless loops are not.
-fn use_all(tokenizer: &Tokenizer) {
+fn call_all_methods(tokenizer: &Tokenizer) {
     let mut ids = Vec::new();
     let _ = tokenizer.encode(TEXT, EncodeOptions::default(), &mut ids);
     assert!(ids.iter().all(|&id| tokenizer.token_bytes(id).is_some()), "an id that is none");
@@ -148,8 +148,8 @@ fn use_all(tokenizer: &Tokenizer) {
 fn forged_tables_do_no_harm() {
     let mut rng = Rng::new(2026);
     for spec in specs() {
-        let sound = file(&spec);
-        let image = Image::copy(&sound).unwrap();
+        let sound_file = file(&spec);
+        let image = Image::copy(&sound_file).unwrap();
         let names: Vec<String> = image.names().map(str::to_owned).collect();
         for round in 0..600 {
             // Most tables are small, so the same number of changes in each table finds more than changes at random
@@ -157,7 +157,7 @@ fn forged_tables_do_no_harm() {
             let section = image.section(&names[round % names.len()]).unwrap();
             let start = section.as_ptr() as usize - image.section(&names[0]).unwrap().as_ptr() as usize;
             let first = BLOCK * (1 + names.len());
-            let mut file = sound.clone();
+            let mut file = sound_file.clone();
             for _ in 0..1 + round % 5 {
                 if section.is_empty() {
                     continue;
@@ -170,8 +170,8 @@ fn forged_tables_do_no_harm() {
                 };
             }
             write::seal(&mut file);
-            if let Ok(tokenizer) = loaded(&file, &spec) {
-                use_all(&tokenizer);
+            if let Ok(tokenizer) = load_file(&file, &spec) {
+                call_all_methods(&tokenizer);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Writes a native file: collects the sections, then concatenates the sections after the header.
 
-use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME, SectionRow, TABLES_VERSION, checksum};
+use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME_LEN, SectionRow, TABLES_VERSION, checksum};
 
 /// The sections of a file that is being written.
 #[derive(Debug, Default)]
@@ -9,7 +9,7 @@ pub struct Sections(Vec<(String, Vec<u8>)>);
 impl Sections {
     /// Adds a section. The engine chooses the section's name, so the name is never too long.
     pub fn push(&mut self, name: &str, bytes: Vec<u8>) {
-        debug_assert!(name.len() <= NAME && self.0.iter().all(|(other, _)| other != name), "{name}");
+        debug_assert!(name.len() <= NAME_LEN && self.0.iter().all(|(other, _)| other != name), "{name}");
         self.0.push((name.to_owned(), bytes));
     }
 
@@ -42,7 +42,7 @@ impl Sections {
     fn rows(&self) -> Vec<SectionRow> {
         let mut start = BLOCK + self.0.len() * BLOCK;
         let row = |(name, bytes): &(String, Vec<u8>)| {
-            let mut padded = [0; NAME];
+            let mut padded = [0; NAME_LEN];
             padded[..name.len()].copy_from_slice(name.as_bytes());
             let row = SectionRow { name: padded, start: start as u64, length: bytes.len() as u64 };
             start += bytes.len().next_multiple_of(BLOCK);
@@ -54,7 +54,7 @@ impl Sections {
 
 /// Writes the checksum into the header of a file.
 pub(super) fn seal(file: &mut [u8]) {
-    const PLACE: usize = std::mem::offset_of!(Header, checksum);
+    const CHECKSUM_OFFSET: usize = std::mem::offset_of!(Header, checksum);
     let sum = checksum(file);
-    file[PLACE..PLACE + size_of::<u64>()].copy_from_slice(&sum.to_ne_bytes());
+    file[CHECKSUM_OFFSET..CHECKSUM_OFFSET + size_of::<u64>()].copy_from_slice(&sum.to_ne_bytes());
 }

@@ -231,7 +231,7 @@ fn is_chinese(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::output::{Aligned, char_spans};
+    use crate::normalize::output::{AlignedOutput, char_spans};
     use crate::spec::{Behavior, Pattern, Split};
     use crate::split::chain::SplitChain;
     use proptest::prelude::*;
@@ -303,7 +303,7 @@ mod tests {
             let options = options(flags);
             check_words(&text, options, &chains(options));
             let spans = char_spans(text.as_bytes());
-            let (mut fast, mut expected) = (Aligned::new(&spans), Aligned::new(&spans));
+            let (mut fast, mut expected) = (AlignedOutput::new(&spans), AlignedOutput::new(&spans));
             Bert::compile(options).apply(&text, &mut fast);
             clean_by_groups(options, &text, &mut expected);
             prop_assert_eq!(fast.text, expected.text);

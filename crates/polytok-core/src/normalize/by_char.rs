@@ -15,7 +15,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::growth::{limit, too_much_growth};
+use super::growth::{growth_error, limit};
 use super::unchanged::Unchanged;
 use super::{NormalizeStep, Normalizer};
 use crate::error::{self, Result};
@@ -25,7 +25,7 @@ use crate::utf8::valid;
 /// The number of characters in a block of the table.
 const BLOCK: usize = 256;
 /// The number of blocks of the table.
-const BLOCKS: usize = 0x11_0000 / BLOCK;
+const BLOCK_COUNT: usize = 0x11_0000 / BLOCK;
 
 /// The table of a normalizer's output for each character.
 pub struct CharRewrites {
@@ -103,7 +103,7 @@ impl CharRewrites {
             let normalizer = normalizer.clone();
             move |c| normalizer.keeps(c)
         });
-        let blocks = (0..BLOCKS).map(|_| OnceLock::new()).collect();
+        let blocks = (0..BLOCK_COUNT).map(|_| OnceLock::new()).collect();
         kept_chars.has(' ').then_some(CharRewrites { normalizer, kept_chars, blocks, has_lower_case })
     }
 
@@ -123,7 +123,7 @@ impl CharRewrites {
         rewritten_text.clear();
         self.rewrite_chars(text, rewritten_text, [steps_output, spare_buffer])?;
         match rewritten_text.len() {
-            len if len > max_len => Err(too_much_growth("normalization")),
+            len if len > max_len => Err(growth_error("normalization")),
             len if len >= u32::MAX as usize => Err(error::too_long("normalized")),
             _ => Ok(valid(rewritten_text).unwrap_or_default()),
         }

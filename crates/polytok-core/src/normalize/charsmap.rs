@@ -17,13 +17,13 @@ use crate::error::{Error, Result};
 use crate::spec::Line;
 
 /// The largest number of keys at one offset that the reference finds; each of these keys is a prefix of the next.
-const MAX_NESTED: usize = 32;
+const MAX_NESTED_KEYS: usize = 32;
 
 /// The number of bytes in a block of 256 units.
 const BLOCK_BYTES: usize = 1024;
 
 /// The number of bytes before the array.
-const HEADER: usize = 4;
+const HEADER_LEN: usize = 4;
 
 /// The double array.
 #[derive(Clone, Copy)]
@@ -60,47 +60,47 @@ pub struct Charsmap {
     /// The number of bytes of the double array.
     size: usize,
     /// For each first byte of a key, a bit for each second byte; all bits are set if the first byte alone is a key.
-    seconds: Box<[[u64; 4]; 256]>,
+    second_bytes: Box<[[u64; 4]; 256]>,
 }
 
 impl Charsmap {
     /// Reads a blob that is not empty. (An empty blob means that there are no rules.)
     pub fn parse(blob: Vec<u8>, line: Line) -> Result<Charsmap> {
         let Some((size, body)) = blob.split_first_chunk::<4>().filter(|(_, body)| !body.is_empty()) else {
-            return Err(broken(format!("it has {} bytes, too few for a header and a body", blob.len())));
+            return Err(charsmap_error(format!("it has {} bytes, too few for a header and a body", blob.len())));
         };
         let size = u32::from_le_bytes(*size) as usize;
         if size >= body.len() {
-            return Err(broken(format!(
+            return Err(charsmap_error(format!(
                 "its header says that its trie has {size} bytes, but only {} follow",
                 body.len()
             )));
         }
         if size < BLOCK_BYTES || !size.is_multiple_of(BLOCK_BYTES) {
-            return Err(broken(format!("its trie has {size} bytes, not a multiple of {BLOCK_BYTES}")));
+            return Err(charsmap_error(format!("its trie has {size} bytes, not a multiple of {BLOCK_BYTES}")));
         }
         let (array, replacements) = body.split_at(size);
         if replacements.last() != Some(&0) {
-            return Err(broken("its replacement strings do not end in NUL".into()));
+            return Err(charsmap_error("its replacement strings do not end in NUL".into()));
         }
         let units = DoubleArrayUnits(array.as_chunks().0);
         if line == Line::V0_2_3 {
             check_units(units, replacements.len())?;
         }
-        let seconds = second_bytes(units);
-        Ok(Charsmap { blob, size, seconds })
+        let second_bytes = compute_second_bytes(units);
+        Ok(Charsmap { blob, size, second_bytes })
     }
 
     #[inline]
     fn units(&self) -> DoubleArrayUnits<'_> {
-        DoubleArrayUnits(self.blob[HEADER..HEADER + self.size].as_chunks().0)
+        DoubleArrayUnits(self.blob[HEADER_LEN..HEADER_LEN + self.size].as_chunks().0)
     }
 
     /// Returns the length and the replacement of the longest key that `text` starts with.
     #[inline]
     pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, &[u8])> {
         let mut longest = None;
-        let mut matches = 0;
+        let mut match_count = 0;
         let units = self.units();
         let mut at = units.root_base();
         for (i, &byte) in text.iter().enumerate() {
@@ -112,8 +112,8 @@ impl Charsmap {
             if has_leaf(unit) {
                 let Some(leaf) = units.get(at) else { break };
                 longest = Some((i + 1, value(leaf)));
-                matches += 1;
-                if matches == MAX_NESTED {
+                match_count += 1;
+                if match_count == MAX_NESTED_KEYS {
                     break;
                 }
             }
@@ -140,7 +140,7 @@ impl Charsmap {
 
     /// Returns the replacement that starts at `start`; None if `start` is outside of the replacement strings.
     fn replacement(&self, start: usize) -> Option<&[u8]> {
-        let strings = self.blob[HEADER + self.size..].get(start..)?;
+        let strings = self.blob[HEADER_LEN + self.size..].get(start..)?;
         Some(&strings[..memchr::memchr(0, strings)?])
     }
 
@@ -193,7 +193,7 @@ impl Charsmap {
     /// Reports whether a key starts with the bytes `first` and `second`, or is `first` alone.
     #[inline]
     pub fn can_start_with(&self, first: u8, second: u8) -> bool {
-        self.seconds[first as usize][second as usize >> 6] >> (second & 63) & 1 != 0
+        self.second_bytes[first as usize][second as usize >> 6] >> (second & 63) & 1 != 0
     }
 }
 
@@ -279,7 +279,7 @@ impl<'a> KeyWalk<'a> {
     }
 }
 
-fn broken(problem: String) -> Error {
+fn charsmap_error(problem: String) -> Error {
     Error::Format(format!("precompiled_charsmap: {problem}; the model file is damaged"))
 }
 
@@ -302,11 +302,12 @@ fn offset(unit: u32) -> usize {
 /// Checks, as SentencePiece 0.2.3 does, that every offset stays inside the array, every value stays inside the
 /// replacement strings (of `strings_len` bytes), and every leaf is a value unit.
 fn check_units(units: DoubleArrayUnits, strings_len: usize) -> Result<()> {
-    let outside = |at: usize| Err(broken(format!("unit {at} of its trie has an offset outside of the trie")));
+    let outside_error =
+        |at: usize| Err(charsmap_error(format!("unit {at} of its trie has an offset outside of the trie")));
     let is_inside = |at: usize| (at ^ offset(units.at(at))) | 0xFF < units.len();
     let root_base = units.at(0);
     if label(root_base) != 0 || has_leaf(root_base) || offset(root_base) == 0 || !is_inside(0) {
-        return outside(0);
+        return outside_error(0);
     }
     for at in 1..units.len() {
         let unit = units.at(at);
@@ -317,7 +318,7 @@ fn check_units(units: DoubleArrayUnits, strings_len: usize) -> Result<()> {
             is_inside(at) && (!has_leaf(unit) || label(units.at(at ^ offset(unit))) > 0xFF)
         };
         if !is_valid {
-            return outside(at);
+            return outside_error(at);
         }
     }
     Ok(())
@@ -325,8 +326,8 @@ fn check_units(units: DoubleArrayUnits, strings_len: usize) -> Result<()> {
 
 /// Returns for each first byte a set of bits. The bit of a second byte is set if a key starts with the two bytes; all
 /// bits are set if the first byte alone is a key.
-fn second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
-    let mut seconds = Box::new([[0; 4]; 256]);
+fn compute_second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
+    let mut second_bytes = Box::new([[0; 4]; 256]);
     let child = |from: usize, byte: usize| {
         let unit = units.get(from ^ byte).filter(|&unit| label(unit) == byte as u32);
         unit.map(|unit| (unit, from ^ byte ^ offset(unit)))
@@ -335,11 +336,11 @@ fn second_bytes(units: DoubleArrayUnits) -> Box<[[u64; 4]; 256]> {
         let Some((unit, below)) = child(units.root_base(), first) else { continue };
         for second in 0..256 {
             if has_leaf(unit) || child(below, second).is_some() {
-                seconds[first][second >> 6] |= 1 << (second & 63);
+                second_bytes[first][second >> 6] |= 1 << (second & 63);
             }
         }
     }
-    seconds
+    second_bytes
 }
 
 #[cfg(test)]
@@ -390,21 +391,27 @@ pub(crate) mod tests {
 
     #[test]
     fn headers_are_checked() {
-        let good = blob(&[("a", "b")]);
-        for bad in [&good[..4], &good[..1028], &good[..good.len() - 1], b"\x00\x00\x00\x00\x00", b"\x04\0\0\0abcd\0"] {
+        let good_blob = blob(&[("a", "b")]);
+        for bad_blob in [
+            &good_blob[..4],
+            &good_blob[..1028],
+            &good_blob[..good_blob.len() - 1],
+            b"\x00\x00\x00\x00\x00",
+            b"\x04\0\0\0abcd\0",
+        ] {
             for line in [Line::V0_2_1, Line::V0_2_3] {
-                assert!(matches!(Charsmap::parse(bad.to_vec(), line), Err(Error::Format(_))));
+                assert!(matches!(Charsmap::parse(bad_blob.to_vec(), line), Err(Error::Format(_))));
             }
         }
     }
 
     #[test]
     fn only_0_2_3_checks_units() {
-        let mut bad = blob(&[("a", "b")]);
-        bad[4 + 400] = 0x41;
-        bad[4 + 403] = 0x3F;
-        assert!(Charsmap::parse(bad.clone(), Line::V0_2_1).is_ok());
-        assert!(Charsmap::parse(bad.clone(), Line::V0_2_3).is_err());
+        let mut bad_blob = blob(&[("a", "b")]);
+        bad_blob[4 + 400] = 0x41;
+        bad_blob[4 + 403] = 0x3F;
+        assert!(Charsmap::parse(bad_blob.clone(), Line::V0_2_1).is_ok());
+        assert!(Charsmap::parse(bad_blob.clone(), Line::V0_2_3).is_err());
     }
 
     proptest! {

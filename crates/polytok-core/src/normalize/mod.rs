@@ -33,9 +33,9 @@ use crate::utf8::valid;
 use crate::vocab::Vocab;
 pub use by_char::{CharRewrites, RewriteBuffers};
 pub use escape::{Escape, Prefix};
-use growth::{Bounded, limit, too_much_growth};
+use growth::{BoundedOutput, growth_error, limit};
 use origin::Origin;
-use output::{Aligned, Output, Span, char_spans};
+use output::{AlignedOutput, Output, Span, char_spans};
 use sentencepiece::SentencePieceNormalizer;
 
 /// A compiled step of normalization.
@@ -172,7 +172,7 @@ impl Normalizer {
         let mut spans =
             if matches!(self.steps[..], [NormalizeStep::PrefixSpace]) { byte_spans() } else { char_spans(text) };
         for step in &self.steps {
-            let mut out = Aligned::new(&spans);
+            let mut out = AlignedOutput::new(&spans);
             step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
             (normalized, spans) = (out.text, out.spans);
         }
@@ -243,23 +243,23 @@ impl NormalizeStep {
         match self {
             NormalizeStep::SentencePiece(step) => {
                 step.normalize(text, out);
-                if out.len() > max_len { Err(too_much_growth("normalization")) } else { Ok(()) }
+                if out.len() > max_len { Err(growth_error("normalization")) } else { Ok(()) }
             }
-            _ => Bounded::run(max_len, out, |out| self.apply(text, out))?,
+            _ => BoundedOutput::run(max_len, out, |out| self.apply(text, out))?,
         }
     }
 
     /// Writes the rewritten text to `out` like `run`, with a span for each byte. `source` has the spans of the bytes of
     /// `text`.
-    fn run_aligned(&self, text: &[u8], source: &[Span], max_len: usize, out: &mut Aligned) -> Result<()> {
+    fn run_aligned(&self, text: &[u8], source: &[Span], max_len: usize, out: &mut AlignedOutput) -> Result<()> {
         match self {
             NormalizeStep::SentencePiece(step) => {
                 let mut offsets = Vec::new();
                 step.normalize_with_offsets(text, &mut out.text, &mut offsets);
                 out.spans.extend(offsets.windows(2).map(|ends| join_spans(source, ends[0] as usize, ends[1] as usize)));
-                if out.text.len() > max_len { Err(too_much_growth("normalization")) } else { Ok(()) }
+                if out.text.len() > max_len { Err(growth_error("normalization")) } else { Ok(()) }
             }
-            _ => Bounded::run(max_len, out, |out| self.apply(text, out))?,
+            _ => BoundedOutput::run(max_len, out, |out| self.apply(text, out))?,
         }
     }
 

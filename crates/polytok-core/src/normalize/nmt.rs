@@ -13,13 +13,13 @@ pub struct Nmt {
 impl Nmt {
     /// Compiles the step.
     pub fn compile() -> Nmt {
-        Nmt { unchanged: Unchanged::new(|c| !is_removed(c) && !becomes_space(c)) }
+        Nmt { unchanged: Unchanged::new(|c| !is_removed(c) && !is_replaced_by_space(c)) }
     }
 
     /// Writes the cleaned text.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         self.unchanged.rewrite(text, out, false, |from, to, out| {
-            let spaces = text[from..to].char_indices().filter(|&(_, c)| becomes_space(c));
+            let spaces = text[from..to].char_indices().filter(|&(_, c)| is_replaced_by_space(c));
             spaces.for_each(|(at, _)| out.change(b" ", from + at));
         });
     }
@@ -29,6 +29,6 @@ fn is_removed(c: char) -> bool {
     matches!(c, '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}')
 }
 
-fn becomes_space(c: char) -> bool {
+fn is_replaced_by_space(c: char) -> bool {
     matches!(c as u32, 0x9 | 0xA | 0xC | 0xD | 0x1680 | 0x200B..=0x200F | 0x2028 | 0x2029 | 0x2581 | 0xFEFF | 0xFFFD)
 }

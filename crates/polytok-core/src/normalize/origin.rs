@@ -46,7 +46,7 @@ pub struct Place {
 
 impl Place {
     /// Returns the place of a part of the caller's text that starts at `at` and is not rewritten.
-    pub fn same(at: usize) -> Place {
+    pub fn unchanged_at(at: usize) -> Place {
         Place { at: at as u32, origin: Origin::Same }
     }
 

@@ -1,9 +1,9 @@
 //! The output of a rewriting step: the text and, if spans are needed, the span of the original text for each byte.
 //!
 //! A step calls `keep`, `change` and `insert` in the order of its output, with offsets into its own input. The same
-//! code of a step runs without spans (the output is a `Vec<u8>`) and with spans (the output is [`Aligned`]). The rules
-//! are Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of the
-//! replaced character, and an inserted character gets the span of the character before it.
+//! code of a step runs without spans (the output is a `Vec<u8>`) and with spans (the output is [`AlignedOutput`]). The
+//! rules are Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of
+//! the replaced character, and an inserted character gets the span of the character before it.
 
 /// A range of bytes of the original text: the offset of the first byte and the offset after the last byte.
 pub type Span = (u32, u32);
@@ -44,7 +44,7 @@ impl Output for Vec<u8> {
 
 /// A text with the span of each of its bytes.
 #[derive(Debug, Default)]
-pub struct Aligned<'a> {
+pub struct AlignedOutput<'a> {
     /// The text written so far.
     pub text: Vec<u8>,
     /// The span of each byte of `text`.
@@ -53,10 +53,10 @@ pub struct Aligned<'a> {
     source: &'a [Span],
 }
 
-impl<'a> Aligned<'a> {
+impl<'a> AlignedOutput<'a> {
     /// Returns an empty output for a step; `source` has the spans of the bytes of the step's input.
-    pub fn new(source: &'a [Span]) -> Aligned<'a> {
-        Aligned { text: Vec::with_capacity(source.len()), spans: Vec::with_capacity(source.len()), source }
+    pub fn new(source: &'a [Span]) -> AlignedOutput<'a> {
+        AlignedOutput { text: Vec::with_capacity(source.len()), spans: Vec::with_capacity(source.len()), source }
     }
 
     fn write(&mut self, text: &[u8], span: Span) {
@@ -65,7 +65,7 @@ impl<'a> Aligned<'a> {
     }
 }
 
-impl Output for Aligned<'_> {
+impl Output for AlignedOutput<'_> {
     fn keep(&mut self, input: &[u8], from: usize, to: usize) {
         self.text.extend_from_slice(&input[from..to]);
         self.spans.extend_from_slice(&self.source[from..to]);

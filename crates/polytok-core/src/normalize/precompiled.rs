@@ -45,10 +45,10 @@ impl Precompiled {
 
     /// Writes `text` with the keys of the charsmap replaced.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
-        let mut writer = Changes { transform: Transform::new(text, 0, out), last: None };
+        let mut writer = ChangeWriter { transform: Transform::new(text, 0, out), last: None };
         let mut at = 0;
         while at < text.len() {
-            let plain = self.plain_run(&text.as_bytes()[at..]);
+            let plain = self.plain_run_len(&text.as_bytes()[at..]);
             writer.push_run(at, at + plain);
             at += plain;
             let end = self.clusters_end(&text.as_bytes()[at..]) + at;
@@ -62,7 +62,7 @@ impl Precompiled {
 
     /// Returns the length of the plain characters at the start, without the last plain character if other text follows,
     /// because that text can join the character in a cluster.
-    fn plain_run(&self, text: &[u8]) -> usize {
+    fn plain_run_len(&self, text: &[u8]) -> usize {
         let run = text.iter().take_while(|byte| byte.is_ascii() && self.is_plain[**byte as usize]).count();
         if run < text.len() { run.saturating_sub(1) } else { run }
     }
@@ -75,7 +75,7 @@ impl Precompiled {
         pair.map_or(text.len(), |first| first + 1)
     }
 
-    fn write_cluster<O: Output>(&self, cluster: &str, writer: &mut Changes<'_, O>) {
+    fn write_cluster<O: Output>(&self, cluster: &str, writer: &mut ChangeWriter<'_, O>) {
         if cluster.len() <= MAX_CLUSTER
             && let Some(replacement) = self.replacement(cluster)
         {
@@ -97,12 +97,12 @@ impl Precompiled {
 
 /// A writer of characters and their changes. The last character is held back, because a deletion after this character
 /// alters the change of this character.
-struct Changes<'t, O> {
+struct ChangeWriter<'t, O> {
     transform: Transform<'t, O>,
     last: Option<(char, isize)>,
 }
 
-impl<O: Output> Changes<'_, O> {
+impl<O: Output> ChangeWriter<'_, O> {
     fn push(&mut self, c: char, change: isize) {
         self.flush();
         self.last = Some((c, change));

@@ -31,7 +31,7 @@ const CHUNK: usize = 128;
 
 /// The kind of step that can start with a certain byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+enum StepKind {
     /// The byte is ASCII, but not a space, and is copied, unless a non-ASCII byte follows and a key starts with the two
     /// bytes.
     Copy,
@@ -54,7 +54,7 @@ pub struct SentencePieceNormalizer {
     /// The bytes that are written for a space.
     space: &'static [u8],
     /// The kind of step for each first byte.
-    starts: [Start; 256],
+    step_kinds: [StepKind; 256],
 }
 
 impl SentencePieceNormalizer {
@@ -65,7 +65,7 @@ impl SentencePieceNormalizer {
             blob if blob.is_empty() => None,
             blob => Some(Charsmap::parse(blob, line)?),
         };
-        let starts = std::array::from_fn(|byte| start_of(byte as u8, charsmap.as_ref(), user_defined.as_deref()));
+        let step_kinds = std::array::from_fn(|byte| step_kind(byte as u8, charsmap.as_ref(), user_defined.as_deref()));
         Ok(SentencePieceNormalizer {
             charsmap,
             user_defined,
@@ -73,7 +73,7 @@ impl SentencePieceNormalizer {
             remove_extra_whitespaces: spec.remove_extra_whitespaces,
             whitespace_as_suffix: spec.whitespace_as_suffix,
             space: if spec.escape_whitespaces { space_mark::BYTES } else { b" " },
-            starts,
+            step_kinds,
         })
     }
 
@@ -87,7 +87,7 @@ impl SentencePieceNormalizer {
     }
 
     /// Reports whether spaces are made visible and merged, and a space is inserted before the text, as in most models.
-    pub fn is_usual(&self) -> bool {
+    pub fn has_usual_options(&self) -> bool {
         self.add_dummy_prefix
             && self.remove_extra_whitespaces
             && !self.whitespace_as_suffix
@@ -130,7 +130,7 @@ impl SentencePieceNormalizer {
         out.reserve(text.len() + text.len() / 2 + 3);
         if self.add_dummy_prefix && !self.whitespace_as_suffix {
             out.extend_from_slice(self.space);
-            map.all_from(at, self.space.len());
+            map.add_bytes(at, self.space.len());
         }
         self.write_body(text, &mut at, out, map);
         if self.remove_extra_whitespaces {
@@ -142,9 +142,9 @@ impl SentencePieceNormalizer {
         }
         if self.add_dummy_prefix && self.whitespace_as_suffix {
             out.extend_from_slice(self.space);
-            map.all_from(at, self.space.len());
+            map.add_bytes(at, self.space.len());
         }
-        map.all_from(at, 1);
+        map.add_bytes(at, 1);
     }
 
     /// Returns the length of the bytes at the start of the text that the normalizer rewrites to spaces, one for each
@@ -171,10 +171,10 @@ impl SentencePieceNormalizer {
                 ascii_end = self.ascii_end(text, *at);
             }
             self.write_simple_ascii(&text[..ascii_end], at, &mut after_space, out, map);
-            let run = self.copied_wide_len(&text[*at..]);
+            let run = self.copied_non_ascii_len(&text[*at..]);
             if run > 0 {
                 out.extend_from_slice(&text[*at..*at + run]);
-                map.chars_from(*at, &text[*at..*at + run]);
+                map.add_chars(*at, &text[*at..*at + run]);
                 *at += run;
                 after_space = false;
             } else if *at < text.len() {
@@ -209,7 +209,7 @@ impl SentencePieceNormalizer {
         out: &mut Vec<u8>,
         map: &mut impl OffsetMap,
     ) {
-        while *at < ascii.len() && self.starts[ascii[*at] as usize] != Start::Step {
+        while *at < ascii.len() && self.step_kinds[ascii[*at] as usize] != StepKind::Step {
             let mut buffer = [0; 3 * CHUNK + 4];
             let chunk = &ascii[*at..ascii.len().min(*at + CHUNK)];
             let (read, written) = self.write_simple_chunk(chunk, *at, after_space, &mut buffer, map);
@@ -235,15 +235,15 @@ impl SentencePieceNormalizer {
         let (mut written, mut after) = (0, *after_space);
         let mut read = 0;
         for &byte in chunk {
-            let start = self.starts[byte as usize];
-            if start == Start::Step {
+            let start = self.step_kinds[byte as usize];
+            if start == StepKind::Step {
                 break;
             }
-            let is_space = start == Start::Space;
+            let is_space = start == StepKind::Space;
             let len = if is_space { if after { 0 } else { space_len } } else { 1 };
             let bytes = if is_space { space } else { [byte, 0, 0, 0] };
             buffer[written..written + 4].copy_from_slice(&bytes);
-            map.all_from(at + read, len);
+            map.add_bytes(at + read, len);
             written += len;
             read += 1;
             after = is_space && self.remove_extra_whitespaces;
@@ -257,12 +257,12 @@ impl SentencePieceNormalizer {
         for &byte in output {
             let written = if byte == b' ' { self.space } else { std::slice::from_ref(&byte) };
             out.extend_from_slice(written);
-            map.all_from(at, written.len());
+            map.add_bytes(at, written.len());
         }
     }
 
     /// Returns the length of the run of non-ASCII characters at the start of the text that are copied.
-    fn copied_wide_len(&self, text: &[u8]) -> usize {
+    fn copied_non_ascii_len(&self, text: &[u8]) -> usize {
         let mut at = 0;
         while at < text.len()
             && text[at] >= 0x80
@@ -279,7 +279,7 @@ impl SentencePieceNormalizer {
 
     #[inline]
     fn starts_with_piece(&self, text: &[u8]) -> bool {
-        self.starts[text[0] as usize] == Start::Step && self.piece_len(text).is_some()
+        self.step_kinds[text[0] as usize] == StepKind::Step && self.piece_len(text).is_some()
     }
 
     /// Returns the length of the longest user-defined piece that `text` starts with.
@@ -300,7 +300,7 @@ impl SentencePieceNormalizer {
 
     /// Runs one step at the start of `text`; returns its output and the number of bytes that it consumes.
     pub fn step<'a>(&'a self, text: &'a [u8]) -> (&'a [u8], usize) {
-        if self.starts[text[0] as usize] == Start::Space && text.get(1).is_none_or(|&next| next < 0x80) {
+        if self.step_kinds[text[0] as usize] == StepKind::Space && text.get(1).is_none_or(|&next| next < 0x80) {
             return (b" ", 1);
         }
         if let Some(len) = self.piece_len(text) {
@@ -317,18 +317,18 @@ impl SentencePieceNormalizer {
 }
 
 /// Returns the kind of step that can start with `byte`.
-fn start_of(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> Start {
+fn step_kind(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>) -> StepKind {
     let starts_ascii_key = charsmap.is_some_and(|map| (0..0x80).any(|second| map.can_start_with(byte, second)));
     let node = user_defined.map_or(NONE, |trie| trie.child(ROOT, byte));
     let is_piece = |trie: &Trie| trie.value(node) != NONE && (0..=255).all(|next| trie.child(node, next) == NONE);
     match byte {
         // The byte is a user-defined piece and starts no longer piece, so it is copied like any other byte.
-        0..0x80 if node != NONE && byte != b' ' && user_defined.is_some_and(is_piece) => Start::Copy,
-        _ if node != NONE => Start::Step,
-        0x80.. => Start::Wide,
-        _ if starts_ascii_key => Start::Step,
-        b' ' => Start::Space,
-        _ => Start::Copy,
+        0..0x80 if node != NONE && byte != b' ' && user_defined.is_some_and(is_piece) => StepKind::Copy,
+        _ if node != NONE => StepKind::Step,
+        0x80.. => StepKind::Wide,
+        _ if starts_ascii_key => StepKind::Step,
+        b' ' => StepKind::Space,
+        _ => StepKind::Copy,
     }
 }
 
@@ -337,9 +337,9 @@ trait OffsetMap {
     fn len(&self) -> usize;
     /// Adds the offsets of UTF-8 text that is copied from `at`. All bytes of a character have the offset of its first
     /// byte.
-    fn chars_from(&mut self, at: usize, chars: &[u8]);
+    fn add_chars(&mut self, at: usize, chars: &[u8]);
     /// Adds the offset `at` for `n` bytes.
-    fn all_from(&mut self, at: usize, n: usize);
+    fn add_bytes(&mut self, at: usize, n: usize);
     /// Truncates the map to `len` entries; returns the first entry that was removed.
     fn truncate_to(&mut self, len: usize) -> Option<usize>;
 }
@@ -349,9 +349,9 @@ impl OffsetMap for () {
         0
     }
 
-    fn chars_from(&mut self, _: usize, _: &[u8]) {}
+    fn add_chars(&mut self, _: usize, _: &[u8]) {}
 
-    fn all_from(&mut self, _: usize, _: usize) {}
+    fn add_bytes(&mut self, _: usize, _: usize) {}
 
     fn truncate_to(&mut self, _: usize) -> Option<usize> {
         None
@@ -363,7 +363,7 @@ impl OffsetMap for Vec<u32> {
         self.len()
     }
 
-    fn chars_from(&mut self, at: usize, chars: &[u8]) {
+    fn add_chars(&mut self, at: usize, chars: &[u8]) {
         let mut first = at as u32;
         self.extend((at as u32..).zip(chars).map(|(offset, &byte)| {
             if is_start(byte) {
@@ -373,7 +373,7 @@ impl OffsetMap for Vec<u32> {
         }));
     }
 
-    fn all_from(&mut self, at: usize, n: usize) {
+    fn add_bytes(&mut self, at: usize, n: usize) {
         for _ in 0..n {
             self.push(at as u32);
         }

@@ -11,9 +11,9 @@ use super::output::Output;
 /// The number of characters in a block.
 const BLOCK: usize = 256;
 /// The bits of a block whose characters all stay unchanged.
-const ALL: [u64; BLOCK / 64] = [u64::MAX; BLOCK / 64];
+const ALL_BITS: [u64; BLOCK / 64] = [u64::MAX; BLOCK / 64];
 /// The number of blocks in Unicode.
-const BLOCKS: usize = 0x11_0000 / BLOCK;
+const BLOCK_COUNT: usize = 0x11_0000 / BLOCK;
 
 /// Returns the two longest runs of true values, as the first byte of a run and the number of bytes after it. If there
 /// is only one run, it is returned twice; if there is no run, the result contains no ASCII character.
@@ -45,7 +45,7 @@ impl Unchanged {
     pub(super) fn new(test: impl Fn(char) -> bool + Send + Sync + 'static) -> Unchanged {
         let ascii = std::array::from_fn(|byte| test(byte as u8 as char));
         let runs = longest_runs(&ascii);
-        Unchanged { ascii, runs, blocks: (0..BLOCKS).map(|_| OnceLock::new()).collect(), test: Box::new(test) }
+        Unchanged { ascii, runs, blocks: (0..BLOCK_COUNT).map(|_| OnceLock::new()).collect(), test: Box::new(test) }
     }
 
     /// Reports whether a character beyond ASCII stays unchanged.
@@ -73,10 +73,10 @@ impl Unchanged {
     /// unchanged; then two bytes of a character suffice to find its block.
     pub(super) fn run_end(&self, text: &str, from: usize) -> usize {
         let (bytes, mut at) = (text.as_bytes(), from);
-        let is_all_unchanged = |block: usize| *self.bits(block) == ALL;
+        let is_all_unchanged = |block: usize| *self.bits(block) == ALL_BITS;
         while at < bytes.len() {
             at += match bytes[at..] {
-                [0..0x80, ..] => match self.ascii_run(&bytes[at..]) {
+                [0..0x80, ..] => match self.ascii_run_len(&bytes[at..]) {
                     0 => return at,
                     len => len,
                 },
@@ -96,7 +96,7 @@ impl Unchanged {
     }
 
     /// Returns the length of the run of unchanged ASCII characters at the start.
-    fn ascii_run(&self, text: &[u8]) -> usize {
+    fn ascii_run_len(&self, text: &[u8]) -> usize {
         let [(first, after_first), (second, after_second)] = self.runs;
         let is_inside =
             |byte: u8| (byte.wrapping_sub(first) <= after_first) | (byte.wrapping_sub(second) <= after_second);
@@ -112,7 +112,7 @@ impl Unchanged {
     }
 
     /// Returns the end of the run of characters at `from` that can change.
-    fn changed_end(&self, text: &str, from: usize) -> usize {
+    fn changed_run_end(&self, text: &str, from: usize) -> usize {
         let is_unchanged = |c: char| if c.is_ascii() { self.ascii[c as usize] } else { self.has(c) };
         text[from..].find(is_unchanged).map_or(text.len(), |len| from + len)
     }
@@ -136,7 +136,7 @@ impl Unchanged {
             if at < start {
                 out.keep(text.as_bytes(), at, start);
             }
-            at = self.changed_end(text, run_end);
+            at = self.changed_run_end(text, run_end);
             if start < at {
                 rewrite(start, at, out);
             }

@@ -39,15 +39,13 @@ impl UnicodeForm {
         }
         let starts = |first: char| match self.form {
             Form::Nfd | Form::Nfkd => canonical_combining_class(first) == 0,
-            Form::Nfc | Form::Nfkc => {
-                is_kept(self.form, first) && self.composed(c).all(|part| is_kept(self.form, part))
-            }
+            Form::Nfc | Form::Nfkc => is_kept(self.form, first) && self.compose(c).all(|part| is_kept(self.form, part)),
         };
         first.is_some_and(starts)
     }
 
     /// Returns the composed normal form of a character.
-    fn composed(&self, c: char) -> impl Iterator<Item = char> {
+    fn compose(&self, c: char) -> impl Iterator<Item = char> {
         let c = std::iter::once(c);
         let is_compatible = self.form == Form::Nfkc;
         let canonical = (!is_compatible).then(|| c.clone().nfc());
@@ -57,8 +55,8 @@ impl UnicodeForm {
 
     /// Writes the normal form of `text`.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
-        let composes = matches!(self.form, Form::Nfc | Form::Nfkc);
-        self.unchanged.rewrite(text, out, composes, |from, to, out| {
+        let is_composed_form = matches!(self.form, Form::Nfc | Form::Nfkc);
+        self.unchanged.rewrite(text, out, is_composed_form, |from, to, out| {
             let mut writer = Transform::new(text, from, out);
             let mut push = |(c, change)| writer.push(c, change);
             match self.form {
@@ -97,7 +95,7 @@ fn is_own_decomposition(decompose: impl FnOnce(&mut dyn FnMut(char)), c: char) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::output::{Aligned, char_spans};
+    use crate::normalize::output::{AlignedOutput, char_spans};
     use proptest::prelude::*;
 
     fn normalize_without_runs(form: Form, text: &str) -> String {
@@ -113,7 +111,7 @@ mod tests {
     fn spans_follow_the_characters() {
         let form = UnicodeForm::compile(Form::Nfc);
         let spans = char_spans("xe\u{301}y".as_bytes());
-        let mut out = Aligned::new(&spans);
+        let mut out = AlignedOutput::new(&spans);
         form.apply("xe\u{301}y", &mut out);
         assert_eq!(out.text, "xéy".as_bytes());
         assert_eq!(out.spans, [(0, 1), (1, 2), (1, 2), (4, 5)]);

@@ -15,7 +15,7 @@ use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
 /// The largest number of pieces, each a prefix of the next, that the reference finds.
-const MAX_NESTED: usize = 64;
+const MAX_NESTED_PIECES: usize = 64;
 
 /// Builds the trie of the user-defined pieces with their ids; `None` if there are no such pieces.
 pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
@@ -29,18 +29,18 @@ pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
 pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], TokenId)> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], TokenId)> =
-        user_defined.map(|row| (searched_part(vocab.bytes(row), line), vocab.id(row))).collect();
+        user_defined.map(|row| (searched_bytes(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
     // In this order a piece comes right before the pieces that start with it.
     pieces.sort_by_key(|&(piece, _)| piece);
     pieces.dedup_by_key(|&mut (piece, _)| piece);
-    let mut nested: Vec<&[u8]> = Vec::new();
+    let mut nested_pieces: Vec<&[u8]> = Vec::new();
     pieces.retain(|&(piece, _)| {
-        while nested.last().is_some_and(|outer| !piece.starts_with(outer)) {
-            nested.pop();
+        while nested_pieces.last().is_some_and(|outer| !piece.starts_with(outer)) {
+            nested_pieces.pop();
         }
-        nested.push(piece);
-        nested.len() <= MAX_NESTED
+        nested_pieces.push(piece);
+        nested_pieces.len() <= MAX_NESTED_PIECES
     });
     pieces
 }
@@ -66,7 +66,7 @@ pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item
 }
 
 /// Returns the bytes of a piece that the reference searches for.
-fn searched_part(piece: &[u8], line: Line) -> &[u8] {
+fn searched_bytes(piece: &[u8], line: Line) -> &[u8] {
     match line {
         Line::V0_2_1 => piece.split(|&byte| byte == 0).next().unwrap_or_default(),
         Line::V0_2_3 => piece,

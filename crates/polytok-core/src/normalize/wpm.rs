@@ -16,20 +16,20 @@ use crate::error::Result;
 use crate::utf8::decode_strict;
 
 /// The regular-expression class of the characters that llama.cpp's version of Unicode has.
-const AGE: &str = r"\p{Age=15.0}";
+const AGE_CLASS: &str = r"\p{Age=15.0}";
 
 /// The compiled step.
 pub struct WpmNormalize {
     lowercase: bool,
     strip_accents: bool,
     /// The characters that the step drops: control, format, private-use and surrogate characters.
-    dropped: CharRanges,
+    dropped_chars: CharRanges,
     /// The combining marks, which `strip_accents` drops.
-    marks: CharRanges,
+    mark_chars: CharRanges,
     /// The characters that are one-character words: punctuation, ASCII symbols and ideographs.
-    single_words: CharRanges,
+    single_word_chars: CharRanges,
     /// The characters that llama.cpp's version of Unicode has.
-    assigned: CharRanges,
+    assigned_chars: CharRanges,
 }
 
 /// The role of a character in words.
@@ -45,16 +45,16 @@ impl WpmNormalize {
     pub fn compile(lowercase: bool, strip_accents: bool) -> Result<WpmNormalize> {
         let ideographs = r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}";
         // The start U+2B920, instead of U+2B820, is a mistake that llama.cpp shares with Hugging Face.
-        let more_ideographs = r"\x{2B920}-\x{2CEAF}\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}";
+        let later_ideographs = r"\x{2B920}-\x{2CEAF}\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}";
         Ok(WpmNormalize {
             lowercase,
             strip_accents,
-            dropped: CharRanges::parse(&format!(r"[\x00\x{{FFFD}}[\p{{Cc}}\p{{Cf}}\p{{Co}}&&{AGE}]]"))?,
-            marks: CharRanges::parse(&format!(r"[\p{{M}}&&{AGE}]"))?,
-            single_words: CharRanges::parse(&format!(
-                r"[[\p{{P}}&&{AGE}][\p{{S}}&&\x00-\x7E]{ideographs}{more_ideographs}]"
+            dropped_chars: CharRanges::parse(&format!(r"[\x00\x{{FFFD}}[\p{{Cc}}\p{{Cf}}\p{{Co}}&&{AGE_CLASS}]]"))?,
+            mark_chars: CharRanges::parse(&format!(r"[\p{{M}}&&{AGE_CLASS}]"))?,
+            single_word_chars: CharRanges::parse(&format!(
+                r"[[\p{{P}}&&{AGE_CLASS}][\p{{S}}&&\x00-\x7E]{ideographs}{later_ideographs}]"
             ))?,
-            assigned: CharRanges::parse(AGE)?,
+            assigned_chars: CharRanges::parse(AGE_CLASS)?,
         })
     }
 
@@ -65,8 +65,10 @@ impl WpmNormalize {
 
     /// Returns the characters that are one-character words, as a class of a regular expression.
     pub fn single_word_class(&self) -> String {
-        let ranges =
-            self.single_words.iter().map(|(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
+        let ranges = self
+            .single_word_chars
+            .iter()
+            .map(|(start, end)| format!("\\x{{{:X}}}-\\x{{{:X}}}", start as u32, end as u32));
         format!("[{}]", ranges.collect::<String>())
     }
 
@@ -119,9 +121,9 @@ impl WpmNormalize {
     fn role(&self, c: char) -> Role {
         if c.is_whitespace() {
             Role::EndsWord
-        } else if self.dropped.contains(c) || (self.strip_accents && self.marks.contains(c)) {
+        } else if self.dropped_chars.contains(c) || (self.strip_accents && self.mark_chars.contains(c)) {
             Role::IsDropped
-        } else if self.single_words.contains(c) {
+        } else if self.single_word_chars.contains(c) {
             Role::IsWord
         } else {
             Role::IsInWord
@@ -143,7 +145,7 @@ impl WpmNormalize {
         if c.is_ascii() {
             return c.to_ascii_lowercase();
         }
-        c.to_lowercase().next().filter(|_| self.assigned.contains(c)).unwrap_or(c)
+        c.to_lowercase().next().filter(|_| self.assigned_chars.contains(c)).unwrap_or(c)
     }
 }
 

@@ -79,7 +79,7 @@ impl<'a, S: Sink> Out<'a, S> {
     fn take_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         let end = start + text.len() as u32;
         match self.fallback {
-            Fallback::Error => return Err(no_entry(text, start)),
+            Fallback::Error => return Err(no_entry_error(text, start)),
             Fallback::Bytes(ids) => self.take_bytes(ids, text, start)?,
             Fallback::Drop | Fallback::Spelled(_) => {}
             Fallback::Unk(_) if self.is_after_unknown => self.sink.extend_unknown(text, start, end),
@@ -93,7 +93,7 @@ impl<'a, S: Sink> Out<'a, S> {
     fn take_bytes(&mut self, ids: &[TokenId; 256], text: &[u8], start: u32) -> Result<()> {
         for (i, &byte) in text.iter().enumerate() {
             if ids[byte as usize] == TokenId::UNKNOWN {
-                return Err(no_entry(&[byte], start));
+                return Err(no_entry_error(&[byte], start));
             }
             let end = if i + 1 == text.len() { start + text.len() as u32 } else { start };
             self.sink.push(ids[byte as usize], start, end);
@@ -112,7 +112,7 @@ impl<S: IdSink> Out<'_, S> {
 }
 
 /// Returns the error for text that no entry covers.
-fn no_entry(text: &[u8], at: u32) -> Error {
+fn no_entry_error(text: &[u8], at: u32) -> Error {
     let hex: Vec<String> = text.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
     Error::Encode(format!(
         "the vocabulary has no entry for the byte{} {} at byte {at} of the text",

@@ -55,7 +55,7 @@ impl Fallback {
                 .ok_or_else(|| {
                     Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, but the vocabulary has none".into())
                 }),
-            Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(bytes_by_text(vocab))),
+            Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(byte_ids_by_text(vocab))),
             Unknown::Bytes => {
                 let mut ids = Box::new([TokenId::UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
@@ -78,7 +78,7 @@ impl Fallback {
 
 /// Finds the entry of each byte as llama.cpp's `byte_to_token` does: the entry `<0xHH>` in capitals, or else the entry
 /// that is the byte alone.
-fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
+fn byte_ids_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
     let mut ids = Box::new([TokenId::UNKNOWN; 256]);
     let rows = || vocab.rows().map(|row| (vocab.bytes(row), vocab.id(row)));
     for (piece, id) in rows() {
@@ -88,7 +88,7 @@ fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
     }
     for (piece, id) in rows() {
         if let &[b'<', b'0', b'x', high, low, b'>'] = piece
-            && let (Some(high), Some(low)) = (capital_digit(high), capital_digit(low))
+            && let (Some(high), Some(low)) = (hex_digit_value(high), hex_digit_value(low))
         {
             ids[(high << 4 | low) as usize] = id;
         }
@@ -97,7 +97,7 @@ fn bytes_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
 }
 
 /// Returns the value of a hexadecimal digit; None for a lower-case letter or another character.
-fn capital_digit(digit: u8) -> Option<u8> {
+fn hex_digit_value(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),
         b'A'..=b'F' => Some(digit - b'A' + 10),

@@ -14,7 +14,7 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 
 /// The largest number of bytes of a piece that is encoded as a whole; longer pieces are split at boundaries.
-const LONG: usize = 15;
+const MAX_WHOLE_LEN: usize = 15;
 
 impl<S: Sink> Context<'_, '_, S> {
     /// Encodes the pieces of a block, and empties the block.
@@ -82,8 +82,10 @@ impl<S: IdSink> Context<'_, '_, S> {
         }
         let has_boundary = |boundary: &&Boundary| boundary.next_boundary(&text[..piece.end], piece.start) < piece.end;
         let boundary = self.segmenter.boundary.as_ref();
-        match boundary.filter(|boundary| bytes.len() > LONG && !piece.is_part && has_boundary(boundary)) {
-            Some(boundary) if self.segmenter.repeats(bytes) => self.encode_cached_long(text, piece, key, boundary),
+        match boundary.filter(|boundary| bytes.len() > MAX_WHOLE_LEN && !piece.is_part && has_boundary(boundary)) {
+            Some(boundary) if self.segmenter.is_likely_to_repeat(bytes) => {
+                self.encode_cached_long(text, piece, key, boundary)
+            }
             Some(boundary) => self.encode_long(text, piece, boundary),
             None => self.encode_new(text, piece, key),
         }
@@ -139,7 +141,7 @@ impl Segmenter {
     /// often, but a sentence of a script without spaces rarely repeats. Unknown text must be an error, so that nothing
     /// depends on the text around the piece.
     #[inline]
-    fn repeats(&self, piece: &[u8]) -> bool {
+    fn is_likely_to_repeat(&self, piece: &[u8]) -> bool {
         piece.len() <= LONGEST && piece.is_ascii() && self.fallback.can_fail()
     }
 

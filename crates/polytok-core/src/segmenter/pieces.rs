@@ -97,7 +97,7 @@ impl<S: Sink> Context<'_, '_, S> {
         let mut at = from;
         while at < to {
             let start = at;
-            for offset in boundary.ascii_boundaries(&text[..to], at).into_iter().flat_map(ones) {
+            for offset in boundary.ascii_boundaries(&text[..to], at).into_iter().flat_map(set_bits) {
                 let end = start + offset + 1;
                 if block.push(at, end, true) {
                     self.encode_block(text, block)?;
@@ -118,7 +118,7 @@ impl<S: Sink> Context<'_, '_, S> {
 }
 
 /// Returns the positions of the set bits, from the lowest to the highest.
-fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let position = bits.trailing_zeros() as usize;
         bits &= bits.wrapping_sub(1);

@@ -43,10 +43,10 @@ fn split(text: &str, behavior: Behavior) -> Split {
 
 fn tokenizer(model: Model, unknown: Unknown, pattern: Option<&str>, entries: &[String]) -> Tokenizer {
     let split = pattern.into_iter().map(|text| split(text, Behavior::Isolated)).collect();
-    compiled(model, unknown, Vec::new(), split, entries)
+    compile_tokenizer(model, unknown, Vec::new(), split, entries)
 }
 
-fn compiled(
+fn compile_tokenizer(
     model: Model,
     unknown: Unknown,
     normalize: Vec<Normalize>,
@@ -92,7 +92,7 @@ fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
 }
 
 /// Returns the ids of the model for each piece.
-fn by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
+fn encode_by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
     let (mut ids, mut scratch) = (Vec::new(), ModelScratch::default());
     let mut out = Out::new(&tokenizer.segmenter.fallback, &mut ids);
     match &tokenizer.segmenter.model {
@@ -121,7 +121,7 @@ fn by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
 fn check(tokenizer: &Tokenizer, text: &str) {
     let mut ids = Vec::new();
     let encoded = tokenizer.encode(text.as_bytes(), EncodeOptions::default(), &mut ids).map(|()| ids);
-    match (by_model(tokenizer, text), encoded) {
+    match (encode_by_model(tokenizer, text), encoded) {
         (Ok(expected), Ok(ids)) => {
             let count = tokenizer.count(text.as_bytes(), EncodeOptions::default()).unwrap();
             assert_eq!(ids, expected, "{text:?}");
@@ -175,7 +175,7 @@ proptest! {
         flags in 0u8..16,
     ) {
         let flag = |bit: u8| flags >> bit & 1 == 1;
-        let clean = Normalize::Bert {
+        let cleaning_step = Normalize::Bert {
             clean_text: flag(0),
             handle_chinese_chars: flag(1),
             strip_accents: flag(2),
@@ -185,11 +185,11 @@ proptest! {
         let wordpiece = Model::WordPiece { continuing_prefix: "a".into(), max_chars: Some(9), phantom_space: false };
         for model in [wordpiece, Model::WordLevel] {
             let entries = Vec::from_iter(entries.clone());
-            let tokenizer = compiled(model, Unknown::Unk, vec![clean.clone()], split.clone(), &entries);
+            let tokenizer = compile_tokenizer(model, Unknown::Unk, vec![cleaning_step.clone()], split.clone(), &entries);
             let (text, mut ids) = (text.concat(), Vec::new());
-            let cleaned = String::from_utf8(tokenizer.normalized(text.as_bytes()).unwrap()).unwrap();
+            let cleaned_text = String::from_utf8(tokenizer.normalized(text.as_bytes()).unwrap()).unwrap();
             tokenizer.encode(text.as_bytes(), EncodeOptions::default(), &mut ids).unwrap();
-            prop_assert_eq!(ids, by_model(&tokenizer, &cleaned).unwrap(), "{:?}", text);
+            prop_assert_eq!(ids, encode_by_model(&tokenizer, &cleaned_text).unwrap(), "{:?}", text);
         }
     }
 }

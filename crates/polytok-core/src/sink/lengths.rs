@@ -24,7 +24,7 @@ use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
 /// The length in the table that marks the id of a byte, which can be a byte of an unknown character.
-const BYTE: u8 = u8::MAX;
+const BYTE_MARK: u8 = u8::MAX;
 
 /// The number of bytes of text that a token covers, by id; 0 if the number is not known.
 pub struct Lengths(Vec<u8>);
@@ -48,7 +48,7 @@ impl Lengths {
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
         let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
         let (unknown, length) = match fallback {
-            Fallback::Bytes(bytes) => (&bytes[..], if is_escaped { BYTE } else { 0 }),
+            Fallback::Bytes(bytes) => (&bytes[..], if is_escaped { BYTE_MARK } else { 0 }),
             Fallback::Unk(id) | Fallback::Spelled(id) => (std::slice::from_ref(id), 0),
             Fallback::Error | Fallback::Drop => (&[][..], 0),
         };
@@ -72,7 +72,7 @@ impl Lengths {
         while let Some((&id, later_ids)) = remaining_ids.split_first() {
             match self.0.get(id.index()) {
                 None | Some(0) => return false,
-                Some(&BYTE) => {
+                Some(&BYTE_MARK) => {
                     let Some(start) = at.checked_sub(prefix).filter(|&start| start < text.len()) else { return false };
                     let Some(len) = unknown_char_len(fallback, remaining_ids, &text[start..]) else { return false };
                     ends.extend(std::iter::repeat_n(start as u32, len - 1));
@@ -96,7 +96,7 @@ fn length(vocab: &Vocab, id: TokenId, is_escaped: bool) -> u8 {
     let piece = row.map_or(&[][..], |row| vocab.bytes(row));
     let spaces = if is_escaped { memchr::memmem::find_iter(piece, space_mark::BYTES).count() } else { 0 };
     let length = piece.len() - (space_mark::BYTES.len() - 1) * spaces;
-    if length < BYTE as usize { length as u8 } else { 0 }
+    if length < BYTE_MARK as usize { length as u8 } else { 0 }
 }
 
 /// Returns the length of the character at the start of `text`, if the next ids are those of its bytes.

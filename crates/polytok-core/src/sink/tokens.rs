@@ -106,8 +106,8 @@ impl Sink for Tokens {
     }
 
     fn insert(&mut self, ids: &[TokenId], at: u32) {
-        let inserted = |&id| Token { id, start: at, end: at, word: None, own_text: None };
-        self.tokens.extend(ids.iter().map(inserted));
+        let inserted_token = |&id| Token { id, start: at, end: at, word: None, own_text: None };
+        self.tokens.extend(ids.iter().map(inserted_token));
     }
 
     fn push_unknown(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {

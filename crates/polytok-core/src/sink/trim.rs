@@ -46,9 +46,9 @@ pub fn trim(
 ) {
     for (i, token) in tokens.iter_mut().enumerate() {
         let (leading, trailing) = count_spaces(token);
-        let is_inserted = add_prefix_space && leading == 1 && (is_first(i) || token.start == 0);
+        let has_inserted_space = add_prefix_space && leading == 1 && (is_first(i) || token.start == 0);
         let (mut start, mut end) = (token.start as usize, token.end as usize);
-        if leading > 0 && !is_inserted {
+        if leading > 0 && !has_inserted_space {
             start = skip_chars(text, start, leading).min(end);
         }
         if trailing > 0 {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::token_id::TokenId;
 
-    fn trim_one(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
+    fn trim_token(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
         let token = |start, end| Token { id: TokenId(0), start, end, word: Some(0), own_text: None };
         let mut tokens = [token(0, 0), token(start, end)];
         tokens[1].id = TokenId(1);
@@ -94,24 +94,24 @@ mod tests {
 
     #[test]
     fn spaces_at_both_ends_are_removed() {
-        assert_eq!(trim_one("a b c", "Ġb", (1, 3), true), (2, 3));
-        assert_eq!(trim_one("a  b  ", "  bĠĠ", (1, 6), true), (3, 4));
-        assert_eq!(trim_one("a  ", "ĠĠ", (1, 3), true), (3, 3));
+        assert_eq!(trim_token("a b c", "Ġb", (1, 3), true), (2, 3));
+        assert_eq!(trim_token("a  b  ", "  bĠĠ", (1, 6), true), (3, 4));
+        assert_eq!(trim_token("a  ", "ĠĠ", (1, 3), true), (3, 3));
     }
 
     #[test]
     fn one_space_at_the_start_of_the_text_stays_if_texts_get_a_space() {
-        assert_eq!(trim_one(" b", "Ġb", (0, 2), true), (0, 2));
-        assert_eq!(trim_one(" b", "Ġb", (0, 2), false), (1, 2));
-        assert_eq!(trim_one("  b", "ĠĠb", (0, 3), true), (2, 3));
+        assert_eq!(trim_token(" b", "Ġb", (0, 2), true), (0, 2));
+        assert_eq!(trim_token(" b", "Ġb", (0, 2), false), (1, 2));
+        assert_eq!(trim_token("  b", "ĠĠb", (0, 3), true), (2, 3));
     }
 
     #[test]
     fn characters_are_counted_not_bytes() {
-        assert_eq!(trim_one("a\u{3000}b", " b", (1, 5), true), (4, 5));
-        assert_eq!(trim_one("é", "   ", (0, 2), false), (2, 2));
-        assert_eq!(trim_one("b\u{A0}", "b ", (0, 3), true), (0, 1));
+        assert_eq!(trim_token("a\u{3000}b", " b", (1, 5), true), (4, 5));
+        assert_eq!(trim_token("é", "   ", (0, 2), false), (2, 2));
+        assert_eq!(trim_token("b\u{A0}", "b ", (0, 3), true), (0, 1));
         // The token has more spaces at its end than the text has characters before it, so the end stays.
-        assert_eq!(trim_one("b", "b  ", (0, 1), true), (0, 1));
+        assert_eq!(trim_token("b", "b  ", (0, 1), true), (0, 1));
     }
 }

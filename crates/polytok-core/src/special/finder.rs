@@ -7,7 +7,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::TextPart;
-use super::white_space::{WhiteSpace, touches_word};
+use super::white_space::{WhiteSpaceScanner, is_next_to_word};
 use crate::error::{Error, Result};
 use crate::spec::{Matching, SpecialToken};
 
@@ -49,7 +49,7 @@ impl SpecialFinder {
     pub fn split(&self, text: &[u8], part: impl FnMut(TextPart) -> Result<()>) -> Result<()> {
         match self.matching {
             Matching::LongestFirst => self.partition(text, part),
-            Matching::Longest | Matching::Listed => self.split_leftmost(text, &mut WhiteSpace::new(text), part),
+            Matching::Longest | Matching::Listed => self.split_leftmost(text, &mut WhiteSpaceScanner::new(text), part),
         }
     }
 
@@ -57,7 +57,7 @@ impl SpecialFinder {
     fn split_leftmost(
         &self,
         text: &[u8],
-        space: &mut WhiteSpace,
+        space: &mut WhiteSpaceScanner,
         mut part: impl FnMut(TextPart) -> Result<()>,
     ) -> Result<()> {
         let mut at = 0;
@@ -65,11 +65,11 @@ impl SpecialFinder {
             let index = token_match.pattern().as_usize();
             let token = &self.tokens[index];
             let (start, end) = (token_match.start(), token_match.end());
-            if !self.is_recognized[index] || token.single_word && touches_word(text, start, end) {
+            if !self.is_recognized[index] || token.single_word && is_next_to_word(text, start, end) {
                 continue;
             }
-            let start = if token.lstrip { space.start_before(start, at) } else { start };
-            let end = if token.rstrip { space.end_after(end) } else { end };
+            let start = if token.lstrip { space.find_start(start, at) } else { start };
+            let end = if token.rstrip { space.find_end(end) } else { end };
             if start > at {
                 part(TextPart::Text(at, start))?;
             }
@@ -103,7 +103,7 @@ mod tests {
 
     /// Returns the parts of a text, and the number of characters that were read to find white space.
     fn split(finder: &SpecialFinder, text: &[u8]) -> (Vec<TextPart>, usize) {
-        let (mut parts, mut space) = (Vec::new(), WhiteSpace::new(text));
+        let (mut parts, mut space) = (Vec::new(), WhiteSpaceScanner::new(text));
         let push = |part| {
             parts.push(part);
             Ok(())

@@ -34,18 +34,23 @@ impl SpecialFinder {
 
     /// Returns the tokens that occur in the text, the longest first.
     fn occurring_tokens(&self, text: &[u8]) -> Vec<&SpecialToken> {
-        let mut occurs = vec![false; self.tokens.len()];
-        let mut missing = occurs.len();
+        let mut is_present = vec![false; self.tokens.len()];
+        let mut missing_count = is_present.len();
         for token_match in self.automaton.find_overlapping_iter(text) {
-            let seen = &mut occurs[token_match.pattern().as_usize()];
-            missing -= !*seen as usize;
-            *seen = true;
-            if missing == 0 {
+            let is_seen = &mut is_present[token_match.pattern().as_usize()];
+            missing_count -= !*is_seen as usize;
+            *is_seen = true;
+            if missing_count == 0 {
                 break;
             }
         }
-        let mut tokens: Vec<&SpecialToken> =
-            self.tokens.iter().zip(&occurs).filter(|(_, occurs)| **occurs).map(|(token, _)| token).collect();
+        let mut tokens: Vec<&SpecialToken> = self
+            .tokens
+            .iter()
+            .zip(&is_present)
+            .filter(|(_, is_present)| **is_present)
+            .map(|(token, _)| token)
+            .collect();
         tokens.sort_by_key(|token| std::cmp::Reverse(token.text.len()));
         tokens
     }

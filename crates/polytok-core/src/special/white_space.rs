@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::utf8::{decode_strict, is_continuation, is_start};
 
 /// A scanner of the white space in one text, for tokens from left to right.
-pub(super) struct WhiteSpace<'a> {
+pub(super) struct WhiteSpaceScanner<'a> {
     text: &'a [u8],
     /// The last run of white space that was scanned to the right.
     run: Range<usize>,
@@ -19,9 +19,9 @@ pub(super) struct WhiteSpace<'a> {
     pub chars_read: usize,
 }
 
-impl WhiteSpace<'_> {
-    pub fn new(text: &[u8]) -> WhiteSpace<'_> {
-        WhiteSpace {
+impl WhiteSpaceScanner<'_> {
+    pub fn new(text: &[u8]) -> WhiteSpaceScanner<'_> {
+        WhiteSpaceScanner {
             text,
             run: 0..0,
             #[cfg(test)]
@@ -30,7 +30,7 @@ impl WhiteSpace<'_> {
     }
 
     /// Returns the start of the white space that ends at `end`; the start is not before `from`.
-    pub fn start_before(&mut self, end: usize, from: usize) -> usize {
+    pub fn find_start(&mut self, end: usize, from: usize) -> usize {
         let mut start = end;
         while start > from {
             self.count_char();
@@ -43,7 +43,7 @@ impl WhiteSpace<'_> {
     }
 
     /// Returns the end of the white space that starts at `start`. `start` never decreases from one call to the next.
-    pub fn end_after(&mut self, start: usize) -> usize {
+    pub fn find_end(&mut self, start: usize) -> usize {
         // The bytes of a token need not be UTF-8, so a token can end inside of a character of the run.
         if self.run.contains(&start) && is_continuation(self.text[start]) {
             return start;
@@ -77,7 +77,7 @@ impl WhiteSpace<'_> {
 
 /// Reports whether a word character is directly before `start` or directly after `end`. Bytes that are not UTF-8 are
 /// not word characters.
-pub(super) fn touches_word(text: &[u8], start: usize, end: usize) -> bool {
+pub(super) fn is_next_to_word(text: &[u8], start: usize, end: usize) -> bool {
     let before = last_char(&text[..start]).map(|(_, character)| character);
     let after = first_char(&text[end..]).map(|(character, _)| character);
     [before, after].into_iter().flatten().any(regex_syntax::is_word_character)
@@ -101,40 +101,40 @@ mod tests {
 
     #[test]
     fn white_space_is_found_on_both_sides() {
-        let mut space = WhiteSpace::new("a \u{3000}\n<s>\t b".as_bytes());
-        assert_eq!(space.start_before(6, 0), 1);
-        assert_eq!(space.start_before(6, 5), 5);
-        assert_eq!(space.start_before(6, 6), 6);
-        assert_eq!(space.end_after(9), 11);
-        assert_eq!(space.end_after(10), 11);
-        assert_eq!(space.end_after(11), 11);
+        let mut space = WhiteSpaceScanner::new("a \u{3000}\n<s>\t b".as_bytes());
+        assert_eq!(space.find_start(6, 0), 1);
+        assert_eq!(space.find_start(6, 5), 5);
+        assert_eq!(space.find_start(6, 6), 6);
+        assert_eq!(space.find_end(9), 11);
+        assert_eq!(space.find_end(10), 11);
+        assert_eq!(space.find_end(11), 11);
     }
 
     #[test]
     fn bytes_within_a_character_are_not_white_space() {
         let text = " \u{3000} a".as_bytes();
-        let mut space = WhiteSpace::new(text);
-        assert_eq!(space.end_after(0), 5);
-        assert_eq!(space.end_after(2), 2);
-        assert_eq!(space.end_after(3), 3);
-        assert_eq!(space.end_after(4), 5);
-        assert_eq!(space.start_before(3, 0), 3);
+        let mut space = WhiteSpaceScanner::new(text);
+        assert_eq!(space.find_end(0), 5);
+        assert_eq!(space.find_end(2), 2);
+        assert_eq!(space.find_end(3), 3);
+        assert_eq!(space.find_end(4), 5);
+        assert_eq!(space.find_start(3, 0), 3);
         // The character starts before `from` and is white space nevertheless.
-        assert_eq!(space.start_before(4, 2), 2);
+        assert_eq!(space.find_start(4, 2), 2);
     }
 
     #[test]
     fn a_run_is_scanned_once_in_each_direction() {
         let n = 1_000_000;
         let text = vec![b' '; n];
-        let mut space = WhiteSpace::new(&text);
+        let mut space = WhiteSpaceScanner::new(&text);
         for at in 0..n {
-            assert_eq!(space.end_after(at), n);
+            assert_eq!(space.find_end(at), n);
         }
         assert!(space.chars_read <= n + 1, "{} characters", space.chars_read);
-        let mut space = WhiteSpace::new(&text);
+        let mut space = WhiteSpaceScanner::new(&text);
         for at in (0..n).step_by(2) {
-            assert_eq!(space.start_before(at + 1, at), at);
+            assert_eq!(space.find_start(at + 1, at), at);
         }
         assert!(space.chars_read <= n, "{} characters", space.chars_read);
     }

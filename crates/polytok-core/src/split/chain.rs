@@ -14,8 +14,8 @@ use super::words::WordPattern;
 use crate::error::{Result, not_utf8};
 use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::escape::Escape;
-use crate::normalize::growth::{Bounded, limit};
-use crate::normalize::output::{Aligned, Output, Span};
+use crate::normalize::growth::{BoundedOutput, limit};
+use crate::normalize::output::{AlignedOutput, Output, Span};
 use crate::space_mark;
 use crate::spec::{Behavior, Scheme, Split};
 
@@ -112,7 +112,7 @@ impl SplitChain {
 
     /// Compiles a chain that splits text to the words between white space. Each character of `single_word_class` is a
     /// word of its own. None if the engine cannot read `single_word_class` as a class of a regular expression.
-    pub fn of_words(single_word_class: Option<&str>) -> Option<SplitChain> {
+    pub fn compile_words(single_word_class: Option<&str>) -> Option<SplitChain> {
         let words = WordPattern::compile(r"\s", single_word_class.as_slice())?;
         let steps = vec![SplitStep::Divide(DivideStep::Words(Box::new(words)))];
         Some(SplitChain { steps, needs_spans: false, splits_words: true, marks_words: false })
@@ -320,15 +320,15 @@ impl RewriteStep {
         let RewrittenPieces { text, spans, ranges } = &pieces;
         Ok(match spans {
             Some(spans) => {
-                let mut out = Aligned::new(spans);
+                let mut out = AlignedOutput::new(spans);
                 let is_first = |start: usize| spans.get(start).is_some_and(|span| at + span.0 as usize == 0);
-                let ranges = Bounded::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
+                let ranges = BoundedOutput::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
                 RewrittenPieces { text: out.text, spans: Some(out.spans), ranges }
             }
             None => {
                 let mut out = Vec::with_capacity(text.len() + ranges.len());
                 let is_first = |start| at + start == 0;
-                let ranges = Bounded::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
+                let ranges = BoundedOutput::run(max_len, &mut out, |out| self.write_all(text, ranges, is_first, out))?;
                 RewrittenPieces { text: out, spans: None, ranges }
             }
         })
@@ -391,8 +391,8 @@ mod tests {
             prop_assert_eq!(joined.steps.len(), 1);
             let single = |step: &Split| SplitChain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
             let steps = steps.iter().map(single).collect();
-            let separate = SplitChain { steps, needs_spans: false, splits_words: false, marks_words: false };
-            prop_assert_eq!(pieces(&joined), pieces(&separate));
+            let separate_chain = SplitChain { steps, needs_spans: false, splits_words: false, marks_words: false };
+            prop_assert_eq!(pieces(&joined), pieces(&separate_chain));
         }
     }
 }

@@ -52,7 +52,7 @@ impl ScriptSplit {
     /// Calls `piece(start, end)` for each piece of `text`, from left to right.
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {
         // The start and the script of the current piece, which is not complete yet.
-        let mut open: Option<(usize, Script)> = None;
+        let mut open_piece: Option<(usize, Script)> = None;
         let mut range = (1, 0, 0);
         for (at, c) in text.char_indices() {
             if c == ' ' {
@@ -61,17 +61,17 @@ impl ScriptSplit {
             if !(range.0..=range.1).contains(&(c as u32)) {
                 range = self.range(c as u32);
             }
-            match open {
+            match open_piece {
                 _ if range.2 == 0 => {}
                 Some((_, script)) if script == range.2 => {}
                 Some((start, _)) => {
                     piece(start, at);
-                    open = Some((at, range.2));
+                    open_piece = Some((at, range.2));
                 }
-                None => open = Some((at, range.2)),
+                None => open_piece = Some((at, range.2)),
             }
         }
-        if let Some((start, _)) = open {
+        if let Some((start, _)) = open_piece {
             piece(start, text.len());
         }
         Ok(())
@@ -90,7 +90,7 @@ pub(crate) fn ranges() -> Result<Vec<(u32, u32, Script)>> {
     for (index, name) in SCRIPTS.split_whitespace().enumerate() {
         let names = if name == "Han" { "HanHiraganaKatakana" } else { name };
         let exceptions = EXCEPTIONS.iter().filter(|(_, script)| *script == name).map(|&(code, _)| (code, code));
-        let characters = characters(names)?;
+        let characters = chars_of_script(names)?;
         let listed = characters.iter().map(|(first, last)| (first as u32, last as u32));
         ranges.extend(listed.chain(exceptions).map(|(first, last)| (first, last, index as Script + 1)));
     }
@@ -99,7 +99,7 @@ pub(crate) fn ranges() -> Result<Vec<(u32, u32, Script)>> {
 }
 
 /// Returns the characters that a script has in Unicode 9.0, without the exceptions.
-fn characters(script: &str) -> Result<CharRanges> {
+fn chars_of_script(script: &str) -> Result<CharRanges> {
     let property = match script {
         "HanHiraganaKatakana" => r"\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}".to_string(),
         name => format!(r"\p{{sc={name}}}"),

@@ -19,7 +19,7 @@ const SPACE: u8 = 2;
 /// The number of bytes in a block.
 const BLOCK: usize = 64;
 /// The number of bytes that are read for a block, because the block's last character can end after the block.
-const READ: usize = BLOCK + 3;
+const READ_BYTES: usize = BLOCK + 3;
 
 /// The compiled step.
 pub(super) struct WordPattern {
@@ -35,7 +35,7 @@ struct AsciiSet([u8; 16]);
 /// The kinds of the bytes of a block, as sets with a bit for each byte. All bytes of a character have the kind of the
 /// character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Bits {
+struct BlockBits {
     letters: u64,
     spaces: u64,
     /// The first bytes of characters.
@@ -82,12 +82,12 @@ impl WordPattern {
         let (mut at, mut count) = (cursor.at, 0);
         let mut from = 0;
         // Every call starts at the end of a piece; the end of a piece has the same effect as a space.
-        let mut before = Bits { spaces: 1 << (BLOCK - 1), ..Bits::default() };
+        let mut before = BlockBits { spaces: 1 << (BLOCK - 1), ..BlockBits::default() };
         while at <= text.len() {
             let bits = self.read(text, at, before);
             let valid = u64::MAX >> (BLOCK - 1).saturating_sub(text.len() - at);
-            let borders = bits.char_starts & valid & !(bits.letters & shift(bits.letters, before.letters));
-            let mut ends = borders & !shift(bits.spaces, before.spaces);
+            let borders = bits.char_starts & valid & !(bits.letters & shift_bits(bits.letters, before.letters));
+            let mut ends = borders & !shift_bits(bits.spaces, before.spaces);
             let mut starts = borders & !bits.spaces;
             if before.spaces >> (BLOCK - 1) != 0 {
                 from = take_first(at, &mut starts);
@@ -120,8 +120,8 @@ impl WordPattern {
     /// Returns the kinds of the block at `at`; `before` are the kinds of the block before it. The text is padded with
     /// spaces.
     #[inline]
-    fn read(&self, text: &[u8], at: usize, before: Bits) -> Bits {
-        let mut padded = [b' '; READ];
+    fn read(&self, text: &[u8], at: usize, before: BlockBits) -> BlockBits {
+        let mut padded = [b' '; READ_BYTES];
         let bytes = text[at..].first_chunk().unwrap_or_else(|| {
             padded[..text.len() - at].copy_from_slice(&text[at..]);
             &padded
@@ -136,8 +136,8 @@ impl WordPattern {
         }
         if bits.char_starts != u64::MAX {
             for _ in 0..3 {
-                bits.letters |= shift(bits.letters, before.letters) & !bits.char_starts;
-                bits.spaces |= shift(bits.spaces, before.spaces) & !bits.char_starts;
+                bits.letters |= shift_bits(bits.letters, before.letters) & !bits.char_starts;
+                bits.spaces |= shift_bits(bits.spaces, before.spaces) & !bits.char_starts;
             }
         }
         bits
@@ -145,7 +145,7 @@ impl WordPattern {
 
     /// Returns the kinds of ASCII characters, and a bit for the first byte of every other character.
     #[inline]
-    fn ascii(&self, bytes: &[u8; READ]) -> (Bits, u64) {
+    fn ascii(&self, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
@@ -155,8 +155,8 @@ impl WordPattern {
     }
 
     /// Does the work of `ascii` byte by byte.
-    fn ascii_by_byte(&self, bytes: &[u8; READ]) -> (Bits, u64) {
-        let (mut bits, mut wide) = (Bits::default(), 0);
+    fn ascii_by_byte(&self, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
+        let (mut bits, mut wide) = (BlockBits::default(), 0);
         for (index, &byte) in bytes[..BLOCK].iter().enumerate() {
             let kind = self.kinds.ascii().get(byte as usize).copied().unwrap_or_default();
             bits.letters |= u64::from(kind & LETTER) << index;
@@ -170,7 +170,7 @@ impl WordPattern {
 
 /// Moves each bit to the next byte; the first byte gets the bit of the last byte of the block before.
 #[inline]
-fn shift(bits: u64, before: u64) -> u64 {
+fn shift_bits(bits: u64, before: u64) -> u64 {
     bits << 1 | before >> (BLOCK - 1)
 }
 
@@ -185,7 +185,7 @@ fn take_first(at: usize, bits: &mut u64) -> u32 {
 
 /// Returns the four bytes at an index of the block.
 #[inline]
-fn four_bytes(bytes: &[u8; READ], index: usize) -> [u8; 4] {
+fn four_bytes(bytes: &[u8; READ_BYTES], index: usize) -> [u8; 4] {
     bytes[index..].first_chunk().copied().unwrap_or_default()
 }
 
@@ -196,28 +196,28 @@ mod avx2 {
 
     /// Does the work of `WordPattern::ascii`.
     #[target_feature(enable = "avx2")]
-    pub(super) fn ascii(words: &WordPattern, bytes: &[u8; READ]) -> (Bits, u64) {
-        let (low, high) = (half(words, bytes), half(words, &bytes[32..]));
+    pub(super) fn ascii(words: &WordPattern, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
+        let (low, high) = (half_masks(words, bytes), half_masks(words, &bytes[32..]));
         let both = |i: usize| u64::from(low[i]) | u64::from(high[i]) << 32;
-        (Bits { letters: both(0), spaces: both(1), char_starts: both(2) }, both(2) & both(3))
+        (BlockBits { letters: both(0), spaces: both(1), char_starts: both(2) }, both(2) & both(3))
     }
 
     /// Returns four masks of 32 bytes: letters, spaces, first bytes of characters, and bytes that are not ASCII.
     #[target_feature(enable = "avx2")]
-    fn half(words: &WordPattern, bytes: &[u8]) -> [u32; 4] {
+    fn half_masks(words: &WordPattern, bytes: &[u8]) -> [u32; 4] {
         assert!(bytes.len() >= 32);
         // SAFETY: the slice has 32 bytes.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-        let nibble = _mm256_set1_epi8(0xF);
+        let nibble_mask = _mm256_set1_epi8(0xF);
         // For each byte, the bit that its upper half selects; no bit if the byte is not ASCII.
         let bit = _mm256_setr_epi64x(BITS, 0, BITS, 0);
-        let bit = _mm256_shuffle_epi8(bit, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble));
-        let low = _mm256_and_si256(bytes, nibble);
+        let bit = _mm256_shuffle_epi8(bit, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble_mask));
+        let low = _mm256_and_si256(bytes, nibble_mask);
         let outside = |set: &AsciiSet| {
             // SAFETY: 16 bytes are read.
             let table = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(set.0.as_ptr().cast()) });
-            let members = _mm256_and_si256(_mm256_shuffle_epi8(table, low), bit);
-            mask(_mm256_cmpeq_epi8(members, _mm256_setzero_si256()))
+            let member_bits = _mm256_and_si256(_mm256_shuffle_epi8(table, low), bit);
+            mask(_mm256_cmpeq_epi8(member_bits, _mm256_setzero_si256()))
         };
         // Read as signed numbers, only bytes of the form 10xxxxxx are at most -65.
         let char_starts = mask(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
@@ -290,7 +290,7 @@ mod tests {
         }
 
         #[test]
-        fn ascii_kinds_agree_with_and_without_avx2(bytes in proptest::collection::vec(any::<u8>(), READ)) {
+        fn ascii_kinds_agree_with_and_without_avx2(bytes in proptest::collection::vec(any::<u8>(), READ_BYTES)) {
             let (words, bytes) = (words(), bytes.try_into().unwrap());
             prop_assert_eq!(words.ascii(&bytes), words.ascii_by_byte(&bytes));
         }

@@ -222,16 +222,16 @@ impl Stored for Vocab {
         // The kinds are copied, so that a change of the file cannot make the kinds invalid.
         let kinds = |numbers: Table<u8>| match bytemuck::checked::try_cast_slice::<u8, Kind>(&numbers) {
             Ok(kinds) => Ok(kinds.to_vec()),
-            Err(_) => Err(part.wrong("kinds", "are not 1 to 6")),
+            Err(_) => Err(part.section_error("kinds", "are not 1 to 6")),
         };
         Vocab::check(VocabTables {
             blob: part.table("blob")?,
             offsets: part.table("offsets")?,
             ids: part.table("ids")?,
             scores: part.table("scores")?,
-            wide_scores: part.optional("wide_scores")?,
+            wide_scores: part.optional_table("wide_scores")?,
             kinds: kinds(part.table("kinds")?)?,
-            active_kinds: part.optional("active_kinds")?.map(kinds).transpose()?,
+            active_kinds: part.optional_table("active_kinds")?.map(kinds).transpose()?,
         })
     }
 }

@@ -30,7 +30,7 @@ pub struct Chunks {
 /// copied to one chunk.
 pub fn texts(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
     let mut chunks = chunks(object)?.chunks;
-    Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::joined(&chunks) })
+    Ok(if chunks.len() == 1 { chunks.swap_remove(0) } else { Texts::concatenate(&chunks) })
 }
 
 /// Reads the texts of an object with `__arrow_c_array__` or `__arrow_c_stream__` in chunks.

@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use super::row_texts::{RowTexts, Settled};
 use crate::byte_level::to_text;
 use crate::error::Result;
-use crate::normalize::growth::{limit, too_much_growth};
+use crate::normalize::growth::{growth_error, limit};
 use crate::spec::{DecodeStep, Kind};
 use crate::special::Specials;
 use crate::token_id::TokenId;
@@ -182,7 +182,7 @@ impl DecodeChain {
                 step.finish(state, output)?;
             }
             if output.is_over() {
-                return Err(too_much_growth("decoding"));
+                return Err(growth_error("decoding"));
             }
             std::mem::swap(input, output);
         }

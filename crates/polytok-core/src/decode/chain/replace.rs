@@ -8,7 +8,7 @@ use super::literal::Literal;
 use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
-use crate::normalize::growth::{Bounded, limit};
+use crate::normalize::growth::{BoundedOutput, limit};
 use crate::normalize::replace::Replacer;
 use crate::spec;
 
@@ -54,7 +54,7 @@ struct ReplaceMatches {
 impl ReplaceMatches {
     fn apply(&self, token: &str) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        Bounded::run(limit(token.len()), &mut text, |out| self.replace.apply(token.as_bytes(), out))??;
+        BoundedOutput::run(limit(token.len()), &mut text, |out| self.replace.apply(token.as_bytes(), out))??;
         Ok(text)
     }
 }

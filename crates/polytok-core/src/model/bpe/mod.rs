@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 use crate::cache;
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
-use crate::model::whole::refused;
+use crate::model::whole::control_symbol_error;
 use crate::native::Tables;
 use crate::normalize::user_defined;
 use crate::rng::Rng;
@@ -430,7 +430,7 @@ impl Bpe {
             }
             match self.dictionary.settle(becomes) {
                 Emit::Id(id) => emit(Segment { id, start, end })?,
-                Emit::Refused(id) => return Err(refused(id, start as usize)),
+                Emit::Refused(id) => return Err(control_symbol_error(id, start as usize)),
                 _ => emit(Segment { id: TokenId::UNKNOWN, start, end })?,
             }
         }

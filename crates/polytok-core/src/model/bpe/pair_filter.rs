@@ -43,7 +43,7 @@ impl Filter {
     pub(super) fn read(part: &FilePart) -> Result<Filter> {
         let words: Table<u64> = part.table("filter")?;
         if words.len() < 2 || !words.len().is_power_of_two() {
-            return Err(part.wrong("filter", "is not a table's"));
+            return Err(part.section_error("filter", "is not a table's"));
         }
         let shift = 58 - words.len().trailing_zeros();
         Ok(Filter { words, shift })

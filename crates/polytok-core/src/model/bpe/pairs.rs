@@ -283,7 +283,7 @@ impl Stored for Pairs {
     fn read(part: &FilePart) -> Result<Pairs> {
         let buckets: Table<Bucket> = part.table("buckets")?;
         if buckets.len() < 2 || !buckets.len().is_power_of_two() {
-            return Err(part.wrong("buckets", "are not a table's"));
+            return Err(part.section_error("buckets", "are not a table's"));
         }
         let shift = 64 - buckets.len().trailing_zeros();
         Ok(Pairs {

@@ -280,7 +280,7 @@ impl Stored for UnitSymbols {
             CharSymbols { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
         match (kind, <[Symbol; PLACES]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
             (Some(kind), Ok(ascii), Ok(bytes)) => Ok(UnitSymbols { kind, ascii, bytes, chars }),
-            _ => Err(part.wrong("kind", "or of its neighbours are not those of units")),
+            _ => Err(part.section_error("kind", "or of its neighbours are not those of units")),
         }
     }
 }

@@ -161,7 +161,7 @@ impl Stored for Unigram {
     }
 
     fn read(part: &FilePart) -> Result<Unigram> {
-        let (line, best_path) = match part.optional("double_scores")? {
+        let (line, best_path) = match part.optional_table("double_scores")? {
             Some(scores) => (Line::V0_2_1, BestPathScores::Double(EntryScores::new(scores))),
             None => (Line::V0_2_3, BestPathScores::Single(EntryScores::new(part.table("single_scores")?))),
         };
@@ -182,7 +182,7 @@ impl Stored for Unigram {
         let lengths = [unigram.ids.len(), unigram.lattice_scores.len(), unigram.char_lens.len()];
         let are_in_range = unigram.trie.values().all(|entry| (entry as usize) < entries);
         if lengths.iter().any(|&length| length != entries) || !are_in_range {
-            return Err(part.wrong("ids", "do not fit the other tables"));
+            return Err(part.section_error("ids", "do not fit the other tables"));
         }
         Ok(unigram)
     }

@@ -59,7 +59,7 @@ impl Letters {
     ) -> bool {
         let mut rules = LetterRules {
             flags: vec![(' ', Letter::SPACE), ('\0', Letter::REWRITTEN)],
-            is_supported: normalizer.is_usual(),
+            is_supported: normalizer.has_usual_options(),
         };
         let is_listed = normalizer.charsmap().is_none_or(|map| map.for_each_char(&mut |char| rules.add(&char)));
         if !is_listed

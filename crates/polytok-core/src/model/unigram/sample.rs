@@ -84,10 +84,10 @@ impl Unigram {
             return Ok(Vec::new());
         }
         let lattice = Lattice::new(self, norm);
-        let draws = Draws { lattice: &lattice, forward: lattice.forward(options.alpha), alpha: options.alpha };
+        let sampler = PathSampler { lattice: &lattice, forward: lattice.forward(options.alpha), alpha: options.alpha };
         let paths = match options.without_replacement {
-            true => draws.without_replacement(options, rng)?,
-            false => draws.with_replacement(options.num_samples, rng),
+            true => sampler.draw_without_replacement(options, rng)?,
+            false => sampler.draw_with_replacement(options.num_samples, rng),
         };
         Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).collect())
     }
@@ -130,19 +130,19 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
 }
 
 /// A lattice and the weights for drawing its paths.
-struct Draws<'a> {
+struct PathSampler<'a> {
     lattice: &'a Lattice,
     forward: Vec<f32>,
     alpha: f32,
 }
 
-impl Draws<'_> {
+impl PathSampler<'_> {
     fn log_probability(&self, path: &[u32]) -> f32 {
         let score = path.iter().fold(0f32, |sum, &node| sum + self.alpha * self.lattice.nodes[node as usize].score);
         score - self.forward[self.lattice.end() as usize]
     }
 
-    fn with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<NodePath> {
+    fn draw_with_replacement(&self, num_samples: usize, rng: &mut Rng) -> Vec<NodePath> {
         let draw = |_| {
             let path = draw_path(self.lattice, &self.forward, self.alpha, rng);
             let score = self.log_probability(&path);
@@ -151,8 +151,8 @@ impl Draws<'_> {
         (0..num_samples).map(draw).collect()
     }
 
-    fn without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
-        let strategy = &mut Perturbed { draws: self, rng };
+    fn draw_without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
+        let strategy = &mut PerturbedSearch { sampler: self, rng };
         // The search has the limits of SentencePiece 0.2.1, because 0.2.3 has no sampling without replacement.
         let paths = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
         let mut drawn_paths = paths.unwrap_or_default();
@@ -168,7 +168,7 @@ impl Draws<'_> {
         if let Some((_, threshold)) = drawn_paths.pop() {
             samples.extend(drawn_paths.into_iter().map(|(path, _)| {
                 let log_probability = self.log_probability(&path);
-                (path, log_inclusion(log_probability, threshold))
+                (path, log_inclusion_probability(log_probability, threshold))
             }));
         }
         Ok(samples)
@@ -176,7 +176,7 @@ impl Draws<'_> {
 }
 
 /// The logarithm of the probability that a path with `log_probability` gets a perturbed score above `threshold`.
-fn log_inclusion(log_probability: f32, threshold: f32) -> f32 {
+fn log_inclusion_probability(log_probability: f32, threshold: f32) -> f32 {
     if log_probability == 0.0 {
         return 0.0; // the path is certain; the reference skips such a path too
     }
@@ -191,31 +191,31 @@ fn log_inclusion(log_probability: f32, threshold: f32) -> f32 {
 }
 
 /// Priorities are log probabilities with Gumbel noise; a hypothesis's largest child has the priority of its parent.
-struct Perturbed<'a> {
-    draws: &'a Draws<'a>,
+struct PerturbedSearch<'a> {
+    sampler: &'a PathSampler<'a>,
     rng: &'a mut Rng,
 }
 
-impl Perturbed<'_> {
-    fn gumbel(&mut self) -> f32 {
+impl PerturbedSearch<'_> {
+    fn draw_gumbel(&mut self) -> f32 {
         let uniform = (self.rng.uniform() as f32).clamp(1e-7, 1.0 - 1e-7);
         -(-uniform.ln()).ln()
     }
 }
 
-impl Strategy for Perturbed<'_> {
+impl Strategy for PerturbedSearch<'_> {
     fn root(&mut self) -> (f32, f32) {
-        (self.gumbel(), 0.0)
+        (self.draw_gumbel(), 0.0)
     }
 
     fn expand(&mut self, from: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
-        let Draws { lattice, forward, alpha } = self.draws;
+        let PathSampler { lattice, forward, alpha } = self.sampler;
         let before = lattice.before(from.node);
         let total = forward[from.node as usize];
         let log_probability =
             |&left: &u32| from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total;
         let children: Vec<(f32, f32)> =
-            before.iter().map(log_probability).map(|log| (log, log + self.gumbel())).collect();
+            before.iter().map(log_probability).map(|log| (log, log + self.draw_gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
         for (&left, &(log, perturbed)) in before.iter().zip(&children) {
             // Conditions the children's noise so that the highest child priority is the parent's priority, with the
@@ -234,7 +234,7 @@ mod tests {
 
     const PIECES: &str = "a:-1 b:-2 ab:-2.5 ba:-1.5 aba:-3.5";
     const TEXT: &str = "ababa";
-    const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
+    const ALL_LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
 
     const NO_SAMPLES: SampleOptions =
         SampleOptions { num_samples: 0, alpha: 0.0, without_replacement: false, include_best: false };
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn samples_follow_the_probabilities() {
         const DRAWS: usize = 20_000;
-        for (line, alpha, nbest_size) in LINES.iter().flat_map(|&l| [(l, 0.0, -1), (l, 0.7, -1), (l, 0.7, 100)]) {
+        for (line, alpha, nbest_size) in ALL_LINES.iter().flat_map(|&l| [(l, 0.0, -1), (l, 0.7, -1), (l, 0.7, 100)]) {
             let (model, mut rng) = (model(PIECES, line), Rng::new(1));
             let mut counts = HashMap::new();
             for _ in 0..DRAWS {
@@ -268,14 +268,14 @@ mod tests {
 
     #[test]
     fn entropy_and_scores_agree_with_the_enumeration() {
-        for line in LINES {
+        for line in ALL_LINES {
             let (model, mut rng) = (model(PIECES, line), Rng::new(2));
-            let exact = segmentation_probabilities(&model, 0.5);
-            let entropy: f64 = exact.values().map(|p| -p * p.ln()).sum();
+            let exact_probabilities = segmentation_probabilities(&model, 0.5);
+            let entropy: f64 = exact_probabilities.values().map(|p| -p * p.ln()).sum();
             assert!((model.entropy(TEXT.as_bytes(), 0.5).unwrap() as f64 - entropy).abs() < 1e-5);
             let options = SampleOptions { num_samples: 50, alpha: 0.5, ..NO_SAMPLES };
             for (path, score) in model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap() {
-                assert!((score as f64 - exact[&show(TEXT, &path)].ln()).abs() < 1e-5);
+                assert!((score as f64 - exact_probabilities[&show(TEXT, &path)].ln()).abs() < 1e-5);
             }
         }
         assert!(model(PIECES, Line::V0_2_1).entropy(b"", 1.0).unwrap().is_sign_negative());
@@ -284,15 +284,18 @@ mod tests {
     #[test]
     fn draws_without_replacement_are_distinct_and_unbiased() {
         let (model, mut rng) = (model(PIECES, Line::V0_2_1), Rng::new(3));
-        let exact = segmentation_probabilities(&model, 1.0);
+        let exact_probabilities = segmentation_probabilities(&model, 1.0);
         for include_best in [false, true] {
             let options = SampleOptions { num_samples: 3, alpha: 1.0, without_replacement: true, include_best };
             let mut total = 0.0;
             for _ in 0..4_000 {
                 let drawn_paths = model.sample_with_score(TEXT.as_bytes(), options, &mut rng).unwrap();
                 let mut paths: Vec<_> = drawn_paths.iter().map(|(path, _)| show(TEXT, path)).collect();
-                total +=
-                    paths.iter().zip(&drawn_paths).map(|(p, (_, score))| exact[p] / (*score as f64).exp()).sum::<f64>();
+                total += paths
+                    .iter()
+                    .zip(&drawn_paths)
+                    .map(|(p, (_, score))| exact_probabilities[p] / (*score as f64).exp())
+                    .sum::<f64>();
                 paths.sort();
                 paths.dedup();
                 assert_eq!(paths.len(), 3);
@@ -301,7 +304,7 @@ mod tests {
         }
         let all = SampleOptions { num_samples: 1000, alpha: 1.0, without_replacement: true, include_best: false };
         let drawn_paths = model.sample_with_score(TEXT.as_bytes(), all, &mut rng).unwrap();
-        assert_eq!(drawn_paths.len(), exact.len() - 1);
+        assert_eq!(drawn_paths.len(), exact_probabilities.len() - 1);
     }
 
     #[test]

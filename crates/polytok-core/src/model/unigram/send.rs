@@ -8,7 +8,7 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 
 /// The largest number of ids that are sent to the output together.
-const BATCH: usize = 256;
+const BATCH_IDS: usize = 256;
 
 /// Sends pieces to the output. A sink that receives only ids gets them in batches.
 pub(super) struct Sender<'a, 'o, S> {
@@ -18,13 +18,13 @@ pub(super) struct Sender<'a, 'o, S> {
     lens: &'a [u32],
     text: &'a [u8],
     out: &'a mut Out<'o, S>,
-    batch: [TokenId; BATCH],
+    batch: [TokenId; BATCH_IDS],
     count: usize,
 }
 
 impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
     pub fn new(ids: &'a [TokenId], lens: &'a [u32], text: &'a [u8], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
-        Sender { ids, lens, text, out, batch: [TokenId(0); BATCH], count: 0 }
+        Sender { ids, lens, text, out, batch: [TokenId(0); BATCH_IDS], count: 0 }
     }
 
     /// Sends the pending ids. Only a sink that receives only ids has pending ids.
@@ -64,7 +64,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
         if S::by_ids(self.out).is_none() {
             return self.send_path_with_spans(path, start);
         }
-        if self.count + PATH_ENTRIES > BATCH {
+        if self.count + PATH_ENTRIES > BATCH_IDS {
             self.flush()?;
         }
         if let Some(room) = self.batch[self.count..].first_chunk_mut::<PATH_ENTRIES>() {
@@ -79,7 +79,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
         if S::by_ids(self.out).is_none() {
             return self.out.take(self.text, 0, Segment { id: self.id(entry), start, end });
         }
-        if self.count == BATCH {
+        if self.count == BATCH_IDS {
             self.flush()?;
         }
         self.batch[self.count] = self.id(entry);

@@ -56,7 +56,7 @@ fn best(pieces: &str, text: &str, line: Line) -> String {
 }
 
 #[test]
-fn lines_round_differently() {
+fn releases_round_differently() {
     let rows = [
         (
             "a:-9.8318 b:-6.9855 c:-7.183 ab:-16.817302703857422 bc:-14.168499946594238 abc:-24.000303268432617",

@@ -24,7 +24,7 @@ use crate::vocab::{Row, Vocab};
 const UNKNOWN_PENALTY: f32 = 10.0;
 
 /// The largest number of search states whose memory is kept after a call.
-const MOST_KEPT_STATES: usize = 1 << 20;
+const MAX_KEPT_STATES: usize = 1 << 20;
 
 /// A compiled Unigram model of Hugging Face or llama.cpp.
 pub struct WideUnigram {
@@ -100,7 +100,7 @@ impl WideUnigram {
             let next = |()| unknown_result.and_then(|()| emit(Segment { id, start, end }));
             result = std::mem::replace(&mut result, Ok(())).and_then(next);
         });
-        if states.capacity() > MOST_KEPT_STATES {
+        if states.capacity() > MAX_KEPT_STATES {
             *states = Vec::new();
         }
         result?;
@@ -131,8 +131,8 @@ impl WideUnigram {
     /// Returns the ids of the bytes of a run of unknown characters; None if a byte has no entry.
     fn fallback_ids(&self, bytes: &[u8]) -> Option<impl Iterator<Item = TokenId>> {
         let ids = self.ids_of_bytes.as_deref()?;
-        let has_all = bytes.iter().all(|&byte| ids[byte as usize].is_some());
-        has_all.then(|| bytes.iter().filter_map(|&byte| ids[byte as usize]))
+        let has_all_bytes = bytes.iter().all(|&byte| ids[byte as usize].is_some());
+        has_all_bytes.then(|| bytes.iter().filter_map(|&byte| ids[byte as usize]))
     }
 
     /// Reports whether a run of unknown characters is replaced by the entries of its bytes.
@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use crate::model::unigram::tests::vocab;
 
-    const HF: UnigramRules = UnigramRules::HuggingFace { byte_fallback: false };
-    const HF_BYTES: UnigramRules = UnigramRules::HuggingFace { byte_fallback: true };
+    const HUGGING_FACE: UnigramRules = UnigramRules::HuggingFace { byte_fallback: false };
+    const HUGGING_FACE_WITH_BYTES: UnigramRules = UnigramRules::HuggingFace { byte_fallback: true };
 
     fn segment(rules: UnigramRules, rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
         let mut out = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
 
     /// The expected ids are those of tokenizers 0.23.3.
     #[test]
-    fn hugging_face() {
+    fn hugging_face_ids() {
         let rows = [
             ("a", -1.0, Kind::Normal),
             ("b", -2.0, Kind::Normal),
@@ -182,17 +182,17 @@ mod tests {
             ("<0x79>", -4.0, Kind::Byte),
             ("xz", -50.0, Kind::Normal),
         ];
-        assert_eq!(segment(HF, &rows, "ab"), [(3, 0, 2)]);
-        assert_eq!(segment(HF, &rows, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
-        assert_eq!(segment(HF_BYTES, &rows, "axyb"), [(1, 0, 1), (4, 1, 3), (5, 1, 3), (2, 3, 4)]);
-        assert_eq!(segment(HF_BYTES, &rows, "xq"), [(0, 0, 2)]);
-        assert_eq!(segment(HF, &rows, "<unk>"), [(0, 0, 5)]);
-        assert_eq!(segment(HF, &rows, ""), []);
+        assert_eq!(segment(HUGGING_FACE, &rows, "ab"), [(3, 0, 2)]);
+        assert_eq!(segment(HUGGING_FACE, &rows, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
+        assert_eq!(segment(HUGGING_FACE_WITH_BYTES, &rows, "axyb"), [(1, 0, 1), (4, 1, 3), (5, 1, 3), (2, 3, 4)]);
+        assert_eq!(segment(HUGGING_FACE_WITH_BYTES, &rows, "xq"), [(0, 0, 2)]);
+        assert_eq!(segment(HUGGING_FACE, &rows, "<unk>"), [(0, 0, 5)]);
+        assert_eq!(segment(HUGGING_FACE, &rows, ""), []);
         // An entry that loses against unknown characters is found when the whole run is looked up.
-        let costly = [("a", -1.0, Kind::Normal), ("xz", -30.0, Kind::Normal), ("q", 100.0, Kind::Normal)];
-        assert_eq!(segment(HF, &costly, "xz"), [(2, 0, 2)]);
-        let lowest = [("a", 0.0, Kind::Normal), ("xyz", -1000.0, Kind::Normal)];
-        assert_eq!(segment(HF, &lowest, "xyz"), [(2, 0, 3)]);
+        let costly_pieces = [("a", -1.0, Kind::Normal), ("xz", -30.0, Kind::Normal), ("q", 100.0, Kind::Normal)];
+        assert_eq!(segment(HUGGING_FACE, &costly_pieces, "xz"), [(2, 0, 2)]);
+        let lowest_pieces = [("a", 0.0, Kind::Normal), ("xyz", -1000.0, Kind::Normal)];
+        assert_eq!(segment(HUGGING_FACE, &lowest_pieces, "xyz"), [(2, 0, 3)]);
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
         let mut columns = crate::spec::VocabColumns { offsets: vec![0, 1], ..Default::default() };
         columns.blob = b"a".to_vec();
         (columns.ids, columns.scores, columns.kinds) = (vec![0], vec![-1.0], vec![Kind::Normal]);
-        let model = WideUnigram::compile(&Vocab::new(columns).unwrap(), HF, &mut Tables::default()).unwrap();
+        let model = WideUnigram::compile(&Vocab::new(columns).unwrap(), HUGGING_FACE, &mut Tables::default()).unwrap();
         let run = |text: &[u8]| model.segment(text, &mut WideScratch::default(), &mut |_| Ok(()));
         assert!(run(b"aa").is_ok());
         assert!(matches!(run(b"ab"), Err(Error::Encode(_))));

@@ -63,7 +63,8 @@ fn words_of_every_character_are_those_of_the_step() {
         let normalizer = compile(vec![Normalize::Wpm { lowercase, strip_accents }]);
         let rewrites = CharRewrites::new(&normalizer).unwrap();
         let words =
-            crate::split::chain::SplitChain::of_words(Some(&normalizer.wpm().unwrap().single_word_class())).unwrap();
+            crate::split::chain::SplitChain::compile_words(Some(&normalizer.wpm().unwrap().single_word_class()))
+                .unwrap();
         let chars: Vec<char> = ('\0'..=char::MAX).collect();
         for chunk in chars.chunks(256) {
             let text: String = chunk.iter().flat_map(|&c| [c, 'a', c, c, ' ', '\u{AD}', c, 'B']).collect();

@@ -1,6 +1,8 @@
 //! Builds the tables of the route from the entries of a vocabulary.
 
-use super::{BYTES, INVALID, JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
+use super::{
+    BYTES_VALUE, INVALID_VALUE, JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS,
+};
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pair};
@@ -31,27 +33,28 @@ impl TextTables {
             _ => None,
         };
         let value = |c: char| value(bpe, c, bytes.is_some());
-        if value(MARK) > INVALID || bpe.takes_whole_pieces() {
+        if value(MARK) > INVALID_VALUE || bpe.takes_whole_pieces() {
             return None;
         }
         let joined = pairs_in_texts(bpe)?;
-        let mut chars = CharTable::new(if bytes.is_some() { BYTES } else { PIECE });
+        let mut chars = CharTable::new(if bytes.is_some() { BYTES_VALUE } else { PIECE_VALUE });
         for entry in bpe.reachable().filter(|entry| entry.len() <= 4) {
             if let Some(c) = only_char(entry) {
                 *chars.at(c) = value(c);
             }
         }
-        mark_joined(&mut chars, &joined);
-        let replacement = ids_of(value(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, bytes.as_deref());
-        let invalid = match chars.get(char::REPLACEMENT_CHARACTER as u32) {
+        flag_joined_chars(&mut chars, &joined);
+        let replacement =
+            ids_of_value(value(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, bytes.as_deref());
+        let invalid_record = match chars.get(char::REPLACEMENT_CHARACTER as u32) {
             // U+FFFD can be in a piece that the model segments, so the model must have an id for U+FFFD.
-            number if number > VALUE && number & VALUE < INVALID => number,
-            number if number > VALUE => return None,
-            _ => INVALID,
+            number if number > VALUE_BITS && number & VALUE_BITS < INVALID_VALUE => number,
+            number if number > VALUE_BITS => return None,
+            _ => INVALID_VALUE,
         };
         let space = chars.get(MARK as u32);
         let (ascii_boundaries, pairs) = (ascii_boundaries(&joined), pair_set(&joined));
-        let ascii_values = [PIECE; 256];
+        let ascii_values = [PIECE_VALUE; 256];
         let mut tables = TextTables {
             ascii_boundaries,
             pairs,
@@ -60,13 +63,13 @@ impl TextTables {
             user_defined: None,
             bytes,
             replacement,
-            invalid,
+            invalid_record,
         };
         if bpe.has_user_defined() {
             tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         }
         *tables.chars.at(' ') = space;
-        (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE);
+        (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE_BITS);
         Some(tables)
     }
 
@@ -74,23 +77,25 @@ impl TextTables {
     /// piece starts with is a character with boundaries on both sides.
     fn add_user_defined(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
         pieces.retain(|(piece, _)| !piece.contains(&b' ')); // the normalizer replaces spaces before pieces are matched
-        let is_odd = |piece: &[u8]| {
+        let has_replaced_char = |piece: &[u8]| {
             std::str::from_utf8(piece).map_or(true, |text| text.contains([MARK, char::REPLACEMENT_CHARACTER]))
         };
-        if pieces.iter().any(|(piece, _)| is_odd(piece)) {
+        if pieces.iter().any(|(piece, _)| has_replaced_char(piece)) {
             return None;
         }
-        let mut matched = Vec::new();
+        let mut trie_pieces = Vec::new();
         for (at, &(piece, id)) in pieces.iter().enumerate() {
             let starts_next = pieces.get(at + 1).is_some_and(|(next, _)| next.starts_with(piece));
-            match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID) {
+            match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID_VALUE)
+            {
                 Some(c) => self.isolate(c, id),
-                None => matched.push((piece, id.0)),
+                None => trie_pieces.push((piece, id.0)),
             }
         }
-        if !matched.is_empty() {
-            let first_bytes = std::array::from_fn(|byte| matched.iter().any(|(piece, _)| piece[0] as usize == byte));
-            self.user_defined = Some(UserDefinedPieces { trie: Trie::build(matched).ok()?, first_bytes });
+        if !trie_pieces.is_empty() {
+            let first_bytes =
+                std::array::from_fn(|byte| trie_pieces.iter().any(|(piece, _)| piece[0] as usize == byte));
+            self.user_defined = Some(UserDefinedPieces { trie: Trie::build(trie_pieces).ok()?, first_bytes });
         }
         Some(())
     }
@@ -112,17 +117,17 @@ fn value(bpe: &Bpe, c: char, has_bytes: bool) -> u32 {
     let mut buffer = [0; 4];
     let unit = c.encode_utf8(&mut buffer).as_bytes();
     match bpe.id_of_char(unit) {
-        Some(TokenId(id)) if id < INVALID => id,
-        None if has_bytes && bpe.is_unknown(unit) => BYTES,
-        _ => PIECE,
+        Some(TokenId(id)) if id < INVALID_VALUE => id,
+        None if has_bytes && bpe.is_unknown(unit) => BYTES_VALUE,
+        _ => PIECE_VALUE,
     }
 }
 
 /// Returns the ids of a character with this value.
-fn ids_of(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
+fn ids_of_value(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
     match (value, bytes) {
-        (PIECE, _) => None,
-        (BYTES, bytes) => bytes.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
+        (PIECE_VALUE, _) => None,
+        (BYTES_VALUE, bytes) => bytes.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
         (id, _) => Some(vec![TokenId(id)]),
     }
 }
@@ -155,7 +160,7 @@ fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
 }
 
 /// Sets the flags of characters that are adjacent to other characters in entries.
-fn mark_joined(chars: &mut CharTable, pairs: &[(char, char)]) {
+fn flag_joined_chars(chars: &mut CharTable, pairs: &[(char, char)]) {
     let entry_char = |c: char| if c == ' ' { MARK } else { c };
     for &(left, right) in pairs {
         *chars.at(entry_char(left)) |= JOINS_RIGHT;

@@ -49,16 +49,16 @@ const MAX_BYTES: usize = u32::MAX as usize / 3 - PADDING;
 const JOINS_LEFT: u32 = 1 << 31;
 /// A flag of a character that another character follows in some entry.
 const JOINS_RIGHT: u32 = 1 << 30;
-/// The bits of the value of a character: the id of the character between two boundaries, or `PIECE`, `BYTES` or
-/// `INVALID`.
-const VALUE: u32 = (1 << 30) - 1;
+/// The bits of the value of a character: the id of the character between two boundaries, or `PIECE_VALUE`,
+/// `BYTES_VALUE` or `INVALID_VALUE`.
+const VALUE_BITS: u32 = (1 << 30) - 1;
 
 /// The value of a part whose ids are in the cache or must be computed by the model.
-const PIECE: u32 = VALUE;
+const PIECE_VALUE: u32 = VALUE_BITS;
 /// The value of a part that is encoded as the ids of its bytes.
-const BYTES: u32 = VALUE - 1;
+const BYTES_VALUE: u32 = VALUE_BITS - 1;
 /// The value of a byte that is not UTF-8, if no entry joins U+FFFD to another character.
-const INVALID: u32 = VALUE - 2;
+const INVALID_VALUE: u32 = VALUE_BITS - 2;
 
 /// The route of SentencePiece's BPE.
 pub(crate) struct SentencePieceBpe {
@@ -73,7 +73,7 @@ struct TextTables {
     ascii_boundaries: Box<[u8; 1 << 16]>,
     /// The record of each character: flags and a value.
     chars: CharTable,
-    /// The values of the ASCII characters; `PIECE` for other bytes.
+    /// The values of the ASCII characters; `PIECE_VALUE` for other bytes.
     ascii_values: [u32; 256],
     pairs: PairSet<3>,
     user_defined: Option<UserDefinedPieces>,
@@ -81,8 +81,9 @@ struct TextTables {
     bytes: Option<Box<[TokenId; 256]>>,
     /// The ids of U+FFFD between two boundaries; None if the model must compute them.
     replacement: Option<Vec<TokenId>>,
-    /// The record of a byte that is not UTF-8: the record of U+FFFD, or `INVALID`, which has boundaries on both sides.
-    invalid: u32,
+    /// The record of a byte that is not UTF-8: the record of U+FFFD, or `INVALID_VALUE`, which has boundaries on both
+    /// sides.
+    invalid_record: u32,
 }
 
 /// User-defined pieces that are matched before anything else.

@@ -2,7 +2,7 @@
 //! cached.
 
 use super::scan::{MAX_PARTS, ScannedParts};
-use super::{BYTES, INVALID, PADDING, PIECE, SentencePieceBpe, TextTables};
+use super::{BYTES_VALUE, INVALID_VALUE, PADDING, PIECE_VALUE, SentencePieceBpe, TextTables};
 use crate::cache::{IDS, PieceKey};
 use crate::error::Result;
 use crate::normalize::origin::Place;
@@ -47,14 +47,14 @@ impl SentencePieceBpe {
         context: &mut Context<S>,
     ) -> Result<()> {
         let Some(tables) = self.tables.peek().filter(|_| !text.is_empty()) else { return Ok(()) };
-        let RouteScratch { text: loaded, parts, .. } = scratch;
+        let RouteScratch { text: loaded_text, parts, .. } = scratch;
         let room = parts.get_or_insert_default();
-        let end = self.load_text(text, at, loaded);
-        context.out.begin_part(Place::same(at));
-        let walk = TextWalk { route: self, tables, text: loaded };
-        let mut cursor = tables.cursor(loaded, end);
+        let end = self.load_text(text, at, loaded_text);
+        context.out.begin_part(Place::unchanged_at(at));
+        let walk = TextWalk { route: self, tables, text: loaded_text };
+        let mut cursor = tables.cursor(loaded_text, end);
         loop {
-            let has_more = tables.fill(loaded, &mut cursor, &mut room.parts);
+            let has_more = tables.fill(loaded_text, &mut cursor, &mut room.parts);
             walk.encode_parts(room, context)?;
             if !has_more {
                 return Ok(());
@@ -93,9 +93,9 @@ impl TextWalk<'_> {
         for (start, end, value) in parts.iter() {
             let Some(room) = ids[count..].first_chunk_mut::<IDS>() else { break };
             let id_count = match value {
-                PIECE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, room)),
-                BYTES => self.ids_of_bytes(start, end, room),
-                INVALID => self.ids_of_invalid(room),
+                PIECE_VALUE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, room)),
+                BYTES_VALUE => self.ids_of_bytes(start, end, room),
+                INVALID_VALUE => self.ids_of_invalid(room),
                 id => {
                     room[0] = TokenId(id);
                     1
@@ -121,7 +121,7 @@ impl TextWalk<'_> {
         context: &mut Context<S>,
     ) -> Result<()> {
         let piece = &self.text[start..end];
-        if value != PIECE {
+        if value != PIECE_VALUE {
             return context.out.take(piece, 0, Segment { id: TokenId::UNKNOWN, start: 0, end: piece.len() as u32 });
         }
         let key = PieceKey::new(self.text, start, end, false);

@@ -1,7 +1,7 @@
 //! Finds the parts of a text, with a table for blocks of ASCII bytes and a record for every other character.
 
 use super::compile::MARK;
-use super::{JOINS_LEFT, JOINS_RIGHT, PIECE, TextTables, UserDefinedPieces, VALUE};
+use super::{JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS};
 use crate::boundary::pair_set::pair;
 use crate::utf8::decode_four;
 
@@ -17,7 +17,7 @@ pub(super) struct ScannedParts {
     boundaries: [u32; MAX_PARTS + 1],
     values: [u32; MAX_PARTS],
     len: usize,
-    /// The indexes of the parts with the value `PIECE`.
+    /// The indexes of the parts with the value `PIECE_VALUE`.
     pieces: [u8; MAX_PARTS],
     piece_count: usize,
 }
@@ -40,8 +40,8 @@ pub(super) struct ScanCursor {
 /// A character: its record in the table, its code point (a space for U+2581) and its length.
 #[derive(Clone, Copy)]
 struct ScannedChar {
-    number: u32,
-    code: u32,
+    record: u32,
+    code_point: u32,
     len: usize,
 }
 
@@ -50,21 +50,22 @@ impl ScannedParts {
     pub fn new() -> ScannedParts {
         ScannedParts {
             boundaries: [0; MAX_PARTS + 1],
-            values: [PIECE; MAX_PARTS],
+            values: [PIECE_VALUE; MAX_PARTS],
             len: 0,
             pieces: [0; MAX_PARTS],
             piece_count: 0,
         }
     }
 
-    /// Returns the start, the end and the value of each part. A value is an id, `PIECE`, `BYTES` or `INVALID`.
+    /// Returns the start, the end and the value of each part. A value is an id, `PIECE_VALUE`, `BYTES_VALUE` or
+    /// `INVALID_VALUE`.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u32)> {
         let boundaries = self.boundaries.iter().zip(&self.boundaries[1..]).zip(&self.values);
         boundaries.take(self.len).map(|((&start, &end), &value)| (start as usize, end as usize, value))
     }
 
-    /// Returns the start and the end of each part with the value `PIECE`.
+    /// Returns the start and the end of each part with the value `PIECE_VALUE`.
     #[inline]
     pub fn pieces(&self) -> impl Iterator<Item = (usize, usize)> {
         let pieces = self.pieces[..self.piece_count].iter();
@@ -83,7 +84,7 @@ impl ScannedParts {
         self.values[self.len] = value;
         // The code has no branch, because the processor would mispredict it.
         self.pieces[self.piece_count] = self.len as u8;
-        self.piece_count += (value == PIECE) as usize;
+        self.piece_count += (value == PIECE_VALUE) as usize;
         self.len += 1;
     }
 
@@ -103,8 +104,8 @@ impl Default for ScannedParts {
 impl TextTables {
     /// Returns the cursor at the start of a text that ends at `end`.
     pub fn cursor(&self, text: &[u8], end: usize) -> ScanCursor {
-        let nothing = ScannedChar { number: 0, code: 0, len: 0 };
-        let mut cursor = ScanCursor { start: 0, at: 0, stop: 0, user_defined: (0, 0), end, last: nothing };
+        let no_char = ScannedChar { record: 0, code_point: 0, len: 0 };
+        let mut cursor = ScanCursor { start: 0, at: 0, stop: 0, user_defined: (0, 0), end, last: no_char };
         self.find_user_defined(text, &mut cursor);
         cursor
     }
@@ -155,14 +156,15 @@ impl TextTables {
                     let mut boundaries = self.boundaries_of(text, at, len);
                     while boundaries != 0 {
                         let boundary = at + boundaries.trailing_zeros() as usize;
-                        let value = if boundary == start + 1 { self.ascii_values[text[start] as usize] } else { PIECE };
+                        let value =
+                            if boundary == start + 1 { self.ascii_values[text[start] as usize] } else { PIECE_VALUE };
                         parts.push(boundary, value);
                         start = boundary;
                         boundaries &= boundaries - 1;
                     }
                     at += len;
-                    let code = text[at - 1] as u32;
-                    last = ScannedChar { number: self.chars.get(code), code, len: 1 };
+                    let code_point = text[at - 1] as u32;
+                    last = ScannedChar { record: self.chars.get(code_point), code_point, len: 1 };
                     continue;
                 }
             }
@@ -184,19 +186,21 @@ impl TextTables {
         let Some(window) = text[at - 1..].first_chunk::<{ BLOCK + 1 }>() else { return 0 };
         let mut boundaries = 0;
         for from in (0..len.min(BLOCK)).step_by(8) {
-            let mut eight = 0;
+            let mut eight_bits = 0;
             for i in 0..8 {
                 let pair = u16::from_le_bytes([window[from + i], window[from + i + 1]]);
-                eight |= self.ascii_boundaries[pair as usize] << i;
+                eight_bits |= self.ascii_boundaries[pair as usize] << i;
             }
-            boundaries |= (eight as u64) << from;
+            boundaries |= (eight_bits as u64) << from;
         }
         boundaries & u64::MAX >> (BLOCK - len)
     }
 
     #[inline]
     fn joins(&self, left: ScannedChar, right: ScannedChar) -> bool {
-        left.number & JOINS_RIGHT != 0 && right.number & JOINS_LEFT != 0 && self.pairs.has(pair(left.code, right.code))
+        left.record & JOINS_RIGHT != 0
+            && right.record & JOINS_LEFT != 0
+            && self.pairs.has(pair(left.code_point, right.code_point))
     }
 
     /// Returns the character at `at`, decoded by the strict rules of UTF-8. The padding after the text never continues
@@ -204,11 +208,11 @@ impl TextTables {
     #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> ScannedChar {
         match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
-            Some((code, len)) => {
-                let code = if code == MARK as u32 { ' ' as u32 } else { code };
-                ScannedChar { number: self.chars.get(code), code, len }
+            Some((code_point, len)) => {
+                let code_point = if code_point == MARK as u32 { ' ' as u32 } else { code_point };
+                ScannedChar { record: self.chars.get(code_point), code_point, len }
             }
-            None => ScannedChar { number: self.invalid, code: char::REPLACEMENT_CHARACTER as u32, len: 1 },
+            None => ScannedChar { record: self.invalid_record, code_point: char::REPLACEMENT_CHARACTER as u32, len: 1 },
         }
     }
 }
@@ -218,7 +222,7 @@ impl ScannedChar {
     /// character.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {
-        if end - start == self.len { self.number & VALUE } else { PIECE }
+        if end - start == self.len { self.record & VALUE_BITS } else { PIECE_VALUE }
     }
 }
 

@@ -76,8 +76,8 @@ fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     // The first 257 entries are the unknown entry and the bytes.
     let merges = (257..spec.vocab.ids.len()).flat_map(|id| {
         let (text, ids) = (entry(id), &ids);
-        let halves = text.char_indices().skip(1).map(move |(at, _)| text.split_at(at));
-        halves.filter_map(move |(left, right)| Some([*ids.get(left)?, *ids.get(right)?, id as u32]))
+        let split_pairs = text.char_indices().skip(1).map(move |(at, _)| text.split_at(at));
+        split_pairs.filter_map(move |(left, right)| Some([*ids.get(left)?, *ids.get(right)?, id as u32]))
     });
     let priority = Priority::Merges(merges.collect());
     let scalars = ScalarRules { byte_fallback: true, fuse_unknown: true, ..ScalarRules::default() };
@@ -101,14 +101,19 @@ fn warm_up(tokenizer: &Tokenizer) -> bool {
 /// Checks that the route has the ids of the pipeline without a route: before and after the tables are built, with an
 /// empty and a filled cache.
 fn check(spec: Spec, texts: &[Vec<u8>]) {
-    let fast = Tokenizer::compile(spec.clone()).unwrap();
-    let mut slow = Tokenizer::compile(spec).unwrap();
-    slow.route = None;
+    let fast_tokenizer = Tokenizer::compile(spec.clone()).unwrap();
+    let mut slow_tokenizer = Tokenizer::compile(spec).unwrap();
+    slow_tokenizer.route = None;
     for round in 0..3 {
         for text in texts {
-            assert_eq!(ids(&fast, text), ids(&slow, text), "{:?}, {round}", String::from_utf8_lossy(text));
+            assert_eq!(
+                ids(&fast_tokenizer, text),
+                ids(&slow_tokenizer, text),
+                "{:?}, {round}",
+                String::from_utf8_lossy(text)
+            );
         }
-        warm_up(&fast);
+        warm_up(&fast_tokenizer);
     }
 }
 

@@ -48,9 +48,11 @@ impl WordSplit {
         match model {
             _ if normalizer.bert().is_some() => splits.splits_words().then_some(WordSplit::AsNormalized),
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
-                SplitChain::of_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::Plain)
+                SplitChain::compile_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::Plain)
             }
-            CompiledModel::WideUnigram(_) if splits.marks_words() => SplitChain::of_words(None).map(WordSplit::Marked),
+            CompiledModel::WideUnigram(_) if splits.marks_words() => {
+                SplitChain::compile_words(None).map(WordSplit::Marked)
+            }
             _ => None,
         }
     }

@@ -128,8 +128,9 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
             .prop_map(|text| text.as_bytes().to_vec()),
         1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
     ];
-    let odd = prop_oneof![9 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 1..4)];
-    let text = (prop::collection::vec(part, 0..24), odd).prop_map(|(parts, odd)| [parts.concat(), odd].concat());
+    let odd_bytes = prop_oneof![9 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 1..4)];
+    let text = (prop::collection::vec(part, 0..24), odd_bytes)
+        .prop_map(|(parts, odd_bytes)| [parts.concat(), odd_bytes].concat());
     prop::collection::vec(text, 1..4)
 }
 
@@ -168,9 +169,9 @@ fn texts_longer_than_a_window() {
     let entries: Vec<String> = ["\u{2581}a", "a", "\u{2581}b", "\"", "##a", "b"].map(String::from).to_vec();
     let n = (1 << 14) - 3;
     let texts = ["a", "a ", "ab cd"].iter().flat_map(|plain| {
-        ["''", "` ``", "é", " \u{301}", "A b", "b"].map(|odd| {
+        ["''", "` ``", "é", " \u{301}", "A b", "b"].map(|odd_bytes| {
             let run: String = plain.chars().cycle().take(n).collect();
-            [&run, odd, &run, odd, " b ", &run, odd].concat().into_bytes()
+            [&run, odd_bytes, &run, odd_bytes, " b ", &run, odd_bytes].concat().into_bytes()
         })
     });
     let texts: Vec<Vec<u8>> = texts.collect();

@@ -7,7 +7,7 @@
 
 use super::options::{RARE_CHAR, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
-use crate::normalize::growth::{limit, too_much_growth};
+use crate::normalize::growth::{growth_error, limit};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::spec::Line;
 use crate::trie::Trie;
@@ -109,7 +109,7 @@ impl Loader {
         out.clear();
         self.normalizer.normalize(raw, spare);
         if spare.len() > limit(raw.len()) {
-            return Err(too_much_growth("normalization"));
+            return Err(growth_error("normalization"));
         }
         if memchr::memchr(b' ', spare).is_some() {
             return Err(Error::Argument("a normalized sentence contains a space; set escape_whitespaces".into()));

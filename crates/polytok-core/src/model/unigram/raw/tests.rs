@@ -16,7 +16,7 @@ use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-const RULES: [(&str, &str); 16] = [
+const CHARSMAP_RULES: [(&str, &str); 16] = [
     ("\n", " "),
     ("\u{3000}", " "),
     ("▁", " "),
@@ -35,7 +35,7 @@ const RULES: [(&str, &str); 16] = [
     ("😀\u{301}é\u{301}", "b"),
 ];
 
-fn models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, SentencePieceNormalizer) {
+fn compile_models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, SentencePieceNormalizer) {
     let spec = SentencePieceNormalize {
         charsmap: if rules.is_empty() { Vec::new() } else { blob(rules) },
         add_dummy_prefix: true,
@@ -78,9 +78,9 @@ fn check(
 
 proptest! {
     #[test]
-    fn ids_before_normalization_are_those_of_the_normalized_text(
+    fn raw_text_and_normalized_text_have_the_same_ids(
         pieces in prop::collection::btree_map("▁?[abcé,.世W界]{1,4}|▁|▁▁|[.,]{1,4}|😀|á|1|b\u{301}", (-12i32..0, 0usize..8), 1..24),
-        picks in prop::collection::vec(0..RULES.len(), 0..10),
+        picks in prop::collection::vec(0..CHARSMAP_RULES.len(), 0..10),
         parts in prop::collection::vec(
             prop_oneof![
                 6 => "[abcé世界ц,.]{1,4}", 4 => " {1,3}", 1 => "\u{301}", 1 => "[x\n\u{3000}▁，…½Ａ¨áW😀1]", 2 => "[a世b😀] ?\u{301}", 1 => "[цщ]{1,5}"],
@@ -88,20 +88,20 @@ proptest! {
         let kind = |kind| if kind == 0 { Kind::UserDefined } else { Kind::Normal };
         let rows: Vec<(&str, f32, Kind)> =
             [("q", -20.0, Kind::Normal)].into_iter().chain(pieces.iter().map(|(piece, &(score, k))| (&**piece, score as f32 * 1.1, kind(k)))).collect();
-        let rules: Vec<(&str, &str)> = picks.iter().collect::<std::collections::BTreeSet<_>>().into_iter().map(|&i| RULES[i]).collect();
+        let rules: Vec<(&str, &str)> = picks.iter().collect::<std::collections::BTreeSet<_>>().into_iter().map(|&i| CHARSMAP_RULES[i]).collect();
         let text = parts.concat();
         let bytes = Fallback::Bytes(Box::new(std::array::from_fn(|byte| TokenId(1000 + byte as u32))));
         for line in [Line::V0_2_1, Line::V0_2_3] {
             let vocab = vocab(&rows);
-            let (unigram, normalizer) = models(&vocab, &rules, line);
+            let (unigram, normalizer) = compile_models(&vocab, &rules, line);
             let tables = WordTables::raw(&unigram, &normalizer, &vocab);
             if let Some(tables) = tables.filter(|_| takes_raw(text.as_bytes())) {
                 for fallback in [&Fallback::Unk(TokenId(0)), &bytes, &Fallback::Drop] {
                     check(&unigram, &tables, &normalizer, text.as_bytes(), fallback);
                 }
-                let mut broken = text.clone().into_bytes();
-                broken.retain(|&byte| byte != 0xB8 && byte != 0x81);
-                check(&unigram, &tables, &normalizer, &broken, &bytes);
+                let mut broken_text = text.clone().into_bytes();
+                broken_text.retain(|&byte| byte != 0xB8 && byte != 0x81);
+                check(&unigram, &tables, &normalizer, &broken_text, &bytes);
             }
         }
     }
@@ -111,10 +111,10 @@ proptest! {
 fn tables_for_raw_texts_depend_on_the_rules() {
     let vocab = vocab(&[("a", -1.0, Kind::Normal), ("▁a", -1.0, Kind::Normal)]);
     let has_tables = |rules: &[(&str, &str)]| {
-        let (unigram, normalizer) = models(&vocab, rules, Line::V0_2_3);
+        let (unigram, normalizer) = compile_models(&vocab, rules, Line::V0_2_3);
         WordTables::raw(&unigram, &normalizer, &vocab).is_some()
     };
-    assert!(has_tables(&[]) && has_tables(&RULES));
+    assert!(has_tables(&[]) && has_tables(&CHARSMAP_RULES));
     assert!(!has_tables(&[("ab", "c")]), "a later character of a key is ASCII");
     assert!(!has_tables(&[("c", &"long".repeat(20))]), "the output is much longer than the key");
 }

@@ -11,7 +11,7 @@ use crate::spec::{Kind, Line};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-const LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
+const ALL_LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
 
 fn compile(pieces: &[(String, f32, Kind)], line: Line) -> (Unigram, Vocab) {
     let pieces: Vec<(&str, f32, Kind)> = pieces.iter().map(|(piece, score, kind)| (&**piece, *score, *kind)).collect();
@@ -71,7 +71,7 @@ proptest! {
     #[test]
     fn paths_by_word_are_those_of_the_whole_search(
         pieces in pieces(), texts in prop::collection::vec("(▁?[abcdé世界]{1,6}|▁|[.-]{1,9}|😀|[xyц]{1,3}){0,40}", 1..4)) {
-        for line in LINES {
+        for line in ALL_LINES {
             let model = compile(&pieces, line);
             let mut scratch = UnigramScratch::default();
             for text in &texts {
@@ -84,7 +84,7 @@ proptest! {
     fn bytes_that_are_not_utf8_have_the_same_paths(pieces in pieces(), bytes in prop::collection::vec(
         prop::sample::select(vec![&b"a"[..], b"\xE2\x96\x81", b"\xE4\xB8\x96", b"\xE4", b"\x96", b"\xC3", b"\xF0\x9F", b"\xC0\x80",
             b"\xED\xA0\x80", b"\xFF", b"b"]), 0..30)) {
-        for line in LINES {
+        for line in ALL_LINES {
             check(&compile(&pieces, line), &bytes.concat(), &mut UnigramScratch::default());
         }
     }
@@ -93,7 +93,7 @@ proptest! {
     #[test]
     fn large_sums_round_as_in_the_whole_search(pieces in pieces(), picks in prop::collection::vec(any::<prop::sample::Index>(), 1..30), times in 1usize..400) {
         let text: String = picks.iter().map(|pick| &*pieces[pick.index(pieces.len())].0).collect();
-        for line in LINES {
+        for line in ALL_LINES {
             check(&compile(&pieces, line), text.repeat(times).as_bytes(), &mut UnigramScratch::default());
         }
     }
@@ -110,7 +110,7 @@ fn near_ties_in_megabytes() {
             text.push_str(&"abcd".repeat(rng.next_u64() as usize % 9));
         }
     }
-    for line in LINES {
+    for line in ALL_LINES {
         check(&compile(&near_ties(), line), text.as_bytes(), &mut UnigramScratch::default());
     }
 }
@@ -118,7 +118,7 @@ fn near_ties_in_megabytes() {
 #[test]
 fn large_scores_are_searched_whole() {
     let huge = [("a".to_string(), -1e30, Kind::Normal), ("b".to_string(), -1.0, Kind::Normal)];
-    for line in LINES {
+    for line in ALL_LINES {
         let (model, vocab) = compile(&huge, line);
         assert!(model.words_now(&vocab).is_none());
     }
