@@ -4,8 +4,9 @@ A build is the folder of a package (``…/python/polytok``) or the file of an ex
 folder is imported with all its modules as a package with a new name, and its public functions are called. For a file,
 the installed polytok reads the vocabularies, and the `Tokenizer` of the extension module is called.
 
-Python looks up the entry point of an extension module by the last part of its name, so each build is named ``_core``
-in a package with a new name. Python loads the same file only once, so two paths to one file are the same build.
+Python looks up the entry point of an extension module by the last part of the module's name, so each build is named
+``_core`` in a package with a new name. Python loads the same file only once, so two paths to one file are the same
+build.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .engines.polytok import SIMD, adapter_of
 
 def engine(name: str, path: Path) -> Engine:
     """Returns an engine with this name for the build at ``path``."""
-    return Engine(name, "polytok", partial(load, name, path), simd=SIMD)
+    return Engine(name, "polytok", partial(load_vocabulary, name, path), simd=SIMD)
 
 
 def parse_build(argument: str) -> tuple[str, Path]:
@@ -39,31 +40,31 @@ def parse_build(argument: str) -> tuple[str, Path]:
     return name, Path(path).resolve()
 
 
-def load(name: str, path: Path, vocabulary: Vocabulary) -> Adapter:
+def load_vocabulary(name: str, path: Path, vocabulary: Vocabulary) -> Adapter:
     """Loads a vocabulary with the build at ``path``."""
     if path.is_dir():
-        return adapter_of(package(name, path).load(vocabulary.path))
+        return adapter_of(import_package(name, path).load(vocabulary.path))
     import polytok
 
-    return extension_adapter(extension(name, path).Tokenizer(polytok.load(vocabulary.path).spec))
+    return extension_adapter(import_extension(name, path).Tokenizer(polytok.load(vocabulary.path).spec))
 
 
-def package(name: str, folder: Path) -> ModuleType:
-    """Imports the package in a folder under the name ``polytok_`` and ``name``."""
+def import_package(name: str, folder: Path) -> ModuleType:
+    """Imports the package in a folder; the imported package is named ``polytok_`` followed by ``name``."""
     import polytok.errors
 
-    sys.modules[f"polytok_{name}.errors"] = polytok.errors  # every extension module raises these classes
+    sys.modules[f"polytok_{name}.errors"] = polytok.errors  # every extension module raises the classes of this module
     init = folder / "__init__.py"
     spec = importlib.util.spec_from_file_location(f"polytok_{name}", init, submodule_search_locations=[str(folder)])
-    return _imported(spec, folder)
+    return _import_spec(spec, folder)
 
 
-def extension(name: str, file: Path) -> ModuleType:
+def import_extension(name: str, file: Path) -> ModuleType:
     """Imports the extension module in a file."""
-    return _imported(importlib.util.spec_from_file_location(f"polytok_{name}._core", file), file)
+    return _import_spec(importlib.util.spec_from_file_location(f"polytok_{name}._core", file), file)
 
 
-def _imported(spec: ModuleSpec | None, path: Path) -> ModuleType:
+def _import_spec(spec: ModuleSpec | None, path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise SystemExit(f"{path} cannot be imported")
     if spec.name not in sys.modules:
@@ -89,7 +90,7 @@ def extension_adapter(tokenizer: Any) -> Adapter:
 
 
 def text_function(method: Callable[..., Any]) -> Callable[[str], Any]:
-    """Returns a method as a function of the text. Some builds need a second argument, to add special tokens."""
+    """Returns a method as a function of the text. Some builds need a second argument, ``add_special``."""
     try:
         method("", False)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The texts and vocabularies of the benchmarks. workloads.py has the operations on them.
+"""The texts and vocabularies of the benchmarks. The operations are in workloads.py.
 
 To add an engine, write an adapter in engines/ and add its name to the vocabularies that it reads. The reference of a
 vocabulary is the package with the expected ids: an engine with other ids is not timed.
@@ -31,7 +31,7 @@ class Vocabulary:
 
     ``reference`` is the engine with the expected ids, and ``peers`` are the other engines. ``json`` is a tokenizer.json
     of the same vocabulary for engines that read only this format, ``model`` the SentencePiece model. ``kin`` names a
-    vocabulary whose speed this one should reach: the same vocabulary in another format, or one of the same family.
+    vocabulary with the same entries in another format, or of the same family, whose speed this vocabulary should reach.
     ``is_quick`` is true if the vocabulary is part of a quick run.
     """
 

@@ -65,7 +65,7 @@ def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) ->
     if call is None:
         return MISSING
     inputs = [operation.to_input(adapter, document) for document in documents]
-    outputs = operation.rows(adapter, call(inputs)) if operation.is_whole else map(call, inputs)
+    outputs = operation.rows(adapter, call(inputs)) if operation.is_batch else map(call, inputs)
     return [operation.evidence(adapter, output) for output in outputs]
 
 

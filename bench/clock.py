@@ -24,7 +24,7 @@ from .texts import Document, copies, utf8_bytes
 
 READY = "ready"
 MEMORY = "memory"
-"""Requests to the process besides the number of a portion."""
+"""Requests to the process, besides the index of a portion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The seconds of loading, and the seconds of the first document; None without a warm-up."""
+    """The seconds of loading, and the seconds of the first document, which are None without a warm-up."""
 
     load: float
     cold: float | None
@@ -49,7 +49,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A timing: the bytes of UTF-8, the seconds of wall-clock time, and the seconds of processor time."""
+    """The timing of some inputs: the bytes of UTF-8, the wall-clock seconds, and the processor seconds."""
 
     size: int
     wall: float
@@ -66,7 +66,7 @@ class Timing:
 
 
 def serve(pipe: Connection, task: Task) -> None:
-    """Answers the requests `READY`, `MEMORY` and numbers of portions in the process."""
+    """Answers requests in the process: `READY`, `MEMORY`, or the index of a portion."""
     session = attempt(lambda: Session(task))
     while (request := pipe.recv()) is not None:
         pipe.send(attempt(lambda: session.answer(request)) if isinstance(session, Session) else session)
@@ -113,7 +113,7 @@ class Session:
     def _convert(self, documents: Sequence[Document]) -> list[Any]:
         texts: Sequence[Any] = documents
         inputs = [self._operation.to_input(self._adapter, text) for text in texts]
-        return [inputs] if self._operation.is_whole else inputs
+        return [inputs] if self._operation.is_batch else inputs
 
     def _time(self, size: int, inputs: Iterable[Any]) -> Timing:
         wall, running = time_calls(self._call, inputs)

@@ -2,9 +2,9 @@
 
 ``python -m bench.load_times`` prints a table, and ``--write`` also writes it to docs/generated/load-times.md. A load
 begins with the path of a file in the page cache and ends when the tokenizer has encoded one word. Each loader runs in
-its own processes, which take turns. In each process, the fastest of the second to the sixth load counts, so that the
-time of imports and of other programs is excluded. The table has the medians of wall-clock time; with ``--shared``, for
-a machine with other programs, of processor time.
+its own processes, which take turns. The figure of a process is its fastest load from the second to the sixth, which
+excludes the time of imports and of other programs. The table has medians of wall-clock time, or of processor time with
+``--shared``, which is for a machine with other programs.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any
 from . import markdown
 from .cases import DATA
 
-TABLE = Path(__file__).parents[1] / "docs" / "generated" / "load-times.md"
+TABLE_PATH = Path(__file__).parents[1] / "docs" / "generated" / "load-times.md"
 ROUNDS = 3
-LOADS = 6
+LOAD_COUNT = 6
 
-FOLDERS = {
+REFERENCE_LOADERS = {
     "sentencepiece": "sentencepiece",
     "tiktoken": "tiktoken",
     "huggingface": "tokenizers",
@@ -86,19 +86,19 @@ LOADERS: dict[str, Callable[[Path], Any]] = {
 
 
 def measure(loader: str, path: Path, is_shared: bool) -> float:
-    """Returns the milliseconds of the fastest of some loads in this process."""
+    """Loads a file `LOAD_COUNT` times, and returns the milliseconds of the fastest load except the first."""
     load = LOADERS[loader]
     clock = time.process_time if is_shared else time.perf_counter
     load(path)
     times = []
-    for _ in range(LOADS - 1):
+    for _ in range(LOAD_COUNT - 1):
         start = clock()
         load(path)
         times.append(clock() - start)
     return min(times) * 1e3
 
 
-def _in_a_process(loader: str, path: Path, is_shared: bool) -> float | None:
+def _measure_in_process(loader: str, path: Path, is_shared: bool) -> float | None:
     """Runs `measure` in a new process; returns None if the package is missing or cannot read the file."""
     command = [sys.executable, "-m", "bench.load_times", *["--shared"][:is_shared], loader, str(path)]
     process = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1], check=False)
@@ -114,9 +114,9 @@ def row(path: Path, folder: Path, is_shared: bool) -> str | None:
         polytok.load(path).save(native_path, "ptok")
     except polytok.PolytokError:
         return None
-    reference = FOLDERS.get(path.parent.name)
+    reference = REFERENCE_LOADERS.get(path.parent.name)
     jobs = [("polytok", path), *([(reference, path)] if reference else []), ("polytok", native_path)]
-    rounds = [[_in_a_process(*job, is_shared) for job in jobs] for _ in range(ROUNDS)]
+    rounds = [[_measure_in_process(*job, is_shared) for job in jobs] for _ in range(ROUNDS)]
     medians = [_median([round_times[job] for round_times in rounds]) for job in range(len(jobs))]
     polytok_time, reference_time, mapped_time = medians[0], medians[1] if reference else None, medians[-1]
     reference_cell = f"{reference_time:.1f} ({reference})" if reference_time else "—"
@@ -131,8 +131,8 @@ def _median(times: list[float | None]) -> float | None:
     return statistics.median(known_times) if known_times else None
 
 
-def lines(is_shared: bool) -> Iterator[str]:
-    """Yields the lines of the table, because measuring takes minutes."""
+def table_lines(is_shared: bool) -> Iterator[str]:
+    """Yields each line of the table when the file is measured, because measuring all files takes minutes."""
     yield "| file | polytok, ms | reference, ms | polytok is | as .ptok, ms | .ptok, MB |"
     yield "| --- | --- | --- | --- | --- | --- |"
     with tempfile.TemporaryDirectory() as folder:
@@ -149,11 +149,11 @@ def main() -> None:
         print(json.dumps(measure(loader, Path(path), arguments.shared)))
         return
     table = []
-    for line in lines(arguments.shared):
+    for line in table_lines(arguments.shared):
         print(line, flush=True)
         table.append(line)
     if arguments.write:
-        markdown.replace_section(TABLE, "load-times", "\n".join(table))
+        markdown.replace_section(TABLE_PATH, "load-times", "\n".join(table))
 
 
 def parser() -> argparse.ArgumentParser:

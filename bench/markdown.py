@@ -42,7 +42,7 @@ def replace_section(path: Path, marker: str, text: str) -> None:
 
 
 def split_around_section(path: Path, marker: str) -> tuple[str, str]:
-    """Returns a document up to the end of its first marker, and from its second marker on."""
+    """Returns the text up to the end of the begin marker, and the text from the end marker on."""
     begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
     document = path.read_text(encoding="utf-8") if path.exists() else ""
     head, found_begin, remaining_text = document.partition(begin)

@@ -43,7 +43,7 @@ class Result:
     disturbed: int = 0
     """The number of rounds of both passes in which other processes took more than a tenth of the time."""
     void: str | None = None
-    """The reason why the result has no time; None if it has one."""
+    """The reason why the result has no time; None if the result has a time."""
 
 
 class Digests(Protocol):
@@ -55,12 +55,12 @@ class Digests(Protocol):
 
 
 def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
-    """Returns a checker for each installed engine of the vocabulary. Its process starts at the first request."""
+    """Returns a checker for each installed engine of the vocabulary; no process starts before the first request."""
     installed_names = [name for name in (*vocabulary.engines, UNCACHED) if ENGINES[name].version is not None]
     return {name: Checker(ENGINES[name], vocabulary, PATIENCE) for name in installed_names}
 
 
-def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> list[Result]:
+def measure(case: Case, amount: Amount, checkers_by_name: Mapping[str, Digests]) -> list[Result]:
     """Checks and times a case. Returns a result for each operation, text and engine that supports the operation."""
     inputs_by_text = {text.name: inputs(text, case.workload.document, amount) for text in case.texts}
     results: list[Result] = []
@@ -69,14 +69,14 @@ def measure(case: Case, amount: Amount, checked_by: Mapping[str, Digests]) -> li
             engine_names = [name for name in case.engines if ENGINES[name].is_timed]
             rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in engine_names]
             documents = [document for portion in inputs_by_text[text.name].rounds for document in portion]
-            results += check_results(rows, documents, checked_by)
+            results += check_results(rows, documents, checkers_by_name)
     for turn in range(amount.processes):
         time(case, amount, inputs_by_text, [result for result in results if result.void is None], turn)
     return results
 
 
 def check_results(
-    results: list[Result], documents: Sequence[Document], checked_by: Mapping[str, Digests]
+    results: list[Result], documents: Sequence[Document], checkers_by_name: Mapping[str, Digests]
 ) -> list[Result]:
     """Returns the results of engines that support the operation; a result with wrong outputs is void.
 
@@ -85,16 +85,16 @@ def check_results(
     vocabulary, operation = results[0].vocabulary, results[0].operation
     expected: list[bytes] | Failure = Failure(f"{vocabulary.reference} is not installed")
     for name in (vocabulary.reference, OURS):
-        if name in checked_by and vocabulary.reference in checked_by and isinstance(expected, Failure):
-            expected = checked_by[name].digests(operation, documents, is_reference=True)
+        if name in checkers_by_name and vocabulary.reference in checkers_by_name and isinstance(expected, Failure):
+            expected = checkers_by_name[name].digests(operation, documents, is_reference=True)
     supported_results = []
     for result in results:
-        if result.engine not in checked_by:
+        if result.engine not in checkers_by_name:
             result.void = "not installed"
         elif isinstance(expected, Failure):
             result.void = f"ids not checked: {expected.why}"
         else:
-            actual = checked_by[result.engine].digests(operation, documents)
+            actual = checkers_by_name[result.engine].digests(operation, documents)
             if actual == MISSING:
                 continue
             result.void = fault(expected, actual)
@@ -103,7 +103,7 @@ def check_results(
 
 
 def fault(expected: list[bytes], actual: list[bytes] | Failure) -> str | None:
-    """Describes the error in an engine's outputs; returns None if they are correct."""
+    """Describes the error in an engine's outputs; returns None if the outputs are correct."""
     if isinstance(actual, Failure):
         return actual.why
     wrong_count = count_differences(expected, actual)
@@ -131,7 +131,7 @@ def time(case: Case, amount: Amount, inputs_by_text: Mapping[str, Inputs], resul
 
 
 class Contestant:
-    """The process of an engine's operation, and the results that it fills, one for each text."""
+    """A process that runs an operation of an engine, and the results of this operation, one for each text."""
 
     def __init__(self, case: Case, amount: Amount, inputs_by_text: Mapping[str, Inputs], results: list[Result]) -> None:
         self._results = {result.text.name: result for result in results}
@@ -181,5 +181,5 @@ def rotate(items: list[Item], places: int) -> list[Item]:
 
 
 def ratio(ours: list[float], theirs: list[float]) -> float:
-    """Returns the median over all rounds of the ratio of the speeds ``ours`` to ``theirs``."""
+    """Divides the speeds ``ours`` by ``theirs`` round by round, and returns the median ratio."""
     return median(a / b for a, b in zip(ours, theirs, strict=True))

@@ -1,4 +1,4 @@
-"""The operations that can be timed, with the conversion of their inputs and the check of their outputs."""
+"""Defines the operations that can be timed, the conversion of inputs and the check of outputs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Call = Callable[[Any], Any]
 class Operation:
     """An operation of an engine.
 
-    ``find`` returns the function to time, or None if the package does not have it. ``to_input`` converts a text to the
-    input of the function. ``evidence`` returns a digest of an output, and ``expected`` the digest that the reference
-    returns for the text. If ``is_whole``, one call processes all texts of a round: its input is a list of inputs, and
-    ``rows`` returns the output for each of them.
+    ``find`` returns the function to time, or None if the package has no such function. ``to_input`` converts a text to
+    the input of the function. ``evidence`` returns a digest of an output, and ``expected`` the digest that the
+    reference returns for the text. If ``is_batch``, one call processes all texts of a round: its input is a list of
+    inputs, and ``rows`` returns the output for each input.
     """
 
     title: str
@@ -30,7 +30,7 @@ class Operation:
     expected: Callable[[Adapter, str], bytes]
     to_input: Callable[[Adapter, str], Any] = lambda _, text: text
     rows: Callable[[Adapter, Any], Sequence[Any]] = lambda _, rows: rows
-    is_whole: bool = False
+    is_batch: bool = False
     threads: int = 1
 
 
@@ -40,27 +40,29 @@ def digest(ids: Any) -> bytes:
 
 
 def text_digest(text: str | bytes) -> bytes:
-    """Returns a hash of a text or of its UTF-8."""
+    """Returns a hash of the UTF-8 of a text."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def _ids(adapter: Adapter, text: str) -> bytes:
+def _ids_digest(adapter: Adapter, text: str) -> bytes:
     return digest(adapter.ids(text))
 
 
-def _length(adapter: Adapter, text: str) -> bytes:
+def _length_digest(adapter: Adapter, text: str) -> bytes:
     return digest([len(adapter.ids(text))])
 
 
-def _text(adapter: Adapter, text: str) -> bytes:
+def _decoded_text_digest(adapter: Adapter, text: str) -> bytes:
     assert adapter.decode is not None, "every reference decodes"
     return text_digest(adapter.decode(_native_ids(adapter, text)))
 
 
-def _bytes(adapter: Adapter, text: str) -> bytes:
+def _decoded_bytes_digest(adapter: Adapter, text: str) -> bytes:
     return (
-        text_digest(adapter.decode_bytes(_native_ids(adapter, text))) if adapter.decode_bytes else _text(adapter, text)
+        text_digest(adapter.decode_bytes(_native_ids(adapter, text)))
+        if adapter.decode_bytes
+        else _decoded_text_digest(adapter, text)
     )
 
 
@@ -72,15 +74,15 @@ def _as_list(adapter: Adapter, text: str) -> list[int]:
     return [int(id) for id in adapter.ids(text)]
 
 
-def _same(_: Adapter, output: Any) -> bytes:
+def _output_digest(_: Adapter, output: Any) -> bytes:
     return digest(output)
 
 
-def _same_text(_: Adapter, output: Any) -> bytes:
+def _text_output_digest(_: Adapter, output: Any) -> bytes:
     return text_digest(output)
 
 
-def _batch(threads: int) -> Callable[[Adapter], Call | None]:
+def _batch_finder(threads: int) -> Callable[[Adapter], Call | None]:
     def find(adapter: Adapter) -> Call | None:
         batch = adapter.encode_batch
         return None if batch is None else lambda texts: batch(texts, threads)
@@ -88,33 +90,53 @@ def _batch(threads: int) -> Callable[[Adapter], Call | None]:
     return find
 
 
-def _batches(threads: int) -> Operation:
+def _batch_operation(threads: int) -> Operation:
     title = f"{threads} thread{'s' if threads > 1 else ''}"
-    return Operation(title, _batch(threads), _same, _ids, rows=_rows, is_whole=True, threads=threads)
+    return Operation(
+        title, _batch_finder(threads), _output_digest, _ids_digest, rows=_list_rows, is_batch=True, threads=threads
+    )
 
 
-def _rows(adapter: Adapter, output: Any) -> list[Any]:
+def _list_rows(adapter: Adapter, output: Any) -> list[Any]:
     return list(adapter.rows(output))
 
 
 OPERATIONS = {
-    "list": Operation("list", lambda adapter: adapter.encode, _same, _ids),
-    "numpy": Operation("numpy", lambda adapter: adapter.encode_array, _same, _ids),
-    "ids": Operation("ids", lambda adapter: adapter.encode_array or adapter.encode, _same, _ids),
-    "count": Operation("count", lambda adapter: adapter.count, lambda _, count: digest([count]), _length),
+    "list": Operation("list", lambda adapter: adapter.encode, _output_digest, _ids_digest),
+    "numpy": Operation("numpy", lambda adapter: adapter.encode_array, _output_digest, _ids_digest),
+    "ids": Operation("ids", lambda adapter: adapter.encode_array or adapter.encode, _output_digest, _ids_digest),
+    "count": Operation("count", lambda adapter: adapter.count, lambda _, count: digest([count]), _length_digest),
     "offsets": Operation(
-        "offsets", lambda adapter: adapter.offsets, lambda adapter, tokens: digest(adapter.token_ids(tokens)), _ids
+        "offsets",
+        lambda adapter: adapter.offsets,
+        lambda adapter, tokens: digest(adapter.token_ids(tokens)),
+        _ids_digest,
     ),
-    "batch 1": _batches(1),
-    "batch 2": _batches(2),
-    "decode": Operation("to str", lambda adapter: adapter.decode, _same_text, _text, to_input=_native_ids),
+    "batch 1": _batch_operation(1),
+    "batch 2": _batch_operation(2),
+    "decode": Operation(
+        "to str", lambda adapter: adapter.decode, _text_output_digest, _decoded_text_digest, to_input=_native_ids
+    ),
     "decode list": Operation(
-        "to str, from a list", lambda adapter: adapter.decode, _same_text, _text, to_input=_as_list
+        "to str, from a list",
+        lambda adapter: adapter.decode,
+        _text_output_digest,
+        _decoded_text_digest,
+        to_input=_as_list,
     ),
     "decode bytes": Operation(
-        "to bytes", lambda adapter: adapter.decode_bytes, _same_text, _bytes, to_input=_native_ids
+        "to bytes",
+        lambda adapter: adapter.decode_bytes,
+        _text_output_digest,
+        _decoded_bytes_digest,
+        to_input=_native_ids,
     ),
     "decode batch": Operation(
-        "batch", lambda adapter: adapter.decode_batch, _same_text, _text, to_input=_native_ids, is_whole=True
+        "batch",
+        lambda adapter: adapter.decode_batch,
+        _text_output_digest,
+        _decoded_text_digest,
+        to_input=_native_ids,
+        is_batch=True,
     ),
 }

@@ -7,10 +7,10 @@ from statistics import median
 
 from .cases import OURS, TEXTS, Vocabulary
 from .measure import Result
-from .results import OWN, Results
+from .results import OWN_ENGINES, Results
 
-COLOURS = {OURS: "#d1495b"}
-OTHERS = ("#30638e", "#7aa6c2", "#8d99ae", "#6b9080", "#b8b08d", "#9a8c98", "#c9ada7", "#4a4e69", "#cccccc")
+OWN_COLOURS = {OURS: "#d1495b"}
+PEER_COLOURS = ("#30638e", "#7aa6c2", "#8d99ae", "#6b9080", "#b8b08d", "#9a8c98", "#c9ada7", "#4a4e69", "#cccccc")
 
 
 def draw(results: Results, path: Path) -> None:
@@ -22,7 +22,7 @@ def draw(results: Results, path: Path) -> None:
     from matplotlib.patches import Patch
 
     matplotlib.rcParams.update({"svg.hashsalt": "polytok", "svg.fonttype": "none", "font.size": 9})
-    document_results = results.of("documents")
+    document_results = results.select("documents")
     vocabularies = list(dict.fromkeys(result.vocabulary for result in document_results))
     if not vocabularies:
         return
@@ -40,8 +40,8 @@ def draw(results: Results, path: Path) -> None:
 
 def _colours(document_results: list[Result]) -> dict[str, str]:
     """Returns a colour for each engine, with polytok first."""
-    peers = sorted({result.engine for result in document_results} - OWN)
-    return COLOURS | {name: OTHERS[place % len(OTHERS)] for place, name in enumerate(peers)}
+    peers = sorted({result.engine for result in document_results} - OWN_ENGINES)
+    return OWN_COLOURS | {name: PEER_COLOURS[place % len(PEER_COLOURS)] for place, name in enumerate(peers)}
 
 
 def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict[str, str]) -> None:
@@ -49,7 +49,7 @@ def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict
     from matplotlib.axes import Axes
 
     assert isinstance(axes, Axes)
-    engines = [name for name in colours if results.of("documents", vocabulary.name, engine=name)]
+    engines = [name for name in colours if results.select("documents", vocabulary.name, engine=name)]
     width = 0.8 / max(1, len(engines))
     for place, name in enumerate(engines):
         speeds = [_speed(results, vocabulary.name, text.name, name) for text in TEXTS]
@@ -68,5 +68,5 @@ def _panel(axes: object, results: Results, vocabulary: Vocabulary, colours: dict
 
 def _speed(results: Results, vocabulary: str, text: str, engine: str) -> float:
     """Returns the speed of the first pass with the engine's fastest output; 0 if its ids differ or it has no result."""
-    matching_results = results.of("documents", vocabulary, text, engine=engine)
+    matching_results = results.select("documents", vocabulary, text, engine=engine)
     return max((median(result.first) for result in matching_results if result.void is None), default=0.0)

@@ -25,14 +25,15 @@ class Failure:
 
 
 class Remote:
-    """A process that runs ``serve(pipe, task)``, which answers each request that it reads until it reads None.
+    """A process that runs ``serve(pipe, task)``.
 
-    The answer is `Failure` if the process crashes or needs longer than ``patience`` seconds; a new process then answers
-    the next request. ``threads`` is the number of threads of the thread pools in the process.
+    The function ``serve`` answers requests until a request is None. The answer is `Failure` if the process crashes or
+    needs longer than ``patience`` seconds; a new process then answers the next request. ``threads`` is the number of
+    threads of the thread pools in the process.
     """
 
     def __init__(self, serve: Serve, task: Any, patience: float, threads: int = 1) -> None:
-        self._start = (_served, serve, task, threads)
+        self._start = (_run_server, serve, task, threads)
         self._patience = patience
         self._running: tuple[BaseProcess, Connection] | None = None
 
@@ -82,7 +83,7 @@ class Remote:
         self._running = None
 
 
-def _served(pipe: Connection, serve: Serve, task: Any, threads: int) -> None:
+def _run_server(pipe: Connection, serve: Serve, task: Any, threads: int) -> None:
     os.environ["RAYON_NUM_THREADS"] = str(threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
     with contextlib.suppress(EOFError, KeyboardInterrupt):

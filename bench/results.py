@@ -9,7 +9,7 @@ from statistics import median
 from .cases import OURS, UNCACHED
 from .measure import Result, ratio
 
-OWN = frozenset({OURS, UNCACHED})
+OWN_ENGINES = frozenset({OURS, UNCACHED})
 """The engines that are polytok."""
 
 
@@ -27,7 +27,7 @@ class Results:
     def __init__(self, results: Iterable[Result]) -> None:
         self.all = tuple(results)
 
-    def of(
+    def select(
         self,
         workload: str,
         vocabulary: str | None = None,
@@ -40,18 +40,18 @@ class Results:
         return [result for result in self.all if all(_fits(*pair) for pair in zip(filters, _key(result), strict=True))]
 
     def ours(self, workload: str, vocabulary: str, text: str, operation: str) -> Result | None:
-        """Returns the result of polytok; None if it has no time."""
-        matching_results = self.of(workload, vocabulary, text, operation, OURS)
+        """Returns the result of polytok, or None if the result has no time."""
+        matching_results = self.select(workload, vocabulary, text, operation, OURS)
         return matching_results[0] if matching_results and matching_results[0].void is None else None
 
     def peers(self, workload: str, vocabulary: str, text: str, operation: str | None = None) -> Iterator[Result]:
         """Yields the results of other engines that have a time."""
-        for result in self.of(workload, vocabulary, text, operation):
-            if result.engine not in OWN and result.void is None:
+        for result in self.select(workload, vocabulary, text, operation):
+            if result.engine not in OWN_ENGINES and result.void is None:
                 yield result
 
     def fastest_peer(self, ours: Result, operation: str | None = None) -> Result | None:
-        """Returns the result of the other engine that is fastest in the first pass; of any operation by default."""
+        """Returns the fastest result of another engine in the first pass, by default over all operations."""
         peers = self.peers(ours.workload.name, ours.vocabulary.name, ours.text.name, operation)
         return max(peers, key=lambda result: median(result.first), default=None)
 

@@ -28,7 +28,7 @@ def main() -> None:
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.write:
         for document, marker in (TABLES, *SUMMARIES):
-            markdown.split_around_section(document, marker)  # missing markers must fail before the measurements
+            markdown.split_around_section(document, marker)  # fails before the measurements
     selection = Selection(arguments.quick, arguments.vocabulary, arguments.text, arguments.workload, arguments.shared)
     results = run(selection)
     tables, summary = report.full_report(results, selection), report.summary(results)
@@ -58,11 +58,11 @@ def run(selection: Selection) -> Results:
     """Returns all results in the order of the vocabularies. The outputs of each case are checked before it is timed."""
     results: list[Result] = []
     for vocabulary, cases in groupby(selection.cases, key=lambda case: case.vocabulary):
-        checked_by = checkers(vocabulary)
+        checkers_by_name = checkers(vocabulary)
         for case in cases:
             print(case.title, file=sys.stderr, flush=True)
-            results += measure(case, selection.amount(case.workload), checked_by)
-        for checker in checked_by.values():
+            results += measure(case, selection.amount(case.workload), checkers_by_name)
+        for checker in checkers_by_name.values():
             checker.finish()
     return Results(results)
 

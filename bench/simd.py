@@ -2,7 +2,7 @@
 
 The vector instructions of an engine were found by searching the machine code of the version that pyproject.toml pins;
 those of polytok are known from its source. Engines select vector instructions at run time and do not report their
-selection. So the widest instructions that both the code and the processor have are reported.
+selection. This module therefore reports the widest instructions that both the machine code and the processor support.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures the memory and time of suffix arrays of the bytes of texts, and of their tokens.
+"""Measures the memory and time of suffix arrays over the bytes of texts and over the tokens of texts.
 
 ``python -m bench.suffix_arrays TEXT... -m MODEL [-m MODEL ...]`` prints the table of docs/suffix-arrays.md. Each row is
 measured in a new process.
@@ -18,7 +18,9 @@ from pydivsufsort import divsufsort
 
 import polytok
 
-_HEAD = "| over | symbols | their bytes | suffix array | both, per byte of text | most memory, per byte of text | CPU |"
+_TABLE_HEAD = (
+    "| over | symbols | their bytes | suffix array | both, per byte of text | most memory, per byte of text | CPU |"
+)
 
 
 def main() -> None:
@@ -29,22 +31,22 @@ def main() -> None:
     parser.add_argument("--row", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.row:
-        print(_row(arguments.texts, *arguments.model))
+        print(_measure_row(arguments.texts, *arguments.model))
         return
-    print(_HEAD + "\n|---|---|---|---|---|---|---|", flush=True)
+    print(_TABLE_HEAD + "\n|---|---|---|---|---|---|---|", flush=True)
     for model in ([], *([model] for model in arguments.model)):
         options = [option for name in model for option in ("-m", name)]
         command = [sys.executable, "-m", "bench.suffix_arrays", "--row", *map(str, arguments.texts), *options]
         subprocess.run(command, check=True)
 
 
-def _row(paths: list[Path], model: str | None = None) -> str:
+def _measure_row(paths: list[Path], model: str | None = None) -> str:
     size = sum(path.stat().st_size for path in paths)
-    symbols = _bytes(paths) if model is None else _tokens(paths, model)
-    _forget_peak()
-    memory_before, start_time = _memory("VmRSS"), time.process_time()
+    symbols = _read_bytes(paths) if model is None else _encode_files(paths, model)
+    _reset_peak_memory()
+    memory_before, start_time = _memory_bytes("VmRSS"), time.process_time()
     suffixes = suffix_array(symbols)
-    seconds, peak = time.process_time() - start_time, _memory("VmHWM") - memory_before + symbols.nbytes
+    seconds, peak = time.process_time() - start_time, _memory_bytes("VmHWM") - memory_before + symbols.nbytes
     name = "bytes" if model is None else f"{symbols.dtype} of {Path(model).name}"
     numbers = (f"{count / 1e6:.1f} M" for count in (len(symbols), symbols.nbytes, suffixes.nbytes))
     ratios = (f"{count / size:.2f}" for count in (symbols.nbytes + suffixes.nbytes, peak))
@@ -54,36 +56,36 @@ def _row(paths: list[Path], model: str | None = None) -> str:
 def suffix_array(symbols: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.signedinteger]:
     """Returns the suffix array of ids, computed by sorting the suffixes of their big-endian bytes.
 
-    Big-endian bytes have the order of the ids. Suffixes that begin inside an id are removed block by block, to save
-    memory compared with the same method of pydivsufsort.
+    Big-endian bytes have the order of the ids. Suffixes that begin inside an id are removed block by block, which takes
+    less memory than the same method of pydivsufsort.
     """
     width, block = symbols.itemsize, 1 << 20
-    places: npt.NDArray[np.signedinteger] = divsufsort(
+    positions: npt.NDArray[np.signedinteger] = divsufsort(
         symbols.astype(symbols.dtype.newbyteorder(">"), copy=False).view(np.uint8)
     )
     kept_count = 0
-    for first in range(0, len(places), block):
-        part = places[first : first + block]
+    for first in range(0, len(positions), block):
+        part = positions[first : first + block]
         part = part[part % width == 0] // width
-        places[kept_count : kept_count + len(part)] = part
+        positions[kept_count : kept_count + len(part)] = part
         kept_count += len(part)
-    return places[:kept_count]
+    return positions[:kept_count]
 
 
-def _bytes(paths: list[Path]) -> npt.NDArray[np.uint8]:
+def _read_bytes(paths: list[Path]) -> npt.NDArray[np.uint8]:
     return np.concatenate([np.fromfile(path, dtype=np.uint8) for path in paths])
 
 
-def _tokens(paths: list[Path], model: str) -> npt.NDArray[np.unsignedinteger]:
+def _encode_files(paths: list[Path], model: str) -> npt.NDArray[np.unsignedinteger]:
     tokenizer = polytok.load(model)
     return np.concatenate([tokenizer.encode_array(path.read_bytes()) for path in paths])
 
 
-def _forget_peak() -> None:
+def _reset_peak_memory() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def _memory(name: str) -> int:
+def _memory_bytes(name: str) -> int:
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
     return int(line.split()[1]) << 10
 

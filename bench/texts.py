@@ -134,5 +134,5 @@ def copies(documents: Sequence[Document], count: int) -> Sequence[Document]:
 
 
 def utf8_bytes(documents: Iterable[Document]) -> int:
-    """Returns the number of bytes of UTF-8. Encoding copies the text, because a str caches its UTF-8 otherwise."""
+    """Returns the number of bytes of UTF-8. `str.encode` is used because it does not cache the UTF-8 in the str."""
     return sum(len(document.encode()) if isinstance(document, str) else len(document) for document in documents)

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from .cases import CJK, ENGLISH, TEXTS, UNCACHED, VOCABULARIES, Text, Vocabulary
-from .worst_texts import WORST
+from .worst_texts import WORST_TEXTS
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """The bytes of text for the warm-up and the test, the rounds of a process, and the processes of an engine.
+    """The bytes of text for the warm-up and the test, the rounds in each process, and the processes for each engine.
 
     The test text is divided among the rounds. A round has ``copies`` copies of its text, each split at different
     positions. If ``is_shared``, other programs run on the machine, and processor time is measured, except with several
@@ -70,7 +70,7 @@ class Case:
 
 KB, MB = 1 << 10, 1 << 20
 _FAMILY_EXAMPLES = frozenset({"cl100k_base", "llama2", "xlnet", "rwkv", "bert"})
-_MAIN = frozenset({"cl100k_base"})
+_MAIN_VOCABULARY = frozenset({"cl100k_base"})
 
 DOCUMENTS = Workload(
     "documents",
@@ -91,7 +91,7 @@ COLD = Workload(
     ("list", "numpy"),
     quick=Amount(warm_up=0, test=4 * KB, rounds=1, processes=3),
     full=Amount(warm_up=0, test=4 * KB, rounds=1, processes=15),
-    quick_vocabularies=_MAIN,
+    quick_vocabularies=_MAIN_VOCABULARY,
 )
 SHORT = Workload(
     "short",
@@ -101,7 +101,7 @@ SHORT = Workload(
     ("list", "numpy"),
     quick=Amount(warm_up=MB // 2, test=MB // 4, rounds=5, processes=1),
     full=Amount(warm_up=3 * MB, test=2 * MB, rounds=5, processes=3),
-    quick_vocabularies=_MAIN,
+    quick_vocabularies=_MAIN_VOCABULARY,
 )
 LONG = Workload(
     "long",
@@ -111,7 +111,7 @@ LONG = Workload(
     ("list", "numpy"),
     quick=Amount(warm_up=MB, test=3 * MB, rounds=3, processes=1),
     full=Amount(warm_up=3 * MB, test=3 * MB, rounds=3, processes=3),
-    quick_vocabularies=_MAIN,
+    quick_vocabularies=_MAIN_VOCABULARY,
 )
 BATCH = Workload(
     "batch",
@@ -122,19 +122,19 @@ BATCH = Workload(
     quick=Amount(warm_up=MB, test=4 * MB, rounds=1, processes=2, copies=4),
     full=Amount(warm_up=MB, test=4 * MB, rounds=1, processes=5, copies=25),
     vocabularies=_FAMILY_EXAMPLES,
-    quick_vocabularies=_MAIN,
+    quick_vocabularies=_MAIN_VOCABULARY,
 )
 WORST_CASES = Workload(
     "worst",
     "worst cases, 1 MB",
     MB,
-    (ENGLISH, *WORST),
+    (ENGLISH, *WORST_TEXTS),
     ("ids",),
     quick=Amount(warm_up=MB, test=MB, rounds=1, processes=1),
     full=Amount(warm_up=MB, test=3 * MB, rounds=3, processes=1),
     in_one_process=True,
     vocabularies=_FAMILY_EXAMPLES,
-    quick_vocabularies=_MAIN,
+    quick_vocabularies=_MAIN_VOCABULARY,
 )
 DECODING = Workload(
     "decode",
@@ -147,7 +147,7 @@ DECODING = Workload(
     in_one_process=True,
     quick_texts=(ENGLISH, CJK),
     vocabularies=_FAMILY_EXAMPLES,
-    quick_vocabularies=_MAIN,
+    quick_vocabularies=_MAIN_VOCABULARY,
 )
 BESIDE_IDS = Workload(
     "beside ids",
@@ -168,7 +168,7 @@ WORKLOADS = (DOCUMENTS, COLD, SHORT, LONG, BATCH, WORST_CASES, DECODING, BESIDE_
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The cases to run. Empty collections of names select all."""
+    """The cases to run. An empty collection of names selects everything."""
 
     is_quick: bool = False
     vocabularies: Collection[str] = ()
@@ -180,9 +180,9 @@ class Selection:
     def __post_init__(self) -> None:
         """Selects the cases. Exits for an unknown name."""
         known_texts = dict.fromkeys(text.name for workload in WORKLOADS for text in workload.texts)
-        _known(self.vocabularies, [row.name for row in VOCABULARIES])
-        _known(self.texts, list(known_texts))
-        _known(self.workloads, [row.name for row in WORKLOADS])
+        _check_names(self.vocabularies, [row.name for row in VOCABULARIES])
+        _check_names(self.texts, list(known_texts))
+        _check_names(self.workloads, [row.name for row in WORKLOADS])
         cases = [case for row in VOCABULARIES for workload in WORKLOADS for case in self._cases(row, workload)]
         object.__setattr__(self, "cases", tuple(cases))
 
@@ -190,14 +190,14 @@ class Selection:
         return replace(workload.quick if self.is_quick else workload.full, is_shared=self.is_shared)
 
     def _cases(self, vocabulary: Vocabulary, workload: Workload) -> list[Case]:
-        if not self._has(vocabulary, workload):
+        if not self._includes(vocabulary, workload):
             return []
         quick = workload.quick_texts if self.is_quick and not self.texts else ()
         texts = tuple(text for text in quick or workload.texts if not self.texts or text.name in self.texts)
         groups = [texts] if workload.in_one_process else [(text,) for text in texts]
         return [Case(vocabulary, workload, group) for group in groups if group]
 
-    def _has(self, vocabulary: Vocabulary, workload: Workload) -> bool:
+    def _includes(self, vocabulary: Vocabulary, workload: Workload) -> bool:
         """Reports whether to run the workload with the vocabulary."""
         name = vocabulary.name
         if self.workloads and workload.name not in self.workloads:
@@ -211,6 +211,6 @@ class Selection:
         return vocabulary.is_quick if workload.quick_vocabularies is None else name in workload.quick_vocabularies
 
 
-def _known(requested_names: Collection[str], names: list[str]) -> None:
-    if unknown := sorted(set(requested_names) - set(names)):
-        raise SystemExit(f"unknown name {', '.join(unknown)}: choose from {', '.join(names)}")
+def _check_names(requested_names: Collection[str], names: list[str]) -> None:
+    if unknown_names := sorted(set(requested_names) - set(names)):
+        raise SystemExit(f"unknown name {', '.join(unknown_names)}: choose from {', '.join(names)}")

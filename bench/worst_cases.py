@@ -1,8 +1,8 @@
 """Measures how time grows with the length of the worst texts: ``python -m bench.worst_cases [vocabulary file ...]``.
 
 The table has milliseconds of processor time for texts of 64 KB, 256 KB and 1 MB, with a row for each text and
-vocabulary. Four times the length should take about four times the time (n log n); sixteen times the time would be
-quadratic. The last column is the growth of the time per byte from the shortest to the longest text.
+vocabulary. Four times the length should take about four times the time (n log n); quadratic growth would take sixteen
+times the time. The last column is the growth of the time per byte from the shortest to the longest text.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import polytok
 from .cases import DATA
 from .worst_texts import MAKERS
 
-FAMILIES = [
+VOCABULARY_FILES = [
     *("sentencepiece/llama2.model", "sentencepiece/grok1.model", "sentencepiece/xlnet_base_cased.model"),
     *("tiktoken/cl100k_base.tiktoken", "tiktoken/o200k_base.tiktoken", "tiktoken/r50k_base.tiktoken"),
     *("rwkv/rwkv_vocab_v20230424.txt", "llama2c/tokenizer.bin", "huggingface/bert_base_cased.json"),
 ]
 SIZES = (1 << 16, 1 << 18, 1 << 20)
-FASTEST_OF = 3
+RUN_COUNT = 3
 
 
 def milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
-    """Returns the fastest processor time of a few runs."""
+    """Returns the milliseconds of processor time of the fastest of a few runs."""
     times = []
-    for _ in range(FASTEST_OF):
+    for _ in range(RUN_COUNT):
         start = time.process_time()
         tokenizer.count(text)
         times.append(time.process_time() - start)
@@ -37,7 +37,7 @@ def milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.worst_cases", description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, default=[DATA / "vocab" / name for name in FAMILIES])
+    parser.add_argument("files", nargs="*", type=Path, default=[DATA / "vocab" / name for name in VOCABULARY_FILES])
     print("| vocabulary | text | 64 KB, ms | 256 KB, ms | 1 MB, ms | growth per byte |\n|---|---|---:|---:|---:|---:|")
     for path in parser.parse_args().files:
         tokenizer = polytok.load(path)

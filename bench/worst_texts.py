@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from .cases import Text
 
-Make = Callable[[int, int], bytes]
+Maker = Callable[[int, int], bytes]
 """A function that returns a text of about ``size`` bytes for a round."""
 
 
-def run_of(characters: str) -> Make:
+def repeat_character(characters: str) -> Maker:
     """Returns a function that repeats one character; the round selects the character."""
 
     def make(size: int, turn: int) -> bytes:
@@ -24,29 +24,29 @@ def run_of(characters: str) -> Make:
     return make
 
 
-def random_of(characters: bytes) -> Make:
+def choose_characters(characters: bytes) -> Maker:
     def make(size: int, turn: int) -> bytes:
         return bytes(random.Random(turn).choices(characters, k=size))
 
     return make
 
 
-MAKERS: dict[str, Make] = {
-    "one letter": run_of("aeno"),
-    "random letters": random_of(b"abcdefghijklmnopqrstuvwxyz"),
-    "one sign": run_of("^=-*"),
-    "one class": random_of(b"!#$%&*+,-./:;<=>?@^_|~"),
-    "digits": random_of(b"0123456789"),
-    "spaces": run_of(" "),
-    "line breaks": run_of("\n"),
-    "emoji": run_of("😀🎉👍🚀"),
-    "one ideograph": run_of("世的人国"),
-    "invalid UTF-8": random_of(b"\xff\xc0\x80\xfe"),
+MAKERS: dict[str, Maker] = {
+    "one letter": repeat_character("aeno"),
+    "random letters": choose_characters(b"abcdefghijklmnopqrstuvwxyz"),
+    "one sign": repeat_character("^=-*"),
+    "one class": choose_characters(b"!#$%&*+,-./:;<=>?@^_|~"),
+    "digits": choose_characters(b"0123456789"),
+    "spaces": repeat_character(" "),
+    "line breaks": repeat_character("\n"),
+    "emoji": repeat_character("😀🎉👍🚀"),
+    "one ideograph": repeat_character("世的人国"),
+    "invalid UTF-8": choose_characters(b"\xff\xc0\x80\xfe"),
 }
 
 
 def worst_text(name: str, size: int, turn: int) -> str | bytes:
-    """Returns the text, as bytes if it is not UTF-8."""
+    """Returns the worst text of this name, as bytes if the text is not UTF-8."""
     data = MAKERS[name](size, turn)
     try:
         return data.decode()
@@ -54,4 +54,4 @@ def worst_text(name: str, size: int, turn: int) -> str | bytes:
         return data
 
 
-WORST = tuple(Text(name, name, (name,)) for name in MAKERS)
+WORST_TEXTS = tuple(Text(name, name, (name,)) for name in MAKERS)

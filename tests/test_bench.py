@@ -287,11 +287,11 @@ def test_the_tables_name_engines_that_are_faster() -> None:
 def test_targets_are_met_or_not() -> None:
     families, all_results = (VOCABULARY.family,), results()
     all_targets = [
-        Target("list", families, (ENGLISH,), targets.over_all("documents", "list"), 4),
-        Target("against itself", families, (ENGLISH,), targets.over_own("documents", "numpy", "list"), 1.6),
+        Target("list", families, (ENGLISH,), targets.ratio_to_fastest("documents", "list"), 4),
+        Target("against itself", families, (ENGLISH,), targets.ratio_of_operations("documents", "numpy", "list"), 1.6),
         Target("limit", families, (ENGLISH,), lambda *_: Figure(2.0), 3, is_limit=True),
-        Target("not measured", families, (ENGLISH,), targets.over("quicktok-v1"), 1),
-        Target("void", families, (ENGLISH,), targets.over("gigatoken"), 1),
+        Target("not measured", families, (ENGLISH,), targets.speed_ratio("quicktok-v1"), 1),
+        Target("void", families, (ENGLISH,), targets.speed_ratio("gigatoken"), 1),
     ]
     rows = [
         (target.title, figure.value, target.is_met(figure.value))
@@ -340,7 +340,7 @@ def test_training_text_has_its_size_whole_documents_and_is_reproducible(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = "".join(f"Zeile {number} über {number * number} Äpfel: 数{number}。\n" for number in range(2000)).encode()
-    monkeypatch.setattr(training_texts, "real", lambda: corpus)
+    monkeypatch.setattr(training_texts, "corpus_text", lambda: corpus)
     first_text, second_text = (training_texts.write(tmp_path / name, 1).read_bytes() for name in ("a", "b"))
     assert first_text == second_text
     assert len(first_text) == training_texts.MEGABYTE

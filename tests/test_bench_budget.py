@@ -60,7 +60,7 @@ def test_only_selected_cells_are_counted(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "budget", lambda name, build: name)
+    monkeypatch.setattr(budget, "count_budget", lambda name, build: name)
     names = ["rwkv en numpy", "rwkv load"]
     assert list(budget.count_budgets(tmp_path, names, processes=1)) == names
     assert list(budget.count_budgets(tmp_path / "_core.abi3.so", names, processes=1)) == names[:1]

@@ -17,7 +17,7 @@ from bench.cases import ENGLISH, OURS, VOCABULARIES, Vocabulary
 from bench.clock import Timing
 from bench.contest import __main__ as contest
 from bench.contest import loads
-from bench.contest.entrants import Entrant, Match, of_builds, of_engines, of_files, select_vocabularies
+from bench.contest.entrants import Entrant, Match, match_builds, match_engines, match_files, select_vocabularies
 from bench.contest.race import Cell, EntrantResult, Judge, race
 from bench.engines import ENGINES, Adapter, Engine
 
@@ -42,29 +42,29 @@ def vocabulary(tmp_path: Path) -> Vocabulary:
 
 def test_polytok_competes_with_two_installed_engines_and_is_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "version", property(lambda engine: None if engine.name == "kitoken" else "1"))
-    matches = of_engines(VOCABULARIES[0], [])
+    matches = match_engines(VOCABULARIES[0], [])
     assert [[entrant.label for entrant in match] for match in matches] == [
         ["tiktoken", "gigatoken", OURS],
         ["quicktok-v1", "bpe-openai", OURS],
     ]
     assert {entrant.oracle.name for match in matches for entrant in match} == {"tiktoken"}
-    assert [len(match) for match in of_engines(VOCABULARIES[0], ["gigatoken"])] == [2]
+    assert [len(match) for match in match_engines(VOCABULARIES[0], ["gigatoken"])] == [2]
 
 
 def test_builds_compete_and_the_first_build_defines_the_ids() -> None:
     old_build, new_build = (builds.engine(name, EXTENSION) for name in ("old", "new"))
-    (match,) = of_builds([old_build, new_build], VOCABULARIES[0])
+    (match,) = match_builds([old_build, new_build], VOCABULARIES[0])
     assert [entrant.label for entrant in match] == ["old", "new"]
     assert {entrant.oracle for entrant in match} == {old_build}
 
 
 def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary() -> None:
-    (match,) = of_files(*select_vocabularies(["llama2-json"]))
+    (match,) = match_files(*select_vocabularies(["llama2-json"]))
     assert [(entrant.vocabulary.name, entrant.oracle.name) for entrant in match] == [
         ("llama2", "sentencepiece"),
         ("llama2-json", "tokenizers"),
     ]
-    assert of_files(*select_vocabularies(["llama2"])) == []
+    assert match_files(*select_vocabularies(["llama2"])) == []
     names = {row.name for row in VOCABULARIES}
     assert all(row.kin is None or row.kin in names for row in VOCABULARIES)
     with pytest.raises(SystemExit, match="unknown vocabulary latin: choose from cl100k_base"):
@@ -147,8 +147,8 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
     assert calls[8:] == calls[:8]
     assert [entry.first for entry in entries] == [[2.0, 2.0], [4.0, 4.0]]
     cell = Cell(vocabulary, ENGLISH, "list", entries)
-    assert [(pass_name, ratio) for pass_name, _, ratio in cell.compared()] == [("first", 2.0), ("again", 2.0)]
-    assert cell.worst() == 2.0
+    assert [(pass_name, ratio) for pass_name, _, ratio in cell.median_ratios()] == [("first", 2.0), ("again", 2.0)]
+    assert cell.lowest_ratio() == 2.0
 
 
 def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
@@ -177,7 +177,7 @@ def test_an_engine_that_fails_is_void_and_the_others_continue(vocabulary: Vocabu
     race(entries, "list", [], [["Hello"], ["world"]], start=0)
     assert entries[0].void == "ValueError: no such text"
     assert len(entries[1].first) == 1
-    assert Cell(vocabulary, ENGLISH, "list", entries).worst() == 0.0
+    assert Cell(vocabulary, ENGLISH, "list", entries).lowest_ratio() == 0.0
 
 
 class FixedOutputsChecker:
@@ -206,7 +206,7 @@ def test_wrong_ids_void_the_time_and_fail_the_gate(vocabulary: Vocabulary, monke
     assert list(contest.rows(cell)) == [
         ("default", "English", "list", "", "", "other", "other ids in 1 of 1 documents", "", "")
     ]
-    assert cell.worst() == 0.0
+    assert cell.lowest_ratio() == 0.0
 
 
 # The verdict
@@ -233,7 +233,7 @@ def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatc
     monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
     monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"1"])
     cell = contest.measure_cell(match, ENGLISH, "list", Judge(), arguments)
-    assert cell is not None and cell.worst() == 0.5
+    assert cell is not None and cell.lowest_ratio() == 0.5
     assert len(cell.entries[0].first) == 2 * (1 + contest.RETRIES)
     cell_json = contest.as_json(cell)
     assert json.loads(json.dumps(cell_json))["ratios"][0]["ratio"] == 0.5
@@ -241,8 +241,8 @@ def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatc
 
 def test_loads_are_compared_by_their_medians(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = {Path("old"): iter([3.0, 9.0, 3.0] * 3), Path("new"): iter([1.0, 2.0, 2.0] * 3)}
-    monkeypatch.setattr(loads, "_in_a_process", lambda folder, _: (next(figures[folder]), 10.0))
-    (load,) = loads.loads(vocabulary, [("old", Path("old")), ("new", Path("new"))])
+    monkeypatch.setattr(loads, "_measure_in_process", lambda folder, _: (next(figures[folder]), 10.0))
+    (load,) = loads.compare_builds(vocabulary, [("old", Path("old")), ("new", Path("new"))])
     assert load.ratios == (1.5, 1.0)
     assert load.row()[:5] == ("default", "2.0", "old", "3.0", "1.500")
     assert loads.peak_memory() > 1.0

@@ -50,5 +50,5 @@ def test_the_memory_of_all_processes_is_measured() -> None:
     code = "import subprocess, sys; b = bytearray(60 << 20); subprocess.run([sys.executable, '-c', %r]); print('done')"
     child = "import time; b = bytearray(90 << 20)\nwhile time.process_time() < 0.3: pass\ntime.sleep(1)"
     usage = run_watched([sys.executable, "-c", code % child])
-    assert usage.output == "done\n" and usage.processors >= 0.3
+    assert usage.output == "done\n" and usage.processor_seconds >= 0.3
     assert max(size for _, size in usage.samples) > 150 << 20

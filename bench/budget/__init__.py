@@ -1,1 +1,1 @@
-"""How many instructions a build takes. Run `python -m bench.budget`; see docs/benchmarks.md."""
+"""Counts the instructions that a build executes. Run `python -m bench.budget`; see docs/benchmarks.md."""

@@ -19,7 +19,7 @@ from .callgrind import count
 from .cells import CELLS, LOAD
 from .child import AGAIN, FIRST
 
-HEAD = ("vocabulary, text, operation", "pass", "per byte", "per piece", "before, per byte", "growth")
+TABLE_HEAD = ("vocabulary, text, operation", "pass", "per byte", "per piece", "before, per byte", "growth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Budget:
     """The instructions of each pass over a cell.
 
     ``build`` is "folder" for a package, whose Python functions are called, or "file" for an extension module. ``size``
-    is the number of bytes, ``pieces`` the number of pieces of `Cell.pieces`. ``given`` and ``returned`` are digests of
-    the texts and of the results.
+    is the number of bytes, and ``pieces`` the number that `Cell.pieces` returns. ``given`` and ``returned`` are digests
+    of the texts and of the results.
     """
 
     build: str
@@ -46,12 +46,12 @@ def main() -> None:
     if shutil.which("valgrind") is None:
         raise SystemExit("valgrind is not installed: install it with your system's packages")
     names = arguments.cell or list(CELLS)
-    old_budgets = budgets_of(arguments.against, names, arguments.processes) if arguments.against else {}
+    old_budgets = read_budgets(arguments.against, names, arguments.processes) if arguments.against else {}
     budgets = count_budgets(arguments.build or installed_package(), names, arguments.processes)
     if arguments.json:
         records = {name: asdict(budget) for name, budget in budgets.items()}
         Path(arguments.json).write_text(json.dumps(records, indent=1), encoding="utf-8")
-    for line in (HEAD, ["---"] * len(HEAD), *rows(budgets, old_budgets)):
+    for line in (TABLE_HEAD, ["---"] * len(TABLE_HEAD), *rows(budgets, old_budgets)):
         print(f"| {' | '.join(line)} |")
     sys.exit(verdict(budgets, old_budgets, arguments.gate))
 
@@ -74,7 +74,7 @@ def installed_package() -> Path:
     return Path(polytok.__file__).parent
 
 
-def budgets_of(path: Path, names: Iterable[str], processes: int) -> dict[str, Budget]:
+def read_budgets(path: Path, names: Iterable[str], processes: int) -> dict[str, Budget]:
     """Returns the budgets in a JSON file, or counts the budgets of a build."""
     if path.suffix != ".json":
         return count_budgets(path, names, processes)
@@ -86,11 +86,11 @@ def count_budgets(build: Path, names: Iterable[str], processes: int) -> dict[str
     """Counts the budgets of cells in parallel. Cells that load a file are skipped for an extension module."""
     with ThreadPoolExecutor(processes) as pool:
         supported_names = [name for name in names if build.is_dir() or CELLS[name].operation != LOAD]
-        futures = {name: pool.submit(budget, name, build.resolve()) for name in supported_names}
+        futures = {name: pool.submit(count_budget, name, build.resolve()) for name in supported_names}
         return {name: future.result() for name, future in futures.items()}
 
 
-def budget(name: str, build: Path) -> Budget:
+def count_budget(name: str, build: Path) -> Budget:
     """Counts the budget of a cell in a new process."""
     cell = CELLS[name]
     result = count("bench.budget.child", [name, str(build)])
@@ -112,8 +112,8 @@ def rows(budgets: dict[str, Budget], old_budgets: dict[str, Budget]) -> Iterator
 def _comparison(budget: Budget, old_budget: Budget | None, pass_name: str) -> tuple[str, str]:
     if old_budget is None:
         return "", ""
-    if (why := reason_not_comparable(budget, old_budget)) is not None:
-        return "", why
+    if (reason := reason_not_comparable(budget, old_budget)) is not None:
+        return "", reason
     return (
         f"{old_budget.instructions[pass_name] / old_budget.size:.2f}",
         f"{growth(budget, old_budget, pass_name):+.2f} %",
@@ -121,7 +121,7 @@ def _comparison(budget: Budget, old_budget: Budget | None, pass_name: str) -> tu
 
 
 def reason_not_comparable(budget: Budget, old_budget: Budget) -> str | None:
-    """Returns the reason why two budgets cannot be compared, or None if they can."""
+    """Returns the reason why two budgets cannot be compared, or None if the budgets can be compared."""
     if budget.build != old_budget.build:
         return "a folder and a file"
     if budget.given != old_budget.given:
@@ -138,7 +138,9 @@ def verdict(budgets: dict[str, Budget], old_budgets: dict[str, Budget], gate: fl
     """Prints a line for each cell that grew beyond the gate or cannot be compared, and returns the exit code."""
     if gate is None:
         return 0
-    failures = [f"{name}: {why}" for name in budgets if (why := _failure(budgets[name], old_budgets.get(name), gate))]
+    failures = [
+        f"{name}: {reason}" for name in budgets if (reason := _failure(budgets[name], old_budgets.get(name), gate))
+    ]
     print(*failures, f"{len(budgets) - len(failures)} of {len(budgets)} cells grew by at most {gate:g} %.", sep="\n")
     return 1 if failures or not budgets else 0
 
@@ -146,8 +148,8 @@ def verdict(budgets: dict[str, Budget], old_budgets: dict[str, Budget], gate: fl
 def _failure(budget: Budget, old_budget: Budget | None, gate: float) -> str | None:
     if old_budget is None:
         return "no figure to compare with"
-    if (why := reason_not_comparable(budget, old_budget)) is not None:
-        return why
+    if (reason := reason_not_comparable(budget, old_budget)) is not None:
+        return reason
     max_growth = max(growth(budget, old_budget, pass_name) for pass_name in budget.instructions)
     return f"{max_growth:+.2f} %" if max_growth > gate else None
 

@@ -1,4 +1,4 @@
-"""The cells of the budget: operations with a vocabulary on a text, one for each path through the engine."""
+"""Lists the cells of the budget: operations with a vocabulary on a text, one for each path through the engine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Cell:
         return hashlib.blake2b("\0".join(chain(*self.documents)).encode(), digest_size=16).hexdigest()
 
     def pieces(self) -> int:
-        """Returns the number of pieces for the figure per piece.
+        """Returns the number of pieces by which the instruction count is divided.
 
         Pieces are matches of the split pattern, tokens if the vocabulary has no pattern, and entries if a vocabulary is
         loaded.

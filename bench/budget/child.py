@@ -1,4 +1,4 @@
-"""The program that callgrind runs: it runs one cell with one build and prints a digest of the results."""
+"""Runs one cell with one build under callgrind, and prints a digest of the results."""
 
 from __future__ import annotations
 

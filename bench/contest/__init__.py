@@ -1,1 +1,1 @@
-"""Engines, builds or files beside each other in one process. Run `python -m bench.contest`; see docs/benchmarks.md."""
+"""Compares engines, builds or files in one process. Run `python -m bench.contest`; see docs/benchmarks.md."""

@@ -1,9 +1,9 @@
 """Compares engines in one process, in turns of a few documents; ids are checked before anything is timed.
 
 By default, polytok is compared with the other engines of each vocabulary. With --builds, the last of two or three
-builds of polytok is compared with the others. With --files, polytok with a tokenizer.json or GGUF file is compared with
-polytok with the vocabulary's kin. With --load, the time and memory of loading are compared in separate processes, which
-needs the folders of two packages.
+builds of polytok is compared with the others. With --files, the speed of polytok with a tokenizer.json or GGUF file is
+compared with its speed with the kin of that vocabulary. With --load, the time and memory of loading are compared in
+separate processes, which needs the folders of two packages.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from ..cases import DATA, TEXTS, Text
 from ..operations import OPERATIONS
 from ..texts import documents
 from ..workloads import KB, MB, Amount
-from .entrants import Match, of_builds, of_engines, of_files, select_vocabularies
+from .entrants import Match, match_builds, match_engines, match_files, select_vocabularies
 from .loads import HEAD as HEAD_OF_LOADS
-from .loads import loads
+from .loads import compare_builds
 from .race import Cell, Judge, middle_half, race
 
-TURN = 32 * KB
+TURN_BYTES = 32 * KB
 """The number of bytes of a turn, which has 8 documents of 4 KB."""
 
 RETRIES = 2
 """The number of times that a cell below the gate is timed again."""
 
-RUN = ("numpy", "list", "count", "offsets")
-KNOWN = [name for name, operation in OPERATIONS.items() if operation.threads == 1 and not operation.is_whole]
+DEFAULT_OPERATIONS = ("numpy", "list", "count", "offsets")
+KNOWN_OPERATIONS = [name for name, operation in OPERATIONS.items() if operation.threads == 1 and not operation.is_batch]
 HEAD = ("vocabulary", "text", "operation", "pass", "MB/s", "beside", "MB/s", "is × as fast", "middle half")
 
 
@@ -46,24 +46,24 @@ def main() -> None:
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.load:
         sys.exit(compare_loads(arguments))
-    matches = matches_of(arguments)
-    print(machine(matches))
-    show(HEAD, ["---"] * len(HEAD))
+    matches = select_matches(arguments)
+    print(describe_machine(matches))
+    print_rows(HEAD, ["---"] * len(HEAD))
     cells = []
-    for cell in contest(matches, arguments):
+    for cell in time_matches(matches, arguments):
         cells.append(cell)
-        show(*rows(cell))
-    write(arguments.json, {"machine": machine(matches), "cells": [as_json(cell) for cell in cells]})
-    sys.exit(verdict([(cell.title, cell.worst()) for cell in cells], arguments.gate))
+        print_rows(*rows(cell))
+    write_json(arguments.json, {"machine": describe_machine(matches), "cells": [as_json(cell) for cell in cells]})
+    sys.exit(verdict([(cell.title, cell.lowest_ratio()) for cell in cells], arguments.gate))
 
 
-def show(*lines: Sequence[str]) -> None:
+def print_rows(*lines: Sequence[str]) -> None:
     """Prints rows of a table immediately."""
     for line in lines:
         print(f"| {' | '.join(line)} |", flush=True)
 
 
-def write(file: str | None, results: dict[str, Any]) -> None:
+def write_json(file: str | None, results: dict[str, Any]) -> None:
     if file is not None:
         Path(file).write_text(json.dumps(results, indent=1), encoding="utf-8")
 
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--builds", nargs="+", metavar="NAME=PATH", help="a package's folder or an extension module")
     parser.add_argument("--load", action="store_true", help="compare the time and memory of loading of two builds")
     parser.add_argument("--files", action="store_true", help="compare files of the same vocabulary")
-    for name, known_names in (("text", [text.name for text in TEXTS]), ("operation", KNOWN)):
+    for name, known_names in (("text", [text.name for text in TEXTS]), ("operation", KNOWN_OPERATIONS)):
         parser.add_argument(
             f"--{name}",
             nargs="+",
@@ -93,18 +93,18 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def matches_of(arguments: argparse.Namespace) -> list[Match]:
+def select_matches(arguments: argparse.Namespace) -> list[Match]:
     """Returns all matches, in the order of the vocabularies."""
     vocabularies = select_vocabularies(arguments.vocabulary)
     if arguments.builds:
         engines = [builds.engine(*builds.parse_build(argument)) for argument in arguments.builds]
-        return [match for vocabulary in vocabularies for match in of_builds(engines, vocabulary)]
+        return [match for vocabulary in vocabularies for match in match_builds(engines, vocabulary)]
     if arguments.files:
-        return [match for vocabulary in vocabularies for match in of_files(vocabulary)]
-    return [match for vocabulary in vocabularies for match in of_engines(vocabulary, arguments.engine)]
+        return [match for vocabulary in vocabularies for match in match_files(vocabulary)]
+    return [match for vocabulary in vocabularies for match in match_engines(vocabulary, arguments.engine)]
 
 
-def machine(matches: list[Match]) -> str:
+def describe_machine(matches: list[Match]) -> str:
     """Describes the processor, and the widest vector instructions that each engine uses on it."""
     engines = {entrant.engine.name: entrant.engine for match in matches for entrant in match}
     instruction_sets = ", ".join(f"{name} {simd.widest(engine.simd)}" for name, engine in engines.items())
@@ -113,13 +113,13 @@ def machine(matches: list[Match]) -> str:
     )
 
 
-def contest(matches: list[Match], arguments: argparse.Namespace) -> Iterator[Cell]:
+def time_matches(matches: list[Match], arguments: argparse.Namespace) -> Iterator[Cell]:
     """Yields the timed cells of all matches."""
     texts = [text for text in TEXTS if text.name in (arguments.text or [text.name])]
     for match in matches:
         judge = Judge()
         for text in texts:
-            for operation in arguments.operation or RUN:
+            for operation in arguments.operation or DEFAULT_OPERATIONS:
                 if cell := measure_cell(match, text, operation, judge, arguments):
                     yield cell
         judge.finish()
@@ -133,7 +133,7 @@ def measure_cell(match: Match, text: Text, operation: str, judge: Judge, argumen
     size = arguments.document
     amount = Amount(warm_up=MB, test=int(arguments.megabytes * MB), rounds=1, processes=1)
     warm_up, test = documents(text, size, amount)
-    document_count = max(8, TURN // size)
+    document_count = max(8, TURN_BYTES // size)
     turns = [test[start : start + document_count] for start in range(0, len(test), document_count)]
     cell = Cell(match[-1].vocabulary, text, operation, judge.entries(match, operation, test))
     if len(cell.entries) < 2:
@@ -142,21 +142,21 @@ def measure_cell(match: Match, text: Text, operation: str, judge: Judge, argumen
     for _ in range(1 + RETRIES):
         for start in islice(starts, arguments.repeats):
             race(cell.entries, operation, warm_up, turns, start)
-        if arguments.gate is None or not 0 < cell.worst() < arguments.gate:
+        if arguments.gate is None or not 0 < cell.lowest_ratio() < arguments.gate:
             break
     return cell
 
 
 def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yields a row for each pass and each other entrant, and a row with the reason for each void entrant."""
+    """Yields a row with the reason for each void entrant, then a row for each ratio of the cell."""
     titles = cell.vocabulary.title, cell.text.title, OPERATIONS[cell.operation].title
     ours = cell.entries[-1]
     for entry in cell.entries:
         if entry.void is not None:
             yield (*titles, "", "", entry.entrant.label, entry.void, "", "")
-    for pass_name, other_result, ratio in cell.compared():
+    for pass_name, other_result, ratio in cell.median_ratios():
         speeds = [f"{median(entry.speeds(pass_name)):.1f}" for entry in (ours, other_result)]
-        low_ratio, high = middle_half(cell.ratios(other_result, pass_name))
+        low_ratio, high_ratio = middle_half(cell.ratios(other_result, pass_name))
         yield (
             *titles,
             pass_name,
@@ -164,7 +164,7 @@ def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
             other_result.entrant.label,
             speeds[1],
             f"{ratio:.3f}",
-            f"{low_ratio:.3f}–{high:.3f}",
+            f"{low_ratio:.3f}–{high_ratio:.3f}",
         )
 
 
@@ -184,24 +184,24 @@ def as_json(cell: Cell) -> dict[str, Any]:
                 "ratio": ratio,
                 "rounds": len(other_result.speeds(pass_name)),
             }
-            for pass_name, other_result, ratio in cell.compared()
+            for pass_name, other_result, ratio in cell.median_ratios()
         ],
     }
 
 
 def compare_loads(arguments: argparse.Namespace) -> int:
     """Compares the time and memory of loading and returns the exit code."""
-    named = [builds.parse_build(argument) for argument in arguments.builds or []]
-    if len(named) < 2:
+    named_builds = [builds.parse_build(argument) for argument in arguments.builds or []]
+    if len(named_builds) < 2:
         raise SystemExit("--load needs --builds with two or three builds")
-    show(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
-    load_rows = []
+    print_rows(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
+    comparisons = []
     for vocabulary in select_vocabularies(arguments.vocabulary):
-        for load in loads(vocabulary, named):
-            load_rows.append(load)
-            show(load.row())
-    write(arguments.json, {"loads": [asdict(load) | {"vocabulary": load.vocabulary.name} for load in load_rows]})
-    return verdict([(load.vocabulary.name, min(load.ratios)) for load in load_rows], arguments.gate)
+        for load in compare_builds(vocabulary, named_builds):
+            comparisons.append(load)
+            print_rows(load.row())
+    write_json(arguments.json, {"loads": [asdict(load) | {"vocabulary": load.vocabulary.name} for load in comparisons]})
+    return verdict([(load.vocabulary.name, min(load.ratios)) for load in comparisons], arguments.gate)
 
 
 def verdict(cells: list[tuple[str, float]], gate: float | None) -> int:

@@ -27,38 +27,41 @@ MAX_PEERS = 2
 
 
 def select_vocabularies(names: Collection[str]) -> list[Vocabulary]:
-    """Returns the vocabularies with these names; all vocabularies without names."""
-    if unknown := set(names) - {row.name for row in VOCABULARIES}:
+    """Returns the vocabularies with these names, or all vocabularies if ``names`` is empty."""
+    if unknown_names := set(names) - {row.name for row in VOCABULARIES}:
         known_names = ", ".join(row.name for row in VOCABULARIES)
-        raise SystemExit(f"unknown vocabulary {', '.join(sorted(unknown))}: choose from {known_names}")
+        raise SystemExit(f"unknown vocabulary {', '.join(sorted(unknown_names))}: choose from {known_names}")
     return [row for row in VOCABULARIES if not names or row.name in names]
 
 
-def of_builds(builds: Sequence[Engine], vocabulary: Vocabulary) -> list[Match]:
+def match_builds(builds: Sequence[Engine], vocabulary: Vocabulary) -> list[Match]:
     """Returns one match of all builds. The first build has the expected ids."""
     return [tuple(Entrant(build.name, build, vocabulary, builds[0]) for build in builds)]
 
 
-def of_files(vocabulary: Vocabulary) -> list[Match]:
+def match_files(vocabulary: Vocabulary) -> list[Match]:
     """Returns a match between polytok with the file of the vocabulary's kin, and polytok with the vocabulary's file."""
     kin = [row for row in VOCABULARIES if row.name == vocabulary.kin]
-    pairs = [(replace(of_engine(OURS, row), label=row.title), of_engine(OURS, vocabulary)) for row in kin]
+    pairs = [(replace(engine_entrant(OURS, row), label=row.title), engine_entrant(OURS, vocabulary)) for row in kin]
     return [
         (build_entrant, replace(polytok_entrant, label=vocabulary.title)) for build_entrant, polytok_entrant in pairs
     ]
 
 
-def of_engines(vocabulary: Vocabulary, names: Collection[str]) -> list[Match]:
-    """Returns matches between polytok and the other engines of the vocabulary that are installed, two at a time."""
+def match_engines(vocabulary: Vocabulary, names: Collection[str]) -> list[Match]:
+    """Returns matches of polytok with the installed engines of the vocabulary, at most `MAX_PEERS` in each match."""
     peer_names = [name for name in vocabulary.engines if name != OURS and (not names or name in names)]
     peers = [name for name in peer_names if ENGINES[name].is_timed and ENGINES[name].version is not None]
-    polytok_entrant = of_engine(OURS, vocabulary)
-    return [(*(of_engine(name, vocabulary) for name in peer_group), polytok_entrant) for peer_group in _few(peers)]
+    polytok_entrant = engine_entrant(OURS, vocabulary)
+    return [
+        (*(engine_entrant(name, vocabulary) for name in peer_group), polytok_entrant)
+        for peer_group in _peer_groups(peers)
+    ]
 
 
-def of_engine(name: str, vocabulary: Vocabulary) -> Entrant:
+def engine_entrant(name: str, vocabulary: Vocabulary) -> Entrant:
     return Entrant(name, ENGINES[name], vocabulary, ENGINES[vocabulary.reference])
 
 
-def _few(names: Sequence[str]) -> Iterable[Sequence[str]]:
+def _peer_groups(names: Sequence[str]) -> Iterable[Sequence[str]]:
     return (names[start : start + MAX_PEERS] for start in range(0, len(names), MAX_PEERS))

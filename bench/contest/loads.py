@@ -27,7 +27,7 @@ HEAD = ("vocabulary", "load, ms", "beside", "load, ms", "is × as fast", "peak, 
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadComparison:
     """The comparison of the last build with another build for one vocabulary.
 
     ``times`` has milliseconds and ``peaks`` MB; the figures of the last build are first.
@@ -50,22 +50,22 @@ class Load:
         return (self.vocabulary.title, *times, f"{peak:.1f}", f"{other_peak:.1f}", memory_ratio)
 
 
-def loads(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterator[Load]:
+def compare_builds(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterator[LoadComparison]:
     """Yields the comparison of the last build with each other build."""
     figures: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in builds}
     for turn in range(ROUNDS):
         for name, folder in rotate(list(builds), turn):
-            figures[name].append(_in_a_process(folder, vocabulary))
+            figures[name].append(_measure_in_process(folder, vocabulary))
     medians = [
         (median(time for time, _ in build_figures), median(peak for _, peak in build_figures))
         for build_figures in figures.values()
     ]
     last_median = medians[-1]
     for (name, _), build_median in zip(builds[:-1], medians[:-1], strict=True):
-        yield Load(vocabulary, name, (last_median[0], build_median[0]), (last_median[1], build_median[1]))
+        yield LoadComparison(vocabulary, name, (last_median[0], build_median[0]), (last_median[1], build_median[1]))
 
 
-def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
+def _measure_in_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
     """Measures a build in a new process. Returns milliseconds and MB."""
     if not (folder / "__init__.py").is_file() or folder.name != "polytok":
         raise SystemExit(f"{folder} is not the folder of a polytok package, which --load needs")
@@ -76,8 +76,8 @@ def _in_a_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
     return time, peak
 
 
-def child(name: str) -> tuple[float, float]:
-    """Measures in the new process. The memory is that of the first load and of encoding 1 MB."""
+def measure_load(name: str) -> tuple[float, float]:
+    """Measures loading in the new process. Returns milliseconds, and the peak MB of the first load and the encoding."""
     import polytok
 
     vocabulary = next(row for row in VOCABULARIES if row.name == name)
@@ -97,4 +97,4 @@ def peak_memory() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(child(sys.argv[1])))
+    print(json.dumps(measure_load(sys.argv[1])))

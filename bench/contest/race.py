@@ -23,15 +23,15 @@ PASSES = ("first", "again")
 
 @dataclass(slots=True)
 class EntrantResult:
-    """The result of an entrant: MB/s of each round for both passes, or the reason ``void`` if it has no result."""
+    """The MB/s of an entrant in each round of both passes; ``void`` is the reason why an entrant has no result."""
 
     entrant: Entrant
     void: str | None = None
     first: list[float] = field(default_factory=list)
     again: list[float] = field(default_factory=list)
 
-    def speeds(self, which: str) -> list[float]:
-        return self.first if which == "first" else self.again
+    def speeds(self, pass_name: str) -> list[float]:
+        return self.first if pass_name == "first" else self.again
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +50,26 @@ class Cell:
     def title(self) -> str:
         return f"{self.vocabulary.name}, {self.text.name}, {self.operation}"
 
-    def ratios(self, other: EntrantResult, which: str) -> list[float]:
+    def ratios(self, other: EntrantResult, pass_name: str) -> list[float]:
         """Returns the ratio of the last entry's speed to the other entry's speed for each round."""
-        last_speeds = self.entries[-1].speeds(which)
+        last_speeds = self.entries[-1].speeds(pass_name)
         return [
-            last_speed / other_speed for last_speed, other_speed in zip(last_speeds, other.speeds(which), strict=True)
+            last_speed / other_speed
+            for last_speed, other_speed in zip(last_speeds, other.speeds(pass_name), strict=True)
         ]
 
-    def compared(self) -> Iterator[tuple[str, EntrantResult, float]]:
-        """Yields each pass and other entry with the median of the ratios."""
-        for which in PASSES:
+    def median_ratios(self) -> Iterator[tuple[str, EntrantResult, float]]:
+        """Yields the median ratio for each pass and each other entry."""
+        for pass_name in PASSES:
             for other in self.entries[:-1]:
                 if other.void is None and self.entries[-1].void is None:
-                    yield which, other, median(self.ratios(other, which))
+                    yield pass_name, other, median(self.ratios(other, pass_name))
 
-    def worst(self) -> float:
+    def lowest_ratio(self) -> float:
         """Returns the lowest median ratio; 0 if an entry is void."""
         if any(entry.void is not None for entry in self.entries):
             return 0.0
-        return min((ratio for _, _, ratio in self.compared()), default=0.0)
+        return min((ratio for _, _, ratio in self.median_ratios()), default=0.0)
 
 
 def middle_half(values: Sequence[float]) -> tuple[float, float]:
@@ -137,14 +138,14 @@ def race(
     """
     runners = [entry for entry in entries if entry.void is None]
     is_apart = any(entry.entrant.engine.spoils_caches for entry in runners)
-    with players(runners, operation, warm_up, turns, start, is_apart) as pairs:
+    with loaded_entrants(runners, operation, warm_up, turns, start, is_apart) as pairs:
         for pass_name in PASSES:
             for first_turn in range(0, len(turns) - len(pairs) + 1, max(1, len(pairs))):
-                _round(pairs, range(first_turn, first_turn + len(pairs)), pass_name)
+                _run_round(pairs, range(first_turn, first_turn + len(pairs)), pass_name)
 
 
 @contextmanager
-def players(
+def loaded_entrants(
     runners: Sequence[EntrantResult],
     operation: str,
     warm_up: Sequence[str],
@@ -152,7 +153,7 @@ def players(
     start: int,
     is_apart: bool,
 ) -> Iterator[list[tuple[EntrantResult, LocalSession | Remote]]]:
-    """Yields pairs of an entry and its loaded engine, which runs in a new process if ``is_apart``, else in this one."""
+    """Yields pairs of an entry and its loaded engine. If ``is_apart``, each engine runs in a new process."""
     pairs: list[tuple[EntrantResult, LocalSession | Remote]] = []
     for entry in rotate(list(runners), start):
         entrant = entry.entrant
@@ -168,7 +169,9 @@ def players(
         gc.collect()
 
 
-def _round(pairs: Sequence[tuple[EntrantResult, LocalSession | Remote]], turns: Sequence[int], passes: str) -> None:
+def _run_round(
+    pairs: Sequence[tuple[EntrantResult, LocalSession | Remote]], turns: Sequence[int], pass_name: str
+) -> None:
     answers: dict[int, list[Timing | Failure]] = {place: [] for place in range(len(pairs))}
     for turn in turns:
         for place in rotate(list(answers), turn):
@@ -178,6 +181,6 @@ def _round(pairs: Sequence[tuple[EntrantResult, LocalSession | Remote]], turns: 
         if len(timings) < len(entry_answers):
             entry.void = entry.void or next(timing.why for timing in entry_answers if isinstance(timing, Failure))
         else:
-            entry.speeds(passes).append(
+            entry.speeds(pass_name).append(
                 sum(timing.size for timing in timings) / 1e6 / sum(timing.wall for timing in timings)
             )

@@ -1,1 +1,1 @@
-"""Corpora to ids, side by side: ``python -m bench.corpus``."""
+"""Compares engines that convert corpora to ids: ``python -m bench.corpus``."""

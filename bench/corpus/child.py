@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .jobs import END_ID, JOBS, RAW, Ids, Input
+from .jobs import ENCODING_ONLY, END_ID, JOBS, Ids, Input
 
-RUN_BLOCKS = 32
+BLOCKS_PER_RUN = 32
 """The number of blocks of texts that are encoded together."""
 
 
 def main() -> None:
     engine, format, workers, out, model, *paths = sys.argv[1:]
     job_input = Input(tuple(paths), format, Path(out), int(workers), model)
-    job = encoding(job_input) if engine == RAW else lambda: JOBS[engine](job_input)
+    job = encoding_job(job_input) if engine == ENCODING_ONLY else lambda: JOBS[engine](job_input)
     earlier_cpu_time, start_time = time.process_time(), time.perf_counter()
     ids = job()
     seconds, end_time = time.perf_counter() - start_time, time.process_time()
@@ -33,16 +33,16 @@ def main() -> None:
 
 
 def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
-    """Returns a hash of the ids without the end-of-text ids, and their number."""
+    """Returns a hash and the number of all ids except end-of-text ids."""
     ids_hash, count = hashlib.sha256(), 0
-    for part in ids:
-        text = part[part != END_ID].astype("<u2")
+    for id_block in ids:
+        text = id_block[id_block != END_ID].astype("<u2")
         ids_hash.update(text.tobytes())
         count += len(text)
     return ids_hash.hexdigest(), count
 
 
-def encoding(job_input: Input) -> Callable[[], Ids]:
+def encoding_job(job_input: Input) -> Callable[[], Ids]:
     """Returns a job that only encodes: the texts are in memory, and the ids are discarded."""
     import polytok
     from polytok._core import Texts
@@ -53,8 +53,10 @@ def encoding(job_input: Input) -> Callable[[], Ids]:
     text_blocks = [documents.texts for documents in read([Path(path) for path in job_input.paths], job_input.format)]
     # Blocks are joined to long runs, so that threads seldom wait for each other.
     runs = [
-        Texts.of_list([text or b"" for texts in text_blocks[first : first + RUN_BLOCKS] for text in texts.to_list()])
-        for first in range(0, len(text_blocks), RUN_BLOCKS)
+        Texts.of_list(
+            [text or b"" for texts in text_blocks[first : first + BLOCKS_PER_RUN] for text in texts.to_list()]
+        )
+        for first in range(0, len(text_blocks), BLOCKS_PER_RUN)
     ]
 
     def job() -> Ids:

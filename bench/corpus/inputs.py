@@ -1,7 +1,8 @@
 """Writes input files with the same documents in each format.
 
-Documents are about four kilobytes of the text of bench/training/texts.py: the corpus, installed source code, and random
-text from them. Texts that look like special tokens are changed, because some engines recognise special tokens in text.
+Each document is about four kilobytes of the text that bench/training/texts.py generates: the corpus, installed source
+code, and random text that imitates both. Texts that look like special tokens are changed, because some engines
+recognise special tokens in text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from ..training import texts
 
-FILES = 8
+FILE_COUNT = 8
 MAX_LINES = 64
 """The maximum number of lines of a document."""
 DOCUMENT_BYTES = 4096
@@ -27,7 +28,7 @@ def documents() -> Iterator[str]:
     for chunk in texts.chunks():
         document: list[str] = []
         size = 0
-        text = texts.without_broken_characters(chunk).decode().replace("<|", "< |").replace("\x1e", "")
+        text = texts.remove_broken_characters(chunk).decode().replace("<|", "< |").replace("\x1e", "")
         for line in text.splitlines(keepends=True):
             document.append(line)
             size += len(line)
@@ -37,7 +38,7 @@ def documents() -> Iterator[str]:
 
 
 def documents_of_size(megabytes: int) -> Iterator[str]:
-    """Yields documents of this number of megabytes of UTF-8 in total."""
+    """Yields documents that have ``megabytes`` MB of UTF-8 in total."""
     remaining_bytes = megabytes * texts.MEGABYTE
     for document in documents():
         yield document
@@ -47,24 +48,24 @@ def documents_of_size(megabytes: int) -> Iterator[str]:
 
 
 def files(folder: Path, format: str, megabytes: int) -> list[Path]:
-    """Returns files with documents of this number of megabytes in total.
+    """Returns files whose documents have ``megabytes`` MB in total.
 
     The documents are the same on every call. Existing files are reused.
     """
     suffix = {"text": "txt"}.get(format, format)
-    paths = [folder / f"polytok-corpus-{megabytes}-{number}.{suffix}" for number in range(FILES)]
+    paths = [folder / f"polytok-corpus-{megabytes}-{number}.{suffix}" for number in range(FILE_COUNT)]
     if not all(path.exists() for path in paths):
         folder.mkdir(parents=True, exist_ok=True)
         remaining_documents = documents_of_size(megabytes)
-        share = -(-megabytes * texts.MEGABYTE // FILES)
+        share = -(-megabytes * texts.MEGABYTE // FILE_COUNT)
         for path in paths:
-            temporary = path.with_suffix(".part")
-            WRITERS[format](temporary, _share(remaining_documents, share))
-            os.replace(temporary, path)
+            temporary_path = path.with_suffix(".part")
+            WRITERS[format](temporary_path, _take_documents(remaining_documents, share))
+            os.replace(temporary_path, path)
     return paths
 
 
-def _share(remaining_documents: Iterator[str], size: int) -> Iterator[str]:
+def _take_documents(remaining_documents: Iterator[str], size: int) -> Iterator[str]:
     for document in remaining_documents:
         yield document
         size -= len(document.encode())
@@ -72,32 +73,32 @@ def _share(remaining_documents: Iterator[str], size: int) -> Iterator[str]:
             return
 
 
-def _text(path: Path, documents: Iterator[str]) -> None:
+def _write_text(path: Path, documents: Iterator[str]) -> None:
     with path.open("wb") as file:
         for document in documents:
             file.write(document.encode() + SEPARATOR.encode())
 
 
-def _lines(documents: Iterator[str]) -> Iterator[bytes]:
+def _json_records(documents: Iterator[str]) -> Iterator[bytes]:
     for number, document in enumerate(documents):
         record = {"id": number, "text": document, "meta": {"source": "bench", "score": number / 7}}
         yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
-def _json_lines(path: Path, documents: Iterator[str]) -> None:
+def _write_json_lines(path: Path, documents: Iterator[str]) -> None:
     with path.open("wb") as file:
-        file.writelines(_lines(documents))
+        file.writelines(_json_records(documents))
 
 
-def _compressed(path: Path, documents: Iterator[str]) -> None:
+def _write_compressed(path: Path, documents: Iterator[str]) -> None:
     import zstandard
 
     with path.open("wb") as file, zstandard.ZstdCompressor(3).stream_writer(file) as out:
-        for line in _lines(documents):
+        for line in _json_records(documents):
             out.write(line)
 
 
-def _parquet(path: Path, documents: Iterator[str]) -> None:
+def _write_parquet(path: Path, documents: Iterator[str]) -> None:
     import pyarrow
     from pyarrow import parquet
 
@@ -110,8 +111,8 @@ def _parquet(path: Path, documents: Iterator[str]) -> None:
 
 
 WRITERS: dict[str, Callable[[Path, Iterator[str]], None]] = {
-    "text": _text,
-    "jsonl": _json_lines,
-    "jsonl.zst": _compressed,
-    "parquet": _parquet,
+    "text": _write_text,
+    "jsonl": _write_json_lines,
+    "jsonl.zst": _write_compressed,
+    "parquet": _write_parquet,
 }

@@ -1,4 +1,4 @@
-"""The job of each engine, which reads files and returns ids.
+"""Defines a job for each engine, which reads files and returns ids.
 
 All jobs except gigatoken's add the end-of-text id to each document.
 """
@@ -19,10 +19,10 @@ from .inputs import SEPARATOR
 
 MODEL = DATA / "vocab/huggingface/gpt2.json"
 """A vocabulary that all engines support."""
-END = "<|endoftext|>"
+END_TOKEN = "<|endoftext|>"
 END_ID = 50256
-PORTION = 1 << 20
-RAW = "texts in memory"
+PORTION_IDS = 1 << 20
+ENCODING_ONLY = "texts in memory"
 
 Ids: TypeAlias = Iterator[npt.NDArray[Any]]
 
@@ -40,7 +40,7 @@ class Input:
 
 
 def polytok(job_input: Input) -> Ids:
-    """Writes the shards of a dataset."""
+    """Encodes with polytok, which writes the shards of a dataset."""
     import polytok.corpus
 
     polytok.corpus.tokenize(
@@ -49,28 +49,28 @@ def polytok(job_input: Input) -> Ids:
         job_input.out,
         workers=job_input.workers,
         output="flat",
-        eos=END if job_input.model == str(MODEL) else None,
-        reading=_reading(job_input.format),
+        eos=END_TOKEN if job_input.model == str(MODEL) else None,
+        reading=_reading_options(job_input.format),
     )
-    return _stored(sorted(job_input.out.glob("*.bin")))
+    return _read_ids(sorted(job_input.out.glob("*.bin")))
 
 
-def _stored(paths: Iterable[Path]) -> Ids:
+def _read_ids(paths: Iterable[Path]) -> Ids:
     """Yields the ids in the files of a job in portions, so that reading them does not increase the peak memory."""
     for path in paths:
         with path.open("rb") as file:
-            while len(ids := np.fromfile(file, np.uint16, PORTION)):
+            while len(ids := np.fromfile(file, np.uint16, PORTION_IDS)):
                 yield ids
 
 
-def _reading(format: str) -> Any:
+def _reading_options(format: str) -> Any:
     import polytok
 
     return polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
 
 
 def gigatoken(job_input: Input) -> Ids:
-    """Returns one array in memory and writes no files."""
+    """Encodes with gigatoken, which returns one array in memory and writes no files."""
     import awkward
     import gigatoken
 
@@ -97,7 +97,7 @@ def datatrove(job_input: Input) -> Ids:
     listing.write_text("\n".join(names))
     reader = ParquetReader if job_input.format == "parquet" else JsonlReader
     step = DocumentTokenizer(
-        str(job_input.out), tokenizer_name_or_path=str(MODEL), eos_token=END, shuffle_documents=False
+        str(job_input.out), tokenizer_name_or_path=str(MODEL), eos_token=END_TOKEN, shuffle_documents=False
     )
     LocalPipelineExecutor(
         pipeline=[reader(folder, paths_file=str(listing)), step],
@@ -105,11 +105,11 @@ def datatrove(job_input: Input) -> Ids:
         workers=job_input.workers,
         logging_dir=str(job_input.out / "logs"),
     ).run()
-    return _stored(sorted(job_input.out.glob("*.ds")))
+    return _read_ids(sorted(job_input.out.glob("*.ds")))
 
 
 def datasets_map(job_input: Input) -> Ids:
-    """Converts rows to lists of ids in several processes and writes them in one process, as Megatron does."""
+    """Encodes with `datasets.map` in several processes, and writes the ids in one process, as Megatron does."""
     import datasets
     from tokenizers import Tokenizer
 
@@ -124,12 +124,12 @@ def datasets_map(job_input: Input) -> Ids:
     dataset = datasets.load_dataset(
         kind, data_files=list(job_input.paths), split="train", cache_dir=str(job_input.out / "cache")
     )
-    mapped = dataset.map(encode, batched=True, num_proc=job_input.workers, remove_columns=dataset.column_names)
-    flat = job_input.out / "flat.bin"
-    with flat.open("wb") as file:
-        for batch in mapped.with_format("arrow").iter(1000):
+    mapped_dataset = dataset.map(encode, batched=True, num_proc=job_input.workers, remove_columns=dataset.column_names)
+    flat_path = job_input.out / "flat.bin"
+    with flat_path.open("wb") as file:
+        for batch in mapped_dataset.with_format("arrow").iter(1000):
             file.write(batch["ids"].combine_chunks().flatten().to_numpy().astype(np.uint16).tobytes())
-    return _stored([flat])
+    return _read_ids([flat_path])
 
 
 JOBS: dict[str, Callable[[Input], Ids]] = {
@@ -138,5 +138,5 @@ JOBS: dict[str, Callable[[Input], Ids]] = {
     "datatrove": datatrove,
     "datasets.map": datasets_map,
 }
-WITHOUT = {("text", "datatrove"), ("text", "datasets.map")}
-"""They read no text between separators."""
+SKIPPED_JOBS = {("text", "datatrove"), ("text", "datasets.map")}
+"""The skipped pairs of format and engine: these engines cannot read texts between separators."""

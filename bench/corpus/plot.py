@@ -1,4 +1,4 @@
-"""Memory over time, as one SVG."""
+"""Draws memory over time as an SVG."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Samples = list[tuple[float, int]]
 
 
 def draw(runs: dict[str, Samples], path: Path) -> None:
-    """Seconds and bytes of each run; the same samples give the same file."""
+    """Draws the bytes of memory over the seconds of each run. The same samples produce the same file."""
     import matplotlib
 
     matplotlib.use("svg")

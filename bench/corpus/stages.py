@@ -1,4 +1,4 @@
-"""What each stage of reading and encoding takes, in one thread: ``python -m bench.corpus.stages``.
+"""Measures the time of each stage of reading and encoding, in one thread: ``python -m bench.corpus.stages``.
 
 The stages run in turn over the same blocks, so that the times show where a job spends its time.
 """
@@ -42,7 +42,7 @@ class Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start_time
 
     def time_items(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
-        """Yields the items and times how long the iterator needs for each of them."""
+        """Yields the items and measures how long the iterator needs for each item."""
         while True:
             with self.stage(name):
                 item = next(items, None)

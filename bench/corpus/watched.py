@@ -20,56 +20,58 @@ class ProcessUsage:
     """The output of a command, its seconds of processor time, and pairs of seconds and bytes of memory."""
 
     output: str
-    processors: float
+    processor_seconds: float
     samples: list[tuple[float, int]]
 
 
 def run_watched(command: list[str]) -> ProcessUsage:
-    """Runs a command and measures it. Raises `CalledProcessError` with the command's messages if it fails."""
+    """Runs a command and measures it. Raises `CalledProcessError` with the command's messages if the command fails."""
     samples: list[tuple[float, int]] = []
     seconds_by_process: dict[int, float] = {}
-    earlier_seconds, start_time = _waited_for(), time.monotonic()
+    earlier_seconds, start_time = _child_seconds(), time.monotonic()
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, stdout=output, stderr=errors) as process:
             while process.poll() is None:
-                pids = list(_tree(process.pid))
-                samples.append((time.monotonic() - start_time, sum(map(_memory, pids))))
-                seconds_by_process.update((pid, max(seconds_by_process.get(pid, 0.0), _processor(pid))) for pid in pids)
+                pids = list(_process_tree(process.pid))
+                samples.append((time.monotonic() - start_time, sum(map(_resident_bytes, pids))))
+                seconds_by_process.update(
+                    (pid, max(seconds_by_process.get(pid, 0.0), _processor_seconds(pid))) for pid in pids
+                )
                 time.sleep(SAMPLE_SECONDS)
         output.seek(0)
         errors.seek(0)
         if process.returncode:
             raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
-        # Some commands leave processes that are never waited for. The samples include these processes, except for the
-        # time after the last sample.
+        # Some commands start processes without waiting for their end. The samples include these processes, except for
+        # the time after the last sample.
         return ProcessUsage(
-            output.read(), max(_waited_for() - earlier_seconds, sum(seconds_by_process.values())), samples
+            output.read(), max(_child_seconds() - earlier_seconds, sum(seconds_by_process.values())), samples
         )
 
 
-def _waited_for() -> float:
+def _child_seconds() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return children.ru_utime + children.ru_stime
 
 
-def _tree(pid: int) -> Iterator[int]:
+def _process_tree(pid: int) -> Iterator[int]:
     yield pid
-    for child in _read(pid, f"task/{pid}/children").split():
-        yield from _tree(int(child))
+    for child in _read_proc_file(pid, f"task/{pid}/children").split():
+        yield from _process_tree(int(child))
 
 
-def _memory(pid: int) -> int:
+def _resident_bytes(pid: int) -> int:
     """Returns the resident bytes of a process. Memory that processes share is counted for each process."""
-    fields = _read(pid, "statm").split()
+    fields = _read_proc_file(pid, "statm").split()
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 
 
-def _processor(pid: int) -> float:
-    fields = _read(pid, "stat").rpartition(")")[2].split()
+def _processor_seconds(pid: int) -> float:
+    fields = _read_proc_file(pid, "stat").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND if fields else 0.0
 
 
-def _read(pid: int, name: str) -> str:
+def _read_proc_file(pid: int, name: str) -> str:
     """Reads a file of a process in /proc; returns an empty text if the process has ended."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text()

@@ -1,4 +1,4 @@
-"""The engines: an adapter for each package in a file, and a table of the engines.
+"""Defines an adapter for each package, in a file of its own, and the table of all engines.
 
 A package is imported when a vocabulary is loaded, because each engine runs in its own process. No engine uses the
 network: an engine reads the file that polytok reads, a tokenizer.json or SentencePiece model of the same vocabulary, or

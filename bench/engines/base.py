@@ -18,11 +18,11 @@ def identity(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """The functions of a package for a loaded vocabulary. They are timed directly, so they do no additional work.
+    """The functions of a package for a loaded vocabulary.
 
-    A function that the package does not have is None. Three functions are not timed: ``to_native_ids`` converts a list
-    of ids to the type that the package decodes fastest, and ``rows`` and ``token_ids`` return the ids in the results
-    of ``encode_batch`` and ``offsets``.
+    The functions are timed directly, so they do no additional work. A function that the package does not have is None.
+    Three functions are not timed: ``to_native_ids`` converts a list of ids to the type that the package decodes
+    fastest, and ``rows`` and ``token_ids`` return the ids in the results of ``encode_batch`` and ``offsets``.
     """
 
     encode: Callable[[str], Sequence[int]] | None = None
@@ -48,9 +48,9 @@ class Adapter:
 class Engine:
     """A package: its name in the tables, its module and distribution, and its function that loads a vocabulary.
 
-    ``simd`` names the vector instructions in its machine code, the widest first; simd.py reports them. If ``is_timed``
-    is false, the engine only returns expected ids. ``spoils_caches`` is true if the engine slows down other engines in
-    the same process.
+    ``simd`` names the vector instructions in the package's machine code, the widest first; simd.py reports them. If
+    ``is_timed`` is false, the engine only returns expected ids. ``spoils_caches`` is true if the engine slows down
+    other engines in the same process.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Engine:
 
     @property
     def version(self) -> str | None:
-        """The installed version, or None if it is not installed."""
+        """The installed version of the package, or None if the package is not installed."""
         if importlib.util.find_spec(self.module) is None:
             return None
         try:

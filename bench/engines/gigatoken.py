@@ -1,4 +1,7 @@
-"""The engine gigatoken, which returns numpy arrays and decodes to bytes. Lists and texts are converted from these."""
+"""The engine gigatoken, which returns numpy arrays and decodes to bytes.
+
+Lists are converted from the arrays, and texts from the bytes.
+"""
 
 from __future__ import annotations
 

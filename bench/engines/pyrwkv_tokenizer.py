@@ -13,7 +13,7 @@ def load(vocabulary: Vocabulary) -> Adapter:
     tokenizer = pyrwkv_tokenizer.RWKVTokenizer()
     return Adapter(
         encode=tokenizer.encode,
-        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts),  # its pool defines the number of threads
+        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts),  # the package sets the threads
         decode=tokenizer.decode,
     )
 

@@ -1,6 +1,6 @@
-"""The engine tokenizers of Hugging Face, without special tokens.
+"""The engine `tokenizers` of Hugging Face, which here adds no special tokens.
 
-Ids are encoded with the fast function, which computes no offsets.
+Texts are encoded with `encode_batch_fast`, which computes no offsets.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ def load(vocabulary: Vocabulary) -> Adapter:
     import tokenizers
 
     tokenizer = tokenizers.Tokenizer.from_file(str(vocabulary.json_path))
-    fast = tokenizer.encode_batch_fast
+    encode_fast = tokenizer.encode_batch_fast
     return Adapter(
-        encode=lambda text: fast([text], add_special_tokens=False)[0].ids,
-        encode_batch=lambda texts, threads: fast(
+        encode=lambda text: encode_fast([text], add_special_tokens=False)[0].ids,
+        encode_batch=lambda texts, threads: encode_fast(
             texts, add_special_tokens=False
-        ),  # its pool defines the number of threads
+        ),  # the package's thread pool has a fixed number of threads
         rows=lambda encodings: [encoding.ids for encoding in encodings],
         offsets=lambda text: tokenizer.encode(text, add_special_tokens=False),
         token_ids=lambda encoding: encoding.ids,

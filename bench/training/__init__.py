@@ -1,1 +1,1 @@
-"""Trainers side by side: ``python -m bench.training``."""
+"""Compares trainers: ``python -m bench.training``."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import markdown
 from ..cases import OURS
 from . import plot, texts
-from .trainers import ENTRIES, KINDS
+from .trainers import ENTRY_COUNT, KINDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE = 1800
@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(kind: str, engine: str, megabytes: int, folder: Path, threads: int) -> Run | None:
-    """Runs a training; returns None and prints a message if it fails."""
+    """Runs a training; returns None and prints a message if the training fails."""
     path = texts.write(folder / f"polytok-training-{megabytes}.txt", megabytes)
     path.read_bytes()  # load the file into the page cache
     print(f"{kind}, {engine}, {megabytes} MB", file=sys.stderr, flush=True)
@@ -101,7 +101,7 @@ def table(runs: list[Run]) -> str:
         name = [run.kind, f"{run.megabytes:,}", run.engine]
         rows.append([*name, f"{run.seconds:.1f}", f"{run.processor:.1f}", f"{run.peak / 1e6:,.0f}", times, is_same])
     head = ["kind", "MB of text", "engine", "seconds", "processor's", "peak MB", "polytok is × as fast", "same entries"]
-    return f"{ENTRIES:,} entries.\n\n" + markdown.table(head, rows)
+    return f"{ENTRY_COUNT:,} entries.\n\n" + markdown.table(head, rows)
 
 
 if __name__ == "__main__":

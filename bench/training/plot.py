@@ -9,7 +9,10 @@ Point = tuple[str, str, int, float, int]
 
 
 def draw(points: Iterable[Point], path: Path) -> None:
-    """Draws points of kind, engine, megabytes, processor seconds and peak bytes. Equal points produce equal files."""
+    """Draws points, which have kind, engine, megabytes, processor seconds and peak bytes.
+
+    Equal points produce equal files.
+    """
     import matplotlib
 
     matplotlib.use("svg")

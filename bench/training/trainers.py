@@ -1,4 +1,4 @@
-"""The trainers of all packages as functions from a file of text to the entries of the vocabulary.
+"""Defines the trainers of all packages as functions that accept a text file and return the entries of a vocabulary.
 
 All trainers of byte BPE use GPT-2's split pattern, which gigatoken has built in. Trainers that accept documents get
 documents of about 4 KB from a generator. The other trainers read the file themselves.
@@ -13,11 +13,11 @@ from typing import Any
 
 from polytok.byte_level import BYTES
 
-GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-DOCUMENT = 4096
-ENTRIES = 32_000
-BY_DOCUMENTS = frozenset({"bpe", "wordpiece"})
-"""The kinds whose other trainers need documents, so that polytok gets the same documents."""
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+DOCUMENT_BYTES = 4096
+ENTRY_COUNT = 32_000
+KINDS_WITH_DOCUMENTS = frozenset({"bpe", "wordpiece"})
+"""The kinds whose trainers in other packages need documents; polytok then trains on the same documents."""
 
 Entries = list[bytes]
 
@@ -25,7 +25,7 @@ Entries = list[bytes]
 def documents(path: Path) -> Iterator[str]:
     """Yields the text in documents of whole lines."""
     with path.open("rb") as file:
-        while block := file.read(DOCUMENT):
+        while block := file.read(DOCUMENT_BYTES):
             yield (block + file.readline()).decode()
 
 
@@ -33,13 +33,17 @@ def polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
     import polytok
 
     tokenizer = polytok.train(
-        documents(path) if kind in BY_DOCUMENTS else path, kind=kind, vocab_size=ENTRIES, threads=threads, **options
+        documents(path) if kind in KINDS_WITH_DOCUMENTS else path,
+        kind=kind,
+        vocab_size=ENTRY_COUNT,
+        threads=threads,
+        **options,
     )
     return [tokenizer.spec.vocab.piece(row) for row in range(len(tokenizer.spec.vocab))]
 
 
 def polytok_bpe(path: Path, threads: int) -> Entries:
-    return polytok(path, "bpe", threads, pattern=GPT2, ties="huggingface")
+    return polytok(path, "bpe", threads, pattern=GPT2_PATTERN, ties="huggingface")
 
 
 def polytok_sentencepiece_bpe(path: Path, threads: int) -> Entries:
@@ -57,7 +61,7 @@ def polytok_wordpiece(path: Path, threads: int) -> Entries:
 def gigatoken(path: Path, threads: int) -> Entries:
     import gigatoken as package
 
-    entries, _ = package.train_bpe(path, ENTRIES, [], separator=b"\n")
+    entries, _ = package.train_bpe(path, ENTRY_COUNT, [], separator=b"\n")
     return list(entries.values())
 
 
@@ -65,14 +69,14 @@ def rustbpe(path: Path, threads: int) -> Entries:
     import rustbpe as package
 
     trainer = package.Tokenizer()
-    trainer.train_from_iterator(documents(path), ENTRIES, pattern=GPT2)
+    trainer.train_from_iterator(documents(path), ENTRY_COUNT, pattern=GPT2_PATTERN)
     return [bytes(entry) for entry, _ in trainer.get_mergeable_ranks()]
 
 
 def bpeasy(path: Path, threads: int) -> Entries:
     import bpeasy as package
 
-    return list(package.train_bpe(documents(path), GPT2, 128, ENTRIES))
+    return list(package.train_bpe(documents(path), GPT2_PATTERN, 128, ENTRY_COUNT))
 
 
 def tokenizers_bpe(path: Path, threads: int) -> Entries:
@@ -82,7 +86,7 @@ def tokenizers_bpe(path: Path, threads: int) -> Entries:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     tokenizer.train_from_iterator(
-        documents(path), trainers.BpeTrainer(vocab_size=ENTRIES, initial_alphabet=alphabet, show_progress=False)
+        documents(path), trainers.BpeTrainer(vocab_size=ENTRY_COUNT, initial_alphabet=alphabet, show_progress=False)
     )
     return [_from_byte_level(entry) for entry in tokenizer.get_vocab()]
 
@@ -98,8 +102,8 @@ def tokenizers_wordpiece(path: Path, threads: int) -> Entries:
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=ENTRIES, special_tokens=special, show_progress=False)
+    special_tokens = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=ENTRY_COUNT, special_tokens=special_tokens, show_progress=False)
     tokenizer.train_from_iterator(documents(path), trainer)
     return [entry.encode() for entry in tokenizer.get_vocab()]
 
@@ -109,7 +113,7 @@ def sentencepiece(path: Path, kind: str, threads: int) -> Entries:
 
     model = io.BytesIO()
     package.SentencePieceTrainer.train(
-        input=str(path), model_writer=model, vocab_size=ENTRIES, model_type=kind, byte_fallback=True, minloglevel=2,
+        input=str(path), model_writer=model, vocab_size=ENTRY_COUNT, model_type=kind, byte_fallback=True, minloglevel=2,
     )  # fmt: skip
     processor = package.SentencePieceProcessor(model_proto=model.getvalue())
     return [processor.id_to_piece(id).encode() for id in range(processor.vocab_size())]
