@@ -1,11 +1,11 @@
-//! Encodes many texts over threads, to flat ids and row offsets.
+//! Encodes many texts in parallel threads, to one array of ids and the offset of each row.
 //!
 //! Texts are distributed in runs of similar size to the free threads; each thread has its own scratch. The thread that
 //! finishes a run appends it to the result, and also the runs after it that are already finished. Runs are appended in
-//! order, so the result does not depend on the number of threads. Appending copies a run under a lock, which takes
-//! about a fiftieth of the time of encoding the run. Threads live for one call: there is no pool of threads that a fork
-//! could break. Memory: the ids, and the ids of runs that are pending or being encoded. After an error no further run
-//! starts.
+//! order, so the result does not depend on the number of threads. A lock is held while a run is appended; the copy
+//! takes about a fiftieth of the time of encoding the run. Threads live for one call: there is no pool of threads that
+//! a fork could break. Memory: the ids of the result, and the ids of the runs that are pending or being encoded. After
+//! an error no further run starts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct Batch<T> {
 
 /// A number type that can hold an id.
 pub trait Id: Copy + Default + Send + Sync {
-    /// Converts an id that fits.
+    /// Converts an id that fits into this type.
     fn from_id(id: u32) -> Self;
 }
 
@@ -55,16 +55,16 @@ pub type RowResult<T> = std::result::Result<T, (usize, Error)>;
 pub struct BatchOptions<'a> {
     /// The options of encoding every text.
     pub encode: EncodeOptions<'a>,
-    /// An id before every text.
+    /// The id that is inserted before every text.
     pub begin: Option<u32>,
-    /// An id after every text.
+    /// The id that is inserted after every text.
     pub end: Option<u32>,
     /// The highest number of threads.
     pub threads: usize,
 }
 
 /// Encodes texts with up to `threads` threads. The row of a `None` text is empty. Returns the first error in the order
-/// of texts. Every id must fit `T`.
+/// of texts. Every id of the vocabulary must fit into `T`.
 pub fn encode_batch<T: Id>(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
@@ -154,7 +154,7 @@ fn encode_rows<T: Id>(
     Ok(())
 }
 
-/// Creates an empty batch with capacity for the ids of the texts, at the usual four or so bytes per token.
+/// Creates an empty batch with capacity for the ids of the texts, estimated at four bytes of text per id.
 fn with_room_for<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
     let bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
     let mut offsets = Vec::with_capacity(texts.len() + 1);
@@ -185,11 +185,11 @@ enum RunMemory<T> {
     Reuse(Batch<T>),
     /// New memory.
     New,
-    /// None: the run follows a text that cannot be encoded, and is skipped.
+    /// No memory, because the run follows a text that cannot be encoded and is skipped.
     Skip,
 }
 
-/// Joins runs to one batch in order, in whatever order they finish.
+/// Joins runs into one batch in the order of their rows; runs can finish in any order.
 struct RunJoiner<T> {
     batch: Batch<T>,
     /// The index of the run that is appended next.
@@ -273,7 +273,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// Returns the numbers of runs with their rows, in the order in which the runs finish.
+    /// Returns the index and the rows of each run, in the order in which the runs finish.
     fn runs() -> impl Strategy<Value = Vec<(usize, Vec<Vec<u16>>)>> {
         vec(vec(vec(any::<u16>(), 0..4), 1..4), 1..12)
             .prop_flat_map(|runs| Just(runs.into_iter().enumerate().collect::<Vec<_>>()).prop_shuffle())

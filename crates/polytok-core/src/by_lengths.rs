@@ -1,4 +1,5 @@
-//! Encodes with spans by encoding to ids alone and computing the spans from them; see `sink::lengths` for the proof.
+//! Encodes a text to ids alone and computes the spans of the tokens from the lengths of their entries; see
+//! `sink::lengths` for the proof.
 
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
@@ -15,7 +16,7 @@ use crate::utf8::valid;
 /// The number of pieces that the split finds at a time.
 const PIECES: usize = 256;
 
-/// The decision which texts of a vocabulary can have spans by lengths, and the lengths.
+/// The text whose spans can be computed from the lengths of tokens, and the lengths.
 pub(crate) struct ByLengths {
     covers: Covers,
     lengths: Lazy<Lengths>,
@@ -36,7 +37,7 @@ impl ByLengths {
     /// Decides which text the tokens of a vocabulary cover without gaps.
     pub fn compile(segmenter: &Segmenter, route: Option<&Route>) -> ByLengths {
         let Segmenter { model, splits, user_defined, .. } = segmenter;
-        // Without a split, user-defined pieces start new words, which lengths cannot show.
+        // Without a split, user-defined pieces start new words, and lengths of tokens do not show the starts of words.
         let has_words = !(splits.is_empty() && user_defined.is_some());
         let covers = match (route.and_then(Route::as_escaped), model) {
             (Some(_), _) if has_words && model.covers_own_bytes() => Covers::Raw,
@@ -48,7 +49,7 @@ impl ByLengths {
         ByLengths { covers, lengths: Lazy::default() }
     }
 
-    /// Returns a decision that no text has spans by lengths.
+    /// Returns a value with which spans are never computed from lengths.
     #[cfg(test)]
     fn never() -> ByLengths {
         ByLengths { covers: Covers::Nothing, lengths: Lazy::default() }
@@ -88,8 +89,8 @@ impl ByLengths {
         is_tiled
     }
 
-    /// Writes the tokens of a normalized text, whose place the sink knows. Returns false and writes nothing if the text
-    /// must be encoded with spans.
+    /// Writes the tokens of a normalized text; the sink knows the position of the text in the caller's text. Returns
+    /// false and writes nothing if the text must be encoded with spans.
     pub fn encode_normalized<S: Sink>(
         &self,
         segmenter: &Segmenter,

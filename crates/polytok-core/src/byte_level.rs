@@ -1,16 +1,16 @@
 //! GPT-2's table: a visible character for every byte, so that byte-level vocabularies can be written as text.
 //!
-//! Reference: `bytes_to_unicode` of GPT-2's encoder. The bytes that Latin-1 is_printed (`!` to `~`, U+00A1 to U+00AC,
-//! U+00AE to U+00FF) map to the characters with the same number. The other 68 bytes map, in their order, to U+0100 to
-//! U+0143. Each direction is one lookup.
+//! Reference: `bytes_to_unicode` of GPT-2's encoder. The bytes that are visible characters in Latin-1 (`!` to `~`,
+//! U+00A1 to U+00AC, U+00AE to U+00FF) map to the characters with the same code points. The other 68 bytes map, in
+//! ascending order, to U+0100 to U+0143. Each direction is one lookup.
 
-/// The number of bytes that Latin-1 does not print.
+/// The number of bytes that are not visible characters in Latin-1.
 const OTHERS: usize = 68;
 
-/// The code point of the first byte that Latin-1 does not print.
+/// The code point to which the first byte that is not visible in Latin-1 maps.
 const FIRST: u32 = 0x100;
 
-/// Reports whether Latin-1 is_printed a byte.
+/// Reports whether the byte is a visible character in Latin-1.
 const fn is_printed(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }
@@ -51,7 +51,7 @@ pub fn char_of(byte: u8) -> char {
     CHARS[byte as usize]
 }
 
-/// Returns the byte whose character is `c`; None if the table does not have this character.
+/// Returns the byte that the table maps to `c`; None if the table does not contain `c`.
 #[inline]
 pub fn byte_of(c: char) -> Option<u8> {
     match c as u32 {
@@ -60,13 +60,13 @@ pub fn byte_of(c: char) -> Option<u8> {
     }
 }
 
-/// Converts the characters of the table to their bytes; None if the table does not have one of the characters.
+/// Converts characters of the table to bytes; None if any character is not in the table.
 pub fn to_bytes(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     read_bytes(text, &mut bytes).then_some(bytes)
 }
 
-/// Writes to `bytes` the bytes of the characters of `text`; returns false if the table does not have one of them.
+/// Writes to `bytes` the bytes of the characters of `text`; returns false if any character is not in the table.
 pub fn read_bytes(text: &str, bytes: &mut Vec<u8>) -> bool {
     bytes.clear();
     text.chars().all(|c| byte_of(c).map(|byte| bytes.push(byte)).is_some())

@@ -1,4 +1,4 @@
-//! Computes the checksum of written files: XXH3 of 128 bits, as `xxhsum -H2` shows it.
+//! Computes the checksum of written files: the 128-bit XXH3, in the form that `xxhsum -H2` prints.
 //!
 //! The checksum finds damage, not forgery. XXH3 was chosen for its speed: ids are written faster than SHA-256 is
 //! computed.

@@ -1,5 +1,5 @@
-//! The pipeline: template, special tokens, then a route or normalize → split → model, then post. The steps are in the
-//! order of the picture in lib.rs, and of the twin, python/polytok/reference/pipeline.py.
+//! The pipeline: template, special tokens, then a route or normalize → split → model, then post. The order of the steps
+//! is that of lib.rs and of the twin, python/polytok/reference/pipeline.py.
 
 use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
@@ -65,8 +65,8 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         })
     }
 
-    /// Encodes the part between two special tokens that starts at byte `at`. `set` has the special tokens that are
-    /// searched for in the normalized text.
+    /// Encodes a part of the text between two special tokens; the part starts at byte `at` of the text. `set` contains
+    /// the special tokens that are matched in normalized text.
     fn encode_part(&mut self, part: &[u8], at: usize, set: Option<&SpecialSet>) -> Result<()> {
         let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
         if let (Some(route), None) = (route, set) {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// An error. Its text says what is wrong, where, and what to do next.
+/// An error. The message of an error says what is wrong, where, and what to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A file whose bytes do not follow its format. The text names the offset, or the line and field.
+    /// A file whose bytes do not follow its format. The message names the offset, or the line and field.
     Format(String),
     /// A `Spec` that can be read but not compiled to a tokenizer.
     Spec(String),
@@ -19,7 +19,7 @@ pub enum Error {
     Argument(String),
     /// A file that cannot be written or read.
     File(String),
-    /// An interruption: the caller stops a long job.
+    /// An interruption of a long job by the caller.
     Interrupted,
 }
 

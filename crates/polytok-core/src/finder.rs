@@ -1,8 +1,8 @@
-//! Finds the matches of a pattern, which is a literal text, or a regular expression run by a [`Splitter`].
+//! Finds the matches of a pattern. A pattern is a literal text or a regular expression, which a [`Splitter`] runs.
 //!
-//! Reference: Hugging Face's `Pattern::find_matches`. Matches do not overlap, and the leftmost match is first. The
-//! empty pattern matches at the start of every character and at the end of the text. Nothing matches in an empty text.
-//! Cost: linear for a literal text.
+//! Reference: Hugging Face's `Pattern::find_matches`. Matches are leftmost and do not overlap. The empty pattern
+//! matches at the start of every character and at the end of the text. Nothing matches in an empty text. Cost: linear
+//! for a literal text.
 
 use memchr::memmem;
 use polytok_pattern::{Cursor, Splitter};
@@ -15,7 +15,7 @@ pub struct PatternFinder {
     search: PatternSearch,
 }
 
-/// The way of searching that a pattern needs.
+/// The search algorithm for a pattern.
 enum PatternSearch {
     /// A literal text.
     Literal(Box<memmem::Finder<'static>>),
@@ -73,8 +73,7 @@ impl PatternFinder {
         matches!(&self.search, PatternSearch::Regex(splitter) if splitter.is_scanner())
     }
 
-    /// Calls `on_match(start, end)` for each match, from left to right. If the search gives up, that is
-    /// `Error::Encode`.
+    /// Calls `on_match(start, end)` for each match, from left to right. Returns `Error::Encode` if the search gives up.
     #[inline]
     pub fn matches(&self, text: &str, mut on_match: impl FnMut(usize, usize)) -> Result<()> {
         match &self.search {

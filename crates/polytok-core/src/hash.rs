@@ -2,10 +2,10 @@
 //! bytes and by pairs, and can be stored in a file.
 //!
 //! The table uses open addressing over slots of four bytes, with a load of at most one half. A slot holds the index of
-//! an entry in another array, and in its remaining bits a part of the hash, so that most failed lookups read no other
-//! memory. Keys are hashed with a seed that is itself a hash of all keys, so that nobody can prepare a file whose keys
-//! collide; the same keys always yield the same table. A lookup reads at most `MAX_PROBES` slots, so that no table, not
-//! even a forged one, makes lookups slow.
+//! an entry in another array. The remaining bits of the slot hold a part of the hash, so that most failed lookups read
+//! no other memory. Keys are hashed with a seed that is itself a hash of all keys, so that nobody can prepare a file
+//! whose keys collide. The same keys always yield the same table. A lookup reads at most `MAX_PROBES` slots, so that no
+//! table, not even a forged one, makes lookups slow.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -16,11 +16,11 @@ use crate::table::Table;
 /// The value of a slot without an entry. It is not the index of any entry, because no index has all bits set.
 const EMPTY: u32 = u32::MAX;
 
-/// The highest number of slots that a lookup reads. At a load of one half a million keys need about 70. If some key
-/// needs more, the table is doubled.
+/// The highest number of slots that a lookup reads. A million keys at a load of one half need about 70 slots for the
+/// worst key. If some key needs more, the table is doubled.
 const MAX_PROBES: usize = 128;
 
-/// The number of times that building tries twice as many slots.
+/// The highest number of times that `build` doubles the number of slots.
 const MAX_DOUBLINGS: u32 = 4;
 
 /// A hash table from keys to the indexes of entries.
@@ -56,7 +56,7 @@ impl Slots {
         Err(Error::Spec("the keys of a table collide".into()))
     }
 
-    /// Returns the index that `is_match` accepts, of the indexes under this hash.
+    /// Returns the index under this hash that `is_match` accepts.
     #[inline]
     pub fn find(&self, hash: u64, mut is_match: impl FnMut(u32) -> bool) -> Option<u32> {
         let mut at = (hash >> self.shift) as usize;

@@ -49,10 +49,10 @@ impl<T> Lazy<T> {
 /// Tables that make encoding faster but take long to build. Many programs load a tokenizer to encode a few lines, so
 /// the tables are built only after a number of bytes of text. Until then, encoding takes a slower path.
 ///
-/// Each caller reports the number of bytes of text that it needs the tables for. The caller whose bytes bring the sum
-/// to the limit builds the tables. Meanwhile other threads take the slower path, unless their own text alone reaches
-/// the limit: then they build the tables too. If tables cannot be built, this is not tried again, and the slower path
-/// is taken for good.
+/// Each caller reports the number of bytes that it is about to encode. The caller whose bytes bring the sum to the
+/// limit builds the tables. Meanwhile other threads take the slower path, unless their own text alone reaches the
+/// limit: then they build the tables too. If the tables cannot be built, no later caller tries again, and all texts
+/// take the slower path.
 #[derive(Debug)]
 pub struct Warmup<T> {
     value: Lazy<Option<T>>,
@@ -73,8 +73,8 @@ impl<T> Warmup<T> {
         self.value.peek()?.as_ref()
     }
 
-    /// Returns the value for `bytes` more bytes of text, or `None` if the caller should take the slower path. `build`
-    /// returns `None` if the value cannot be built.
+    /// Returns the value to a caller that is about to encode `bytes` bytes, or `None` if the caller must take the
+    /// slower path. `build` returns `None` if the value cannot be built.
     #[inline]
     pub fn get(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         match self.value.peek() {
@@ -83,7 +83,7 @@ impl<T> Warmup<T> {
         }
     }
 
-    /// Returns the value, and builds it now if it is missing, for any number of bytes of text.
+    /// Returns the value, and builds it now if it is missing, however little text was encoded so far.
     pub fn now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         self.value.get(build).as_ref()
     }

@@ -6,13 +6,14 @@
 //! ```
 //!
 //! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by
-//! module: [`special`] cuts, [`normalize`] rewrites, [`split`] makes pieces, [`model`] makes ids of them (through
-//! [`cache`]), [`post`] settles what is unknown, [`decode`] goes back. [`segmentations`] gives the other ways to cut a
-//! text, [`batch`] runs over many texts, [`texts`] holds many as a column. [`vocab`] indexes the vocabulary, [`trie`]
-//! is the dictionary that several models walk, [`space_mark`] and [`byte_level`] are the tables that formats share,
-//! [`utf8`] holds the notions of "character" that the reference programs have, [`wire`] reads the big columns of files,
-//! [`convert`] derives what one kind of model needs to be written as another. [`train`] makes vocabularies of texts.
-//! [`native`] is the file that compiled tables ([`table`], [`hash`]) are mapped from.
+//! module: [`special`] splits the text at special tokens, [`normalize`] rewrites text, [`split`] splits text into
+//! pieces, [`model`] converts pieces to ids (through [`cache`]), [`post`] handles unknown pieces, [`decode`] converts
+//! ids to text. [`segmentations`] returns other segmentations of a text, [`batch`] encodes many texts, [`texts`] stores
+//! many texts as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models search,
+//! [`space_mark`] and [`byte_level`] convert the characters that several formats write for spaces and bytes, [`utf8`]
+//! has the definitions of "character" that the reference programs use, [`wire`] reads the big columns of files,
+//! [`convert`] computes the facts that a conversion between kinds of models needs. [`train`] trains vocabularies from
+//! texts. [`native`] reads and writes the file from which compiled tables ([`table`], [`hash`]) are mapped.
 
 pub mod batch;
 pub mod boundary;

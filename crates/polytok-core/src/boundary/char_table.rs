@@ -1,9 +1,10 @@
-//! A table of a number for each character, in two stages: only blocks with a number other than the default are stored.
+//! A table that maps each character to a number, in two stages: only blocks with a number other than the default are
+//! stored.
 
 /// The number of characters in a block.
 const BLOCK: usize = 64;
 
-/// A table of a number for each character.
+/// A table that maps each character to a number.
 pub(crate) struct CharTable {
     /// For each block of characters, the index of its block in `numbers`.
     places: Box<[u16]>,
@@ -24,7 +25,7 @@ impl CharTable {
         self.numbers.get(place * BLOCK + code as usize % BLOCK).copied().unwrap_or(self.numbers[0])
     }
 
-    /// Returns the number of a character, to be changed.
+    /// Returns a mutable reference to the number of a character.
     pub fn at(&mut self, code: char) -> &mut u32 {
         let place = &mut self.places[code as usize / BLOCK];
         if *place == 0 {

@@ -4,12 +4,13 @@
 //! two boundaries can be merged alone, and its ids can be cached. SentencePiece vocabularies have a boundary before
 //! nearly every word, because `▁` is only at the start of entries. Long pieces of scripts without spaces have many
 //! boundaries. The proof needs only the entries: the result of a merge is an entry, and an entry that covers the
-//! boundary contains the end of one character and the start of the next. Byte-level entries can contain parts of both
-//! characters, so parts are looked up too. Only SentencePiece's symbols follow from lead bytes, as here. For other
-//! symbols, text that is not UTF-8 has no boundaries.
+//! boundary contains the end of one character and the start of the next. A byte-level entry can contain only a part of
+//! each of the two characters, so parts of characters are looked up too. Characters are found by their lead bytes here,
+//! which is how only SentencePiece finds its initial symbols. With other initial symbols, text that is not UTF-8 has no
+//! boundaries.
 //!
-//! neighbours.rs collects the pairs of characters that are adjacent in entries; pair_set.rs has the set that is
-//! searched. The set can report a pair that is in no entry. That loses a boundary, which costs time, but never changes
+//! neighbours.rs collects the pairs of characters that are adjacent in entries; pair_set.rs stores the pairs in a set.
+//! The set can report a pair that is in no entry. Such a false hit loses a boundary, which costs time but never changes
 //! ids.
 
 pub(crate) mod char_table;
@@ -74,8 +75,8 @@ impl Boundary {
         }
     }
 
-    /// Returns the next boundary from `end` on, where an ASCII character ends, or the start of the next character that
-    /// is not ASCII.
+    /// Returns the next boundary at or after `end`, the end of an ASCII character; or the start of the next character
+    /// that is not ASCII, if that comes first.
     #[inline]
     fn next_ascii_boundary(&self, text: &[u8], mut end: usize) -> usize {
         let mut left = text[end - 1];
@@ -93,7 +94,7 @@ impl Boundary {
     }
 
     /// Returns a bit for each of the 64 characters from `at` on, set if a boundary is after that character; None if one
-    /// of these or the next character is not ASCII.
+    /// of these 64 characters or the character after them is not ASCII.
     #[inline]
     pub fn ascii_boundaries(&self, text: &[u8], at: usize) -> Option<u64> {
         let chars = text.get(at..)?.first_chunk::<65>()?;

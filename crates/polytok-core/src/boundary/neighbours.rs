@@ -1,12 +1,13 @@
 //! Collects the pairs of units that are adjacent in an entry. All boundaries are found with these pairs.
 //!
-//! A token is an entry. If the units before and after an offset of a text are adjacent in no entry, no token crosses
-//! the offset, so it is a boundary. The units are bytes ([`BytePairs`]) or characters ([`CharPairs`]). An entry of a
-//! byte-level vocabulary can start and end inside of a character, so the parts of characters at its ends are units too.
+//! Every token is an entry. If no entry contains the units before and after an offset as neighbours, no token crosses
+//! the offset, so the offset is a boundary. The units are bytes ([`BytePairs`]) or characters ([`CharPairs`]). An entry
+//! of a byte-level vocabulary can start and end inside of a character, so the parts of characters at its ends are units
+//! too.
 //!
 //! Both collections are exact. Scanners store the pairs of characters in a [`PairSet`](super::pair_set), which can also
-//! report other pairs. Cost: one pass over all entries, and a sort of the pairs that are not ASCII. Twin: `naive_pairs`
-//! in the tests.
+//! report pairs that it does not contain. Cost: one pass over all entries, and a sort of the pairs that are not ASCII.
+//! Twin: `naive_pairs` in the tests.
 
 use super::pair_set::pair;
 use crate::{space_mark, utf8};
@@ -15,9 +16,9 @@ use crate::{space_mark, utf8};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryUnits {
     Bytes,
-    /// Characters, whose lengths follow from their first bytes.
+    /// The units are characters; the first byte of a character decides its length.
     Chars,
-    /// Characters, and the parts of characters with which an entry starts and ends.
+    /// The units are characters, and the parts of characters at the start and end of an entry.
     CharsAndParts,
 }
 
@@ -28,7 +29,7 @@ fn for_each_pair<'a>(entry: &'a [u8], units: EntryUnits, mut take: impl FnMut(&'
         return;
     }
     let unit_len = |rest: &[u8]| if units == EntryUnits::Bytes { 1 } else { utf8::char_len(rest) };
-    // These bytes are the end of a character that starts before the entry.
+    // The leading continuation bytes are the end of a character that starts before the entry.
     let is_end_part = |byte: &&u8| units == EntryUnits::CharsAndParts && utf8::is_continuation(**byte);
     let end_part = entry.iter().take(3).take_while(is_end_part).count();
     let (mut start, mut end) = (0, if end_part > 0 { end_part } else { unit_len(entry) });

@@ -1,18 +1,19 @@
-//! A set of pairs of characters that can report a pair that is not in the set, but never misses a pair that is.
+//! A set of pairs of characters. The set can report a pair that it does not contain, but never misses a pair that it
+//! contains.
 //!
 //! The set is a blocked Bloom filter: the bits of a pair are in one word, so a test is one load. The set has sixteen
-//! bits for each pair. If each pair sets one bit, six in a hundred tests of other pairs are false hits. If each pair
-//! sets three bits, one in a hundred is a false hit, but a test takes more instructions. A false hit loses a boundary,
-//! which costs time but never changes ids.
+//! bits for each pair. If each pair sets one bit, 6 % of the tests of other pairs are false hits. If each pair sets
+//! three bits, 1 % are false hits, but a test takes more instructions. A false hit loses a boundary, which costs time
+//! but never changes ids.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
-/// The number of bits of the set for each pair.
+/// The size of the set in bits, per pair.
 const BITS_PER_PAIR: usize = 16;
 
-/// The positions in the hash of a pair where the numbers of its bits start.
+/// The bit positions in a pair's hash at which the indexes of the pair's bits in a word start.
 const SHIFTS: [u32; 3] = [58, 52, 12];
 
 /// A Bloom filter of pairs of characters. Each pair sets `BITS` bits, one to three.
@@ -60,7 +61,8 @@ pub(crate) fn pair(left: u32, right: u32) -> u64 {
     (left as u64) << 32 | right as u64
 }
 
-/// Returns the number of the word of a pair, before it is reduced to the number of words, and the bits of the pair.
+/// Returns the index of the pair's word, which the caller reduces modulo the number of words, and the bits of the pair
+/// in that word.
 #[inline]
 fn place<const BITS: usize>(pair: u64) -> (usize, u64) {
     let hash = (pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,22 +1,23 @@
 //! The ends and starts of characters that are next to a border between characters in a byte-level entry.
 //!
-//! A byte-level entry can start or end inside of a character, so two characters are tested with each end of the left
-//! one and each start of the right one. For most characters at most one end and start occurs in entries. A byte for
-//! each code point of the basic plane has this: bit n - 1 is set if the last n bytes occur, bit 3 + n if the first n
-//! bytes occur. For code points above the basic plane all ends and starts count as occurring.
+//! A byte-level entry can start or end inside of a character. So two characters are tested with each end of the left
+//! character and each start of the right character. For most characters, at most one end and one start occur in
+//! entries. Each code point of the basic plane has a byte of flags: bit n - 1 is set if the last n bytes of the
+//! character occur, bit 3 + n if the first n bytes occur. For code points above the basic plane all ends and starts
+//! count as occurring.
 
 use super::neighbours::{pack, unpack};
 use crate::table::Table;
 use crate::utf8::{is_continuation, only_char};
 
-/// The number of code points that have a byte.
+/// The number of code points that have a byte of flags.
 const SIZE: usize = 0x1_0000;
 
-/// The table of a byte for each code point; empty if entries consist of whole characters.
+/// The byte of flags of each code point; empty if entries consist of whole characters.
 #[derive(Default)]
 pub struct Sides(pub Table<u8>);
 
-/// A character and its byte in the table.
+/// A character and its byte of flags.
 #[derive(Clone, Copy)]
 pub struct CharUnit {
     /// The bytes of the character as one number.
@@ -43,8 +44,8 @@ impl Sides {
         CharUnit { packed: pack(bytes), len: bytes.len(), flags }
     }
 
-    /// Reports whether `joins` returns true for one of the occurring ends of the left character and one of the
-    /// occurring starts of the right one. Both are numbers whose lowest byte is the first byte.
+    /// Reports whether `joins` returns true for any end of the left character and any start of the right character that
+    /// occur in entries. The end and the start are packed into numbers; the first byte is the lowest.
     #[inline]
     pub fn any(left: CharUnit, right: CharUnit, joins: impl Fn(u32, u32) -> bool) -> bool {
         let (mut ends, starts) = (left.flags & 15, right.flags >> 4);
@@ -79,14 +80,15 @@ fn code(unit: &[u8]) -> Option<usize> {
     }
 }
 
-/// Records the parts next to a border: `left` is the end of a character or a whole one, `right` the start of a
-/// character or a whole one. Bytes that are not a part of any character are ignored, because no text has such bytes.
+/// Records the parts of characters next to a border: `left` is a whole character or the end of a character, `right` is
+/// a whole character or the start of a character. Bytes that are not a part of any character are ignored, because no
+/// text has such bytes.
 fn add_flags(flags: &mut [u8], left: &[u8], right: &[u8]) {
     let is_inside = |byte: &u8| is_continuation(*byte);
     if only_char(left).is_some() {
         set(flags, code(left), 0, 1, left.len() - 1);
     } else if left.iter().all(is_inside) {
-        // Every 64th code point ends with one byte, every 4096th with two.
+        // The last byte of a character repeats at every 64th code point, the last two bytes at every 4096th.
         let low = left.iter().fold(0, |low, &byte| low << 6 | byte as usize & 63);
         set(flags, Some(low), 64usize.pow(left.len() as u32), SIZE, left.len() - 1);
     }

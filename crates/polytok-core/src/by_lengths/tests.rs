@@ -51,7 +51,7 @@ fn variants() -> Vec<(Tokenizer, Tokenizer)> {
     all.into_iter().map(|spec| (Tokenizer::compile(spec.clone()).unwrap(), general(spec))).collect()
 }
 
-/// Adds entries of bytes to the vocabulary, as which unknown characters are encoded.
+/// Adds an entry for each byte to the vocabulary, so that unknown characters are encoded as bytes.
 fn with_bytes(spec: &Spec) -> Spec {
     let mut spec = Spec { unknown: Unknown::Bytes, ..spec.clone() };
     let columns = &mut spec.vocab;

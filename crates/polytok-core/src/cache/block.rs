@@ -1,5 +1,5 @@
-//! A block of pieces that are looked up together. Each step is done for all pieces before the next step, so that the
-//! processor computes keys and fetches cache lines in parallel, which is most of the cost of a lookup.
+//! A block of pieces that are looked up together. Each step runs over all pieces before the next step starts, so that
+//! the processor computes keys and fetches cache lines in parallel. These two steps are most of the cost of a lookup.
 
 use super::short::IDS;
 use super::{Cache, PieceKey};
@@ -13,9 +13,9 @@ pub const BLOCK: usize = 128;
 pub struct BlockPiece {
     /// The first byte.
     pub start: usize,
-    /// The byte after the last byte.
+    /// The offset of the byte after the piece.
     pub end: usize,
-    /// Whether the range is only a part of a piece of the split.
+    /// True if the range is only a part of a piece of the split.
     pub is_part: bool,
 }
 
@@ -53,7 +53,7 @@ impl Block {
         self.count == BLOCK
     }
 
-    /// Lets `fill` write whole pieces into an empty block. Returns the number of pieces.
+    /// Calls `fill`, which writes the ranges of whole pieces, on an empty block. Returns the number of pieces.
     #[inline]
     pub fn fill<E>(&mut self, fill: impl FnOnce(&mut [(u32, u32)]) -> Result<usize, E>) -> Result<usize, E> {
         self.count = fill(&mut self.ranges)?.min(BLOCK);
@@ -80,8 +80,8 @@ impl Block {
         BlockPiece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
     }
 
-    /// Computes the keys of all pieces and prefetches their cache lines. `parts_differ` says whether parts can have
-    /// other ids than whole pieces.
+    /// Computes the keys of all pieces and prefetches their cache lines. `parts_differ` is true if a part can have
+    /// other ids than a whole piece with the same bytes.
     #[inline]
     pub fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
         let pieces = self.ranges.iter().zip(&self.are_parts).take(self.count);

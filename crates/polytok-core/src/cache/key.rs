@@ -15,13 +15,14 @@ const BYTES: [u128; KEY + 2] = {
     bytes
 };
 
-/// The lower bits of the highest byte, which hold the length, or 0 if the piece is too long.
+/// The bits that hold the length of the piece, or 0 if the piece is too long: the low bits of the highest byte.
 const FLAG: u64 = 1 << 60;
 const LEN: u64 = 15 << 56;
 
 /// The key of a piece: its bytes, length and a flag. In the cache of pieces, the flag is set for a part of a longer
-/// piece, because a part has other ids if the vocabulary takes whole pieces without merging. In the cache of words, the
-/// flag says whether U+2581 precedes the word. The three highest bits are free for the number of ids of an entry.
+/// piece, because a part can have other ids if the vocabulary encodes a piece that is an entry without merging. In the
+/// cache of words, the flag says whether U+2581 precedes the word. The three highest bits are free for the number of
+/// ids of an entry.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 #[repr(C, align(16))]
 pub struct PieceKey {
@@ -41,15 +42,15 @@ impl PieceKey {
     /// The key that no piece has.
     pub(crate) const NONE: PieceKey = PieceKey { low: 0, high: 0 };
 
-    /// Returns the key of `text[start..end]`. The key of a range that is too long is not short.
+    /// Returns the key of `text[start..end]`. If the range is too long for a key, `is_short` is false for the result.
     #[inline]
     pub fn new(text: &[u8], start: usize, end: usize, flag: bool) -> PieceKey {
         let window = match text.get(start..).and_then(<[u8]>::first_chunk) {
             Some(&window) => u128::from_le_bytes(window),
             None => window_at_end(text, start),
         };
-        // The bytes after the piece are masked out. The length is not a branch, because the processor could not predict
-        // it.
+        // The bytes after the piece are masked out. The code does not branch on the length, because the processor could
+        // not predict the branch.
         let len = (end - start).min(KEY + 1);
         let bytes = window & BYTES[len];
         let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN | if flag { FLAG } else { 0 };
@@ -72,11 +73,11 @@ impl PieceKey {
     #[inline]
     pub fn sortable(self) -> u128 {
         let bytes = (self.high & !(FLAG | LEN)) as u128;
-        // The length, which distinguishes `a` from `a\0`, takes the position of the sixteenth byte.
+        // The length distinguishes `a` from `a\0` and is stored in the sixteenth byte.
         (bytes << 64 | self.low as u128).swap_bytes() | (self.high >> 56 & 15) as u128
     }
 
-    /// Returns the bytes of the piece at the start of an array, and their number.
+    /// Returns an array that starts with the bytes of the piece, and the length of the piece.
     #[inline]
     pub fn spelled(self) -> ([u8; KEY + 1], usize) {
         ((((self.high as u128) << 64) | self.low as u128).to_le_bytes(), (self.high >> 56 & 15) as usize)
@@ -101,7 +102,7 @@ pub(super) fn fold(one: u64, other: u64) -> u32 {
     ((product as u64) ^ (product >> 64) as u64) as u32
 }
 
-/// Returns the window at the end of a text, which has fewer than sixteen bytes left; zeros follow them.
+/// Returns the last bytes of a text, which are fewer than sixteen, as a window padded with zeros.
 #[cold]
 fn window_at_end(text: &[u8], start: usize) -> u128 {
     let mut window = [0; 16];

@@ -1,13 +1,13 @@
 //! A bounded cache from the bytes of a piece to its ids. Each thread that encodes has its own cache.
 //!
-//! Pieces repeat: in ordinary text nine of ten pieces were seen before. A short piece with few ids takes 32 bytes, its
-//! key and ids adjacent, so that a lookup reads one cache line. A longer piece (16 to 32 bytes, or 5 to 7 ids) takes 64
-//! bytes. Both kinds are in tables of two-way sets (`sets`): a new entry replaces the older of two, entries are not
-//! chained, and a lookup is two comparisons. Pieces that are too long for both tables, up to 1 KB of text, are records
-//! of variable length (`records`). Tables start small, so that a short text does not pay for big tables, and double
-//! while pieces are inserted, up to the limit. After some thousand insertions, the vocabulary's entries whose bytes
-//! encode to their own id are inserted too, because many pieces that were not seen yet are entries. A lookup returns
-//! either the inserted ids or nothing; with a limit of 0 nothing is cached.
+//! Pieces repeat: in ordinary text, nine of ten pieces have occurred before. A short piece with few ids takes 32 bytes,
+//! its key and ids adjacent, so that a lookup reads one cache line. A longer piece (16 to 32 bytes, or 5 to 7 ids)
+//! takes 64 bytes. Short and long pieces are in tables of two-way sets (`sets`): a new entry replaces the older of two
+//! entries, entries are not chained, and a lookup makes two comparisons. Pieces that are too long for both tables, up
+//! to 1 KB of text, are records of variable length (`records`). Tables start small, so that a short text does not pay
+//! for big tables, and double while pieces are inserted, up to the limit. After some thousand insertions, the
+//! vocabulary's entries whose bytes encode to their own id are inserted too, because many pieces that were not seen yet
+//! are entries. A lookup returns either the inserted ids or nothing; with a limit of 0 nothing is cached.
 
 mod block;
 mod key;
@@ -36,17 +36,17 @@ pub struct Cache {
     short: Sets<ShortEntry>,
     long: Sets<LongEntry>,
     records: Records,
-    /// A bit, selected by its hash, for each short piece that has too many ids for `short`. Empty until such a piece is
-    /// inserted.
+    /// A bit for each short piece that has too many ids for `short`; the hash of the piece selects the bit. Empty until
+    /// such a piece is inserted.
     many: Vec<u64>,
     /// Whether `add_entries` was called.
     has_entries: bool,
 }
 
-/// The number of bits for short pieces of many ids. Only a few bits are set.
+/// The number of bits in `many`. Only a few bits are set.
 const MANY: usize = 1 << 16;
 
-/// The entries of a vocabulary are added after one insertion per this number of entries.
+/// The entries of a vocabulary are added after a number of insertions: the number of entries divided by this number.
 const ENTRIES_PER_PIECE: usize = 16;
 
 impl Default for Cache {
@@ -104,16 +104,16 @@ impl Cache {
         }
     }
 
-    /// Reports whether a short piece can be in another table. This is rarely the case, and reading that table would
-    /// cost a cache miss.
+    /// Reports whether a short piece can be in another table. A short piece is rarely in another table, and reading
+    /// that table would cost a cache miss.
     #[inline]
     fn may_have_many(&self, key: PieceKey) -> bool {
         let bit = key.hash() as usize % MANY;
         self.many.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    /// Inserts the ids of a piece. When it is worth it, also inserts all of a vocabulary's `count` entries that encode
-    /// to their own id.
+    /// Inserts the ids of a piece. Also inserts the vocabulary's `count` entries that encode to their own id, once
+    /// enough pieces were inserted for this to pay.
     #[inline]
     pub fn remember<E: Iterator<Item = (impl AsRef<[u8]>, TokenId)>>(
         &mut self,
@@ -131,8 +131,8 @@ impl Cache {
         }
     }
 
-    /// Reports whether inserting `count` entries is worth it: after so many insertions, more will follow, and many of
-    /// them are entries.
+    /// Reports whether inserting `count` entries pays: after enough insertions, more will follow, and many of the
+    /// pieces are entries.
     #[inline]
     fn entries_pay(&self, count: usize) -> bool {
         !self.has_entries && self.short.insertions() >= count / ENTRIES_PER_PIECE && self.short.has_room_for(count)

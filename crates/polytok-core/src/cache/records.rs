@@ -1,8 +1,8 @@
 //! Records of variable length, for pieces that are too long for an entry or have too many ids, and their ids.
 //!
-//! Records are written one directly after another into one buffer. A table of two-way sets maps a hash of 64 bits to
-//! the start of a record; the record is then compared in full. When the buffer is full, all records are removed: most
-//! of these pieces are either deep indentation, which soon repeats, or rare words and sentences, which hardly repeat.
+//! Records are adjacent in one buffer. A table of two-way sets maps a hash of 64 bits to the start of a record; the
+//! record is then compared in full. When the buffer is full, all records are removed: most pieces of this length are
+//! either deep indentation, which soon repeats, or rare words and sentences, which hardly repeat.
 
 use super::sets::{CacheEntry, Sets};
 use crate::hash::hash_bytes;
@@ -20,7 +20,7 @@ pub(super) struct Records {
     /// The records. A record consists of its head, the number of its ids, its text, zeros up to the next word, and its
     /// ids.
     words: Vec<u32>,
-    /// The largest number of words.
+    /// The largest number of words in the buffer.
     max_words: usize,
 }
 
@@ -77,7 +77,7 @@ impl Records {
         ids.get(..count as usize).filter(|_| is_it).map(TokenId::slice_of)
     }
 
-    /// Inserts the ids of a piece that has no record, if they fit into the limit.
+    /// Inserts the ids of a piece that has no record, if the record fits into the limit.
     pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[TokenId]) {
         let words_needed = 2 + piece.len().div_ceil(4) + ids.len();
         let Some(hash) = hash(piece, is_part).filter(|_| words_needed <= self.max_words && !ids.is_empty()) else {
@@ -136,8 +136,8 @@ fn hash(piece: &[u8], is_part: bool) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The bytes of a text can look like a record. If these bytes are at the start of a removed record, they must not
-    /// be read as a record.
+    /// The bytes of a text can look like a record. Such bytes must not be read as a record if they are at the offset
+    /// where a removed record started.
     #[test]
     fn a_text_is_not_read_as_a_record() {
         let (piece, ids, limit) = ([b'a'; 40], [1, 2, 3].map(TokenId), 1 << 14);
@@ -148,7 +148,7 @@ mod tests {
         let at = records.words.len();
         records.insert(&piece, false, &ids);
         assert_eq!(records.get(&piece, false), Some(&ids[..]));
-        // The ids are so many that all earlier records are removed; the text follows the two words of the head.
+        // This record has enough ids that all earlier records are removed; its text follows the two words of its head.
         let text = [&vec![0; at - 2], &forged.words[..]].concat();
         records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.max_words - text.len() - 2]);
         assert!(records.words[at..].starts_with(&forged.words));

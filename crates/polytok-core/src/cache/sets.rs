@@ -1,8 +1,8 @@
-//! A table of two-way sets, which all caches use. It doubles while entries are inserted, up to a limit.
+//! A table of two-way sets, which all caches use. The table doubles while entries are inserted, up to a limit.
 //!
 //! A set has a newer and an older entry, in one or two cache lines. An inserted entry replaces the older one. The table
 //! is doubled when the number of insertions reaches the number of sets, so hardly any entry is lost until the limit is
-//! reached. Entries that are known in advance are added together, as the oldest entries. The type of the entries
+//! reached. Entries that are known in advance are added in one call, as the oldest entries. The type of the entries
 //! ([`CacheEntry`]) defines their contents and their keys.
 
 use crate::huge;
@@ -36,7 +36,7 @@ struct Set<E>([E; 2]);
 
 #[derive(Debug)]
 pub(crate) struct Sets<E> {
-    /// The sets. Their number is a power of two, or 0.
+    /// The sets. The sets; the number of sets is a power of two, or 0.
     sets: Vec<Set<E>>,
     /// The largest number of sets.
     max_sets: usize,
@@ -56,8 +56,8 @@ impl<E: CacheEntry> Sets<E> {
         self.sets.capacity() * size_of::<Set<E>>()
     }
 
-    /// Returns the only entry that can have the key. The code does not branch on which of the two entries that is,
-    /// because the processor could not predict it.
+    /// Returns the only entry that can have the key. The code does not branch on which of the two entries it returns,
+    /// because the processor could not predict the branch.
     #[inline]
     pub(crate) fn candidate(&self, hash: u32, key: &E::Key) -> Option<&E> {
         let Set(entries) = self.sets.get(self.place(hash))?;
@@ -95,15 +95,15 @@ impl<E: CacheEntry> Sets<E> {
     }
 
     /// Adds at most `count` entries as if they had been inserted before all other entries. The table can already
-    /// contain some of them.
+    /// contain some of these entries.
     pub(super) fn add_older(&mut self, count: usize, mut older: impl Iterator<Item = E>) {
         let before = std::mem::take(&mut self.sets);
         let room = (self.insertions + count).next_power_of_two().max(before.len()).min(self.max_sets);
-        // Many of them are never looked up, so losing some is better than a larger table.
+        // Many of these entries are never looked up, so losing some of them is better than a larger table.
         self.insertions += count / 2;
         self.sets = huge::with_capacity(room);
         self.sets.resize(room, Set([E::EMPTY; 2]));
-        // Their cache lines are prefetched in blocks, as those of pieces are.
+        // The cache lines of the new entries are prefetched block by block, as the cache lines of pieces are.
         let mut block = Vec::with_capacity(INSERT_BATCH_LEN);
         loop {
             block.extend(older.by_ref().take(INSERT_BATCH_LEN));
@@ -129,7 +129,7 @@ impl<E: CacheEntry> Sets<E> {
         }
     }
 
-    /// Doubles the number of sets. An entry stays in its set, or moves to the set whose index is higher by the old
+    /// Doubles the number of sets. Each entry keeps its index or moves to the set whose index is higher by the old
     /// number of sets.
     #[cold]
     fn grow(&mut self) {

@@ -7,7 +7,7 @@ use crate::token_id::TokenId;
 /// The highest number of ids of an entry.
 pub const IDS: usize = 4;
 
-/// The position of the count in the high half of the key.
+/// The bit position of the number of ids in the high half of the key.
 const COUNT_SHIFT: u32 = 61;
 
 /// A piece and its ids. The highest bits of the key hold the number of ids; 0 means that the entry is empty.

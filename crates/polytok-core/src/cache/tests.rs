@@ -78,7 +78,7 @@ fn vocabulary_entries_are_older_than_pieces() {
     assert!((600..5000).filter(|&i| found(i).is_some()).count() > 3600);
 }
 
-/// Generates pieces whose lengths are near the limits of keys. They differ in one byte or in their length only.
+/// Generates pieces whose lengths are near the limits of keys. The pieces differ only in one byte or in their length.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40, 1023, 1024, 1025]);
     (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255]))
@@ -89,7 +89,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-/// Generates a few ids, or as many ids as a sentence has.
+/// Generates a few ids, or the ids of a whole sentence.
 fn ids() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![3 => prop::collection::vec(any::<u32>(), 0..10), 1 => prop::collection::vec(any::<u32>(), 10..60)]
 }

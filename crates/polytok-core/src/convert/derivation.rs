@@ -1,4 +1,4 @@
-//! Derives for each row of a vocabulary how byte-pair merging makes it: the pair of its last merge.
+//! Finds, for each row of a vocabulary, the last merge with which byte-pair merging makes the row.
 //!
 //! The text of each row is merged on its own. If the result is the single symbol of the row, the pair that was merged
 //! last is the row's derivation, and *no other pair ever makes this row in any text*. The reason: while a text is
@@ -22,7 +22,7 @@ use crate::spec::{Line, Priority, Symbols};
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Reach;
 
-/// The half of a pair that is not a row: a character that occurs only inside of pieces (SentencePiece).
+/// The value of a half that is not a row: a character that occurs only inside of pieces (SentencePiece).
 pub const NO_ROW: u32 = u32::MAX;
 
 /// The way in which a row is made.
@@ -39,7 +39,7 @@ pub enum How {
     Reserved = 3,
 }
 
-/// The derivations, column by column. Halves are ids, or [`NO_ROW`] if a half is not a row.
+/// The derivations of all rows, as columns. Halves are ids, or [`NO_ROW`] if a half is not a row.
 #[derive(Debug, Default)]
 pub struct Derivations {
     /// The id of each left half.
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_row_that_its_own_parts_prevent_is_never_made() {
         use Kind::Normal;
-        // `b c` merges first, and `a bc` is not an entry that makes `abc`: only `ab c` would be.
+        // `b c` merges first, so `abc` is never made: the only listed pair that makes `abc` is `ab c`.
         let rows = [("a", Normal), ("b", Normal), ("c", Normal), ("d", Normal), ("bcd", Normal), ("bc", Normal)];
         assert_eq!(by_rank(&rows)[4], (How::Merged as u8, 5, 3)); // a later row makes an earlier one
         let merges = vec![[0, 1, 3], [3, 2, 4]];

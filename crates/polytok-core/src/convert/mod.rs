@@ -1,3 +1,3 @@
-//! Facts about a vocabulary that conversions between kinds of BPE need, computed once for all rows.
+//! Computes the facts about the rows of a vocabulary that conversions between kinds of BPE need.
 
 pub mod derivation;

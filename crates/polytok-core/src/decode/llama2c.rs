@@ -7,7 +7,7 @@ use crate::token_id::TokenId;
 /// The id of llama2.c's beginning-of-sequence token, which is fixed.
 const BOS: TokenId = TokenId(1);
 
-/// Appends a piece. The start of a sequence is treated as after BOS, and a BOS there prints nothing.
+/// Appends a piece. The first id is decoded as if BOS preceded it, and a BOS as the first id prints nothing.
 pub(super) fn push(piece: &[u8], id: TokenId, last_id: &mut Option<TokenId>, out: &mut Vec<u8>) {
     let last_id = last_id.replace(id);
     if last_id.is_none() && id == BOS {

@@ -30,7 +30,7 @@ pub(super) struct LlamaCppDecoder {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LlamaCppState {
     has_first_token: bool,
-    /// The bytes that each pass holds back.
+    /// The bytes that each of the passes holds back.
     held: [Vec<u8>; 3],
     /// The memory for the output of a pass.
     buffer: Vec<u8>,
@@ -102,7 +102,8 @@ fn push_byte(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut V
         out.extend_from_slice(replacement);
         held.clear();
     } else if !rules.iter().any(|(pattern, _)| pattern.starts_with(held)) {
-        // A pattern starts with a space, so among the held bytes only the last one can start another match.
+        // A pattern starts with a space and has another space only at its end, so of the held bytes only the last byte
+        // can start another match.
         held.pop();
         out.append(held);
         if byte == b' ' { held.push(byte) } else { out.push(byte) }
@@ -124,10 +125,10 @@ fn row_text(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> V
     }
 }
 
-/// Returns the text of a byte-level row that has characters outside of GPT-2's table: each such character prints a
-/// report (`llama_decode_text`). Such rows are of kind Unused. Other Unused rows have only characters of the table and
-/// print nothing. A row with more than `MAX_REPORTS` such characters prints nothing, because the length of the reports
-/// grows with the square of the row's length.
+/// Returns the text of a byte-level row that has characters outside of GPT-2's table: for each such character,
+/// llama.cpp prints a report of the unknown byte (`llama_decode_text`). Only rows of kind Unused have such characters.
+/// An Unused row without such characters prints nothing. A row with more than `MAX_REPORTS` such characters prints
+/// nothing, because the length of the reports grows with the square of the row's length.
 fn unknown_byte_reports(piece: &[u8]) -> Vec<u8> {
     let is_byte = |c: &char| byte_of(*c).is_some();
     let text = String::from_utf8_lossy(piece);

@@ -180,7 +180,8 @@ impl Decoder {
         }
     }
 
-    /// Skips a special token. For llama.cpp's rule about the first token, a skipped token counts.
+    /// Skips a special token. llama.cpp strips a space from the first token only, and a skipped token counts as the
+    /// first token.
     fn skip(&self, state: &mut DecodeState) {
         if let DecodeRules::LlamaCpp(rules) = &self.rules {
             rules.skip(&mut state.llama_cpp);

@@ -1,4 +1,4 @@
-//! The text that each row prints inside of a sequence, stored so that appending it takes one read of memory.
+//! Stores the text that each row prints inside of a sequence, so that appending a text takes one read of memory.
 //!
 //! In every family most rows always print the same text once the decoder is *settled*: the start of the text is
 //! complete, and no bytes are held back. `append_run` decodes a run of such ids. An id whose text depends on other ids
@@ -17,7 +17,7 @@ pub(super) enum Settled<'a> {
     Text(Cow<'a, [u8]>),
     /// The row adds this byte to a run of bytes.
     Byte(u8),
-    /// The output depends on the state, so the rules decide.
+    /// The output depends on the state, so the rules of the family decode the row.
     Depends,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct RowTexts {
     long_texts: Vec<Box<[u8]>>,
 }
 
-/// A text, followed in the last byte by its length or by one of the marks LONG, BYTE and DEPENDS.
+/// A text, with its length or one of the marks LONG, BYTE and DEPENDS in the last byte.
 type TextSlot = [u8; SLOT];
 const SLOT: usize = 16;
 /// The mark of a text that is too long for a slot.
@@ -140,7 +140,7 @@ impl RowTexts {
     }
 }
 
-/// Returns a slot with a number and a mark.
+/// Returns a slot that contains a number and a mark.
 fn marked_slot(number: u64, mark: u8) -> TextSlot {
     let mut slot = [0; SLOT];
     slot[..8].copy_from_slice(&number.to_le_bytes());

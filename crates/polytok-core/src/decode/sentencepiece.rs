@@ -13,7 +13,7 @@ use crate::utf8;
 use crate::vocab::dictionary::Rows;
 use crate::vocab::{Row, Vocab};
 
-/// U+FFFD, the replacement of an invalid byte.
+/// The replacement of an invalid byte, U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The compiled rules.
@@ -47,7 +47,7 @@ pub(super) struct SentencePieceState {
     /// The bytes of byte pieces that are not a complete character yet.
     pending_bytes: Vec<u8>,
     has_text: bool,
-    /// True if the previous piece lost its space and no other piece can lose one.
+    /// True if a space was removed from the previous piece, and no space can be removed from later pieces.
     was_stripped: bool,
     /// The output that the denormalizer has not processed yet.
     held: Vec<u8>,
@@ -89,7 +89,7 @@ impl SentencePieceDecoder {
     }
 
     /// Returns the buffer to which texts of rows can be appended unchanged; None at the start of the text or if bytes
-    /// are pending_bytes.
+    /// are pending.
     #[inline]
     pub fn settled_output<'a>(
         &self,
@@ -135,7 +135,7 @@ impl SentencePieceDecoder {
             return;
         }
         flush_characters(state, out, true);
-        // After a space was stripped no other space is, even if the next pieces print nothing.
+        // After one space was removed, no other space is removed, even if the next pieces print nothing.
         state.has_text |= std::mem::take(&mut state.was_stripped);
         let is_at_start = !state.has_text;
         match self.outputs[row.index()] {
@@ -155,8 +155,8 @@ impl SentencePieceDecoder {
 
 /// Returns the kind of output of each row.
 fn row_outputs(vocab: &Vocab, line: Line) -> Result<Vec<RowOutput>> {
-    // SentencePiece 0.2.1 looks up the text of an id's piece again, and finds a reserved row before another row with
-    // the same text.
+    // SentencePiece 0.2.1 looks up the text of an id's piece again, and prefers a reserved row to another row with the
+    // same text.
     let reserved_rows = match line {
         Line::V0_2_1 => Some(Rows::reserved(vocab)?),
         Line::V0_2_3 => None,
@@ -183,8 +183,8 @@ fn append(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// Moves complete characters from the pending_bytes bytes to the output, with U+FFFD for each byte that cannot be part
-/// of a character. The start of a character stays pending_bytes, unless this is the end of the run.
+/// Moves complete characters from the pending bytes to the output, with U+FFFD for each byte that cannot be part of a
+/// character. An incomplete character stays pending, unless the run of bytes ends here.
 fn flush_characters(state: &mut SentencePieceState, out: &mut Vec<u8>, is_end: bool) {
     let mut at = 0;
     while at < state.pending_bytes.len() {

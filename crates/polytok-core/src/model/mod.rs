@@ -30,7 +30,7 @@ use whole::{LookupUnit, Whole};
 use word_level::WordLevel;
 use wordpiece::WordPiece;
 
-/// A compiled model. A route shares the model that it builds its own tables for.
+/// A compiled model. The model is shared with a route, which builds its own tables from the model.
 pub(crate) enum CompiledModel {
     Bpe(Arc<Bpe>),
     Unigram(Arc<Unigram>),
@@ -42,7 +42,7 @@ pub(crate) enum CompiledModel {
     Plamo2(Plamo2),
 }
 
-/// Entries that encode to their own id as pieces, with these ids.
+/// The bytes and ids of entries that encode to their own id when they are pieces.
 pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, TokenId)> + 'v>;
 
 /// The memory of models.
@@ -185,7 +185,7 @@ impl CompiledModel {
         matches!(self, CompiledModel::Bpe(bpe) if bpe.takes_whole_pieces())
     }
 
-    /// Reports whether a piece at byte `at` has other ids than elsewhere in the text.
+    /// Reports whether a piece at byte `at` can have other ids than an equal piece elsewhere in the text.
     #[inline]
     pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
         matches!(self, CompiledModel::Bpe(bpe) if bpe.depends_on_place(piece, at))
@@ -202,7 +202,7 @@ impl CompiledModel {
         if let CompiledModel::Bpe(bpe) = self { bpe.byte_ids().map(|ids| ids.to_vec()) } else { None }
     }
 
-    /// Reports whether an unknown token prints the unknown text, and not its entry.
+    /// Reports whether an unknown token prints the unknown text instead of the text of its entry.
     pub fn spells_unknown(&self) -> bool {
         matches!(self, CompiledModel::Unigram(_) | CompiledModel::WideUnigram(_))
     }
@@ -212,8 +212,8 @@ impl CompiledModel {
         matches!(self, CompiledModel::WideUnigram(unigram) if unigram.falls_back(text))
     }
 
-    /// Returns the entries that encode to their own id wherever they are pieces, the rarest first; None if they are not
-    /// known.
+    /// Returns the entries that encode to their own id wherever they are pieces, the rarest first; None if these
+    /// entries are not known.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
         match self {
             CompiledModel::Bpe(bpe) => Some(Box::new(bpe.own_entries()?)),
@@ -222,7 +222,7 @@ impl CompiledModel {
         }
     }
 
-    /// Returns the SentencePiece Unigram model; if the model is another, an error that names the operation `what`.
+    /// Returns the SentencePiece Unigram model; for any other model, returns an error that names the operation `what`.
     pub fn unigram(&self, what: &str) -> Result<&Unigram> {
         match self {
             CompiledModel::Unigram(unigram) => Ok(unigram),

@@ -2,13 +2,13 @@
 //!
 //! Reference: llama.cpp's `llm_tokenizer_plamo2::encode`. Scores are integers, in ten-thousandths. At each character
 //! the reference tries the entries that match from the longest to the shortest, and then the character as unknown, at a
-//! fixed cost; of equal sums it keeps the first. Two rules of its table are followed: an entry with the score of an
-//! unknown character ends the list, and an entry with a very low score is left out. Entries of kind Byte are not used;
-//! of equal entries, the last is. A U+FEFF at the start of the text is skipped.
+//! fixed cost; of equal sums the reference keeps the first. Two rules of its table are followed: an entry with the
+//! score of an unknown character ends the list, and an entry with a very low score is left out. Entries of kind Byte
+//! are not used; of equal entries, the last entry is used. A U+FEFF at the start of the text is skipped.
 //!
-//! Invariant: the cost of an offset is final before an earlier offset is processed. Cost: a trie walk for each
-//! character, so the length of the text times the longest entry; 16 bytes of memory for each byte of text. Twin:
-//! `plamo2` in python/polytok/reference/llama_cpp_models.py.
+//! Invariant: the cost of an offset is final before an earlier offset is processed. Cost: one trie walk for each
+//! character, at most the length of the text times the length of the longest entry; 16 bytes of memory for each byte of
+//! text. Twin: `plamo2` in python/polytok/reference/llama_cpp_models.py.
 
 use crate::error::Result;
 use crate::native::Tables;
@@ -19,7 +19,7 @@ use crate::trie::Trie;
 use crate::utf8::char_len;
 use crate::vocab::{Row, Vocab};
 
-/// The score up to which entries are left out.
+/// The largest score of entries that are left out.
 const INVALID: i32 = -20_000_000;
 
 /// The score of an unknown character.
@@ -28,7 +28,7 @@ const UNKNOWN_SCORE: i32 = -10_000_000;
 /// The cost of an offset from which no segmentation reaches the end of the text.
 const UNREACHED: i64 = 1 << 60;
 
-/// The largest length of the scratch's buffers that is kept after a call.
+/// The largest capacity of the scratch buffers that is kept after a call.
 const KEPT: usize = 1 << 20;
 
 /// A compiled PLaMo-2 model.
@@ -115,8 +115,8 @@ impl Plamo2 {
         };
         let mut best = TextPosition { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 };
         let mut ends_list = false;
-        // The trie finds the shortest entry first, the reverse of the reference's order. So of equal sums the later one
-        // wins, and an entry that ends the list discards the entries before it.
+        // The trie finds the shortest entry first, the reverse of the reference's order. So of equal sums the later sum
+        // wins, and an entry that ends the reference's list discards the entries that the trie found before.
         self.trie.prefixes(text, |len, entry| {
             let (id, score) = self.entries[entry as usize];
             if score <= INVALID || places[len].cost == UNREACHED {

@@ -1,4 +1,4 @@
-//! BPEDecoder: replaces the suffix of words by a space, and removes it from the last token.
+//! BPEDecoder: replaces the word suffix in each token by a space, and removes the suffix from the last token.
 //!
 //! Whether a token is the last is known only at the end, so each token is held back until the next token. An empty
 //! suffix matches between all characters, as in `str::replace`.

@@ -1,8 +1,9 @@
 //! ByteFallback: replaces a run of tokens `<0xHH>` by the text of their bytes, or by one U+FFFD for each byte if the
 //! bytes are not UTF-8.
 //!
-//! A run is decoded as a whole, so it is held back until the next token. A token is a byte if it has six bytes and Rust
-//! parses its digits as a number, which includes `<0x+F>`. A token of more than six bytes passes unchanged.
+//! A run is decoded as a whole, so it is held back until the next token. A token represents a byte if the token has six
+//! bytes and Rust parses the two bytes after `<0x` as a number; so `<0x+F>` represents a byte too. A longer token
+//! passes unchanged.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};

@@ -1,7 +1,8 @@
 //! ByteLevel: converts the characters of GPT-2's table to bytes, and joins all tokens to one.
 //!
-//! A token with any other character is written as its own UTF-8. At the end of the chain the bytes are the output. If
-//! other steps follow, bytes that are not UTF-8 are replaced by U+FFFD, and the start of a character is held back.
+//! A token with a character that is not in the table is written unchanged, as UTF-8. At the end of the chain the bytes
+//! are the output. If other steps follow, bytes that are not UTF-8 are replaced by U+FFFD, and an incomplete character
+//! at the end is held back.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
@@ -53,7 +54,7 @@ fn bytes_of(token: &[u8]) -> Vec<u8> {
     std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
 }
 
-/// Writes all bytes except the start of a character at the end.
+/// Writes all bytes except an incomplete character at the end.
 fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
     let held_len = match bytes.utf8_chunks().last() {
         Some(chunk) if can_continue(chunk.invalid()) => chunk.invalid().len(),

@@ -1,6 +1,6 @@
 //! The cleanup of English punctuation that WordPiece and CTC share.
 
-/// The texts that are replaced and their replacements, in the order in which they are applied.
+/// The texts to replace, each with its replacement, in the order of application.
 const REPLACEMENTS: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),

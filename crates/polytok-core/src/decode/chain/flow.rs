@@ -1,7 +1,7 @@
 //! The tokens that pass between steps: their text, and the end of each complete token.
 //!
-//! The last token can be incomplete: its text continues in a later call. So the single token of Fuse reaches the next
-//! steps before it is complete.
+//! The last token can be incomplete: its text continues in a later call. So the single token that Fuse writes reaches
+//! the later steps before the token is complete.
 
 /// Tokens between two steps.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Flow {
         self.max_len = max_len;
     }
 
-    /// Reports whether bytes were dropped because they did not fit.
+    /// Reports whether the flow dropped bytes because its largest length was reached.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -66,7 +66,7 @@ impl Flow {
         &self.text
     }
 
-    /// Returns the text of each token with a flag that is true if the token is complete. Only the last can be
+    /// Returns the text of each token with a flag that is true if the token is complete. Only the last token can be
     /// incomplete.
     pub fn parts(&self) -> impl Iterator<Item = (&[u8], bool)> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());

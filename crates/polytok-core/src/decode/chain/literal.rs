@@ -1,14 +1,15 @@
 //! Replaces a literal text in a text that comes in parts.
 //!
-//! Matches are leftmost and do not overlap. Only the start of a possible match is held back. It is always a prefix of
-//! the pattern, so only its length is stored (Knuth, Morris and Pratt). Cost: linear, whatever the pattern.
+//! Matches are leftmost and do not overlap. Only the start of a possible match is held back. The held-back text is
+//! always a prefix of the pattern, so only its length is stored (Knuth, Morris and Pratt). Cost: linear in the text,
+//! for every pattern.
 
 use super::flow::Flow;
 use crate::utf8::is_start;
 
 pub(super) struct Literal {
     pattern: Vec<u8>,
-    /// For each prefix of the pattern, the length of the longest shorter prefix that it ends with.
+    /// The length, for each prefix of the pattern, of the longest shorter prefix with which that prefix ends.
     borders: Vec<usize>,
 }
 

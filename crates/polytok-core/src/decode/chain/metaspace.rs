@@ -1,5 +1,5 @@
-//! Metaspace: replaces the mark by a space. In the first token the mark is removed, unless the scheme never inserts a
-//! mark before a text.
+//! Metaspace: replaces the mark by a space. In the first token the mark is removed instead, unless the scheme never
+//! inserts a mark before a text.
 
 use super::flow::Flow;
 use super::literal::Literal;

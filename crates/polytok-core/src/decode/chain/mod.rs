@@ -1,15 +1,15 @@
 //! Hugging Face's decoders: ids are converted to tokens, and a chain of steps rewrites the list of tokens to a text.
 //!
-//! Reference: `decode` of tokenizers 0.23. The text of an id is the text of its added token, or else of its row. An
-//! unknown id is skipped. Without a chain, tokens are joined with spaces. Each step is a state machine that accepts its
-//! input in parts ([`ChainStep`]), so decoding in parts cannot differ from decoding a whole sequence. A step holds
-//! back text that can still change. The whole text is held back only if a regular expression, a WordPiece cleanup or a
-//! CTC comes after a Fuse.
+//! Reference: `decode` of tokenizers 0.23. The text of an id is the text of the added token with this id or, without
+//! such a token, the text of the row. An unknown id is skipped. Without a chain, tokens are joined with spaces. Each
+//! step is a state machine that accepts its input in parts ([`ChainStep`]), so decoding in parts cannot differ from
+//! decoding a whole sequence. A step holds back text that can still change. The whole text is held back only if a
+//! regular expression, a WordPiece cleanup or a CTC comes after a Fuse.
 //!
-//! A chain is *settled* when no step has a run of bytes and the start of the text is stripped. In a settled chain the
-//! text of most rows does not depend on their neighbours, so it is computed once for each row. If no step after
-//! ByteFallback changes settled text (as in Llama's chain), rows of bytes need no steps either. Cost: linear; each row
-//! whose text depends on its neighbours costs a pass through all steps.
+//! A chain is *settled* when no step holds back a run of bytes and the start of the text is already stripped. In a
+//! settled chain the text of most rows does not depend on their neighbours, so it is computed once for each row. If no
+//! step after ByteFallback changes text in a settled chain (as in Llama's chain), byte rows are decoded without running
+//! the steps too. Cost: linear; each row whose text depends on its neighbours costs a pass through all steps.
 
 mod bpe;
 mod byte_fallback;
@@ -66,8 +66,8 @@ impl ChainState {
     }
 }
 
-/// Returns the largest number of bytes that the stored texts of a vocabulary can have; the steps decode rows that do
-/// not fit.
+/// Returns the largest total size, in bytes, of the stored texts of a vocabulary; the steps decode the rows whose texts
+/// are not stored.
 pub fn max_text_bytes(vocab: &Vocab) -> usize {
     (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20)
 }
@@ -163,7 +163,7 @@ impl DecodeChain {
         state.input.clear();
     }
 
-    /// Sends the input through all steps; `is_last` if no input follows.
+    /// Sends the input through all steps; `is_last` is true if no input follows.
     fn run(&self, state: &mut ChainState, is_last: bool, out: &mut Vec<u8>) -> Result<()> {
         let ChainState { steps, input, output, .. } = state;
         let held_len = steps.iter().map(|state| state.held.len() + state.run.len()).sum::<usize>();
@@ -198,7 +198,7 @@ fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: TokenId, byte_le
     }
     let row = vocab.row(id)?;
     let bytes = vocab.bytes(row);
-    // A row of kind Unused has characters that GPT-2's table does not have, so it is text, not bytes.
+    // A row of kind Unused has characters that are not in GPT-2's table, so the row is text, not bytes.
     Some(match byte_level && vocab.kind(row) != Kind::Unused {
         true => to_text(bytes).into_bytes().into(),
         false => to_valid_utf8(bytes),

@@ -17,7 +17,7 @@ pub(super) trait ChainStep: Send + Sync {
     }
 
     /// Returns the output for a token in a settled state, if the output depends only on the token and the state stays
-    /// settled. With `is_part` the input is a part of a token that never ends.
+    /// settled. If `is_part` is true, the input is a part of a token that ends only with the whole input.
     fn settled(&self, _token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
         None
     }
@@ -52,7 +52,7 @@ pub(super) struct StepState {
     pub run: Vec<u8>,
     /// The previous token.
     pub previous: Option<Vec<u8>>,
-    /// A number of characters or bytes of the incomplete token.
+    /// The number of characters or bytes of the incomplete token that the step has counted.
     pub count: usize,
     /// True if the remainder of the incomplete token passes unchanged.
     pub passes: bool,

@@ -1,8 +1,9 @@
 //! Strip: removes a character from both ends of each token, up to `start` times at the start and `stop` times at the
 //! end.
 //!
-//! The start is stripped first, then the end of the remainder. The reference panics if the two overlap or if `stop`
-//! exceeds the token. At the end of an incomplete token up to `stop` of these characters are held back, as a number.
+//! The start is stripped first, then the end of the remainder. The reference panics if the two stripped parts overlap
+//! or if `stop` exceeds the length of the token. At the end of an incomplete token, up to `stop` of these characters
+//! are held back; only their count is stored.
 
 use super::flow::Flow;
 use super::step::{ChainStep, StepState};
@@ -43,7 +44,8 @@ impl StripDecoder {
             kept_text = shorter;
             suffix_count += 1;
         }
-        // If the text has only such characters, those beyond `stop` are written; otherwise all that were held back are.
+        // If the text has only characters to strip, the characters beyond `stop` are written; otherwise all characters
+        // that were held back are written.
         let written_count = match kept_text.is_empty() {
             true => (*held_count + suffix_count).saturating_sub(self.stop),
             false => *held_count,

@@ -1,4 +1,4 @@
-//! WordPiece: writes a space before each token, except before tokens that start with the prefix, which is removed; then
+//! WordPiece: removes the prefix from each token that starts with it, writes a space before every other token, and then
 //! cleans up each token.
 
 use super::cleanup::cleanup;

@@ -1,4 +1,5 @@
-//! Splits bytes that are not UTF-8, which no split pattern splits, between bytes that are adjacent in no entry.
+//! Splits bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns cannot
+//! split such bytes.
 //!
 //! No merge can cross such a boundary (see boundary/neighbours.rs), so the parts are merged alone, and a part of one
 //! byte needs no merging. Twin: the same bytes as one piece. Cost: a bit test for each byte, and one pass over all
@@ -12,7 +13,7 @@ use crate::segment::PieceSource;
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// The number of bytes from which on the pass over all entries pays.
+/// The smallest number of bytes for which the pass over all entries pays.
 const MIN_BYTES: usize = 1 << 10;
 
 /// The boundaries between bytes, and the ids of single bytes.
@@ -53,8 +54,8 @@ impl Bpe {
             let place = |at: u32| at + from as u32;
             return self.segment_broken(&text[from..], scratch, &mut |segment| emit(map_offsets(segment, place)));
         }
-        // Text that the pattern does not match is in no segment, so the piece is assembled with the offset of each
-        // byte.
+        // The pattern can leave text unmatched, which is in no segment. So the piece is assembled from the removed
+        // segments, with the offset of each byte.
         let removed_segments = removed_segments.iter().flat_map(|segment| segment.start..segment.end);
         let mut places: Vec<u32> = removed_segments.chain(valid as u32..text.len() as u32).collect();
         let piece: Vec<u8> = places.iter().map(|&at| text[at as usize]).collect();
@@ -133,7 +134,7 @@ fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
     segments[..last_piece].iter().rposition(|segment| !is_space(segment)).map_or(0, |at| at + 1)
 }
 
-/// Returns a segment with its start and end mapped by `place`.
+/// Returns a segment after mapping its start and end with `place`.
 fn map_offsets(segment: Segment, place: impl Fn(u32) -> u32) -> Segment {
     Segment { start: place(segment.start), end: place(segment.end), ..segment }
 }

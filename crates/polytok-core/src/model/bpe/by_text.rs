@@ -1,10 +1,10 @@
-//! Looks up pairs by their texts, as SentencePiece and tiktoken do, until a table of pairs pays. Only BPE by score or
-//! by id can do this.
+//! Looks up pairs by their texts, as SentencePiece and tiktoken do, until building a table of pairs pays. Only BPE by
+//! score or by id can do this.
 //!
 //! Two neighbours merge if their concatenated texts are an entry, with the rank of its score or id. The table of pairs
-//! (see merging.rs) has the same pairs by symbols. A lookup by text takes several times as long. But building the table
-//! takes as long as the lookups for tens of kilobytes of text, and many programs load a tokenizer to encode less.
-//! User-defined symbols have texts too, and merge with nothing.
+//! (see merging.rs) maps the symbols of the same pairs. A lookup by text takes several times as long. But building the
+//! table takes as long as the lookups for tens of kilobytes of text, and many programs load a tokenizer to encode less.
+//! User-defined symbols have texts too, but never merge.
 //!
 //! The cost of a lookup is the length of its text, so entries must be short.
 
@@ -19,16 +19,16 @@ use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
 /// The number of rows of the vocabulary for each byte of text after which the table pays. Few bytes of a text are
-/// merged, because most pieces are cached. By id a table pays earlier: bytes are more symbols than characters, and the
-/// table is built faster.
+/// merged, because most pieces are cached. With ranks by id, a table pays earlier: a text has more bytes than
+/// characters, so more symbols, and the table is built faster.
 const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
-/// The largest length of entries for which pairs are looked up by their texts.
+/// The largest length of the longest entry with which pairs are looked up by their texts.
 const LONGEST: usize = 256;
 
-/// Returns the number of bytes of text after which the table pays; 0 if pairs cannot be looked up by their texts. They
-/// can for merging by score over characters, or by id over bytes.
+/// Returns the number of bytes of text after which the table pays; 0 if pairs cannot be looked up by their texts. Pairs
+/// can be looked up if characters merge by score or bytes merge by id.
 pub(super) fn table_pays_after(source: &Source, longest: usize) -> usize {
     let &Source { vocab, priority, symbols, .. } = source;
     let has_ranks = || !vocab.rows().any(|row| vocab.score(row).is_nan());
@@ -82,7 +82,7 @@ impl Lookup for ByText<'_> {
 }
 
 /// Converts a score to a rank, so that the highest score has the lowest rank and equal scores have equal ranks. The
-/// rank is made of the bits of the number, which is not NaN, and is never [`Rank::NONE`].
+/// rank consists of the bits of the score, which must not be NaN, and is never [`Rank::NONE`].
 #[inline]
 fn rank(score: f32) -> Rank {
     let bits = (score + 0.0).to_bits(); // one zero

@@ -27,7 +27,7 @@ impl Bpe {
             return Derived::Reserved;
         }
         let own = Symbol::row(row);
-        // The symbols of a derivation have the numbers of the tables.
+        // The symbols of a derivation have the numbers that the tables assigned.
         let Some(merging) = self.merging.now(|| self.build_merging()) else { return Derived::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();

@@ -1,13 +1,13 @@
-//! Finds the one pair that makes each entry without trying all pairs: the entries are taken in the order of their
-//! ranks, and the text of each is merged by the pairs of the entries before it.
+//! Finds the only pair that makes each entry, without trying all pairs: entries are processed in the order of their
+//! ranks, and the text of each entry is merged with the pairs of the earlier entries.
 //!
 //! Why this is exact (the theorem is in convert/derivation.rs): pairs of lower ranks merge first, so merging the text
 //! of an entry reaches a state in which no pair of a lower rank remains. If two symbols remain, they are the derivation
 //! of the entry. If more remain, the next merge makes an entry of the same or a higher rank. If the text merges to the
 //! entry nevertheless, that merge is inside of one of the last two halves, and merging continues there as over the text
-//! of the half alone. So this half has no lower rank than the entry, or more than two symbols remained of it too: it is
-//! a *late* half. All pairs with a late half are added to the table; trained vocabularies have few of them. An entry
-//! without any pair is never made by merging.
+//! of the half alone. So this half does not have a lower rank than the entry, or its own text also merged to more than
+//! two symbols: it is a *late* half. All pairs with a late half are added to the table; trained vocabularies have few
+//! of them. An entry without any pair is never made by merging.
 //!
 //! An entry that is too long for merging keeps all its pairs.
 //!
@@ -28,8 +28,8 @@ use crate::vocab::{Row, Vocab};
 /// sixteen times their memory.
 const LONGEST: usize = 1 << 12;
 
-/// Returns the table of these pairs, and the rows that have late halves, in order. Units that are not rows get numbers.
-/// `ranks` has a rank for each row, [`Rank::NONE`] for a row without a rank.
+/// Returns the table of these pairs, and the rows that have late halves, in order. Units that are not rows get numbers
+/// from `units`. `ranks` has a rank for each row, [`Rank::NONE`] for a row without a rank.
 pub(super) fn derived_pairs(
     vocab: &Vocab,
     dictionary: &Dictionary,
@@ -79,7 +79,7 @@ pub(super) fn derived_pairs(
     Ok((pairs, late))
 }
 
-/// The entries of which more than two symbols remained and that have pairs.
+/// The entries that have pairs although their own texts merged to more than two symbols.
 struct Late<'a> {
     ranks: &'a [Rank],
     vocab: &'a Vocab,

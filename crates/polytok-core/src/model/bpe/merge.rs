@@ -1,8 +1,8 @@
 //! The BPE merge loop: repeatedly merges the adjacent pair of the lowest rank; of equal ranks, the leftmost pair.
 //!
-//! Two implementations follow this rule. For few symbols, see short.rs. For many symbols, here are a linked list and a
-//! heap of candidates, n log n for any input. A candidate is stale, and skipped, if its left symbol was merged or its
-//! pair now merges to another symbol. Twin: python/polytok/reference/bpe.py.
+//! Two implementations follow this rule. Few symbols are merged in short.rs. Many symbols are merged here, with a
+//! linked list and a heap of candidates, in n log n steps for any input. A candidate is stale, and skipped, if its left
+//! symbol was merged or its pair now merges to another symbol. Twin: python/polytok/reference/bpe.py.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -69,15 +69,16 @@ impl PlacedSymbol {
 
 /// Watches the candidates of a merge run: SentencePiece's re-segmentation and BPE-dropout need it.
 pub trait Watch {
-    /// Called for each candidate: the two symbols could merge to `_merged`; the left symbol has `_left_len` bytes.
+    /// Records a candidate: the two symbols could merge to `_merged`; the left symbol has `_left_len` bytes.
     fn considered(&mut self, _merged: Symbol, _left: Symbol, _right: Symbol, _left_len: u32) {}
-    /// Called when the two symbols merge.
+    /// Records that the two symbols merge.
     fn merged(&mut self, _left: Symbol, _right: Symbol) {}
     /// Reports whether the next candidate is allowed to merge.
     fn keeps(&mut self) -> bool {
         true
     }
-    /// Reports whether the watcher needs the order of calls of the heap, so that the heap must be used.
+    /// Reports whether the watcher depends on the order in which the heap reports candidates, so that the heap must be
+    /// used.
     fn wants_heap(&self) -> bool {
         true
     }

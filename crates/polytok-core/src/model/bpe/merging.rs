@@ -31,12 +31,12 @@ const LLAMA2C_FLOOR: f32 = -1e10;
 pub(super) struct Merging {
     pub(super) units: UnitSymbols,
     pub(super) pairs: Pairs,
-    /// The values of the pairs of frequent units, with which nearly every text starts: all bytes, or ASCII and U+2581
-    /// if symbols are characters.
+    /// The values of the pairs of two frequent units, which most initial pairs of a text are. The frequent units are
+    /// all bytes, or ASCII and U+2581 if symbols are characters.
     first: Table<u32>,
     /// True if pairs that no text needs are left out.
     pub(super) is_pruned: bool,
-    /// The rows that have pairs, but whose own text can merge to other symbols, in order.
+    /// The rows that have pairs although their own text can merge to other symbols, in ascending order.
     late: Table<Row>,
 }
 
@@ -137,7 +137,8 @@ impl Merging {
         text.len()
     }
 
-    /// Does the work of `start` for symbols that are characters; `space` is the character as which a space is merged.
+    /// Does the work of `start` for symbols that are characters; `space` is the character that replaces a space for
+    /// merging.
     #[inline]
     pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut ShortPiece) -> usize {
         run.clear();
@@ -159,8 +160,8 @@ impl Merging {
         at
     }
 
-    /// Returns the rows that merging their own text makes, the last first, without initial symbols; None if they are
-    /// not known.
+    /// Returns the rows that merging their own text makes, without initial symbols and with the last row first; None if
+    /// these rows are not known.
     pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = Row>> {
         let rows = self.pairs.list().iter().rev().map(|pair| Row(pair.merged.number()));
         self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
@@ -169,7 +170,7 @@ impl Merging {
     /// Returns a bit for each of `count` rows, which is set for the rows that `own_rows` returns.
     pub(super) fn own_row_bits(&self, count: usize) -> Option<Vec<u64>> {
         let mut bits = vec![0u64; count.div_ceil(64)];
-        // A table of a damaged file can have the number of any row.
+        // The table of a damaged file can contain any number instead of a row.
         let is_known = |row: &usize| *row < count;
         let merged = self.pairs.list().iter().map(|pair| pair.merged.number() as usize);
         merged.filter(is_known).for_each(|row| bits[row / 64] |= 1 << (row % 64));
@@ -252,10 +253,11 @@ fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut Number
 pub(super) struct RowSplitter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
-    /// For each number of bytes, true if a half can have it: a reachable row or a character has this length. A
+    /// True for each length in bytes that a half can have: the length of a reachable row or of a character. A
     /// vocabulary with one huge entry has few such lengths, so not every split of the entry is tried.
     lengths: Vec<bool>,
-    /// True if a reachable row starts or ends inside of a character. If not, no half does.
+    /// True if a reachable row starts or ends inside of a character. If false, no half starts or ends inside of a
+    /// character.
     splits_chars: bool,
 }
 

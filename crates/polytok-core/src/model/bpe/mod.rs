@@ -62,7 +62,8 @@ pub struct Bpe {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
     symbols: Symbols,
-    /// The tables of symbols and pairs. Until they are built, or if that fails, pairs are looked up by their texts.
+    /// The tables of symbols and pairs. Until the tables are built, or if building fails, pairs are looked up by their
+    /// texts.
     merging: Warmup<Merging>,
     /// The length of the longest entry.
     longest: usize,
@@ -71,14 +72,14 @@ pub struct Bpe {
     /// The tables with all pairs, if `merging` has only the pairs that encoding needs; built at the first dropout.
     all_pairs: Lazy<Option<Merging>>,
     priority: Priority,
-    /// The output for the rows whose final symbols are not output as the row's own id.
+    /// The outputs of the rows that are not output as their own id.
     exceptions: HashMap<Row, Emit>,
     whole_piece_first: bool,
     /// User-defined pieces, matched before merging (SentencePiece), to their ids.
     user_defined: Option<Arc<Trie>>,
     /// True if merging can make rows of kind Unused, which must then be split again.
     resegments: bool,
-    /// True if the normalizer inserts a space before every text, which is a symbol without continuation bytes
+    /// True if the normalizer inserts a space before every text; this space is a symbol without continuation bytes
     /// (llama2.c).
     has_prefix: bool,
     /// The result of `Merging::own_row_bits`, built when a piece first needs it.
@@ -140,7 +141,7 @@ impl Bpe {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
         };
-        // How Unused rows are split again depends on the last candidate of the whole text.
+        // The last candidate of the whole text decides how an Unused row is split again.
         let is_plain =
             |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_split_at_boundaries(&merging.pairs));
         let can_split_at_boundaries = !resegments && !merges_fallbacks && scalars.as_ref().is_none_or(is_plain);
@@ -178,8 +179,8 @@ impl Bpe {
         self.scalars.is_some()
     }
 
-    /// Returns the ids of the 256 bytes, as which Hugging Face's characters without an entry are encoded, if every byte
-    /// has an id.
+    /// Returns the ids of the 256 bytes, if Hugging Face's characters without an entry are encoded as bytes and every
+    /// byte has an id.
     pub fn byte_ids(&self) -> Option<Box<[TokenId; 256]>> {
         let rows = self.scalars.as_ref()?.byte_rows()?;
         Some(Box::new(rows.map(|row| self.vocab.id(row))))
@@ -218,8 +219,8 @@ impl Bpe {
     }
 
     /// Returns the entries that merging their own text makes, with their ids, the last merged first; None if they are
-    /// not known yet. Only symbols that are bytes have such a list: the others have a route, which caches text before
-    /// normalization.
+    /// not known yet. Only models whose symbols are bytes have such a list: the other models have a route, which caches
+    /// text before normalization.
     pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         let entries = if self.is_of_bytes() { self.own_rows()? } else { return None };
         Some(entries.map(|(entry, id)| (Cow::Borrowed(entry), id)))
@@ -227,7 +228,7 @@ impl Bpe {
 
     /// Returns the bytes and ids of the rows that merging their own text makes.
     fn own_rows(&self) -> Option<impl Iterator<Item = (&[u8], TokenId)>> {
-        // A table of a damaged file can have the number of any row.
+        // The table of a damaged file can contain any number instead of a row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
             match self.becomes(Symbol::row(row), entry) {
@@ -237,7 +238,7 @@ impl Bpe {
         }))
     }
 
-    /// Reports whether a piece at byte `at` can have other symbols than the same piece elsewhere.
+    /// Reports whether a piece at byte `at` can have other symbols than an equal piece elsewhere in the text.
     #[inline]
     pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
         self.has_prefix && at == 0 && piece.get(1).is_some_and(|byte| byte & 0xC0 == 0x80)
@@ -362,13 +363,15 @@ impl Bpe {
         ByText { vocab, dictionary, longest: self.longest, is_of_bytes: self.is_of_bytes(), text }
     }
 
-    /// Returns the data from which the tables are built, except listed merges, whose tables are never built again.
+    /// Returns the data from which the tables are built, without listed merges, because tables of listed merges are
+    /// never built again.
     fn source(&self) -> Source<'_> {
         let Bpe { vocab, dictionary, priority, symbols, .. } = self;
         Source { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
     }
 
-    /// Emits final symbols that are rows. Their lengths sum up to `len`, which can differ from the length of the piece.
+    /// Emits final symbols that are rows. The lengths of the symbols sum up to `len`, which can differ from the length
+    /// of the piece.
     fn emit_scalars(
         &self,
         piece: &[u8],
@@ -407,7 +410,7 @@ impl Bpe {
     }
 
     /// Emits a final symbol that is not an ordinary entry. A symbol of kind Unused is split into the two symbols from
-    /// which it was last merged, and these again if they are Unused, in 0.2.3 to a depth of 100.
+    /// which it was last merged. Halves that are Unused are split again, in 0.2.3 to a depth of 100.
     #[cold]
     fn emit_split(
         &self,
@@ -455,13 +458,13 @@ impl Bpe {
         if !merging.is_pruned {
             return merging;
         }
-        // Building cannot fail now, because it did not fail when the file was written.
+        // Building the tables cannot fail here, because it did not fail when the file was written.
         self.all_pairs.get(|| self.source().build_all().ok()).as_ref().unwrap_or(merging)
     }
 }
 
-/// Returns the output for the rows that are not output as their own id: rows of kind Unused, and rows whose bytes a
-/// reserved row has too.
+/// Returns the outputs of the rows that are not output as their own id: rows of kind Unused, and rows with the same
+/// bytes as a reserved row.
 fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, Emit> {
     let mut exceptions = HashMap::new();
     if !dictionary.is_sentencepiece() {

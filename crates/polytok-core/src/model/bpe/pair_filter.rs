@@ -1,8 +1,8 @@
 //! A filter that reports whether a pair can be in a table: a bit for each value of a part of its hash.
 //!
 //! Most pairs that are looked up do not merge. The filter needs a sixteenth of the table's memory, so it stays in a
-//! cache nearer to the processor. With at least eight bits for each pair, it lets one in nine of the pairs pass that
-//! are not in the table; these are then looked up in the table.
+//! cache nearer to the processor. With at least eight bits for each pair, the filter passes one in nine of the pairs
+//! that are not in the table; a lookup in the table then rejects these pairs.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter};
@@ -13,7 +13,7 @@ const BITS: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The bits; the number of words is a power of two.
+    /// The bits of the filter; the number of words is a power of two.
     words: Table<u64>,
     /// The number of low bits of the hash that are ignored.
     shift: u32,
@@ -29,7 +29,7 @@ impl Filter {
         Filter { words: words.into(), shift }
     }
 
-    /// Reports whether the table can have a pair with this hash. If not, it has none.
+    /// Reports whether the table can contain a pair with this hash. If false, the table does not contain such a pair.
     #[inline]
     pub(super) fn may_have(&self, hash: u64) -> bool {
         let bit = hash >> self.shift;

@@ -1,11 +1,11 @@
 //! The table of pairs that every BPE merge uses: from a left and a right symbol to a rank and the merged symbol.
 //!
-//! A slot is one number: the two symbols and the value of the pair. Slots are in buckets of four, half a cache line,
-//! and are filled from the first. A lookup compares all four slots without a branch, and continues with the next bucket
+//! A slot is one number: the two symbols and the value of the pair. A bucket is four slots, half a cache line, and is
+//! filled from its first slot. A lookup compares all four slots without a branch, and continues with the next bucket
 //! only if this bucket is full, which is rare. If ranks are in the order of the merged symbols, as when ids follow the
-//! order of training, the value is the merged symbol, which is the rank too. Otherwise the value is the index of the
-//! pair in a list. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked up are not in
-//! the table, which a smaller table of bits usually shows (see pair_filter.rs).
+//! order of training, the value is the merged symbol, which is the rank too. Otherwise the value is an index into a
+//! list of pairs. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked up are not in the
+//! table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
 //!
 //! The hash is seeded, so that nobody can write a file whose pairs collide. A lookup reads at most `MOST_PROBES`
 //! buckets, so that the table of a forged file cannot be slow.
@@ -22,14 +22,14 @@ use crate::native::{FilePart, PartWriter, Stored};
 use crate::prefetch::prefetch;
 use crate::table::Table;
 
-/// The result of a lookup that finds no pair.
+/// The value of a pair that is not in the table.
 pub const NO_VALUE: u32 = (1 << VALUE_BITS) - 1;
 
-/// The number of bits of a slot for one symbol, and for the value of the pair.
+/// The number of bits of a slot that hold one symbol; the remaining bits hold the value of the pair.
 const HALF_BITS: u32 = 21;
 const VALUE_BITS: u32 = 64 - 2 * HALF_BITS;
 
-/// A slot without a pair; no symbol has all its bits set.
+/// The content of an empty slot, which differs from every pair because no symbol has all bits set.
 const EMPTY: u64 = u64::MAX;
 
 /// The largest number of buckets that a lookup reads.
@@ -208,7 +208,7 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
         let key = key << VALUE_BITS;
         for _ in 0..MOST_PROBES {
             let Some(&Bucket([one, two, three, four])) = self.buckets.get(at) else { break };
-            // In a slot with this key the XOR leaves only the value, which is less than the result in all other slots.
+            // In the slot with this key, XOR leaves only the value, which is less than the XOR of every other slot.
             let found = smaller(smaller(one ^ key, two ^ key), smaller(three ^ key, four ^ key));
             if found < NO_VALUE as u64 {
                 return found as u32;
@@ -279,7 +279,7 @@ impl Stored for Pairs {
         out.table("is_direct", &[self.is_direct as u32]);
     }
 
-    /// Reads the table of a file. Indexes in the list are checked at each lookup; the caller must check merged symbols.
+    /// Reads the table of a file. Each lookup checks its index into the list; the caller must check merged symbols.
     fn read(part: &FilePart) -> Result<Pairs> {
         let buckets: Table<Bucket> = part.table("buckets")?;
         if buckets.len() < 2 || !buckets.len().is_power_of_two() {

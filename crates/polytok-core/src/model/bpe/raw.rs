@@ -1,10 +1,10 @@
 //! Merges pieces of a text before normalization, if SentencePiece's normalizer only makes spaces visible and replaces
 //! bytes that are not UTF-8.
 //!
-//! The entries have U+2581 and U+FFFD where the text has spaces and bytes that are not UTF-8. The pieces that come here
-//! are not cached. A short piece merges without being rewritten; the cache has the short pieces that are entries. A
-//! longer piece that is an entry usually encodes to this entry, which the table of pairs shows (see derived.rs). Cost:
-//! a copy of each longer piece.
+//! The entries have U+2581 and U+FFFD where the text has spaces and bytes that are not UTF-8. Only pieces that are not
+//! cached are merged here. A short piece merges without being rewritten; the cache has the short pieces that are
+//! entries. A longer piece that is an entry usually encodes to this entry; the table of pairs has the entries that do
+//! (see derived.rs). Cost: a copy of each longer piece.
 
 use std::borrow::Cow;
 
@@ -22,12 +22,12 @@ use crate::token_id::TokenId;
 use crate::utf8::{decode_strict, only_char};
 use crate::vocab::Row;
 
-/// U+FFFD, for a byte that is not part of a character.
+/// The replacement of a byte that is not part of a character, U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Bpe {
-    /// Segments a part of a text that is not normalized; segments have offsets in this part. `mends` is true if bytes
-    /// that are not UTF-8 are replaced by U+FFFD.
+    /// Segments a part of a text that is not normalized; the offsets of segments are relative to this part. `mends` is
+    /// true if bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn segment_raw(
         &self,
         piece: &[u8],
@@ -113,8 +113,8 @@ impl Bpe {
         }))
     }
 
-    /// Returns the id of the entry that a text encodes to, if the text is an entry. None also if the entry can
-    /// only be determined by merging.
+    /// Returns the id of the entry that a text encodes to, if the text is an entry. None if the text is not an entry,
+    /// or if only merging can determine the entry.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
         let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;

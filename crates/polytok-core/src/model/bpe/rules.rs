@@ -3,7 +3,7 @@
 use crate::spec::{Line, ScalarRules, Symbols, Unknown};
 use crate::vocab::dictionary::Reach;
 
-/// The fields of the Spec that decide the initial symbols, the rows that are used, and unknown text.
+/// The fields of the Spec that decide the initial symbols, the rows that are used, and the output for unknown text.
 #[derive(Clone, Debug)]
 pub struct BpeRules {
     /// The kind of the initial symbols.
@@ -14,7 +14,7 @@ pub struct BpeRules {
     pub reach: Reach,
     /// True if the normalizer inserts a space before every text (llama2.c).
     pub has_prefix: bool,
-    /// The further rules for [`Symbols::Scalars`].
+    /// The rules that only [`Symbols::Scalars`] uses.
     pub scalars: ScalarRules,
     /// The output for unknown characters of [`Symbols::Scalars`].
     pub unknown: Unknown,

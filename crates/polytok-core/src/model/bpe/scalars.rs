@@ -6,7 +6,8 @@
 //!
 //! 1. the entry of the character;
 //! 2. the entries of all its bytes;
-//! 3. the unknown entry, which is written before the next known character or at the end, so after entries of bytes;
+//! 3. the unknown entry, which is written before the next known character or at the end of the piece, so after entries
+//!    of bytes;
 //! 4. no symbol; then the neighbours of the character can merge.
 //!
 //! The reference computes spans from the lengths of symbols, and an entry of a byte has length 1, so a character
@@ -25,7 +26,7 @@ use crate::vocab::{Row, Vocab};
 /// The compiled rules.
 pub(super) struct Scalars {
     /// The rows of characters inside of a piece, at its end, at its start, and alone in it. If an affix is empty, some
-    /// of these are the same.
+    /// of these maps are equal.
     rows: [HashMap<char, Row>; 4],
     affixes: [Vec<u8>; 2],
     /// The rows of bytes, if unknown characters are encoded as bytes.
@@ -43,7 +44,7 @@ enum OnUnknown {
 }
 
 impl Scalars {
-    /// Indexes the vocabulary; of equal rows, the last is used.
+    /// Indexes the vocabulary; of equal rows, the last row is used.
     pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown: Unknown) -> Result<Scalars> {
         let unk = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
         let unknown = match (unknown, unk) {
@@ -74,9 +75,9 @@ impl Scalars {
         Ok(Scalars { rows, affixes, bytes, unknown, fuses: rules.fuse_unknown })
     }
 
-    /// Reports whether pieces can be split where no pair of `pairs` merges. For this, the symbols of a character must
-    /// not depend on its neighbours, and entries of bytes must not merge, because their text is not the byte that they
-    /// encode.
+    /// Reports whether pieces can be split where no pair of `pairs` merges. Splitting requires that the symbols of a
+    /// character do not depend on its neighbours, and that entries of bytes do not merge, because the text of such an
+    /// entry is not the byte that it encodes.
     pub fn can_split_at_boundaries(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
         let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::row).collect();
@@ -117,7 +118,7 @@ impl Scalars {
         Ok(run.len)
     }
 
-    /// Appends the entries of the bytes of a character and its affixes; returns false if one of them is missing.
+    /// Appends the entries of the bytes of a character and its affixes; returns false if any entry is missing.
     fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut SymbolRun) -> bool {
         let Some(rows) = &self.bytes else { return false };
         let [prefix, suffix] = &self.affixes;
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(segments(&both, "c"), [(6, 0, 1)]);
         assert_eq!(segments(&both, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
         assert!(bpe(&AFFIXED, &[[1, 2, 8]], rules(""), Unknown::Unk).is_err());
-        // The bytes of the prefix count in lengths; spans that exceed the piece end at its end.
+        // Lengths include the bytes of the prefix; a span that exceeds the piece is truncated to the end of the piece.
         let bytes = ScalarRules { byte_fallback: true, ..rules("") };
         let bytes = bpe(&AFFIXED, &[], bytes, Unknown::Unk).unwrap();
         assert_eq!(segments(&bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);

@@ -1,10 +1,10 @@
 //! Merges few symbols: repeatedly merges the adjacent pair of the lowest rank; of equal ranks, the leftmost pair.
 //!
 //! Up to 64 symbols stay in their slots. A 64-bit number has a bit for each remaining symbol, so neighbours are found
-//! by counting zeros, and no symbol is moved. The rank and the index of a candidate are one number, so the least number
-//! is the next merge. The numbers are floating-point numbers between one and two, because all processors can find the
-//! least of several such numbers in one step. Cost: n² steps of that search, each a fraction of a nanosecond. Twin: the
-//! heap of merge.rs.
+//! by counting zeros, and no symbol is moved. The rank and the index of a candidate are packed into one number, so the
+//! least number identifies the next merge. The numbers are floating-point numbers between one and two, because all
+//! processors can find the least of several such numbers in one step. Cost: n² steps of the search for the least
+//! number; a step takes a fraction of a nanosecond. Twin: the heap of merge.rs.
 
 use super::merge::{Lookup, PlacedSymbol};
 use super::symbol::{Rank, Symbol};
@@ -12,17 +12,17 @@ use super::symbol::{Rank, Symbol};
 /// The largest number of symbols.
 pub const MOST: usize = 64;
 
-/// The number of an index at which no pair can merge.
+/// The number of a symbol that starts no mergeable pair.
 const NEVER: f64 = f64::INFINITY;
 
-/// The symbols of a run. Slots after `len` have data of earlier runs.
+/// The symbols of a run. Slots from index `len` on contain data of earlier runs.
 #[derive(Debug)]
 pub struct ShortPiece {
     symbols: [Symbol; MOST],
     starts: [u32; MOST],
-    /// For each symbol, the rank of the pair that it starts, and in the lower bits its index.
+    /// The rank of the pair that each symbol starts, with the index of the symbol in the lower bits.
     due: [f64; MOST],
-    /// For each symbol, the symbol to which the pair that it starts merges.
+    /// The merged symbol of the pair that each symbol starts.
     merged: [Symbol; MOST],
     len: usize,
     /// A bit for each symbol that remains.
@@ -54,7 +54,8 @@ impl ShortPiece {
         self.len
     }
 
-    /// Adds a symbol; there must be room. `rank_and_merged` is the rank and the merged symbol of the pair that it ends.
+    /// Adds a symbol; there must be room. `rank_and_merged` is the rank and the merged symbol of the pair that the
+    /// added symbol ends.
     #[inline]
     pub fn push(&mut self, symbol: Symbol, start: usize, rank_and_merged: (Rank, Symbol)) {
         let at = self.len % MOST;
@@ -64,7 +65,7 @@ impl ShortPiece {
         self.len += 1;
     }
 
-    /// Adds a symbol and looks up the pair that it ends; there must be room.
+    /// Adds a symbol and looks up the pair that the added symbol ends; there must be room.
     #[inline]
     pub fn push_and_rate(&mut self, pairs: &impl Lookup, symbol: Symbol, start: usize, end: Option<u32>) {
         let rank_and_merged = match self.len {
@@ -110,8 +111,8 @@ impl ShortPiece {
             self.due[right] = NEVER;
             self.due[left] = NEVER;
             let before = MOST - 1 - (below | 1).leading_zeros() as usize;
-            // The second neighbour's lookup misses the processor's cache too, so its memory is prefetched during the
-            // first.
+            // Both lookups can miss the processor's cache, so the memory of the second lookup is prefetched during the
+            // first lookup.
             pairs.prefetch(self.symbols[before], self.symbols[left]);
             if above != 0 {
                 self.look_up(pairs, left, above.trailing_zeros() as usize % MOST, above & (above - 1));
@@ -139,7 +140,7 @@ impl ShortPiece {
         lesser(lesser(least[0], least[1]), lesser(least[2], least[3]))
     }
 
-    /// Looks up the pair of two neighbours; `above` has the bits of the symbols after them.
+    /// Looks up the pair of two neighbours; `above` has the bits of the symbols after this pair.
     #[inline]
     fn look_up(&mut self, pairs: &impl Lookup, left: usize, right: usize, above: u64) {
         let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);

@@ -1,7 +1,7 @@
 //! Symbols, which BPE merges, and ranks, which decide the order of merges.
 //!
-//! A symbol has four bytes and so has a rank, because the native file and the processor's caches have tables of
-//! millions of them. Only this file knows the meaning of the bits; all other code calls [`Symbol::kind`].
+//! Symbols and ranks have four bytes each, because the native file and the processor's caches hold tables of millions
+//! of symbols and ranks. Only this file knows the meaning of the bits; all other code calls [`Symbol::kind`].
 
 use bytemuck::{Pod, Zeroable};
 
@@ -18,18 +18,19 @@ pub struct Symbol(u32);
 pub enum SymbolKind {
     /// A row of the vocabulary.
     Row(Row),
-    /// The user-defined entry with this id, which merges with nothing. A table of a damaged file can have an id that
-    /// does not exist.
+    /// The user-defined entry with this id, which never merges. A table of a damaged file can have an id that does not
+    /// exist.
     UserDefined(TokenId),
     /// Text that is not an entry: a numbered unit, or [`Symbol::INERT`].
     Text,
 }
 
 impl Symbol {
-    /// The symbol of text that is not an entry and merges with nothing.
+    /// The symbol of text that is not an entry and never merges.
     pub const INERT: Symbol = Symbol(u32::MAX);
 
-    /// The first number of user-defined entries: their symbols are this number plus their id, which is smaller than it.
+    /// The number of the first user-defined symbol. The symbol of a user-defined entry is the sum of this number and
+    /// the entry's id, which is smaller than this number.
     pub const USER_DEFINED: u32 = 1 << 31;
 
     /// Returns the symbol of a row.
@@ -38,7 +39,8 @@ impl Symbol {
         Symbol(row.0)
     }
 
-    /// Returns the symbol with this number, which is a row's or a unit's; numbers of units follow the numbers of rows.
+    /// Returns the symbol with this number, which is the number of a row or of a unit; numbers of units follow the
+    /// numbers of rows.
     #[inline(always)]
     pub const fn new(number: u32) -> Symbol {
         Symbol(number)
@@ -62,7 +64,7 @@ impl Symbol {
         self.0 >= Self::USER_DEFINED && self != Self::INERT
     }
 
-    /// Returns the meaning of the symbol in a vocabulary of this number of rows.
+    /// Returns the meaning of the symbol in a vocabulary with `rows` rows.
     #[inline(always)]
     pub fn kind(self, rows: usize) -> SymbolKind {
         match self.0 {
@@ -79,7 +81,7 @@ impl Symbol {
 pub struct Rank(pub u32);
 
 impl Rank {
-    /// The rank of a pair that does not merge; it is higher than all other ranks.
+    /// The rank of a pair that does not merge; this rank is higher than all other ranks.
     pub const NONE: Rank = Rank(u32::MAX);
 }
 

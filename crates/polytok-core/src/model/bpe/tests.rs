@@ -59,7 +59,7 @@ fn odd_rows() -> impl Strategy<Value = Vec<(Vec<u8>, f32, Kind)>> {
     prop::collection::vec((bytes, score, kind), 1..20)
 }
 
-/// The id, start and end of each segment, or the error.
+/// The id, start and end of each segment, or the text of the error.
 type Outcome = std::result::Result<Vec<(TokenId, u32, u32)>, String>;
 
 /// Returns the segments of a text as a piece, as a whole text, and with dropout.
@@ -113,7 +113,7 @@ proptest! {
 }
 
 proptest! {
-    /// Some bytes can have no entry.
+    /// Not every byte has an entry.
     #[test]
     fn merging_bytes_by_text_agrees_with_merging_by_table(
         words in prop::collection::btree_set("[abc]{1,4}|(ab){1,6}|[aé世]{1,3}", 1..30), is_whole_piece_first: bool,
@@ -133,7 +133,7 @@ proptest! {
     }
 }
 
-/// Returns bytes of which some are adjacent in entries, in runs and single.
+/// Generates bytes, in runs and alone; some of the bytes are adjacent in entries.
 fn odd_bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(b"ab\xC3\xA9\x80\xFF\xFE\xE4".to_vec());
     let run = prop_oneof![6 => 1usize..3, 1 => 30usize..70];

@@ -18,14 +18,14 @@ use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
-/// The index of U+2581, after the ASCII characters.
+/// The index of U+2581 among the frequent characters, after the ASCII characters.
 const MARK: usize = 128;
-/// The number of characters with an index.
+/// The number of frequent characters: ASCII and U+2581.
 const PLACES: usize = 129;
 /// The bytes of U+2581.
 const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
 
-/// The character as which a space of the text is merged.
+/// The character that replaces a space of the text for merging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     /// A space.
@@ -46,7 +46,7 @@ pub(super) struct UnitSymbols {
     chars: CharSymbols,
 }
 
-/// The symbols of units while units still get numbers.
+/// The symbols of units, while new units can still be numbered.
 pub(super) struct Numbering {
     pub(super) kind: Symbols,
     bytes: [Symbol; 256],
@@ -212,7 +212,8 @@ impl UnitSymbols {
         }
     }
 
-    /// Appends at most `most` initial symbols of a text, which are not groups; returns their end in the text.
+    /// Appends at most `most` initial symbols of a text, which are not groups; returns the end of these symbols in the
+    /// text.
     pub(super) fn push_some(&self, text: &[u8], offset: usize, most: usize, symbols: &mut Vec<PlacedSymbol>) -> usize {
         if self.kind == Symbols::Bytes {
             let text = &text[..text.len().min(most)];
@@ -269,8 +270,8 @@ impl Stored for UnitSymbols {
         self.chars.slots.write(out);
     }
 
-    /// Reads the table of a file. A symbol can be any number, because merging and the code after it accept wrong
-    /// symbols.
+    /// Reads the table of a file. The symbols are not checked, because merging and emitting accept any number as a
+    /// symbol.
     fn read(part: &FilePart) -> Result<UnitSymbols> {
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
         let number: u32 = part.number("kind")?;

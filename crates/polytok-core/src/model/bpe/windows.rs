@@ -2,15 +2,15 @@
 //! linearly.
 //!
 //! **Seams.** A sequence of symbols is the result of merging its text if every two neighbours are the result of merging
-//! their own text. Proof: as long as no merge has crossed a border between symbols, each symbol is merged as it would
-//! be alone, and the first merge across a border would also happen if the two symbols beside the border were the whole
-//! text. So a window is merged as if it were the text. Its last symbols, which can depend on the text after the window,
-//! are removed, and the next window starts where they started. If its first symbol is the one that was removed there,
-//! the border is one between neighbours of one correct sequence, and it is right. If not, the window before is merged
-//! again, with twice its length.
+//! their own text. Proof: until a merge crosses a border between two symbols, the text of each symbol is merged as if
+//! it were the whole text. The first merge across a border would also happen if the text of the two symbols next to the
+//! border were the whole text. So a window is merged as if it were the text. Its last symbols, which can depend on the
+//! text after the window, are removed, and the next window starts where they started. If the new window's first symbol
+//! is the symbol that was removed at this offset, the border is between two neighbours of one correct sequence, so the
+//! border is correct. If not, the previous window is merged again, with twice its length.
 //!
-//! **Periods.** A window with the text of the window before it has the same symbols, so runs of one character cost next
-//! to nothing.
+//! **Periods.** If a window has the same text as the previous window, its symbols are copied, so runs of one character
+//! cost almost nothing.
 //!
 //! Cost: linear if symbols depend only on near text, as in all trained vocabularies; n log n at worst, because the
 //! number of doublings is limited and long windows use the heap. Twin: one heap for the whole text, see merge.rs.
@@ -20,7 +20,7 @@ use super::merging::Merging;
 use super::short;
 use super::symbol::Symbol;
 
-/// The number of correct windows of a size after which half the size is tried, unless that failed too often.
+/// The number of correct windows of one size after which half the size is tried, unless halving has failed too often.
 const CALM: u32 = 8;
 const MOST_FAILURES: u32 = 16;
 
@@ -29,13 +29,13 @@ const MOST_FAILURES: u32 = 16;
 pub(super) struct Window {
     /// The offset of the first byte of the window.
     at: usize,
-    /// The number of symbols before the window.
+    /// The number of final symbols before the window.
     kept: usize,
     /// The symbol that must be the first of the window.
     expected: Option<Symbol>,
 }
 
-/// Appends the symbols to which a text merges; initial symbols must be bytes or characters.
+/// Merges a text and appends the final symbols; initial symbols must be bytes or characters.
 #[inline]
 pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
     let end = merging.start(text, 0, &mut scratch.short);
@@ -119,8 +119,8 @@ impl<'a> WindowRun<'a> {
         symbols.get(from..)?.iter().rposition(|symbol| symbol.start <= latest).map(|seam| from + seam)
     }
 
-    /// Repeats the kept symbols of a window as often as the text repeats, if the symbol after them is the window's
-    /// first symbol too. Returns the end of the repetitions in the text.
+    /// Repeats the kept symbols of a window once per repetition of the text, if the symbol after the kept symbols
+    /// equals the window's first symbol. Returns the end of the repetitions in the text.
     fn repeat(&self, window: Window, end: usize, at: usize, symbol: Symbol, symbols: &mut Vec<PlacedSymbol>) -> usize {
         let (len, period) = (end - window.at, at - window.at);
         let same = common(&self.text[window.at..], &self.text[at..]);

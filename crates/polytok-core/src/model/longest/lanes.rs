@@ -1,15 +1,15 @@
-//! Longest match with four walks at the same time, without a branch that depends on the text.
+//! Finds longest matches with four simultaneous walks down the trie, without a branch that depends on the text.
 //!
 //! A walk down the trie waits for memory at each byte, and the processor cannot predict where a token ends. So a window
 //! of the text is split into four lanes, which step in turn, and a step has the same instructions whether the walk
-//! continues or the token ends. For this each node has the longest entry on the path to the node, and the number of
-//! bytes since the end of that entry (`Lanes::new`). If the walk cannot continue, this entry is the token, and the next
-//! walk starts after it with one byte read.
+//! continues or the token ends. So each node stores the longest entry on the path to the node, and the number of bytes
+//! since the end of that entry (`Lanes::new`). If the walk cannot continue, the stored entry is the token, and the next
+//! walk starts after the token and has already read one byte.
 //!
-//! The border between two lanes is between two bytes that are adjacent in no entry, so a token ends there whatever the
-//! text before is. Texts without such borders (one letter repeated) and the ends of lanes are walked alone. Cost: a
-//! step for each byte, and for each token a step for each byte read beyond it. Worst input: repetitions of a long entry
-//! without its last byte. Twin: `Longest::segment`.
+//! The border between two lanes is between two bytes that are adjacent in no entry, so a token always ends at the
+//! border. Texts without such borders (one letter repeated) and the ends of lanes are processed with a single walk.
+//! Cost: a step for each byte, and for each token a step for each byte read beyond it. Worst input: a long entry
+//! without its last byte, repeated. Twin: `Longest::segment`.
 
 use crate::boundary::neighbours::BytePairs;
 use crate::token_id::TokenId;
@@ -23,12 +23,12 @@ const LONGEST_LANE: usize = 1 << 11;
 /// The smallest number of bytes for which a lane pays.
 const SHORTEST_LANE: usize = 1 << 5;
 
-/// The limit of the depth of nodes, and of the number of bytes since the end of an entry.
+/// The limit for the depth of nodes, and for the number of bytes since the end of an entry.
 const DEEPEST: usize = 256;
 
 /// The trie in the form that lanes walk.
 pub(super) struct Lanes {
-    /// The nodes; `FoundEntry` reads their values. All bases lead to nodes of the table.
+    /// The nodes; `FoundEntry` reads their values. The nodes of the trie. Every base leads to a node of this table.
     nodes: Box<[TrieNode]>,
     /// The children of the root.
     first: Box<[TrieNode; 256]>,
@@ -109,7 +109,7 @@ impl Lanes {
 
     /// Appends the ids of the lanes; returns the end of the last token.
     fn walk_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<TokenId>) -> usize {
-        // A lane has at most one id for each byte, so all lanes have room.
+        // A lane writes at most one id for each byte, so every lane has enough room for its ids.
         let (from, room) = (borders[0], ids.len());
         ids.resize(room + borders[LANES] - from, TokenId(0));
         let mut lanes = self.walk_side_by_side(text, borders, &mut ids[room..]);
@@ -142,7 +142,7 @@ impl Lanes {
             }
             for _ in 0..steps {
                 for lane in &mut lanes {
-                    // SAFETY: no lane is at its end, and each has room for as many ids as it has bytes up to there.
+                    // SAFETY: no lane is at its end, and each lane has room for one id per remaining byte.
                     unsafe { self.step(text, lane, ids) };
                 }
             }
@@ -157,8 +157,8 @@ impl Lanes {
 
     /// Reads one more byte, or ends the token and starts the next walk with the first byte after the token.
     ///
-    /// # Safety
-    /// The lane comes from `start` and steps, its next byte is one of the text, and `ids` has room for one more.
+    /// # Safety The lane was returned by `start` and changed only by `step`, its next byte is inside the text, and
+    /// `ids` has room for one more id.
     #[inline(always)]
     unsafe fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [TokenId]) {
         debug_assert!(lane.at < text.len() && lane.to < ids.len() && lane.node.back() < lane.at);
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All bytes, and these entries.
+    /// Returns a trie of all bytes and `entries`, and its lanes.
     fn lanes(entries: &[Vec<u8>]) -> (Trie, Lanes) {
         let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
         let all = || bytes.iter().map(<[u8; 1]>::as_slice).chain(entries.iter().map(Vec::as_slice));

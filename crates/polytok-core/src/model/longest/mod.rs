@@ -2,7 +2,7 @@
 //!
 //! Reference: the trie tokenizer of RWKV World. Each token is one walk down a double array. The bytes that a walk reads
 //! beyond its token are read again, so the cost is n times the longest entry at worst. If only ids are needed, `lanes`
-//! walks in four parts of the text at the same time. Twin: python/polytok/reference/longest.py.
+//! encodes four parts of the text at the same time. Twin: python/polytok/reference/longest.py.
 
 mod lanes;
 
@@ -23,7 +23,7 @@ pub struct Longest {
 }
 
 impl Longest {
-    /// Builds the trie of all entries that are not reserved; of equal entries, the first is used.
+    /// Builds the trie of all entries that are not reserved; of equal entries, the first entry is used.
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
         let rows = || vocab.rows().filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row).0)));

@@ -9,8 +9,8 @@
 //! Invariant: when the search processes an offset, its best path is final. The end of every character has a path,
 //! because a character that is not a piece is tried as unknown.
 //!
-//! Cost: one trie walk for each character, so the length of the text times the longest piece. Worst input: a text whose
-//! every part is a piece.
+//! Cost: one trie walk for each character, so the length of the text times the longest piece. Worst input: a text of
+//! which every substring is a piece.
 
 use std::ops::Add;
 
@@ -34,7 +34,7 @@ pub(super) struct PathState<Sum> {
     entry: u32,
 }
 
-/// A score, and how a reference adds and compares scores.
+/// A score with the arithmetic of one reference: how scores are added and compared.
 pub(super) trait Score: Copy {
     /// The type of sums.
     type Sum: Copy + Default + PartialOrd + Add<Output = Self::Sum>;
@@ -50,7 +50,7 @@ pub(super) trait Score: Copy {
         here
     }
 
-    /// The number of bits of a sum's significand.
+    /// The number of bits in the significand of a sum.
     const MANTISSA_BITS: i32;
     /// The largest absolute value of a sum that needs no rebasing.
     const LARGEST_SUM: f64;
@@ -220,7 +220,7 @@ fn rebase(states: &mut [PathState<f32>], here: f32) {
     }
 }
 
-/// A score whose sums keep double precision.
+/// A score whose sums are in double precision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WideScore(pub f64);
 

@@ -1,4 +1,4 @@
-//! Encodes texts word by word, with tables that are built once they pay.
+//! Encodes texts word by word, with tables that are built after enough text.
 //!
 //! Before the tables pay, or if the paths of words cannot be proven, `Unigram::segment` searches each text as a whole,
 //! with the same ids.
@@ -25,14 +25,15 @@ pub struct WordTables {
 }
 
 impl WordTables {
-    /// Builds the tables for normalized texts; None if words cannot be proven.
+    /// Builds the tables for normalized texts; None if the best paths of words cannot be proven.
     fn new(unigram: &Unigram, vocab: &Vocab) -> Option<WordTables> {
         let pieces = unigram.pieces(vocab);
         let letters = if has_provable_scores(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
         Some(WordTables { letters, lens: pieces.map(|piece| piece.len() as u32).collect() })
     }
 
-    /// Builds the tables for texts before normalization; None also if the normalizer rewrites too much.
+    /// Builds the tables for texts before normalization; None if words cannot be proven, or if the normalizer rewrites
+    /// too many characters.
     pub fn raw(unigram: &Unigram, normalizer: &SentencePieceNormalizer, vocab: &Vocab) -> Option<WordTables> {
         let mut tables = WordTables::new(unigram, vocab)?;
         let user_defined = vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
@@ -40,7 +41,7 @@ impl WordTables {
     }
 }
 
-/// Reports whether words can be proven.
+/// Reports whether the best paths of words can be proven for these scores.
 fn has_provable_scores(unigram: &Unigram) -> bool {
     certain::is_provable(unigram.unknown_score as f64)
         && match &unigram.best_path {

@@ -15,8 +15,8 @@
 //! determines e, and e limits |P|: P can be at most 2^e minus the largest sum in the word. P must also be so small that
 //! no sum is rebased. Equal sums have margin 0, so the path is never certain.
 //!
-//! A slack covers the rounding of this computation itself, which is relative to 2^-53. Scores are finite and much
-//! smaller than the largest floats (`is_provable`). Cost and worst input: those of the search.
+//! A slack covers the rounding errors of this computation itself, whose relative size is 2^-53. Scores are finite and
+//! much smaller than the largest floats (`is_provable`). Cost and worst input: those of the search.
 
 use super::best_path::Score;
 use super::best_path::UNKNOWN_ENTRY;
@@ -29,7 +29,8 @@ pub(super) const MOST_WORD_BYTES: usize = 63;
 /// The largest score of models whose words are proven; other models use the plain search.
 const LARGEST_SCORE: f64 = 1e9;
 
-/// The number of low bits of a float that a code omits: a code counts eighths of powers of two, from 1 on.
+/// The number of low bits of a float that a code omits. A code has three bits of the significand, and codes start at
+/// the float 1.
 const CODE_SHIFT: u32 = 20;
 const CODE_OF_ONE: u32 = 1f32.to_bits() >> CODE_SHIFT;
 
@@ -40,7 +41,7 @@ pub(super) fn sum_code(sum: f32) -> u32 {
     (sum.abs().to_bits() >> CODE_SHIFT).saturating_sub(CODE_OF_ONE)
 }
 
-/// Returns a code; all sums with lower codes are below `limit`.
+/// Returns a code such that all sums with lower codes are below `limit`.
 fn code_below(limit: f64) -> u8 {
     if limit < 1.0 { 0 } else { sum_code(limit as f32).min(255) as u8 }
 }
@@ -77,7 +78,7 @@ const UNREACHED: WordPosition = WordPosition {
 const START: WordPosition = WordPosition { sum: 0.0, ..UNREACHED };
 
 impl WordPosition {
-    /// Replaces the path if the new sum is larger. There is no branch, because it would be mispredicted.
+    /// Replaces the path if the new sum is larger. The code does not branch, because the branch would be mispredicted.
     #[inline]
     fn offer(&mut self, sum: f64, link: usize, entry: u32, pieces: u8) {
         let is_better = sum > self.sum;

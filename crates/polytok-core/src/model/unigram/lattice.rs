@@ -1,9 +1,9 @@
 //! The lattice of all segmentations of a text with a Unigram model, for n-best lists and samples.
 //!
 //! Reference: SentencePiece's `Lattice`. A node is a piece at an offset. Nodes are in the order of their first
-//! character, then of their length. Nodes that end at the same offset are in the same order, which decides ties. The
-//! first node is the start of the text, the last node is its end. All sums are in single precision, in the reference's
-//! order.
+//! character, then of their length. Nodes that end at the same offset are in this order too, and the order decides
+//! ties. The first node is the start of the text, the last node is its end. All sums are in single precision, in the
+//! reference's order.
 //!
 //! Cost: a node for each piece at each offset, and an addition for every pair of adjacent nodes.
 
@@ -38,7 +38,7 @@ pub(super) struct Lattice {
     line: Line,
 }
 
-/// The best path from the start to each node, with the node itself.
+/// The best path from the start to each node, including the node itself.
 pub(super) struct Viterbi {
     pub scores: Vec<f32>,
     previous: Vec<u32>,
@@ -105,8 +105,8 @@ impl Lattice {
         Viterbi { scores, previous }
     }
 
-    /// Returns for each node the logarithm of the sum of exp(`alpha` × score) over all paths to the node, without the
-    /// node.
+    /// Returns for each node the logarithm of the sum of exp(`alpha` × score) over all paths to the node, where a path
+    /// excludes the node itself.
     pub fn forward(&self, alpha: f32) -> Vec<f32> {
         let mut sums = vec![0f32; self.nodes.len()];
         for node in 1..=self.end() {
@@ -166,7 +166,7 @@ fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: 
     let mut has_single_char = false;
     unigram.trie.prefixes(rest, |_, entry| {
         let entry = entry as usize;
-        // The lengths of a damaged file can be wrong.
+        // The lengths of pieces in a damaged file can be wrong.
         let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
         has_single_char |= end == start + 1;
         nodes.push(LatticeNode { id: unigram.ids[entry], start, end, score: unigram.lattice_scores[entry] });

@@ -6,7 +6,7 @@
 //! A table has the properties of each code point, and records whether the normalizer copies the character (`raw`).
 //!
 //! Invariant: all pieces are UTF-8 (otherwise there are no `Letters`), so bytes of the text that are not UTF-8 are in
-//! no piece, and have the result of the search. No piece contains a NUL, because the code of NUL marks the end of the
+//! no piece, and are unknown as in the search. No piece contains a NUL, because the code of NUL marks the end of the
 //! text and bytes that are not a character. Cost: one or two table lookups for each character.
 
 use crate::boundary::char_table::CharTable;
@@ -28,7 +28,8 @@ impl Letter {
     const IN_LONGER_PIECES: u32 = 1 << 31;
     /// The normalizer replaces the character by one space.
     pub const SPACE: u32 = 1 << 30;
-    /// The normalizer replaces the character by other text, or its output depends on later characters.
+    /// The normalizer replaces the character by other text, or the output for the character depends on later
+    /// characters.
     pub const REWRITTEN: u32 = 1 << 29;
     /// The normalizer can replace the character together with the character before it.
     pub const FOLLOWS: u32 = 1 << 28;
@@ -94,11 +95,11 @@ impl LetterChar {
 /// The kind of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunKind {
-    /// Characters that pieces can join.
+    /// Several characters that pieces can join.
     Word,
     /// A character that only this piece covers.
     Piece(u32),
-    /// This number of characters that no piece covers.
+    /// A run of this number of characters that no piece covers.
     Unknown(u32),
 }
 
@@ -124,7 +125,7 @@ pub(super) struct Letters {
     ascii_pairs: Box<[u128; 128]>,
     /// The properties of the ASCII characters, a copy from `letters`.
     ascii: Box<[Letter; 128]>,
-    /// For each pair of bytes, 1 if a word ends between the two bytes or if one byte is not ASCII. The first byte is
+    /// For each pair of bytes, 1 if a word ends between the two bytes or if either byte is not ASCII. The first byte is
     /// the low half of the index. The second table is for text before normalization: there a word also ends before a
     /// character that the normalizer does not copy.
     word_ends: [Box<[u8; 1 << 16]>; 2],
@@ -299,8 +300,8 @@ impl Letters {
         }
     }
 
-    /// Counts the characters from `end` on that are in no piece and have none of the flags `stop_flags`. Returns their
-    /// end, the character after them, and their number.
+    /// Counts the characters from `end` on that are in no piece and have none of the flags `stop_flags`. Returns the
+    /// end of these characters, the character after them, and the number of characters.
     #[inline]
     fn unknown_end(&self, text: &[u8], mut end: usize, stop_flags: u32) -> (usize, LetterChar, u32) {
         let mut count = 0;

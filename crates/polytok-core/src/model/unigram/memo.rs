@@ -3,7 +3,7 @@
 //! This cache has the policy (cache/sets.rs) and the keys of the cache of pieces, and a limit of its own. An entry has
 //! the path and the largest sum before the word for which the path is certain (see `certain`). The key of a word is its
 //! bytes without a U+2581 at its start, at most 15, and a flag for that U+2581. A path is up to five entries of three
-//! bytes. Words whose path is never certain are cached too, so that it is not computed again.
+//! bytes. Words whose path is never certain are cached too, so that the path is not computed again.
 
 use crate::cache::{CacheEntry, PieceKey, Sets};
 use crate::space_mark;
@@ -12,7 +12,7 @@ use crate::space_mark;
 pub(super) const PATH_ENTRIES: usize = 5;
 /// The mark after the last entry of a path.
 pub(super) const END: u32 = (1 << 24) - 1;
-/// The largest number of bytes of this cache, whatever the limit of all caches is.
+/// The largest size of this cache in bytes, even if the limit of all caches is higher.
 const MOST_BYTES: usize = 8 << 20;
 
 /// A path of up to five entries, and the code of the sum below which the path is certain (`certain::sum_code`); 0 if
@@ -119,7 +119,8 @@ impl Memo {
         self.0.bytes()
     }
 
-    /// Returns the path of a word, or `PackedPath::NONE`. A word that is too long has a key that no entry has.
+    /// Returns the path of a word, or `PackedPath::NONE`. The key of a word that is too long differs from the keys of
+    /// all entries.
     #[inline]
     pub fn get(&self, key: PieceKey) -> PackedPath {
         let Some(entry) = self.0.candidate(key.hash(), &key) else { return PackedPath::NONE };

@@ -38,7 +38,7 @@ const UNKNOWN_PENALTY: f32 = 10.0;
 
 /// A compiled Unigram model.
 pub struct Unigram {
-    /// Piece to index into the columns below; unused pieces are not in it.
+    /// The map from pieces, without unused pieces, to indexes of the columns below.
     pub(super) trie: Trie,
     pub(super) ids: Table<TokenId>,
     /// The columns of the lattice: score, and length in characters.
@@ -237,8 +237,9 @@ fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
     rows.iter_mut().zip(keys).for_each(|(row, (_, sorted))| *row = sorted);
 }
 
-/// Returns the lowest and highest score of the normal pieces. As in the reference, the highest is at least the smallest
-/// positive float, so with log probabilities it is about 0; the scores of user-defined pieces in 0.2.1 depend on it.
+/// Returns the lowest and highest score of the normal pieces. As in the reference, the highest score is at least the
+/// smallest positive float, so with log probabilities the highest score is about 0; the scores of user-defined pieces
+/// in 0.2.1 depend on it.
 fn score_range(vocab: &Vocab) -> (f32, f32) {
     let normal = vocab.rows().filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
     normal.fold((f32::MAX, f32::MIN_POSITIVE), |(min, max), score| (min.min(score), max.max(score)))
@@ -262,8 +263,9 @@ struct UnigramColumns<'a> {
 }
 
 impl UnigramColumns<'_> {
-    /// Returns the score of each row, in double precision because 0.2.1's user-defined pieces have it. The length that
-    /// decides the score of a user-defined piece is in bytes for the best path and in characters for the lattice.
+    /// Returns the score of each row, in double precision because 0.2.1 computes the scores of user-defined pieces in
+    /// double precision. The length that decides the score of a user-defined piece is in bytes for the best path and in
+    /// characters for the lattice.
     fn scores(&self, user_defined_len: impl Fn(&[u8]) -> u32) -> impl Iterator<Item = f64> {
         self.rows.iter().map(move |&row| {
             if self.vocab.active_kind(row) != Kind::UserDefined {

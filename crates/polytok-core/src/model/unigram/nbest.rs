@@ -1,15 +1,15 @@
 //! The n best segmentations under a Unigram model, by A* from the text's end to its beginning.
 //!
 //! Reference: SentencePiece's `Lattice::NBest`. A hypothesis is a node and a path from that node to the end. The
-//! priority of a hypothesis is the score of the best whole path that contains it, from the Viterbi scores. So the best
-//! paths are found first. The agenda is a binary heap with the moves of libstdc++'s `push_heap` and `pop_heap`: they
-//! decide the order of ties. The same search draws samples without replacement when priorities are perturbed (see
-//! `sample`).
+//! priority of a hypothesis is the score of the best whole path that contains the hypothesis, computed from the Viterbi
+//! scores. So the best paths are found first. The agenda is a binary heap with the moves of libstdc++'s `push_heap` and
+//! `pop_heap`: these moves decide the order of ties. The same search draws samples without replacement when priorities
+//! are perturbed (see `sample`).
 //!
 //! Limits: as in the references, an agenda of 10,000 is truncated to its best 512 (or 10 n, if fewer). 0.2.3 also
 //! truncates the agenda at 100,000 stored hypotheses, and returns only the best path after 10 truncations, 500,000
-//! hypotheses or 30 seconds. The time limit is omitted here, because the search reaches the count first. 0.2.1 has no
-//! limit; here its search fails at `MAX_HYPOTHESES`.
+//! hypotheses or 30 seconds. The time limit is omitted here, because the search reaches the limit of hypotheses first.
+//! 0.2.1 has no limit; here its search fails at `MAX_HYPOTHESES`.
 //!
 //! Cost: for each path, its pieces times the nodes that end at one offset, times the logarithm of the agenda. Worst
 //! input: many paths with almost the same score, as in a long run of one character.
@@ -221,8 +221,8 @@ impl Beam {
         self.truncations += 1;
     }
 
-    /// Copies `top` and the hypotheses to its right into `hypotheses`, unless they are already copied. Returns the new
-    /// index of `top`.
+    /// Copies `top` and the hypotheses to its right into `hypotheses`, except hypotheses that are already copied.
+    /// Returns the new index of `top`.
     fn keep(&self, top: u32, hypotheses: &mut Vec<Hypothesis>, new_indexes: &mut [u32]) -> u32 {
         let mut chain = Vec::new();
         let mut at = top;

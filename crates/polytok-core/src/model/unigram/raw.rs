@@ -7,13 +7,12 @@
 //! the same boundaries as in the normalized text (`letters`), and a flag records the U+2581 before a run.
 //!
 //! At any other character the scan stops (`ScanStop`), at a boundary that later text cannot change. From there the
-//! normalizer's steps run until the next boundary before a copied character (`rewrite`). A boundary depends on the
-//! normalized characters before and after: neither character can be rewritten, and neither can be followed by a later
-//! character of a key. A character that is in no longer piece has a boundary on both sides, whatever its neighbours
-//! are.
+//! normalizer's steps run until the next boundary before a copied character (`rewrite`). A boundary requires that
+//! neither of the two adjacent characters can be rewritten, and that neither is followed by a later character of a key.
+//! A character that is in no longer piece has a boundary on both sides, whatever its neighbours are.
 //!
-//! Cost: linear. Worst input: a text whose characters are all rewritten, which costs as much as normalization. Twin:
-//! the normalized text.
+//! Cost: linear. Worst input: a text whose characters are all rewritten; its cost is that of normalization. Twin: the
+//! normalized text.
 
 use super::letters::{Letter, LetterChar, LetterRun, Letters, RUN_BATCH};
 use crate::normalize::charsmap::KeyChar;
@@ -193,7 +192,7 @@ impl Letters {
         let is_start = |&offset: &usize| normalized[offset] & 0xC0 != 0x80;
         let tail = normalized.len().saturating_sub(4)..normalized.len();
         let Some(last) = tail.rev().find(is_start).map(|offset| &normalized[offset..]) else { return false };
-        // The last character can be incomplete, and then later bytes continue the character.
+        // The last normalized character can be incomplete, and then the bytes after it can complete the character.
         let complete = decode_strict(last).filter(|&(_, len)| len == last.len());
         complete.is_some_and(|(left, _)| next.letter.has_any(Letter::SPACE) || !self.joins(left as u32, next.code))
     }
