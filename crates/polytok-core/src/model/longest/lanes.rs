@@ -28,7 +28,7 @@ const DEEPEST: usize = 256;
 
 /// The trie in the form that lanes walk.
 pub(super) struct Lanes {
-    /// The nodes; `FoundEntry` reads their values. The nodes of the trie. Every base leads to a node of this table.
+    /// The nodes of the trie; `FoundEntry` reads their values. Every base leads to a node of this table.
     nodes: Box<[TrieNode]>,
     /// The children of the root.
     first: Box<[TrieNode; 256]>,
@@ -157,8 +157,9 @@ impl Lanes {
 
     /// Reads one more byte, or ends the token and starts the next walk with the first byte after the token.
     ///
-    /// # Safety The lane was returned by `start` and changed only by `step`, its next byte is inside the text, and
-    /// `ids` has room for one more id.
+    /// # Safety
+    /// The lane was returned by `start` and changed only by `step`, its next byte is inside the text, and `ids` has room
+    /// for one more id.
     #[inline(always)]
     unsafe fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [TokenId]) {
         debug_assert!(lane.at < text.len() && lane.to < ids.len() && lane.node.back() < lane.at);
