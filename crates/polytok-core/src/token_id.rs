@@ -1,4 +1,4 @@
-//! The id of a token, as a type of its own.
+//! A type for the ids of tokens.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use bytemuck::{Pod, TransparentWrapper, Zeroable};
 /// The id of a token. An id is neither the row of a vocabulary entry nor a symbol that BPE merges.
 ///
 /// Ids are plain `u32` outside the engine: in the columns of a Spec, in the vectors that sinks fill for NumPy and
-/// Arrow, and in the arguments of [`Tokenizer`](crate::tokenizer::Tokenizer). A trie stores them as plain values too.
+/// Arrow, and in the arguments of [`Tokenizer`](crate::tokenizer::Tokenizer). A trie stores ids as plain `u32` too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable, TransparentWrapper)]
 #[repr(transparent)]
 pub struct TokenId(pub u32);
 
 impl TokenId {
-    /// The id of text that no vocabulary entry covers. No token has this id.
+    /// A marker for text that no vocabulary entry covers. No token has this id.
     pub const UNKNOWN: TokenId = TokenId(u32::MAX);
 
     /// Views numbers as ids, without a copy.

@@ -27,22 +27,22 @@ use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
 
-/// The number of bytes of text for each id in a first guess of the length of a decoded text.
+/// The number of bytes per id with which the length of a decoded text is estimated before decoding.
 const TYPICAL_BYTES_PER_ID: usize = 5;
 
 /// An immutable tokenizer, which many threads can use at the same time.
 pub struct Tokenizer {
     pub(crate) specials: Specials,
     pub(crate) normalizer: Arc<Normalizer>,
-    /// The faster way through the pipeline, if the vocabulary has one.
+    /// The faster route through the pipeline, if the vocabulary has a route.
     pub(crate) route: Option<Route>,
     pub(crate) segmenter: Segmenter,
     pub(crate) template: Template,
     pub(crate) by_lengths: ByLengths,
     decoder: Decoder,
-    /// The text at the ends of tokens that spans leave out.
+    /// The text at both ends of a token that the token's span leaves out.
     trim: TrimOffsets,
-    /// True if entries are bytes, for which the reference has the characters of GPT-2's table.
+    /// True if entries are bytes, which the reference writes as the characters of GPT-2's table.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
     pool: Pool,
@@ -70,7 +70,7 @@ fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<(
     Ok(())
 }
 
-/// Which special tokens an encoding adds, recognises and refuses.
+/// The special tokens that an encoding adds, recognises and refuses.
 #[derive(Clone, Copy, Default)]
 pub struct EncodeOptions<'a> {
     /// True if the template's ids are inserted around the text.
@@ -154,7 +154,7 @@ impl Tokenizer {
         &self.specials
     }
 
-    /// Returns the set of the special tokens whose text `is_allowed`, and of those that are always recognised.
+    /// Returns the set of the special tokens that are always recognised or whose text `is_allowed` accepts.
     pub fn special_set(&self, is_allowed: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
         self.specials.set(is_allowed, &|text| self.normalized(text))
     }
@@ -197,7 +197,7 @@ impl Tokenizer {
         Ok(count.0)
     }
 
-    /// Returns the tokens of a text with their spans, but without the numbers of their words.
+    /// Returns the tokens of a text with spans, but without word numbers.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let plain = self.plain_tokens(text, options)?;
         if self.template.is_only_text() {
@@ -225,15 +225,16 @@ impl Tokenizer {
         Ok(spans)
     }
 
-    /// Returns the tokens of a text with their spans, without the template.
+    /// Returns the tokens of a text with spans, without the template's tokens.
     pub fn plain_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
         let mut tokens = self.untrimmed_tokens(text, options, false)?;
         self.trim(&mut tokens, text, |i| i == 0);
         Ok(tokens)
     }
 
-    /// Returns the tokens of a text from which windows are taken. Trimming treats the first token of a window
-    /// differently, so a second list has the tokens as they are at the start of a window, if spans are trimmed.
+    /// Returns the tokens of a text that is then divided into windows. Trimming treats the first token of a window
+    /// differently. So if spans are trimmed, a second list has every token with the span that the token has at the
+    /// start of a window.
     pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
         let mut inside = self.untrimmed_tokens(text, options, true)?;
         let first = (self.trim != TrimOffsets::Nothing).then(|| {
@@ -245,14 +246,15 @@ impl Tokenizer {
         Ok((inside, first))
     }
 
-    /// Returns the tokens of a text with untrimmed spans, without the template.
+    /// Returns the tokens of a text with untrimmed spans, without the template's tokens.
     fn untrimmed_tokens(&self, text: &[u8], options: EncodeOptions, needs_words: bool) -> Result<Vec<Token>> {
         let mut tokens = Tokens::new(needs_words);
         self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
         Ok(tokens.finish())
     }
 
-    /// Trims the spans of tokens as the Spec says; `is_first` reports whether a token counts as the first of a text.
+    /// Trims the spans of tokens as the Spec says; `is_first` reports whether a token counts as the first token of a
+    /// text.
     fn trim(&self, tokens: &mut [Token], text: &[u8], is_first: impl Fn(usize) -> bool) {
         let keeps_prefix = match self.trim {
             TrimOffsets::Nothing => return,
@@ -262,18 +264,18 @@ impl Tokenizer {
         trim(tokens, text, keeps_prefix, is_first, |token| self.trimmed_text(token).count_spaces());
     }
 
-    /// Reports whether an unknown token prints the unknown text, and not its entry.
+    /// Reports whether the text of an unknown token is the unknown text instead of the vocabulary entry.
     pub fn spells_unknown(&self) -> bool {
         self.segmenter.model.spells_unknown()
     }
 
-    /// Returns the text of an unknown token. An entry can be both the unknown one and that of a byte; a token that is a
-    /// byte of unknown text has no such text.
+    /// Returns the text of an unknown token. If the unknown entry is also the entry of a byte, a token for a byte of
+    /// unknown text has no unknown text.
     pub fn unknown_text<'a>(&self, token: &'a Token) -> Option<&'a [u8]> {
         token.unknown_text().filter(|text| !self.segmenter.model.falls_back(text))
     }
 
-    /// Returns the text of a token in which `trim` counts spaces.
+    /// Returns the text of a token whose spaces `trim` counts.
     fn trimmed_text<'a>(&'a self, token: &'a Token) -> TokenText<'a> {
         if let Some(text) = token.special_text().or(self.unknown_text(token)) {
             return TokenText::Text(text);
@@ -296,7 +298,7 @@ impl Tokenizer {
         self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
-    /// Appends the bytes that more ids add to a stream.
+    /// Decodes further ids of a stream and appends the bytes that are complete.
     pub fn decode_more(
         &self,
         ids: &[u32],
@@ -307,12 +309,12 @@ impl Tokenizer {
         self.decoder.append(&self.segmenter.vocab, &self.specials, TokenId::slice_of(ids), skip_special, state, out)
     }
 
-    /// Appends the bytes that a stream holds back, and resets its state.
+    /// Appends the bytes that a stream holds back, and resets the stream's state.
     pub fn decode_finish(&self, state: &mut DecodeState, out: &mut Vec<u8>) -> Result<()> {
         self.decoder.finish(state, out)
     }
 
-    /// Calls `run` with a scratch of the pool.
+    /// Calls `run` with a scratch from the pool.
     pub fn with_scratch<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
         self.pool.with(run)
     }
@@ -334,10 +336,10 @@ fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<T
     if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
 }
 
-/// The largest number of steps of a kind, so that a hostile file cannot exhaust memory and time.
+/// The largest number of normalize, split or decode steps, so that a hostile file cannot exhaust memory and time.
 const MAX_STEPS: usize = 256;
 
-/// Returns an error if there are too many steps of a kind.
+/// Returns an error if a Spec has too many normalize, split or decode steps.
 fn check_steps(normalize: &[Normalize], split: &[Split], decode: &Decode) -> Result<()> {
     let decode_count = if let Decode::Chain { steps: Some(steps), .. } = decode { steps.len() } else { 0 };
     for (name, count) in [("normalize", normalize.len()), ("split", split.len()), ("decode", decode_count)] {

@@ -1,10 +1,10 @@
 //! Reads JSON lines into the texts of one field.
 //!
-//! A line is read as Python's `json` reads it: of equal keys the last one counts; NaN, Infinity and -Infinity are
+//! Lines are read as by Python's `json`: if a key occurs twice, the last value counts; NaN, Infinity and -Infinity are
 //! numbers; a control character in a string is an error, and so are bytes that are not UTF-8, anywhere in the line. A
-//! byte order mark at the start of a line is skipped, and so are blank lines. A line that is a string is a text. An
-//! escaped surrogate without its other half is kept as three bytes, as in Python. No other bytes of such a text can be
-//! outside of UTF-8.
+//! byte order mark at the start of a line is skipped. Blank lines are skipped too. A line that is a string is a text.
+//! An escaped surrogate without the other half of its pair is kept as three bytes, as in Python. All other bytes of a
+//! text are UTF-8.
 //!
 //! serde_json is not used, because it cannot return a string's bytes and report whether they contain a surrogate; it
 //! does not read NaN; and it does not check the values that it skips. Cost: linear. Nesting is tracked on a stack on
@@ -41,8 +41,8 @@ impl NoTextReason {
     }
 }
 
-/// Reads JSON lines into the texts of the field with this path. Returns the texts, the number of bytes used, and the
-/// starts of the lines without a text with the reasons.
+/// Reads JSON lines into the texts of the field with this path. Returns the texts, the number of bytes read, and for
+/// each line without a text the start of the line and the reason.
 pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, NoTextReason)>) {
     let bytes_used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
     let data = &data[..bytes_used];
@@ -72,7 +72,7 @@ pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize
     )
 }
 
-/// The texts of a field, concatenated, and the state of reading them.
+/// The concatenated texts of a field, and the state of the reader.
 struct FieldTexts<'a> {
     texts: Vec<u8>,
     path: &'a [Vec<u8>],
@@ -103,18 +103,18 @@ impl FieldTexts<'_> {
     }
 }
 
-/// The result of comparing a key.
+/// The result of comparing a key of the line with a requested key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyMatch {
     Same,
     Different,
 }
 
-/// Reads the values of a line. Its functions return `None` if the line is not JSON.
+/// Reads the values of a line. The methods return `None` if the line is not JSON.
 struct JsonReader<'a> {
     line: &'a [u8],
     at: usize,
-    /// Whether a surrogate without its other half has been read.
+    /// Whether a surrogate without the other half of its pair has been read.
     has_surrogate: bool,
     /// The closing brackets of the open lists and objects.
     stack: &'a mut Vec<u8>,
@@ -133,13 +133,13 @@ impl JsonReader<'_> {
         None
     }
 
-    /// Reads this byte, after white space.
+    /// Skips white space and reads the given byte.
     #[inline]
     fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Appends the text of the field of a value. The recursion is as deep as the path.
+    /// Appends the text of a field of a value. The recursion is as deep as the path.
     fn find(&mut self, path: &[Vec<u8>], out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
         let Some((key, remaining_path)) = path.split_first() else { return self.text(out) };
         if self.peek()? != b'{' {
@@ -173,23 +173,25 @@ impl JsonReader<'_> {
     /// Appends a value if it is a string.
     fn text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
         match self.peek()? {
-            b'"' => self.string(|part| out.extend_from_slice(part)).map(Ok),
+            b'"' => self.read_string(|part| out.extend_from_slice(part)).map(Ok),
             b'n' => self.skip().map(|()| Err(NoTextReason::Missing)),
             _ => self.skip().map(|()| Err(NoTextReason::NotText)),
         }
     }
 
-    /// Reads a key. Reports whether it equals `key`.
+    /// Reads a key. Reports whether the string equals `key`.
     fn key(&mut self, key: &[u8]) -> Option<KeyMatch> {
         let mut remaining_key = Some(key);
         self.peek()?;
-        self.string(|part| remaining_key = remaining_key.and_then(|remaining_key| remaining_key.strip_prefix(part)))?;
+        self.read_string(|part| {
+            remaining_key = remaining_key.and_then(|remaining_key| remaining_key.strip_prefix(part))
+        })?;
         Some(if remaining_key.is_some_and(<[u8]>::is_empty) { KeyMatch::Same } else { KeyMatch::Different })
     }
 
     /// Reads a string, and calls `take` with its parts.
     #[inline]
-    fn string(&mut self, mut take: impl FnMut(&[u8])) -> Option<()> {
+    fn read_string(&mut self, mut take: impl FnMut(&[u8])) -> Option<()> {
         self.expect(b'"')?;
         loop {
             let remaining_line = &self.line[self.at..];
@@ -200,7 +202,7 @@ impl JsonReader<'_> {
             }
             take(part);
             self.at += length;
-            // Escapes often follow each other.
+            // Escapes often come in sequences.
             while self.line.get(self.at) == Some(&b'\\') {
                 self.at += 1;
                 self.escape(&mut take)?;
@@ -226,7 +228,7 @@ impl JsonReader<'_> {
             b'r' => b"\r",
             b'b' => b"\x08",
             b'f' => b"\x0C",
-            b'u' => return self.unicode(take),
+            b'u' => return self.read_unicode_escape(take),
             _ => return None,
         });
         Some(())
@@ -234,7 +236,7 @@ impl JsonReader<'_> {
 
     /// Reads the rest of an escape after `\u`: a character, or a surrogate and the escaped surrogate after it.
     #[inline]
-    fn unicode(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
+    fn read_unicode_escape(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
         let code = self.hex()?;
         let mut buffer = [0; 4];
         if let Some(character) = char::from_u32(code).or_else(|| self.join_surrogates(code)) {
@@ -275,7 +277,7 @@ impl JsonReader<'_> {
         self.stack.clear();
         loop {
             match self.peek()? {
-                b'"' => self.string(|_| ())?,
+                b'"' => self.read_string(|_| ())?,
                 open @ (b'[' | b'{') => {
                     self.at += 1;
                     // The code of ] is that of [ plus 2, and the code of } is that of { plus 2.
@@ -285,7 +287,7 @@ impl JsonReader<'_> {
                         continue;
                     }
                 }
-                _ => self.scalar()?,
+                _ => self.skip_scalar()?,
             }
             loop {
                 let Some(&close) = self.stack.last() else { return Some(()) };
@@ -309,17 +311,17 @@ impl JsonReader<'_> {
     fn skip_key(&mut self) -> Option<()> {
         if self.stack.last() == Some(&b'}') {
             self.peek()?;
-            self.string(|_| ())?;
+            self.read_string(|_| ())?;
             self.expect(b':')?;
         }
         Some(())
     }
 
     /// Skips a number or a name.
-    fn scalar(&mut self) -> Option<()> {
-        const NAMES: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
+    fn skip_scalar(&mut self) -> Option<()> {
+        const LITERALS: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
         let remaining_line = &self.line[self.at..];
-        self.at += match NAMES.iter().find(|name| remaining_line.starts_with(name)) {
+        self.at += match LITERALS.iter().find(|name| remaining_line.starts_with(name)) {
             Some(name) => name.len(),
             None => number(remaining_line)?,
         };

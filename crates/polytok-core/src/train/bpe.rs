@@ -1,22 +1,23 @@
-//! Learns byte-pair encoding: which pairs of symbols to merge, the most frequent pair first.
+//! Learns the merges of byte-pair encoding: the pairs of symbols to merge, the most frequent pair first.
 //!
 //! Words are sequences of symbols with counts. Each step merges the most frequent pair of adjacent symbols to a new
 //! symbol, at every position where the pair occurs, from left to right. Overlapping occurrences all count (`aaa` has
-//! two occurrences of `aa`), as in minbpe and tokenizers.
+//! two occurrences of `aa`), as in minbpe and `tokenizers`.
 //!
-//! Every pair has its count and a list of *places*, the positions where the pair arose. A merge walks through the list
-//! of its pair and skips the places where the pair does not occur any more. It adds up the changes to the pairs before
-//! and after the merged pair by neighbour symbol; then every neighbour costs two lookups. A pair of two existing
-//! symbols never arises again, so counts and lists only shrink, and the queue can update counts late.
+//! Every pair has a count and a list of *places*: the positions where the pair arose. A merge reads the list of the
+//! merged pair and skips the places where the pair does not occur any more. The merge first adds up the changes to
+//! neighbouring pairs by neighbour symbol, so every neighbour symbol costs two lookups. A pair of two existing symbols
+//! never arises again, so counts only fall and lists only shrink, and the queue can update counts late.
 //!
 //! Cost: each merge of two neighbours adds at most two places, so all lists together have at most three places for each
 //! symbol of the distinct words, for words of any length. Worst input: a single long word without equal pairs, whose
 //! lists and table have their largest size. Sums cannot overflow: the number of all symbols is checked once.
 //!
-//! With affixes (a prefix of symbols inside words, a suffix of the last symbols) two pairs can have the same merged
-//! text. A merge whose text already has a symbol does not add a symbol (as in tokenizers' BpeTrainer). Then pairs can
-//! arise again, and occurrences of one symbol can have different lengths: see [`forms`]. As in tokenizers, such pairs
-//! are merged in whole words: each merge costs the total length of its words.
+//! With affixes (a prefix of symbols inside words, a suffix of last symbols), two pairs can have the same merged text.
+//! If a symbol with the merged text already exists, the merge does not add a symbol (as in the BpeTrainer of
+//! `tokenizers`). Then pairs can arise again, and occurrences of one symbol can have different lengths: see [`forms`].
+//! As in `tokenizers`, these pairs are merged in whole words: the cost of a merge is the total length of the words that
+//! contain the pair.
 
 mod alphabet;
 pub(crate) mod around;
@@ -52,7 +53,8 @@ use start::each_word;
 pub use start::{Affixes, WordUnit};
 pub use texts::SymbolTexts;
 
-/// The result of learning: the texts of all symbols by id, the initial ones first, and the merges in order.
+/// The result of learning: the texts of all symbols by id, which begin with the initial symbols, and the merges in
+/// order.
 pub struct LearnedMerges {
     /// The texts.
     pub texts: SymbolTexts,
@@ -116,12 +118,13 @@ pub struct MergeRules {
     pub ties: Ties,
     /// The limits at which learning stops.
     pub limits: MergeLimits,
-    /// The number of bytes that learning can use. It has an effect only if the words were counted within a limit too.
+    /// The number of bytes that learning can use. This limit has an effect only if the words were counted within a
+    /// limit too.
     pub room: Option<usize>,
 }
 
-/// Learns merges from words. `initial` has the texts of the first ids. Characters without a text in `initial` are left
-/// out of their words.
+/// Learns merges from words. Learns merges. `initial` has the texts of the first ids. Characters without a text in
+/// `initial` are removed from words.
 pub fn learn(
     words: &mut WordCounter,
     initial: impl Iterator<Item = Vec<u8>>,
@@ -176,8 +179,8 @@ fn run<const HAS_FORMS: bool>(
     learner.run(learned, watch).map(drop)
 }
 
-/// Adds a word to the number of all symbols, which is an upper bound of every count of a pair. Returns an error if the
-/// number exceeds 63 bits.
+/// Adds the symbols of a word to the total number of symbols, which is an upper bound of the count of any pair. Returns
+/// an error if the total exceeds 63 bits.
 fn add(sum: u64, symbols: &[u32], count: u64) -> Result<u64> {
     let sum = count.checked_mul(symbols.len() as u64).and_then(|symbols| sum.checked_add(symbols));
     sum.filter(|&sum| sum <= i64::MAX as u64).ok_or_else(|| {

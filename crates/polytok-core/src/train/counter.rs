@@ -1,12 +1,12 @@
 //! Counts distinct words, in memory or within a limit.
 //!
-//! A word is any bytes. Each occurrence has an ordinal, its position in the input. For each word the counter holds the
-//! sum of the counts and the lowest ordinal. Both numbers are independent of the thread or machine that counts a text,
-//! so counters can be added up, and the result is that of a single thread. With a limit, the counter writes its words
-//! as a sorted run when the memory is full, and merges the runs as streams at the end; the result is the same. Cost:
-//! one lookup per word; with a limit, each run is written and read once more for every factor of [`MAX_RUNS`]. Worst
-//! input: no word occurs twice. Then the result is as large as the text, and [`WordCounts`] holds it in memory despite
-//! the limit.
+//! A word is any sequence of bytes. Each occurrence has an ordinal, which is the position of the occurrence in the
+//! input. For each word the counter holds the sum of the counts and the lowest ordinal. Both numbers are independent of
+//! the thread or machine that counts a text, so counters can be added up, and the result equals the result of a single
+//! thread. With a limit, the counter writes its words as a sorted run when the memory is full, and merges the runs as
+//! streams at the end; the result is the same. Cost: one lookup per word; with a limit, each word is written and read
+//! once, and once more for every factor of [`MAX_RUNS`] in the number of runs. Worst input: no word occurs twice. In
+//! this case the result is as large as the text, and [`WordCounts`] holds the result in memory despite the limit.
 
 mod entry;
 mod merge;
@@ -32,7 +32,7 @@ pub use runs::{RunFile, Spill};
 pub use saved::{CountsFile, write_counts};
 pub use sequence::Sequence;
 
-/// The number of runs that are merged into one.
+/// The highest number of runs that are merged into one run.
 const MAX_RUNS: usize = 64;
 
 /// The number of words between two progress reports.
@@ -41,7 +41,7 @@ const REPORT_EVERY: u64 = 1 << 12;
 /// The memory that counting can use, and the files for the words that do not fit.
 #[derive(Clone)]
 pub struct Limit {
-    /// The number of bytes. A single longer word is still counted.
+    /// The number of bytes. A single word that is longer than the limit is still counted.
     pub bytes: usize,
     /// Creates the files.
     pub spill: Arc<dyn Spill>,
@@ -67,7 +67,7 @@ impl WordCounter {
         WordCounter { limit, ..WordCounter::default() }
     }
 
-    /// Counts a word `times` times. Its ordinal follows those of all earlier words.
+    /// Counts a word `times` times. The word's ordinal follows the ordinals of all earlier words.
     pub fn add(&mut self, word: &[u8], times: u64) -> Result<()> {
         let ordinal = self.next_ordinal;
         let next_ordinal = ordinal.checked_add(1);
@@ -76,14 +76,15 @@ impl WordCounter {
         self.add_at(word, times, ordinal)
     }
 
-    /// Counts a word with an ordinal that the caller chooses. A caller that chooses one ordinal chooses all of them.
+    /// Counts a word with an ordinal that the caller chooses. A caller that chooses the ordinal of one word must choose
+    /// the ordinals of all words.
     pub fn add_at(&mut self, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
         let key = PieceKey::new(word, 0, word.len(), false);
         let hash = self.table.hash(key, word);
         self.add_hashed(word, key, hash, times, ordinal)
     }
 
-    /// Counts each of the words `text[start..end]` once, with the ordinal `base + start`.
+    /// Counts every word `text[start..end]` once, with the ordinal `base + start`.
     pub fn add_pieces(&mut self, text: &[u8], pieces: &[(u32, u32)], base: u64) -> Result<()> {
         const AHEAD: usize = 64;
         for pieces in pieces.chunks(AHEAD) {
@@ -150,12 +151,13 @@ impl WordCounter {
         self.next_ordinal
     }
 
-    /// Makes `next` the lowest ordinal of the words to come.
+    /// Sets `next` as the lowest ordinal of later words.
     pub fn skip_to(&mut self, next: u64) {
         self.next_ordinal = self.next_ordinal.max(next);
     }
 
-    /// Adds the counts of another counter whose ordinals have the same origin. The caller joins the sequences.
+    /// Adds the counts of another counter whose ordinals have the same origin. The sequences are not joined; the caller
+    /// joins them.
     pub fn merge(&mut self, mut other: WordCounter) -> Result<()> {
         self.next_ordinal = self.next_ordinal.max(other.next_ordinal);
         self.limit = self.limit.take().or_else(|| other.limit.clone());
@@ -188,7 +190,7 @@ impl WordCounter {
             each(word, entry.count)?;
             reporter.count()
         };
-        // With a limit, all words go through files, so that memory does not hold a second copy of them.
+        // With a limit, all words go through files, so that memory does not hold a second copy of the words.
         match self.limit.clone() {
             None => self.table.visit(order, &mut visit),
             Some(_) if order == Order::Bytes => self.stream(&mut visit),
@@ -200,7 +202,8 @@ impl WordCounter {
         }
     }
 
-    /// Calls `each` for every word with its count, in any order, which is faster. The order can differ between runs.
+    /// Calls `each` for every word with its count, in no particular order, which is faster than a given order. The
+    /// order can differ between runs.
     pub fn each_unordered(&mut self, each: EachCount) -> Result<()> {
         match self.limit {
             None => self.table.each_unordered(each),
@@ -236,8 +239,8 @@ impl WordCounter {
         Ok(words)
     }
 
-    /// Returns the number of words and an upper bound of their bytes. With a limit, the numbers are unknown and the
-    /// result is (0, 0).
+    /// Returns the number of words and an upper bound of their total bytes. With a limit, both figures are unknown and
+    /// the result is (0, 0).
     pub fn sizes(&self) -> (usize, usize) {
         if self.limit.is_none() { self.table.sizes() } else { (0, 0) }
     }

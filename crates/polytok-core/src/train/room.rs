@@ -1,19 +1,20 @@
 //! Computes the memory that training can use under a limit, and the limit that leaves enough memory for training.
 
-/// Bytes that the rest of the process uses if the limit is large enough: the interpreter, input, buffers.
-const RESERVED: usize = 96 << 20;
+/// The number of bytes reserved for the rest of the process (the interpreter, input, buffers) if the limit is large
+/// enough.
+const RESERVED_BYTES: usize = 96 << 20;
 
 /// The divisor of the limit that yields the memory for counting.
 pub const COUNTING_DIVISOR: usize = 2;
 
 /// Returns the number of bytes that training can use under a limit.
 pub fn room(limit: usize) -> usize {
-    limit.saturating_sub(RESERVED).max(limit / 2)
+    limit.saturating_sub(RESERVED_BYTES).max(limit / 2)
 }
 
 /// Returns the lowest limit that leaves `bytes` for training, as users write it: `612M`.
 pub fn limit_for(bytes: u64) -> String {
-    let limit = bytes.saturating_add(RESERVED as u64).min(bytes.saturating_mul(2));
+    let limit = bytes.saturating_add(RESERVED_BYTES as u64).min(bytes.saturating_mul(2));
     format!("{}M", limit.div_ceil(1 << 20))
 }
 

@@ -2,8 +2,8 @@
 //! same for any number of threads.
 //!
 //! The caller's special tokens are not counted; the text between two special tokens is counted as a text of its own.
-//! Without a split the whole text is one word. Each sequence of bytes that a decoder would replace by one U+FFFD,
-//! because they are not UTF-8, is a word, and it separates the texts before and after it.
+//! Without a split the whole text is one word. A sequence of bytes that is not UTF-8, and that a decoder would replace
+//! by one U+FFFD, is a word. The text before the sequence and the text after the sequence are separate texts.
 //!
 //! The threads take parts of texts from one queue, and each thread has its own counter. A word's ordinal is its
 //! position in all texts, so the result does not depend on the thread that counts a word. A long text is divided at
@@ -37,7 +37,7 @@ pub struct TextCounter {
     limit: Option<Limit>,
     /// The first ordinal after the texts so far.
     next_ordinal: u64,
-    /// The uncounted end of a text whose next parts are still to come.
+    /// The uncounted end of a text that is not complete yet.
     open_text: Vec<u8>,
     /// The length that `open_text` must reach before it is searched for complete pieces again.
     retry_len: usize,

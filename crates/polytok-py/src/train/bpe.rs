@@ -68,8 +68,8 @@ struct PyRules {
 impl PyRules {
     fn to_core(&self, units: &Units) -> PyResult<MergeRules> {
         let (unit, affixes) = units.to_core()?;
-        let below_length = self.below_length.unwrap_or(usize::MAX);
-        let limits = MergeLimits { symbols: self.size, min_count: self.min_count, below_length };
+        let length_limit = self.below_length.unwrap_or(usize::MAX);
+        let limits = MergeLimits { symbols: self.size, min_count: self.min_count, length_limit };
         let ties = if self.first_seen { Ties::FirstSeen } else { Ties::LowerIds };
         Ok(MergeRules { unit, affixes, ties, limits, room: self.room })
     }

@@ -10,7 +10,7 @@ use polytok_core::train::counter::{Limit, WordCounter};
 use polytok_core::train::progress::Progress;
 use polytok_core::train::sentencepiece::alphabet::{Alphabet, CharCounts};
 use polytok_core::train::sentencepiece::corpus::Corpus;
-use polytok_core::train::sentencepiece::loader::Skipped;
+use polytok_core::train::sentencepiece::loader::SkippedSentences;
 use polytok_core::train::sentencepiece::options::{SentencePieceOptions, SentenceUnit};
 use polytok_core::train::sentencepiece::units::{self, UnitCounter};
 use polytok_core::train::sentencepiece::validity::Validity;
@@ -162,7 +162,7 @@ macro_rules! with_corpus {
 pub struct PySentenceCounter {
     /// Boxed, because it holds vectors of 32 bytes and Python aligns its objects to 16.
     corpus: Option<Box<CorpusKind>>,
-    skipped: Skipped,
+    skipped: SkippedSentences,
 }
 
 #[pymethods]
@@ -173,7 +173,7 @@ impl PySentenceCounter {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let corpus = new_corpus(model, &options, limit.as_ref()).map_err(to_python)?;
-        Ok(PySentenceCounter { corpus: Some(Box::new(corpus)), skipped: Skipped::default() })
+        Ok(PySentenceCounter { corpus: Some(Box::new(corpus)), skipped: SkippedSentences::default() })
     }
 
     /// Reads more texts.

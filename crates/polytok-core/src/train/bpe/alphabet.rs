@@ -1,10 +1,10 @@
-//! Chooses the symbols that tokenizers' BpeTrainer (0.23.3) starts from: special tokens, characters, and characters
-//! with affixes.
+//! Chooses the symbols that the BpeTrainer of `tokenizers` (0.23.3) starts from: special tokens, characters, and
+//! characters with affixes.
 //!
-//! Two results of the reference depend on the order of a hash table, and so change between runs. First, the reference
+//! Two results of the reference depend on the order of a hash table and change between runs. First, the reference
 //! numbers characters with affixes in the order of the words, and ties are decided by these numbers; polytok numbers
-//! these characters by their texts. Second, if the number of characters is limited, the reference drops any of several
-//! equally frequent characters; polytok drops the highest.
+//! these characters by their texts. Second, if the number of characters is limited, the reference drops an arbitrary
+//! one of several equally frequent characters; polytok drops the character with the highest code point.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ use crate::train::counter::WordCounter;
 pub struct AlphabetOptions {
     /// The texts of the special tokens, which are the first entries.
     pub special: Vec<Vec<u8>>,
-    /// Characters that are entries even if they do not occur. If the limit is too low for all characters, these are
-    /// dropped last.
+    /// Characters that are entries even if they do not occur. If the limit is too low for all characters, the
+    /// characters of this list are dropped last.
     pub initial: Vec<char>,
     /// The highest number of characters; the most frequent characters are chosen.
     pub limit: Option<usize>,
@@ -67,7 +67,7 @@ fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
     Ok(chars.into_iter().map(|(c, _)| c).collect())
 }
 
-/// Returns the texts of the chosen characters with the affixes that they have in any word.
+/// Returns each chosen character with every combination of affixes that the character has in a word.
 fn texts_with_affixes(
     words: &mut WordCounter,
     texts: &SymbolTexts,

@@ -8,11 +8,11 @@ const DROPPED: usize = usize::MAX;
 /// The changes of a symbol on one side of the merged pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Change {
-    /// The number of its occurrences that were adjacent to the merged half.
+    /// The number of the symbol's occurrences that were adjacent to the merged half.
     lost_pairs: i64,
-    /// The number of its occurrences that are adjacent to the new symbol, if these pairs count.
+    /// The number of the symbol's occurrences that are adjacent to the new symbol, if pairs with the new symbol count.
     gained_pairs: i64,
-    /// The number of new places.
+    /// The number of new places of the pair.
     len: u32,
     has_changed: bool,
 }
@@ -23,12 +23,12 @@ pub struct Side {
     changes: Vec<Change>,
     changed_symbols: Vec<u32>,
     new_places: Vec<(u32, PairPosition)>,
-    /// For each symbol, the index at which its next place is written.
+    /// The index at which the next place of each symbol is written.
     write_index: Vec<usize>,
 }
 
 impl Side {
-    /// Makes room for symbols below `symbols`.
+    /// Makes room for symbols with ids below `symbols`.
     pub fn make_room(&mut self, symbols: usize) {
         if symbols <= self.changes.len() {
             return;
@@ -37,7 +37,7 @@ impl Side {
         self.write_index.resize(symbols, 0);
     }
 
-    /// Records that the half adjacent to an occurrence of this symbol was merged.
+    /// Records that an occurrence of a symbol was adjacent to a half that was merged.
     #[inline]
     pub fn lose(&mut self, symbol: u32, weight: u64) {
         let change = &mut self.changes[symbol as usize];
@@ -48,7 +48,7 @@ impl Side {
         }
     }
 
-    /// Records that the new symbol is adjacent to an occurrence of this symbol. The new pair starts at `place`.
+    /// Records that an occurrence of a symbol is adjacent to the new symbol. The new pair starts at `place`.
     #[inline]
     pub fn gain(&mut self, symbol: u32, weight: u64, place: PairPosition) {
         let change = &mut self.changes[symbol as usize];

@@ -1,10 +1,10 @@
 //! Computes upper bounds of pair counts in a fixed amount of memory: pairs with equal hashes share a sum.
 //!
-//! The bounds prove that most pairs are not frequent. Their size does not depend on the number of pairs.
+//! The bounds prove that most pairs are not frequent. The memory does not depend on the number of pairs.
 
 use super::pairs::{hash, key};
 
-/// The lowest number of sums, as a power of two.
+/// The base-2 logarithm of the lowest number of sums.
 const MIN_BITS: u32 = 10;
 
 /// The sums of the counts of pairs with equal hashes.
@@ -14,7 +14,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Creates sums of 0 that take at most `bytes`.
+    /// Creates bounds that take at most `bytes`; all sums are 0.
     pub fn within(bytes: usize) -> Bounds {
         let bits = (bytes / size_of::<u64>()).checked_ilog2().unwrap_or(0).max(MIN_BITS);
         Bounds { sums: vec![0; 1 << bits], shift: u64::BITS - bits }

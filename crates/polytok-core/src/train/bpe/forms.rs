@@ -1,16 +1,16 @@
-//! Stores the length of symbols in initial symbols, and the number of their cells, from which the ends of pairs follow.
+//! Stores the length of each symbol (in initial symbols) and its number of cells, from which the ends of pairs follow.
 //!
-//! Without affixes a symbol has one length. Its length differs from its number of cells if words are copied to a new
-//! array after some merges, because then each symbol takes one cell. With affixes one text can consist of more or fewer
+//! Without affixes a symbol has one length. The length and the number of cells differ if words are copied to a new
+//! array after some merges, because each symbol then takes one cell. With affixes one text can consist of more or fewer
 //! initial symbols (with the prefix `##`, the text `##` can be one symbol or two characters). The option
-//! `max_token_length` of tokenizers applies to the length of each occurrence, so cells then hold forms: a symbol with a
-//! length.
+//! `max_token_length` of `tokenizers` applies to the length of each occurrence. So with affixes, cells hold forms; a
+//! form is a symbol with a length.
 
 use std::collections::HashMap;
 
 use super::cells::Cells;
 
-/// The forms of all symbols. If `MANY` is false, each symbol has one form, whose number is the symbol's id.
+/// The forms of all symbols. If `MANY` is false, each symbol has one form, and the form's id is the symbol's id.
 pub struct Forms<const MANY: bool> {
     lengths: Vec<u32>,
     cells: Vec<u32>,
@@ -53,7 +53,7 @@ impl<const MANY: bool> Forms<MANY> {
         Some((second, second + self.cells_if(cells.at(second), right)?))
     }
 
-    /// Returns the number of cells of a form, if it is a form of this symbol.
+    /// Returns the number of cells of a form if the form belongs to the symbol.
     #[inline]
     fn cells_if(&self, form: u32, symbol: u32) -> Option<u32> {
         let matches = if MANY { self.symbols.get(form as usize) == Some(&symbol) } else { form == symbol };

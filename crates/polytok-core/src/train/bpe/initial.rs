@@ -1,4 +1,4 @@
-//! Finds the pairs before any merge, in two passes over the cells: the first counts pairs, the second lists their
+//! Finds the pairs before any merge, in two passes over the cells: the first pass counts pairs, the second pass lists
 //! places.
 
 use super::learner::Learner;
@@ -44,8 +44,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         }
     }
 
-    /// Writes the places of all pairs in order. `pair_numbers` has the number of each pair in the words; `write_index`
-    /// has the index of the next place of each pair.
+    /// Writes the places of all pairs in order. `pair_numbers` has the pair index of each adjacent pair in the words;
+    /// `write_index` has the index of the next place of each pair.
     fn list_pairs(
         &mut self,
         count: impl Fn(usize) -> u64,

@@ -14,7 +14,7 @@ use crate::error::Result;
 /// The number of merges between two progress reports.
 const REPORT_EVERY: usize = 16;
 
-/// The distance of prefetches ahead of the current item, in items.
+/// The number of items between the current item and the prefetched item.
 const AHEAD: usize = 12;
 
 /// The order of equally frequent pairs.
@@ -33,8 +33,9 @@ pub struct MergeLimits {
     pub symbols: usize,
     /// The minimum count of a merged pair.
     pub min_count: u64,
-    /// The limit of a pair's length: a pair counts only if it has fewer initial symbols than this, or exactly two.
-    pub below_length: usize,
+    /// The limit of a pair's length: a pair counts only if the pair has fewer initial symbols than this limit, or
+    /// exactly two initial symbols.
+    pub length_limit: usize,
 }
 
 /// One merge.
@@ -44,7 +45,7 @@ pub struct Merge {
     pub left: u32,
     /// The right half.
     pub right: u32,
-    /// The symbol of the merge. If another symbol has the same text, this is that symbol.
+    /// The symbol of the merge. If a symbol with the same text exists, the merge uses that symbol.
     pub id: u32,
     /// The count of the pair.
     pub count: u64,
@@ -83,8 +84,8 @@ pub struct Learner<const HAS_FORMS: bool> {
     free_numbers: Vec<u32>,
     new_pairs: Vec<(u64, PlaceRange)>,
     queue: PairQueue,
-    /// Pairs with places outside of their list; empty unless `HAS_FORMS`.
-    irregular: HashSet<u64>,
+    /// The pairs that have places outside of their place lists; empty unless `HAS_FORMS`.
+    irregular_pairs: HashSet<u64>,
     left: Side,
     right: Side,
     ties: Ties,
@@ -94,7 +95,8 @@ pub struct Learner<const HAS_FORMS: bool> {
 }
 
 impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
-    /// Creates a learner for words whose symbols have these lengths. The caller has to count their pairs next.
+    /// Creates a learner for words whose symbols have the given lengths. The caller must then count the pairs of the
+    /// words.
     pub fn new(cells: Cells, lengths: Vec<u32>, ties: Ties, limits: MergeLimits) -> Self {
         let symbols = lengths.len();
         let mut learner = Learner {
@@ -107,7 +109,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             free_numbers: Vec::new(),
             new_pairs: Vec::new(),
             queue: PairQueue::new(!HAS_FORMS),
-            irregular: HashSet::new(),
+            irregular_pairs: HashSet::new(),
             left: Side::default(),
             right: Side::default(),
             ties,
@@ -120,8 +122,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         learner
     }
 
-    /// Sets when learning stops: if it takes more than `room` bytes, but not before the first merge; and, with
-    /// `stops_at_known`, before a merge whose text is that of an existing symbol.
+    /// Sets when learning stops: after the first merge, if learning takes more than `room` bytes; and, with
+    /// `stops_at_known`, before a merge whose text equals the text of an existing symbol.
     pub fn stop_at(&mut self, room: usize, stops_at_known: bool) {
         (self.room, self.stops_at_known) = (room, stops_at_known);
     }
@@ -137,7 +139,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         if HAS_FORMS { 0 } else { self.limits.min_count.max(1) }
     }
 
-    /// Returns the current words, and the lengths and cells of their symbols.
+    /// Returns the current words, and the lengths and cell counts of the symbols.
     pub fn into_words(self) -> (Cells, Forms<HAS_FORMS>) {
         (self.cells, self.forms)
     }
@@ -174,7 +176,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         Ok(StopReason::Reached)
     }
 
-    /// Removes the best pair from the queue. Returns it with its current count.
+    /// Removes the best pair from the queue and returns the pair with its current count.
     fn pop(&mut self) -> Option<QueuedPair> {
         let Learner { queue, candidates, counts, cells, places, forms, ties, free_numbers, .. } = self;
         queue.pop(|entry| {
@@ -200,7 +202,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.forms.prepare_merge(left, right, id);
         self.left.make_room(id as usize + 1);
         self.right.make_room(id as usize + 1);
-        if self.irregular.contains(&key(left, right)) {
+        if self.irregular_pairs.contains(&key(left, right)) {
             self.merge_words(left, right, id, list);
         } else {
             for index in list.range() {
@@ -214,8 +216,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.queue_new_pairs();
     }
 
-    /// Merges a pair in every word that contains a place of the list, also at positions that are not in the list.
-    /// tokenizers does the same.
+    /// Merges a pair in every word that contains a place of the list, also at positions that are not in the list. The
+    /// package `tokenizers` does the same.
     fn merge_words(&mut self, left: u32, right: u32, id: u32, list: PlaceRange) {
         let mut word_end = 0;
         for index in list.range() {
@@ -243,7 +245,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if self.is_short_enough(other, form) {
                 self.left.gain(symbol, weight, place.at_position(at));
             } else if HAS_FORMS {
-                self.irregular.insert(key(symbol, id));
+                self.irregular_pairs.insert(key(symbol, id));
             }
         }
         if let Some(Neighbour { id: other, .. }) = self.cells.after(after) {
@@ -252,7 +254,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if self.is_short_enough(other, form) {
                 self.right.gain(symbol, weight, place);
             } else if HAS_FORMS {
-                self.irregular.insert(key(id, symbol));
+                self.irregular_pairs.insert(key(id, symbol));
             }
         }
         self.cells.merge(place.at, second, after, form);
@@ -261,7 +263,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     #[inline]
     fn is_short_enough(&self, one: u32, other: u32) -> bool {
         let lengths = self.forms.lengths();
-        (lengths[one as usize] as usize + lengths[other as usize] as usize) < self.limits.below_length
+        (lengths[one as usize] as usize + lengths[other as usize] as usize) < self.limits.length_limit
     }
 }
 
@@ -281,8 +283,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 
     fn settle(&mut self, side: &mut Side, new_id: u32, keys: impl Fn(u32) -> (u64, u64)) {
-        let Learner { counts, places, limits, new_pairs, irregular, .. } = self;
-        // A pair that is too rare now is never merged, unless it arises again.
+        let Learner { counts, places, limits, new_pairs, irregular_pairs, .. } = self;
+        // A pair that is too rare now is never merged, unless the pair arises again.
         let min_count = limits.min_count.max(1);
         for index in 0..side.changed_symbols().len() {
             if let Some(&symbol) = side.changed_symbols().get(index + AHEAD) {
@@ -293,7 +295,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             let symbol = side.changed_symbols()[index];
             let (old, new) = keys(symbol);
             let (lost, gained, len) = side.take(symbol);
-            // A pair of the new symbol with itself can lose occurrences before it gains any.
+            // The pair of the new symbol with itself can lose occurrences before the pair gains occurrences.
             let is_kept = HAS_FORMS || symbol == new_id;
             if is_kept {
                 _ = counts.add(old, -lost)
@@ -301,7 +303,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 counts.lose(old, lost)
             }
             if HAS_FORMS && len > 0 && counts.contains(new) {
-                irregular.insert(new);
+                irregular_pairs.insert(new);
             }
             let is_frequent = |count| HAS_FORMS || u64::try_from(count).is_ok_and(|count| count >= min_count);
             let is_counted = len > 0 && (is_kept || is_frequent(gained));
@@ -325,7 +327,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
                 _ => {
                     self.places.free(list.len);
                     if HAS_FORMS {
-                        self.irregular.insert(key);
+                        self.irregular_pairs.insert(key);
                     }
                 }
             }
@@ -333,7 +335,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.new_pairs = new_pairs;
     }
 
-    /// Joins the lists of each pair. A pair can have several lists, because it can arise on both sides of a merge.
+    /// Joins the lists of each pair. A pair can have several lists, because a pair can arise on both sides of a merge.
     fn join_lists(&mut self, mut new_pairs: Vec<(u64, PlaceRange)>) -> Vec<(u64, PlaceRange)> {
         new_pairs.sort_unstable_by_key(|&(key, list)| (key, list.start));
         let mut joined_pairs: Vec<(u64, PlaceRange)> = Vec::with_capacity(new_pairs.len());
@@ -366,7 +368,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.queue.push(QueuedPair { count, tie, number });
     }
 
-    /// Compacts the places if most of them are unused.
+    /// Compacts the vector of places if most places are unused.
     fn compact_places(&mut self) {
         if self.places.is_wasteful() {
             self.places.collect(self.candidates.iter_mut().map(|candidate| &mut candidate.list));
@@ -374,7 +376,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     }
 }
 
-/// Returns the first position where a pair still occurs, and drops earlier places from its list.
+/// Returns the first position where a pair still occurs, and drops the earlier places from the pair's list.
 fn first_place<const HAS_FORMS: bool>(
     candidate: &mut QueueCandidate,
     cells: &Cells,

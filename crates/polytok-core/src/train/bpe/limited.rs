@@ -11,8 +11,8 @@ use super::{LearnedMerges, MergeLimits, MergeRules, MergeWatch, add};
 use crate::error::Result;
 use crate::train::counter::{Spill, WordCounter};
 
-/// Learns merges into `learned`, which has no merges yet. Returns `None` if a pair has the text of an existing symbol:
-/// then pairs can arise again, and the pairs that a round dropped can matter.
+/// Learns merges into `learned`, which has no merges yet. Returns `None` if a merged text equals the text of an
+/// existing symbol. In this case pairs can arise again, also pairs that a round has dropped.
 pub(super) fn learn(
     words: &mut WordCounter,
     learned: LearnedMerges,
@@ -51,9 +51,9 @@ impl<W: MergeWatch> RoundLearner for LimitedLearner<'_, W> {
         self.rules.limits.min_count.max(1)
     }
 
-    /// Reports whether a pair can be merged: if it is short enough, or has two initial symbols.
+    /// Reports whether a pair can be merged: a pair that is short enough, or that consists of two initial symbols.
     fn is_open(&self, left: u32, right: u32) -> bool {
-        let max_length = self.rules.limits.below_length;
+        let max_length = self.rules.limits.length_limit;
         let length = || self.lengths[left as usize] as usize + self.lengths[right as usize] as usize;
         max_length == usize::MAX || length() == 2 || length() < max_length
     }

@@ -3,7 +3,7 @@
 
 use crate::prefetch::prefetch;
 
-/// The key of an empty slot. It is not the key of any pair.
+/// The key of an empty slot. No pair has this key.
 const EMPTY: u64 = u64::MAX;
 
 /// Returns two symbols as one number, which is ordered by the left symbol first.
@@ -102,7 +102,7 @@ impl PairCounts {
     }
 }
 
-/// Hashes a key. Combines both halves of the product, so that every bit of the key reaches the high bits.
+/// Hashes a key. Combines both halves of the product, so that every bit of the key affects the high bits.
 #[inline]
 pub fn hash(key: u64) -> u64 {
     let wide = u128::from(key ^ 0xF39C_C060_5CED_C835) * 0x9E37_79B9_7F4A_7C15;
@@ -112,16 +112,16 @@ pub fn hash(key: u64) -> u64 {
 /// The highest number of symbols whose pairs are numbered in a plain array.
 const MAX_ARRAY_SYMBOLS: usize = 1024;
 
-/// Numbers distinct pairs by their first occurrence.
+/// Numbers the distinct pairs in the order of first occurrence.
 pub enum PairIndex {
-    /// An array with the number of each pair plus one, at the index left × symbols + right.
+    /// An array that has the pair number plus one at the index left × symbols + right.
     Array(usize, Vec<u32>),
-    /// A table with the number of each pair plus one.
+    /// A table that has the pair number plus one for each pair.
     Hashed(PairCounts),
 }
 
 impl PairIndex {
-    /// Creates an index of pairs of symbols below `symbols`.
+    /// Creates an index of pairs whose symbols are below `symbols`.
     pub fn new(symbols: usize) -> PairIndex {
         match symbols {
             0..=MAX_ARRAY_SYMBOLS => PairIndex::Array(symbols, vec![0; symbols * symbols]),

@@ -1,17 +1,19 @@
-//! Merges words as a stream, for words so long that the places of the most frequent pairs do not fit into memory.
+//! Merges words as a stream, if the words are so long that the places of the most frequent pairs do not fit into
+//! memory.
 //!
-//! One pass counts the pairs that can be the most frequent pairs; a second pass merges the best of them in every word.
-//! One pass merges several pairs as long as the next merge is certain: a merge lowers only the counts of pairs that
-//! overlap with it, and a new pair occurs at most as often as one of the lowered pairs did.
+//! One pass counts the pairs that can be the most frequent pairs; a second pass merges the best counted pairs in every
+//! word. One pass merges several pairs, as long as the next merge is certain: a merge lowers only the counts of
+//! overlapping pairs, and a new pair occurs at most as often as one of the overlapping pairs did.
 
 use std::collections::HashMap;
 
 use super::pairs::{key, symbols};
 
-/// The number of bytes of each counted pair: its slots in a table and in the larger table that replaces it.
-const PAIR: usize = 96;
+/// The number of bytes that each counted pair takes: a slot in the table and a slot in the larger table that replaces a
+/// full table.
+const PAIR_BYTES: usize = 96;
 
-/// A pair with its exact count, and the number of its first occurrence in the stream.
+/// A pair with its exact count, and the position of its first occurrence in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedPair {
     pub left: u32,
@@ -36,7 +38,7 @@ impl PairTally {
 
     /// Returns an upper bound of the bytes of memory.
     pub fn memory(&self) -> usize {
-        self.counts.len() * PAIR
+        self.counts.len() * PAIR_BYTES
     }
 
     /// Returns all pairs, in any order.
@@ -49,7 +51,7 @@ impl PairTally {
     }
 }
 
-/// A merge to apply to words: left, right, new symbol.
+/// A merge to apply to words, as (left symbol, right symbol, new symbol).
 pub type Merged = (u32, u32, u32);
 
 /// Reports whether the pair at an index of the sorted `pairs` is the best pair after some earlier pairs were merged.
@@ -127,7 +129,7 @@ mod tests {
     fn a_tally_has_the_first_occurrence_of_a_pair() {
         let mut tally = PairTally::default();
         [(1, 2), (2, 3), (1, 2)].iter().for_each(|&(left, right)| tally.add(left, right, 5));
-        assert_eq!(tally.memory(), 2 * PAIR);
+        assert_eq!(tally.memory(), 2 * PAIR_BYTES);
         let mut pairs = tally.into_pairs();
         pairs.sort_unstable_by_key(|pair| pair.first);
         let counts: Vec<_> = pairs.iter().map(|pair| (pair.left, pair.right, pair.count)).collect();

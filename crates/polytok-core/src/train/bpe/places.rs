@@ -1,15 +1,14 @@
-//! Stores the places of pairs: lists of positions with the counts of their words, in one vector that is compacted from
-//! time to time.
+//! Stores the places of pairs: lists of positions with word counts, in one vector that is compacted from time to time.
 
 use std::ops::Range;
 
 /// The weight that marks a count that does not fit into a [`PairPosition`]; see [`Weights`].
-const HEAVY: u32 = u32::MAX;
+const HEAVY_WEIGHT: u32 = u32::MAX;
 
-/// The number of unused places from which on the vector is compacted.
+/// The lowest number of unused places at which the vector is compacted.
 const MIN_UNUSED: usize = 1 << 16;
 
-/// A place of a pair: its start, and the count of its word.
+/// A place of a pair: the start of the pair, and the count of the word that contains the pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairPosition {
     pub at: u32,
@@ -19,7 +18,7 @@ pub struct PairPosition {
 impl PairPosition {
     /// Creates a place in a word that has this count.
     pub fn new(at: u32, count: u64) -> PairPosition {
-        PairPosition { at, weight: count.min(u64::from(HEAVY)) as u32 }
+        PairPosition { at, weight: count.min(u64::from(HEAVY_WEIGHT)) as u32 }
     }
 
     /// Returns another place in the same word.
@@ -29,16 +28,16 @@ impl PairPosition {
     }
 }
 
-/// The counts that do not fit into a [`PairPosition`], by the start of their words.
+/// The word counts that do not fit into a [`PairPosition`], by the start of the word.
 #[derive(Default)]
 pub struct Weights {
     heavy_words: Vec<(u32, u64)>,
 }
 
 impl Weights {
-    /// Adds the count of a word that starts after all earlier ones.
+    /// Adds the count of a word that starts after all words added earlier.
     pub fn add(&mut self, start: u32, count: u64) {
-        if count >= u64::from(HEAVY) {
+        if count >= u64::from(HEAVY_WEIGHT) {
             self.heavy_words.push((start, count));
         }
     }
@@ -46,7 +45,7 @@ impl Weights {
     /// Returns the count of the word that contains a place.
     #[inline]
     pub fn of(&self, place: PairPosition) -> u64 {
-        if place.weight < HEAVY { u64::from(place.weight) } else { self.heavy(place.at) }
+        if place.weight < HEAVY_WEIGHT { u64::from(place.weight) } else { self.heavy(place.at) }
     }
 
     #[cold]
@@ -56,7 +55,7 @@ impl Weights {
     }
 }
 
-/// A list of places: its range in the vector.
+/// A list of places, as a range of the vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlaceRange {
     pub start: usize,

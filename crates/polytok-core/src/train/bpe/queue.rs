@@ -1,14 +1,16 @@
 //! Finds the most frequent pair: a heap of the frequent pairs, and unsorted buckets by powers of two for other pairs.
 //!
-//! Counts fall after a pair was queued, so the count of an entry can be too high. The caller of `pop` returns the
-//! current count, and the entry moves to its new position. A bucket is moved into the heap when the heap is empty, and
-//! its counts are updated at that time: most pairs are never compared with another pair.
+//! The count of a pair can fall while the pair is queued, so the count of a queue entry can be too high. The caller of
+//! `pop` supplies the current count, and the entry moves to the position for this count. A bucket is moved into the
+//! heap when the heap is empty, and its counts are updated at that time: most pairs are never compared with another
+//! pair.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// A pair in the queue: its count, which can be outdated; its tie-breaker (the lowest comes first); and its number.
+/// A pair in the queue: the count, which can be outdated; the tie-breaker (the lowest value comes first); and the
+/// pair's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuedPair {
     pub count: u64,
@@ -30,11 +32,12 @@ impl PartialOrd for QueuedPair {
 
 /// The queue.
 pub struct PairQueue {
-    /// The entries whose counts are higher than those of all buckets.
+    /// The entries whose counts are higher than all counts in the buckets.
     heap: BinaryHeap<QueuedPair>,
     /// The entries with lower counts; bucket n has the counts of n + 1 bits.
     buckets: Vec<Vec<QueuedPair>>,
-    /// Whether counts only fall. Then the counts of a whole bucket are updated when the bucket is moved into the heap.
+    /// Whether counts only fall. If so, the counts of a whole bucket are updated when the bucket is moved into the
+    /// heap.
     only_falls: bool,
 }
 
@@ -56,8 +59,8 @@ impl PairQueue {
         }
     }
 
-    /// Removes the first entry by its current values. The function `current` returns these values, or `None` for a pair
-    /// that does not occur any more.
+    /// Removes the entry that is first by current values. The function `current` returns the current values of an
+    /// entry, or `None` if the pair does not occur any more.
     pub fn pop(&mut self, mut current: impl FnMut(QueuedPair) -> Option<QueuedPair>) -> Option<QueuedPair> {
         loop {
             let Some(mut top) = self.heap.peek_mut() else {

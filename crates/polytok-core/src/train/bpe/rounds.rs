@@ -1,19 +1,20 @@
-//! Learns within a memory limit, in rounds: the words are in a file, and each round loads the parts that it can merge.
+//! Learns within a memory limit, in rounds: the words are in a file, and each round loads the parts of words that the
+//! round can merge.
 //!
-//! A round has a minimum count. It merges the pairs that occur at least that often, until none of them remains or the
-//! memory is full. The count of a pair only falls after the pair arises, and a new pair occurs at most as often as the
-//! merged pair. So rarer pairs have no effect in this round, and neither do the new pairs that they turn into when one
-//! of their symbols is merged with another neighbour. So a round loads only the *segments* of words between two such
-//! rare pairs, and no single symbols. At the end of a round the words are written to a file again, where each symbol
-//! takes one cell, and the next round has a lower minimum count. The exact counts of pairs are not known before a
-//! round, but [`Bounds`] prove that certain pairs, and so certain segments, are not needed. Bounds take a fixed amount
-//! of memory, for any number of pairs. The minimum count is as low as the memory allows, by the sizes of the segments
-//! and pairs of each frequency ([`Spread`]). So the merges are those of learning with all words in memory, in the same
-//! order.
+//! A round has a minimum count. A round merges the pairs whose count is at least this minimum, until no such pair
+//! remains or the memory is full. The count of a pair only falls after the pair arises, and a new pair occurs at most
+//! as often as the merged pair. So rarer pairs have no effect in the round. If a symbol of a rarer pair is merged with
+//! another neighbour, the resulting pair is too rare as well. So a round splits words at the rare pairs and loads only
+//! the *segments* of at least two symbols. At the end of a round the words are written to a file again, where each
+//! symbol takes one cell, and the next round has a lower minimum count. The exact counts of pairs are not known before
+//! a round, but [`Bounds`] prove that some pairs are too rare, so the segments of words are known. Bounds take a fixed
+//! amount of memory, for any number of pairs. The minimum count is as low as the memory allows; [`Spread`] computes it
+//! from the sizes of the segments and pairs of each frequency. The result is the same merges, in the same order, as
+//! learning with all words in memory.
 //!
 //! A [`RoundLearner`] merges pairs in memory. Cost: each round reads the file three times and writes it once. Worst
 //! input: a pair with more places than memory can hold. Such a pair is merged as a stream ([`passes`]); if the learner
-//! keeps whole words, it is an error.
+//! keeps whole words, the pair is an error.
 
 use super::bounds::Bounds;
 use super::cells::Cells;
@@ -25,31 +26,31 @@ use crate::error::{Error, Result};
 use crate::train::counter::Spill;
 use crate::train::room::{limit_for, megabytes};
 
-/// The divisor of the room that yields the memory of bounds. `MAX_BOUNDS` is the limit of this memory in bytes, because
-/// more does not fit into a processor's cache.
+/// The divisor of the room that yields the memory for bounds. `MAX_BOUNDS` limits this memory, in bytes, to the size of
+/// a processor's cache.
 const BOUNDS_DIVISOR: usize = 8;
 const MAX_BOUNDS: usize = 1 << 24;
 
-/// The highest number of 32nd parts ([`WHOLE`]) of the other memory that loading uses. Merging uses the remaining
-/// parts.
-const MAX_LOADED: usize = 20;
-const WHOLE: usize = 32;
+/// The memory without the bounds consists of [`MEMORY_PARTS`] equal parts. `MAX_LOADED_PARTS` is the highest number of
+/// parts for loading; the other parts are for merging.
+const MAX_LOADED_PARTS: usize = 20;
+const MEMORY_PARTS: usize = 32;
 
 /// Merges pairs of the words of one round, in memory.
 pub(crate) trait RoundLearner {
     /// The sizes of the items in memory.
     const SIZES: ItemSizes;
 
-    /// Whether words are loaded whole and never merged as a stream, because rare pairs have an effect too.
+    /// Whether words are loaded whole and are never merged as a stream. True if rare pairs also affect the result.
     const KEEPS_WHOLE_WORDS: bool;
 
-    /// Returns the minimum count of merged pairs; it is at least 1.
+    /// Returns the minimum count of a merged pair, which is at least 1.
     fn min_count(&self) -> u64;
 
-    /// Reports whether a pair is open: it can still be merged.
+    /// Reports whether a pair is open: whether the pair can still be merged.
     fn is_open(&self, left: u32, right: u32) -> bool;
 
-    /// Loads the segments of a round with the counts of their words, and counts their open pairs that can be frequent.
+    /// Loads the segments of a round with their word counts, and counts the open pairs that can be frequent.
     fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool);
 
     /// Merges the pairs that occur at least `from` times, until memory exceeds `room`. Merges at least one pair.
@@ -98,15 +99,16 @@ impl Intake {
         if is_closed { Ok(()) } else { self.writer.push(symbols, count) }
     }
 
-    /// Learns from all words, until the requested number of symbols is reached or no pair can be merged. It also stops
-    /// at a pair with the text of an existing symbol, if the learner does not support this case: then pairs can arise
-    /// again, and the pairs that a round dropped can matter.
+    /// Learns from all words, until the requested number of symbols is reached or no pair can be merged. Also stops at
+    /// a pair with the text of an existing symbol, if the learner does not support this case, in which pairs that a
+    /// round has dropped can arise again.
     pub fn learn<L: RoundLearner>(self, learner: &mut L, room: usize, spill: &dyn Spill) -> Result<StopReason> {
         let count_bounds = CountBounds { bounds: self.bounds, ceiling: u64::MAX };
-        let mut rounds = Rounds { store: self.writer.finish()?, count_bounds, loaded: MAX_LOADED, room, spill };
+        let mut rounds =
+            Rounds { store: self.writer.finish()?, count_bounds, loaded_parts: MAX_LOADED_PARTS, room, spill };
         let min_count = learner.min_count();
         loop {
-            let from = match rounds.least_count(learner)? {
+            let from = match rounds.lowest_count(learner)? {
                 MemoryFit::DownTo(from) => from.max(min_count),
                 MemoryFit::NotEvenHighest { bytes, .. } if L::KEEPS_WHOLE_WORDS => {
                     return Err(rounds.too_little_memory(bytes, learner));
@@ -135,19 +137,19 @@ impl Intake {
 struct Rounds<'a> {
     store: Store,
     count_bounds: CountBounds,
-    /// The number of parts of [`WHOLE`] that the next round loads.
-    loaded: usize,
+    /// The number of parts of the memory, out of [`MEMORY_PARTS`], that the next round uses for loading.
+    loaded_parts: usize,
     room: usize,
     spill: &'a dyn Spill,
 }
 
 impl Rounds<'_> {
-    /// Prepares the next round, by the reason why the last round stopped and the count of its last merge.
+    /// Prepares the next round, from the reason why the last round stopped and the count of the last merge.
     fn end_round(&mut self, stop: StopReason, from: u64, last: u64) {
-        (self.count_bounds.ceiling, self.loaded) = match stop {
-            // Merging used more memory than its part.
-            StopReason::Full => (last, (self.loaded * 3 / 4).max(1)),
-            _ => (from - 1, (self.loaded * 4 / 3 + 1).min(MAX_LOADED)),
+        (self.count_bounds.ceiling, self.loaded_parts) = match stop {
+            // Merging exceeded its share of the memory.
+            StopReason::Full => (last, (self.loaded_parts * 3 / 4).max(1)),
+            _ => (from - 1, (self.loaded_parts * 4 / 3 + 1).min(MAX_LOADED_PARTS)),
         };
     }
 
@@ -166,8 +168,8 @@ impl Rounds<'_> {
         ))
     }
 
-    /// Returns the lowest count of pairs at which all their segments fit into memory.
-    fn least_count<L: RoundLearner>(&mut self, learner: &L) -> Result<MemoryFit> {
+    /// Returns the lowest minimum count at which all segments fit into memory.
+    fn lowest_count<L: RoundLearner>(&mut self, learner: &L) -> Result<MemoryFit> {
         let (mut spread, min_count, room) = (Spread::default(), learner.min_count(), self.free(learner));
         let Rounds { store, count_bounds, .. } = self;
         let mut bounds = Vec::new();
@@ -183,7 +185,7 @@ impl Rounds<'_> {
             Ok(())
         })?;
         count_bounds.bounds.sums().for_each(|bound| spread.add_pair(bound.min(count_bounds.ceiling)));
-        Ok(spread.least_count(L::SIZES, room / WHOLE * self.loaded, room))
+        Ok(spread.lowest_count(L::SIZES, room / MEMORY_PARTS * self.loaded_parts, room))
     }
 
     /// Loads the segments of pairs that can occur at least `from` times.
@@ -200,7 +202,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Merges the best pairs as a stream. Returns `Full` if more merges remain.
+    /// Merges the best pairs as a stream. Returns `StopReason::Full` if further merges are possible.
     fn merge_stream(&mut self, learner: &mut impl RoundLearner, from: u64, bytes: usize) -> Result<StopReason> {
         let tally = self.tally(from, self.free(learner))?;
         let mut pairs = tally.ok_or_else(|| self.too_little_memory(bytes, learner))?.into_pairs();
@@ -216,7 +218,7 @@ impl Rounds<'_> {
         Ok(StopReason::Full)
     }
 
-    /// Counts the pairs that can occur at least `from` times. Returns `None` if they exceed `free` bytes.
+    /// Counts the pairs that can occur at least `from` times. Returns `None` if the counted pairs exceed `free` bytes.
     fn tally(&mut self, from: u64, free: usize) -> Result<Option<PairTally>> {
         let Rounds { store, count_bounds, .. } = self;
         let mut tally = PairTally::default();

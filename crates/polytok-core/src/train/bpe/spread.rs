@@ -1,9 +1,10 @@
-//! Sums up the memory of pairs and segments by frequency, to find the lowest frequency at which all of them fit.
+//! Sums up the memory of pairs and segments by frequency, to find the lowest frequency at which all pairs and segments
+//! fit.
 
-/// The number of bits after the highest bit by which frequencies are grouped, within each power of two.
+/// The number of bits after the highest bit of a frequency that select its group within a power of two.
 const GROUP_BITS: u32 = 3;
 
-/// The number of bytes in memory for each cell, segment, place and pair.
+/// The sizes of a cell, a segment, a place and a pair, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemSizes {
     pub cell: usize,
@@ -13,7 +14,7 @@ pub(crate) struct ItemSizes {
 }
 
 /// The items that a round holds in addition if it also merges the pairs of one frequency: pairs, their places, links
-/// between neighbours, and segments. The number of segments can fall, because segments join.
+/// between neighbours, and segments. The number of segments can be negative, because segments join.
 #[derive(Clone, Copy, Default)]
 struct FrequencyShare {
     pairs: usize,
@@ -23,7 +24,7 @@ struct FrequencyShare {
 }
 
 impl FrequencyShare {
-    /// Returns the number of bytes. A segment has one cell more than it has links, and a wall.
+    /// Returns the number of bytes. A segment has a wall, and one more cell than links.
     fn bytes(&self, sizes: ItemSizes) -> isize {
         let segment = (sizes.segment + 2 * sizes.cell) as isize;
         (self.pairs * sizes.pair + self.places * sizes.place + self.links * sizes.cell) as isize
@@ -75,9 +76,9 @@ impl Spread {
         }
     }
 
-    /// Returns the lowest count at which all items take at most `bytes`, or the highest count if its items take at most
-    /// `room`.
-    pub fn least_count(&self, sizes: ItemSizes, bytes: usize, room: usize) -> MemoryFit {
+    /// Returns the lowest count at which all items take at most `bytes`. If no count qualifies, returns the highest
+    /// count, if the items of the highest count take at most `room`.
+    pub fn lowest_count(&self, sizes: ItemSizes, bytes: usize, room: usize) -> MemoryFit {
         let (mut sum, mut lowest) = (0, None);
         for (index, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| !share.is_empty()) {
             sum += share.bytes(sizes);
@@ -94,9 +95,9 @@ impl Spread {
 
 /// The result of finding the lowest count.
 pub(super) enum MemoryFit {
-    /// Pairs that occur at least this often fit into memory.
+    /// The pairs whose count is at least this number fit into memory.
     DownTo(u64),
-    /// Even the most frequent pairs do not fit: they occur at least `from` times, and take `bytes`.
+    /// Even the most frequent pairs do not fit: the pairs that occur at least `from` times take `bytes`.
     NotEvenHighest { from: u64, bytes: usize },
 }
 

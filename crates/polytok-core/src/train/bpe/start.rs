@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 
-/// The number of code points; characters are lower than this.
+/// The number of code points; every code point is lower than this number.
 const CHARS: usize = char::MAX as usize + 1;
 
 /// The unit of text that is an initial symbol.
@@ -87,7 +87,7 @@ pub fn each_word(
     })
 }
 
-/// The symbols of characters by their position in a word. Each symbol is looked up by its text once.
+/// The symbols of characters by their position in a word. Each symbol is looked up by text only once.
 struct SymbolTable<'a> {
     texts: &'a SymbolTexts,
     unit: WordUnit,

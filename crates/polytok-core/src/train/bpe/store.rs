@@ -1,7 +1,7 @@
 //! Stores words as symbols in a file, for learning within a memory limit.
 //!
 //! A word is written as its count, the number of its symbols, and the symbols, all as LEB128. At first most symbols
-//! take one byte, later two.
+//! take one byte, in later rounds two bytes.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -10,9 +10,9 @@ use crate::train::counter::RunFile;
 use crate::train::counter::runs::put_number;
 
 /// The size of the buffer between the engine and a file, in bytes.
-const BUFFER: usize = 1 << 18;
+const BUFFER_BYTES: usize = 1 << 18;
 
-/// The highest number of bytes of a number.
+/// The highest number of bytes of an encoded number.
 const MAX_NUMBER_LEN: usize = 10;
 
 /// Writes words to a file.
@@ -24,7 +24,7 @@ pub struct StoreWriter {
 impl StoreWriter {
     /// Creates a writer to an empty file.
     pub fn new(file: Box<dyn RunFile>) -> StoreWriter {
-        StoreWriter { out: BufWriter::with_capacity(BUFFER, file), word: Vec::new() }
+        StoreWriter { out: BufWriter::with_capacity(BUFFER_BYTES, file), word: Vec::new() }
     }
 
     /// Adds a word.
@@ -36,7 +36,7 @@ impl StoreWriter {
         Ok(self.out.write_all(&self.word)?)
     }
 
-    /// Returns the store of all words, for reading.
+    /// Ends the file and returns it as a store that can be read.
     pub fn finish(self) -> Result<Store> {
         let file = self.out.into_inner().map_err(|error| error.into_error())?;
         Ok(Store { file })
@@ -52,7 +52,7 @@ impl Store {
     /// Calls `each` with the symbols and the count of every word, in order.
     pub fn each(&mut self, mut each: impl FnMut(&[u32], u64) -> Result<()>) -> Result<()> {
         self.file.rewind()?;
-        let mut numbers = Numbers { file: &mut self.file, block: vec![0; BUFFER], at: 0, end: 0 };
+        let mut numbers = Numbers { file: &mut self.file, block: vec![0; BUFFER_BYTES], at: 0, end: 0 };
         let mut symbols = Vec::new();
         while numbers.fill()? {
             let count = numbers.next()?;
@@ -75,7 +75,7 @@ struct Numbers<'f> {
 }
 
 impl Numbers<'_> {
-    /// Makes sure that the block has a complete number. Returns false at the end of the file.
+    /// Makes sure that the block contains the whole next number. Returns false at the end of the file.
     fn fill(&mut self) -> io::Result<bool> {
         while self.end - self.at < MAX_NUMBER_LEN {
             self.block.copy_within(self.at..self.end, 0);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const ALL: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, below_length: usize::MAX };
+const ALL: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, length_limit: usize::MAX };
 
 fn rules(ties: Ties, limits: MergeLimits) -> MergeRules {
     MergeRules { unit: WordUnit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
@@ -33,7 +33,7 @@ fn learn_words(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMe
     learn_words_with(words, &[], rules)
 }
 
-/// Learns merges with more initial symbols.
+/// Learns merges with additional initial symbols.
 fn learn_words_with(words: &[(Vec<u8>, u64)], more_symbols: &[&[u8]], rules: &MergeRules) -> Result<LearnedMerges> {
     let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
     let mut counter = WordCounter::new(limit);
@@ -118,8 +118,9 @@ proptest! {
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
-        let below_length = if max_length == 8 { usize::MAX } else { max_length };
-        let (unlimited, limited) = both_learnings(&words, rules(ties, MergeLimits { min_count, below_length, ..ALL }), room);
+        let length_limit = if max_length == 8 { usize::MAX } else { max_length };
+        let rules = rules(ties, MergeLimits { min_count, length_limit, ..ALL });
+        let (unlimited, limited) = both_learnings(&words, rules, room);
         prop_assert_eq!(&unlimited.merges, &limited.merges);
         prop_assert!(limited.within_limit);
     }
@@ -134,8 +135,8 @@ proptest! {
             true => Affixes { prefix: b"#".to_vec(), suffix: Vec::new() },
             false => Affixes { prefix: Vec::new(), suffix: b"<".to_vec() },
         };
-        let below_length = if max_length == 8 { usize::MAX } else { max_length };
-        let limits = MergeLimits { below_length, ..ALL };
+        let length_limit = if max_length == 8 { usize::MAX } else { max_length };
+        let limits = MergeLimits { length_limit, ..ALL };
         let rules = MergeRules { unit: WordUnit::Chars, affixes, ..rules(Ties::LowerIds, limits) };
         let (unlimited, limited) = both_learnings(&words, rules, room);
         prop_assert_eq!(unlimited.merges, limited.merges);
@@ -170,7 +171,7 @@ fn a_word_that_does_not_fit_into_memory_is_merged_as_a_stream() {
 #[test]
 fn an_existing_symbol_gets_the_length_of_its_merge() {
     let words = [(wide_word(b"qz"), 1)];
-    let mut rules = rules(Ties::LowerIds, MergeLimits { symbols: 290, below_length: 5, ..ALL });
+    let mut rules = rules(Ties::LowerIds, MergeLimits { symbols: 290, length_limit: 5, ..ALL });
     let unlimited = learn_words_with(&words, &[b"qz"], &rules).unwrap();
     assert_eq!(unlimited.merges[0].id, 256);
     rules.room = Some(NARROW);

@@ -43,7 +43,7 @@ impl SymbolTexts {
         self.ids.find(hash(text), |&id| self.get(id) == text).copied()
     }
 
-    /// Adds a text. Returns its id, which is a new id if the text is new.
+    /// Adds a text. Returns the id of a text, which is a new id if the text is new.
     pub fn add(&mut self, text: &[u8]) -> Result<u32> {
         if let Some(id) = self.find(text) {
             return Ok(id);

@@ -14,12 +14,12 @@ pub(super) struct WordEntry {
 /// A callback for each word and its entry.
 pub(super) type EachEntry<'a> = &'a mut dyn FnMut(&[u8], WordEntry) -> Result<()>;
 
-/// An order of distinct words. No two words are equal in it, because words are distinct and so are ordinals.
+/// An order of distinct words. No two words are equal in an order, because words and ordinals are distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By the ordinal of the first occurrence.
+    /// Words in the order of first occurrence.
     FirstSeen,
-    /// By count, the most frequent first; words of the same count by their bytes.
+    /// Words by count, the most frequent word first; words of the same count by bytes.
     MostFrequent,
     /// By their bytes.
     Bytes,
@@ -30,7 +30,7 @@ impl Order {
     #[inline]
     pub(super) fn compare<W: Ord>(self, one: (W, WordEntry), other: (W, WordEntry)) -> Ordering {
         match self {
-            // If a caller gives the same ordinal to two words, their bytes decide.
+            // If a caller chooses the same ordinal for two words, the bytes of the words decide.
             Order::FirstSeen => (one.1.ordinal, one.0).cmp(&(other.1.ordinal, other.0)),
             Order::MostFrequent => other.1.count.cmp(&one.1.count).then_with(|| one.0.cmp(&other.0)),
             Order::Bytes => one.0.cmp(&other.0),

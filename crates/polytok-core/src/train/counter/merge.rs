@@ -34,7 +34,7 @@ impl PartialEq for Head<'_> {
 
 impl Eq for Head<'_> {}
 
-/// Calls `each` for every distinct word. In an order other than [`Order::Bytes`], no word can be in two runs.
+/// Calls `each` for every distinct word. In an order other than [`Order::Bytes`], a word must not be in two runs.
 pub(super) fn merge(runs: &mut [WordRun], order: Order, each: EachEntry) -> Result<()> {
     let mut heads = BinaryHeap::with_capacity(runs.len());
     for run in runs {

@@ -1,9 +1,10 @@
 //! Writes and reads files of words. The record of a word consists of: the length of the prefix that the word shares
-//! with the preceding word, plus one; the number of its other bytes; its count; its ordinal; its other bytes. A 0
-//! follows the last word.
+//! with the preceding word, plus one; the number of unshared bytes; the word's count; the word's ordinal; the unshared
+//! bytes. A 0 follows the last word.
 //!
-//! Numbers are encoded as LEB128. The bytes that words can share with their predecessors are limited ([`Sharing`]), so
-//! that a small file cannot expand without limit. The caller owns the files; the engine only writes and reads them.
+//! Numbers are encoded as LEB128. The number of bytes that words can share with their predecessors is limited
+//! ([`PrefixSharing`]), so that a small file cannot expand without limit. The caller owns the files; the engine only
+//! writes and reads them.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
@@ -11,7 +12,7 @@ use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
 /// The size of the buffer between the engine and a file, in bytes.
-const BUFFER: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file that is written once, and then read from its beginning.
 pub trait RunFile: Read + Write + Seek + Send + Sync {}
@@ -31,24 +32,24 @@ impl From<io::Error> for Error {
     }
 }
 
-/// The number of bytes that the words of any file can share.
-const SHARED_MIN: u64 = 1 << 26;
+/// The number of bytes that the words of any file can share, even if the file has no unshared bytes.
+const FREE_SHARED_BYTES: u64 = 1 << 26;
 
 /// The number of further bytes that words can share for each unshared byte in the file.
-const SHARED_PER_BYTE: u64 = 1 << 8;
+const SHARED_PER_UNSHARED_BYTE: u64 = 1 << 8;
 
-/// The number of bytes that the words so far share with their predecessors, and the number of their unshared bytes. At
-/// the limit, the writer writes a whole word. The reader rejects a file that exceeds the limit.
+/// The number of bytes that the words so far share with their predecessors, and the number of unshared bytes. At the
+/// limit, the writer writes the next word whole. The reader rejects a file that exceeds the limit.
 #[derive(Default)]
-struct Sharing {
+struct PrefixSharing {
     shared_bytes: u64,
     unshared_bytes: u64,
 }
 
-impl Sharing {
+impl PrefixSharing {
     fn allows(&self, shared_bytes: u64) -> bool {
         self.shared_bytes.saturating_add(shared_bytes)
-            <= self.unshared_bytes.saturating_mul(SHARED_PER_BYTE).saturating_add(SHARED_MIN)
+            <= self.unshared_bytes.saturating_mul(SHARED_PER_UNSHARED_BYTE).saturating_add(FREE_SHARED_BYTES)
     }
 
     fn add(&mut self, shared_bytes: u64, unshared_bytes: u64) {
@@ -61,12 +62,12 @@ impl Sharing {
 pub(super) struct WordWriter<W: Write> {
     pub(super) out: W,
     previous_word: Vec<u8>,
-    sharing: Sharing,
+    sharing: PrefixSharing,
 }
 
 impl<W: Write> WordWriter<W> {
     pub(super) fn new(out: W) -> WordWriter<W> {
-        WordWriter { out, previous_word: Vec::new(), sharing: Sharing::default() }
+        WordWriter { out, previous_word: Vec::new(), sharing: PrefixSharing::default() }
     }
 
     pub(super) fn push(&mut self, word: &[u8], entry: WordEntry) -> io::Result<()> {
@@ -104,12 +105,12 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
 pub(super) struct WordReader<R: Read> {
     pub(super) file: R,
     pub(super) word: Vec<u8>,
-    sharing: Sharing,
+    sharing: PrefixSharing,
 }
 
 impl<R: Read> WordReader<R> {
     pub(super) fn new(file: R) -> WordReader<R> {
-        WordReader { file, word: Vec::new(), sharing: Sharing::default() }
+        WordReader { file, word: Vec::new(), sharing: PrefixSharing::default() }
     }
 
     /// Reads the next word. Returns `None` after the last word.
@@ -130,7 +131,7 @@ impl<R: Read> WordReader<R> {
         }
         self.sharing.add(shared, own_len);
         self.word.truncate(shared as usize);
-        // Memory grows with the bytes that are read, so a wrong length does not allocate memory.
+        // The buffer grows with the bytes that are read, so a wrong length in the file does not allocate memory.
         if (&mut self.file).take(own_len).read_to_end(&mut self.word)? as u64 != own_len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -177,7 +178,7 @@ impl WordRun {
     /// Returns to the beginning of the file.
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.reader.word.clear();
-        self.reader.sharing = Sharing::default();
+        self.reader.sharing = PrefixSharing::default();
         Ok(self.reader.file.rewind()?)
     }
 }
@@ -187,7 +188,7 @@ pub(super) struct RunWriter(WordWriter<BufWriter<Box<dyn RunFile>>>);
 
 impl RunWriter {
     pub(super) fn new(file: Box<dyn RunFile>) -> RunWriter {
-        RunWriter(WordWriter::new(BufWriter::with_capacity(BUFFER, file)))
+        RunWriter(WordWriter::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
     }
 
     pub(super) fn push(&mut self, word: &[u8], entry: WordEntry) -> Result<()> {
@@ -197,7 +198,7 @@ impl RunWriter {
     pub(super) fn finish(mut self) -> Result<WordRun> {
         self.0.end()?;
         let file = self.0.out.into_inner().map_err(|error| error.into_error())?;
-        let reader = WordReader::new(BufReader::with_capacity(BUFFER, file));
+        let reader = WordReader::new(BufReader::with_capacity(BUFFER_BYTES, file));
         Ok(WordRun { reader, entry: WordEntry { count: 0, ordinal: 0 } })
     }
 }

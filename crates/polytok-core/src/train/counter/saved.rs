@@ -116,7 +116,7 @@ impl<R: Read> CountsFile<R> {
         &self.description
     }
 
-    /// Adds all words to a counter, after its own words. After an error, discard the counter.
+    /// Adds all words to a counter, after the words that the counter already has. After an error, discard the counter.
     pub fn add_to(mut self, counter: &mut WordCounter, progress: &mut dyn Progress) -> Result<()> {
         let base = counter.next_ordinal();
         let (mut previous_word, mut count, mut last_ordinal) = (Vec::new(), 0u64, 0);

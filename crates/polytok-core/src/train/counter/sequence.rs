@@ -9,8 +9,8 @@ use super::entry::WordEntry;
 use super::runs::{WordReader, WordWriter, put_number};
 use crate::error::{Error, Result};
 
-/// The number of bytes that each distinct text takes besides its own bytes: slots in a growing table, and the overhead
-/// of the heap.
+/// The number of bytes that each distinct text takes in addition to the bytes of the text: slots in a growing table,
+/// and the overhead of the heap.
 const TEXT_OVERHEAD: usize = 96;
 
 /// Pairs of texts in the order of the input.
@@ -46,8 +46,7 @@ impl Sequence {
         Ok(next)
     }
 
-    /// Returns the number of bytes that a further pair takes if it consists of `text` and a text that is already
-    /// stored.
+    /// Returns the number of bytes that a new pair of `text` and an already stored text takes.
     pub fn cost(&self, text: &[u8]) -> usize {
         let new = if self.numbers.contains_key(text) { 0 } else { TEXT_OVERHEAD + text.len() };
         size_of::<[u32; 2]>() + new
@@ -81,8 +80,8 @@ impl Sequence {
         texts
     }
 
-    /// Concatenates slices of several sequences. Each slice consists of the number of its sequence and a range of
-    /// pairs.
+    /// Concatenates slices of several sequences. A slice consists of the index of a sequence and a range of pairs of
+    /// this sequence.
     pub fn concat(parts: &[Sequence], slices: impl IntoIterator<Item = (usize, Range<usize>)>) -> Result<Sequence> {
         let texts: Vec<Vec<&[u8]>> = parts.iter().map(Sequence::texts).collect();
         let mut new_numbers: Vec<Vec<Option<u32>>> = texts.iter().map(|texts| vec![None; texts.len()]).collect();

@@ -3,7 +3,7 @@
 //!
 //! A slot of 32 bytes holds a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line.
 //! Each table has its own hash seeds, so an attacker cannot prepare a text whose words collide. The order of words
-//! never depends on the seeds, because words are sorted when they leave the table.
+//! never depends on the seeds, because words are sorted before they are removed from the table.
 
 use crate::prefetch::prefetch;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
 
-/// The lowest number of slots of a table that has short words.
+/// The lowest number of slots of a table that contains short words.
 const MIN_SLOTS: usize = 1 << 10;
 
 /// A short word. A slot whose key is 0 is free.
@@ -175,7 +175,7 @@ impl WordTable {
         self.short_count == 0 && self.longs.is_empty()
     }
 
-    /// Returns the number of words, and an upper bound of their bytes.
+    /// Returns the number of words, and an upper bound of their total bytes.
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.short_count + self.longs.len(), self.short_count * KEY + self.bytes.len())
     }
@@ -187,8 +187,8 @@ impl WordTable {
         words_bytes + self.bytes.capacity() + self.by_bytes.allocation_size()
     }
 
-    /// Returns the highest number of bytes in use while a word is inserted. A buffer that grows exists twice for a
-    /// moment.
+    /// Returns the highest number of bytes in use while a word is inserted. While a buffer grows, the old and the new
+    /// buffer exist together.
     pub(super) fn needed(&self, key: PieceKey, word: &[u8]) -> usize {
         let grown_capacity = |len: usize, growth: usize, capacity: usize| {
             if len + growth > capacity { (capacity * 2).max(len + growth) } else { 0 }
@@ -205,7 +205,7 @@ impl WordTable {
         self.memory() + growth
     }
 
-    /// Gives an empty table more slots, if they fit into the limit.
+    /// Adds slots to an empty table, if they fit into the limit.
     pub(super) fn grow_within(&mut self, limit: usize) {
         let count = self.grown_slots();
         let others = self.memory() - self.slots.capacity() * size_of::<ShortWord>();
@@ -216,7 +216,8 @@ impl WordTable {
         }
     }
 
-    /// Calls `each` for all words in the given order, and removes them. Sorts in place, without further memory.
+    /// Calls `each` for all words in the given order, and removes them. The words are sorted in place, without
+    /// additional memory.
     pub(super) fn drain(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);

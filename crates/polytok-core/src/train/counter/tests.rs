@@ -23,7 +23,7 @@ fn limited(bytes: usize) -> Option<Limit> {
 
 const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];
 
-/// Returns the words and counts that a map yields.
+/// Returns the words and counts of the texts, counted in a map.
 fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
     let mut counts: HashMap<&[u8], (u64, usize)> = HashMap::new();
     for (at, text) in texts.iter().enumerate() {
@@ -137,7 +137,7 @@ fn ordinals_beyond_64_bits_are_an_error() {
     assert!(matches!(counter.add(b"b", 1), Err(Error::Argument(_))));
 }
 
-/// Words that share almost all bytes, so that they are far longer than their records.
+/// Returns words that share almost all bytes, so that the words are far longer than their records in a file.
 fn similar_words() -> impl Iterator<Item = Vec<u8>> {
     let begin = vec![7; 1 << 16];
     (0..1400u16).map(move |number| [&begin[..], &number.to_be_bytes()].concat())

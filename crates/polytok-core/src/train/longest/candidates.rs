@@ -1,13 +1,14 @@
-//! Finds the strings that can become entries: the strings that occur often enough in the words.
+//! Finds the candidates for entries: the strings that occur often enough in the words.
 //!
-//! A string of n characters cannot occur more often than its first n-1 characters or its last n-1 characters. So
-//! strings are counted level by level: a string is counted only if both shorter strings are frequent. A string that
-//! occurs only within one longer string is dropped, because the longer string saves more tokens. The first bytes of
-//! long characters are candidates too: with them a rare character takes two tokens instead of three or four.
+//! A string of n characters cannot occur more often than the string of its first n-1 characters, or of its last n-1
+//! characters. So strings are counted length by length, and only if both of these shorter strings are frequent. A
+//! string that occurs only within one longer string is dropped, because the longer string saves more tokens. The first
+//! bytes of long characters are candidates too: with such a candidate, a rare character takes two tokens instead of
+//! three or four.
 //!
-//! Cost: two passes over the distinct words for each length, and a table of the pairs of one level. Each thread has a
-//! part of the table's keys, so the table's size does not depend on the number of threads. Each byte that is not UTF-8
-//! counts as one character.
+//! Cost: two passes over the distinct words for each length, and a table of the pairs of one level. The keys of the
+//! table are divided among the threads, so the table's size does not depend on the number of threads. Each byte that is
+//! not UTF-8 counts as one character.
 
 use hashbrown::HashTable;
 
@@ -108,19 +109,19 @@ fn char_number(character: &[u8]) -> u64 {
     character.iter().fold(1, |char_number, &byte| char_number << 8 | u64::from(byte))
 }
 
-/// Returns the key of the two strings that overlap in all characters except one each; `None` if one of them is not
-/// frequent.
+/// Returns the key of a string from the ids of its two shorter strings, which lack the last character and the first
+/// character; `None` if a shorter string is not frequent.
 #[inline]
 fn overlap_key(ids: &[u32], first_len: usize) -> Option<u64> {
     let (left, right) = (ids[0], *ids.get(first_len)?);
     (left != NONE && right != NONE).then_some(u64::from(left) << 32 | u64::from(right))
 }
 
-/// A function that returns the key of the string that begins at the first of the ids. Its second argument is the first
-/// character of the string; the ids end with the word.
+/// A function that returns the key of a string. The first argument has the ids from the start of the string to the end
+/// of the word; the second argument is the first character of the string.
 type KeyFunction = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
 
-/// Counts strings by their keys, and overwrites the ids with the numbers of the frequent strings.
+/// Counts strings by their keys, and overwrites `ids` with the indexes of the frequent strings.
 fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key: &KeyFunction) -> Vec<FrequentString> {
     let tables = count(words, ids, limits, key);
     let find = |key: u64| {
@@ -179,7 +180,7 @@ fn add(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
     entry.and_modify(|string| string.count += new.count).or_insert(new);
 }
 
-/// Returns the number of the table for a hash. The tables themselves use other bits of the hash.
+/// Returns the index of the table that has the strings with a hash. Within a table, other bits of the hash are used.
 #[inline]
 fn shard(hash: u64, tables: usize) -> usize {
     ((hash >> 8 & 0xFFFF) as usize * tables) >> 16
@@ -196,7 +197,7 @@ fn for_each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
     }
 }
 
-/// Returns the first two or three bytes of longer characters, if these bytes are frequent.
+/// Returns the first two or three bytes of characters that have more bytes, if the first bytes are frequent.
 fn starts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<EntryCandidate<'w>> {
     let mut table = HashTable::new();
     for index in 0..words.len() {

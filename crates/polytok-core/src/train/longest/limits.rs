@@ -1,25 +1,28 @@
-//! Estimates memory and time, so that training that would exceed a limit is refused before the long work.
+//! Estimates the memory and time of training. If the estimate exceeds a limit, training is refused before the long
+//! work.
 //!
 //! The estimate of memory is an upper bound: every byte of a distinct word has an id of a string; strings are counted
 //! in a table; and the pool has its texts, its dictionary and the sums of each thread. The estimate of time covers
-//! unusually long strings: each length takes a pass over the words of at least that length.
+//! unusually long strings: for each length, training takes a pass over the words of at least this length.
 
-use super::{CANDIDATE_BYTES, CANDIDATES, LongestMatchOptions};
+use super::{CANDIDATES_PER_ENTRY, LongestMatchOptions, MAX_CANDIDATE_BYTES};
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
 use crate::train::words::WordCounts;
 
-/// The number of bytes of memory for each byte of a distinct word; `WORD` has the further bytes for each word.
-const BYTE: u64 = 1 + 4 + 2;
-const WORD: u64 = 16;
-/// The number of bytes of memory for each byte of the candidates; for each string; and for each string and thread.
-const CANDIDATE_BYTE: u64 = 10;
-const STRING: u64 = 56;
-const SUMS: u64 = 24;
+/// The number of bytes of memory for each byte of a distinct word. `WORD_BYTES` is the number of additional bytes for
+/// each word.
+const BYTES_PER_BYTE: u64 = 1 + 4 + 2;
+const WORD_BYTES: u64 = 16;
+/// The number of bytes of memory for each byte of a candidate (`POOL_BYTES_PER_BYTE`), for each string
+/// (`STRING_BYTES`), and for each string in each thread (`SUM_BYTES`).
+const POOL_BYTES_PER_BYTE: u64 = 10;
+const STRING_BYTES: u64 = 56;
+const SUM_BYTES: u64 = 24;
 
-/// Strings of up to `USUAL` characters are always counted. Longer strings can take at most `STEPS` steps.
-const USUAL: usize = 256;
-const STEPS: u64 = 1 << 32;
+/// Strings of up to `USUAL_LEN` characters are always counted. Longer strings can take at most `MAX_STEPS` steps.
+const USUAL_LEN: usize = 256;
+const MAX_STEPS: u64 = 1 << 32;
 
 /// Returns an error if training on these words exceeds the memory limit, or if strings are so long that training takes
 /// too much time.
@@ -40,21 +43,24 @@ pub(super) fn check(words: &WordCounts, options: &LongestMatchOptions) -> Result
 
 fn memory(words: &WordCounts, options: &LongestMatchOptions) -> u64 {
     let bytes = words.bytes() as u64;
-    let strings = (options.entries.saturating_mul(CANDIDATES) as u64).min(bytes);
-    let pool = (CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.max_chars as u64)) * CANDIDATE_BYTE;
-    bytes * BYTE + words.len() as u64 * WORD + pool + strings * (STRING + SUMS * options.threads as u64)
+    let strings = (options.entries.saturating_mul(CANDIDATES_PER_ENTRY) as u64).min(bytes);
+    let pool = (MAX_CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.max_chars as u64)) * POOL_BYTES_PER_BYTE;
+    bytes * BYTES_PER_BYTE
+        + words.len() as u64 * WORD_BYTES
+        + pool
+        + strings * (STRING_BYTES + SUM_BYTES * options.threads as u64)
 }
 
 fn check_length(words: &WordCounts, chars: usize) -> Result<()> {
-    let long_words = || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL);
-    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL)) as u64;
-    if long_words().fold(0u64, |sum, length| sum.saturating_add(steps(length))) <= STEPS {
+    let long_words = || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL_LEN);
+    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL_LEN)) as u64;
+    if long_words().fold(0u64, |sum, length| sum.saturating_add(steps(length))) <= MAX_STEPS {
         return Ok(());
     }
     let bytes: usize = long_words().sum();
     Err(Error::Argument(format!(
-        "max_piece_length={chars} takes too long, because words of more than {USUAL} bytes have {bytes} bytes in \
+        "max_piece_length={chars} takes too long, because words of more than {USUAL_LEN} bytes have {bytes} bytes in \
          total; set it to at most {}, or use a pattern with shorter words",
-        USUAL as u64 + STEPS / bytes as u64,
+        USUAL_LEN as u64 + MAX_STEPS / bytes as u64,
     )))
 }

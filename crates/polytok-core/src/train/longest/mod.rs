@@ -1,14 +1,14 @@
-//! Trains a vocabulary for longest match (like RWKV's). From all frequent strings of the words it chooses the entries
-//! with which longest match yields few tokens.
+//! Trains a longest-match vocabulary (like the vocabulary of RWKV). Training chooses entries from all frequent strings
+//! of the words, so that longest match yields few tokens.
 //!
-//! The best choice is hard to find, so this is a local search. It starts with all [`candidates`]. In each round it
-//! removes the share of strings whose absence costs least ([`tally`]), until the requested number remains. Then
-//! [`rounds`] swaps entries: the absent strings that save most tokens replace the cheapest entries, and the swap is
-//! kept if the number of tokens falls. The method is polytok's own. A swap is judged by an exact count of tokens, so
-//! the total never rises.
+//! The best choice is hard to find, so training is a local search. The search starts with all [`candidates`]. Each
+//! round removes a fixed fraction of the strings, whose absence costs least ([`tally`]), until the requested number
+//! remains. Then [`rounds`] swaps entries: the absent strings that save the most tokens replace the entries whose
+//! removal costs least, and the swap is kept if the number of tokens falls. The method has no reference. A swap is
+//! judged by an exact count of tokens, so the total never rises.
 //!
-//! The result depends only on the counted words, not on their order or on the number of threads: sums are sums of
-//! integers, and ties are decided by length and bytes. Cost: about sixty passes over the distinct words. Worst input:
+//! The result depends only on the counted words, not on their order or on the number of threads: only integers are
+//! summed, and ties are decided by length and bytes. Cost: about sixty passes over the distinct words. Worst input:
 //! words so long that hardly any word repeats; then the cost is sixty passes over the text.
 
 mod candidates;
@@ -26,15 +26,15 @@ use super::progress::Progress;
 use super::words::WordCounts;
 use crate::error::{Error, Result};
 
-/// The highest number of candidates for each entry; more candidates do not improve the result.
-const CANDIDATES: usize = 12;
-/// The highest number of bytes of all candidates together. It limits the nodes of their dictionary, which can hold
-/// more.
-const CANDIDATE_BYTES: usize = 10_000_000;
-/// The divisor that yields the minimum count from the bytes of text per entry, unless the caller sets the count. Rarer
-/// strings save tokens in these words, but in hardly any other text.
+/// The highest number of candidates per requested entry; more candidates do not improve the result.
+const CANDIDATES_PER_ENTRY: usize = 12;
+/// The highest total number of bytes of all candidates. This limit keeps the number of nodes of the dictionary below
+/// the maximum.
+const MAX_CANDIDATE_BYTES: usize = 10_000_000;
+/// The divisor that yields the default minimum count from the bytes of text per entry. Rarer strings save tokens in
+/// these words, but in hardly any other text.
 const BYTES_PER_MIN_COUNT: u64 = 40;
-/// The highest number of bytes of all words, multiplied by their counts, so that no sum of tokens overflows.
+/// The highest number of bytes of all occurrences of words, so that no sum of tokens overflows.
 const MAX_BYTES: u128 = 1 << 56;
 
 /// The options of training.
@@ -47,13 +47,13 @@ pub struct LongestMatchOptions<'a> {
     pub max_bytes: usize,
     /// The minimum count of an entry; with `None` it follows from the amount of text.
     pub min_count: Option<u64>,
-    /// Whether the first bytes of long characters can be entries.
+    /// Whether the first bytes of multi-byte characters can be entries.
     pub starts_of_chars: bool,
     /// Entries that the vocabulary must have, of any length.
     pub forced: &'a [&'a [u8]],
     /// The number of threads.
     pub threads: usize,
-    /// The number of bytes of memory that training can use. If training needs more, it does not start.
+    /// The number of bytes of memory that training can use. If training needs more memory, training does not start.
     pub room: Option<usize>,
 }
 
@@ -68,7 +68,8 @@ pub struct Trained {
     pub min_count: u64,
 }
 
-/// Chooses the entries. Returns an error if the words have too few strings, or if the counts are too large.
+/// Chooses the entries. Trains a vocabulary. Returns an error if the words have too few strings, or if the counts are
+/// too large.
 pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut dyn Progress) -> Result<Trained> {
     limits::check(words, options)?;
     let threads = options.threads.clamp(1, 256);
@@ -96,7 +97,7 @@ pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut d
     Ok(Trained { entries: entries.collect(), tokens: tokens as u64, min_count })
 }
 
-/// Returns the candidates that save most tokens, and their minimum count.
+/// Returns the candidates that save the most tokens, and the minimum count of a candidate.
 fn frequent_strings<'w>(
     words: &'w WordCounts,
     options: &LongestMatchOptions,
@@ -119,17 +120,18 @@ fn frequent_strings<'w>(
             let mut bytes = 0;
             let fits = |candidate: &&EntryCandidate| {
                 bytes += candidate.text.len();
-                bytes <= CANDIDATE_BYTES
+                bytes <= MAX_CANDIDATE_BYTES
             };
-            candidates
-                .truncate(candidates.iter().take_while(fits).take(options.entries.saturating_mul(CANDIDATES)).count());
+            candidates.truncate(
+                candidates.iter().take_while(fits).take(options.entries.saturating_mul(CANDIDATES_PER_ENTRY)).count(),
+            );
             return Ok((candidates, min_count));
         }
         min_count = (min_count / 2).max(2);
     }
 }
 
-/// Returns the minimum count for an amount of text; rarer strings would hardly be chosen.
+/// Returns the default minimum count for an amount of text; rarer strings would hardly be chosen.
 fn usual_min_count(words: &WordCounts, entries: usize) -> Result<u64> {
     let bytes: u128 = words.iter().map(|(word, count)| word.len() as u128 * u128::from(count)).sum();
     if bytes > MAX_BYTES {

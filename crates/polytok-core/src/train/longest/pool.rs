@@ -1,8 +1,8 @@
-//! Holds all strings that are or can become entries, and the longest of them at each position of the words.
+//! Holds all strings that are entries or can become entries, and the longest string at each position of the words.
 //!
 //! Invariant: the strings are sorted as in an RWKV file, by length and then by bytes; the first 256 are the bytes.
-//! `shorter` is the longest other string that is a prefix of a string, so it precedes the string. The strings that
-//! match at a position are the longest match and its chain of `shorter`, so no further lookup in a dictionary is
+//! `shorter` is the longest other string that is a prefix of a string, so `shorter` precedes the string. The strings
+//! that match at a position are the longest match and its chain of `shorter`, so no further lookup in a dictionary is
 //! needed.
 
 use super::shares::{self, WordShare};
@@ -19,7 +19,7 @@ pub(super) struct StringPool<'a> {
     pub texts: Vec<&'a [u8]>,
     /// For each string the longest other string that is its prefix.
     pub shorter: Vec<u32>,
-    /// Whether a string has to stay an entry: the bytes and the entries that the caller forces.
+    /// Whether a string must stay an entry. True for single bytes and for the entries that the caller requires.
     pub is_forced: Vec<bool>,
     /// For each byte of the words, the longest string that begins there and ends within the word.
     pub longest: Vec<u32>,

@@ -1,9 +1,9 @@
 //! Chooses the entries among the strings of the pool: removes strings in rounds until the requested number remains,
 //! then swaps entries as long as a swap saves tokens.
 //!
-//! A round knows the effect of every single change, and makes many changes together. Two changes that affect the same
-//! text save less together than the sum of both. So a round removes only a few strings, and new entries can be removed
-//! too when the cheapest entries are removed. A swap that does not save tokens is undone, and the next swap is smaller.
+//! A round computes the effect of every single change, but makes many changes together. Two changes that affect the
+//! same text save less together than the sum of both. So a round removes only a few strings, and a swap can also remove
+//! entries that the same swap has added. A swap that does not save tokens is undone, and the next swap is smaller.
 
 use super::pool::StringPool;
 use super::tally::{ChosenEntries, Tally};
@@ -14,15 +14,15 @@ use crate::train::words::WordCounts;
 /// The share of strings that a round keeps.
 const KEPT_SHARE: f64 = 0.8;
 /// The share of the entries that the first swap exchanges.
-const FIRST_SWAP: f64 = 0.06;
+const FIRST_SWAP_SHARE: f64 = 0.06;
 /// The share of the entries that the smallest swap exchanges.
-const LAST_SWAP: f64 = 0.002;
+const LAST_SWAP_SHARE: f64 = 0.002;
 /// The highest number of swaps.
-const SWAPS: u64 = 16;
-/// If a swap saves at most one token in `LITTLE`, the next swap is smaller.
-const LITTLE: i64 = 2000;
-const DROPPING: &str = "dropping entries";
-const SWAPPING: &str = "swapping entries";
+const MAX_SWAPS: u64 = 16;
+/// If a swap saves at most one of `MIN_GAIN_DIVISOR` tokens, the next swap is smaller.
+const MIN_GAIN_DIVISOR: i64 = 2000;
+const DROPPING_STAGE: &str = "dropping entries";
+const SWAPPING_STAGE: &str = "swapping entries";
 
 /// The search for the best entries.
 pub(super) struct EntrySearch<'p> {
@@ -41,7 +41,7 @@ impl<'p> EntrySearch<'p> {
         threads: usize,
         progress: &'p mut dyn Progress,
     ) -> EntrySearch<'p> {
-        EntrySearch { words, pool, threads, progress, round: (DROPPING, 0, 0) }
+        EntrySearch { words, pool, threads, progress, round: (DROPPING_STAGE, 0, 0) }
     }
 
     /// Chooses `entries` entries. Returns for each string whether it is an entry, and the number of tokens of the
@@ -51,14 +51,14 @@ impl<'p> EntrySearch<'p> {
         let mut remaining = self.pool.len();
         let rounds = rounds(remaining, entries);
         for round in 0..rounds {
-            self.round = (DROPPING, round, rounds);
+            self.round = (DROPPING_STAGE, round, rounds);
             remaining = ((remaining as f64 * KEPT_SHARE) as usize).max(entries);
             let tally = self.tally(&is_entry)?;
             self.remove_cheapest(&mut is_entry, &tally, remaining);
         }
-        self.progress.report(DROPPING, rounds, rounds)?;
+        self.progress.report(DROPPING_STAGE, rounds, rounds)?;
         let best = self.swap(is_entry, entries)?;
-        self.progress.report(SWAPPING, SWAPS, SWAPS)?;
+        self.progress.report(SWAPPING_STAGE, MAX_SWAPS, MAX_SWAPS)?;
         Ok(best)
     }
 
@@ -68,21 +68,21 @@ impl<'p> EntrySearch<'p> {
         ChosenEntries::new(self.pool, is_entry).tally(self.words, self.threads, check_progress)
     }
 
-    /// Swaps entries for absent strings until that saves hardly any tokens.
+    /// Swaps entries for absent strings until a swap saves hardly any tokens.
     fn swap(&mut self, mut is_entry: Vec<bool>, entries: usize) -> Result<(Vec<bool>, i64)> {
-        self.round = (SWAPPING, 0, SWAPS);
+        self.round = (SWAPPING_STAGE, 0, MAX_SWAPS);
         let mut best = self.tally(&is_entry)?;
-        let mut share = FIRST_SWAP;
-        for swap in 0..SWAPS {
+        let mut share = FIRST_SWAP_SHARE;
+        for swap in 0..MAX_SWAPS {
             let swap_size = (entries as f64 * share) as usize;
-            if share < LAST_SWAP || swap_size == 0 {
+            if share < LAST_SWAP_SHARE || swap_size == 0 {
                 break;
             }
-            self.round = (SWAPPING, swap, SWAPS);
+            self.round = (SWAPPING_STAGE, swap, MAX_SWAPS);
             let candidate = self.entries_after_swap(&is_entry, &best, entries, swap_size)?;
             let tally = self.tally(&candidate)?;
             let saved = best.tokens - tally.tokens;
-            if saved <= best.tokens / LITTLE {
+            if saved <= best.tokens / MIN_GAIN_DIVISOR {
                 share *= 0.6;
             }
             if saved > 0 {
@@ -92,8 +92,8 @@ impl<'p> EntrySearch<'p> {
         Ok((is_entry, best.tokens))
     }
 
-    /// Returns the entries after a swap: adds the best `many` absent strings, then removes the cheapest entries. It
-    /// removes them in two steps, because the new entries make each other cheap.
+    /// Returns the entries after a swap: adds the best `many` absent strings, then removes the cheapest entries. The
+    /// entries are removed in two steps, because the removal of a new entry makes similar new entries more valuable.
     fn entries_after_swap(
         &mut self,
         is_entry: &[bool],
@@ -110,8 +110,8 @@ impl<'p> EntrySearch<'p> {
         Ok(new_entries)
     }
 
-    /// Removes the entries that cost least, until `target` entries remain or only forced entries are left. Of entries
-    /// with equal cost, the shorter entry is removed.
+    /// Removes the entries that cost least, until `target` entries remain or only forced entries remain. If two entries
+    /// have equal cost, the shorter entry is removed.
     fn remove_cheapest(&self, is_entry: &mut [bool], tally: &Tally, target: usize) {
         let entries = is_entry.iter().filter(|&&is_entry| is_entry).count();
         let droppable = (0..is_entry.len()).filter(|&number| is_entry[number] && !self.pool.is_forced[number]);
@@ -121,14 +121,14 @@ impl<'p> EntrySearch<'p> {
     }
 }
 
-/// Adds the `many` absent strings that save most tokens to the entries.
+/// Adds the `many` absent strings that save the most tokens to the entries.
 fn add_best(is_entry: &mut [bool], tally: &Tally, many: usize) {
     let useful = (0..is_entry.len()).filter(|&number| !is_entry[number] && tally.gain[number] > 0);
     let best = lowest(useful.map(|number| (-tally.gain[number], number)).collect(), many);
     best.into_iter().for_each(|number| is_entry[number] = true);
 }
 
-/// Returns the numbers with the `many` lowest values; of equal values the lowest numbers.
+/// Returns the indexes of the `many` lowest values; if values are equal, the lowest indexes.
 fn lowest(mut values: Vec<(i64, usize)>, many: usize) -> Vec<usize> {
     values.sort_unstable();
     values.into_iter().take(many).map(|(_, number)| number).collect()

@@ -1,5 +1,5 @@
-//! Divides words into shares of similar size. Each share has its part of a column with a value for each byte of the
-//! words.
+//! Divides words into shares of similar size. Each share has its own slice of a column that has a value for each byte
+//! of the words.
 
 use std::ops::Range;
 

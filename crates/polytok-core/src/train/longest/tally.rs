@@ -2,14 +2,14 @@
 //! the number of tokens that another string would save as an entry.
 //!
 //! Longest match divides the words into tokens. If an entry is removed, the tokens change only from the entry's
-//! position to the next position where both segmentations have a token boundary, because the text after that is the
-//! same. A new entry changes the tokens in the same way, from the position where it matches. So the cost of one change
-//! is counted by following the other segmentation for a few tokens, here called a *detour*. A loss is exact. A gain
-//! ignores two things: that a new entry can match again before the segmentations meet, and that another new entry can
-//! be better.
+//! position to the next position where the old and the new segmentation have a token boundary, because the text after
+//! this position is the same. A new entry changes the tokens in the same way, from the position where it matches. So
+//! the cost of one change is counted by following the new segmentation for a few tokens; these tokens are called a
+//! *detour*. A loss is exact. The computed gain of a new entry ignores two effects: the entry can match again before
+//! the segmentations meet, and another new entry can be better.
 //!
 //! Cost: a few steps for each token, and for each absent string that matches at a token boundary. Segmentations that do
-//! not meet within `DETOUR` tokens are compared up to there.
+//! not meet within `MAX_DETOUR` tokens are compared up to this number of tokens.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,18 +20,18 @@ use crate::error::Result;
 use crate::train::words::WordCounts;
 
 /// The highest number of tokens of a detour.
-const DETOUR: u32 = 64;
-/// The number of bytes of words that a thread processes at a time; and the number of these chunks between two progress
-/// reports.
-const CHUNK: usize = 1 << 16;
-const CHUNKS: usize = 256;
+const MAX_DETOUR: u32 = 64;
+/// The number of bytes of words in a chunk, which one thread processes. `CHUNKS_PER_REPORT` is the number of chunks
+/// between two progress reports.
+const CHUNK_BYTES: usize = 1 << 16;
+const CHUNKS_PER_REPORT: usize = 256;
 
 /// Sums over all words.
 pub(super) struct Tally {
     pub tokens: i64,
-    /// For each entry, the number of further tokens that the words take without it.
+    /// For each entry, the number of additional tokens that the words take without the entry.
     pub loss: Vec<i64>,
-    /// For each string that is not an entry, the number of tokens that the words save with it.
+    /// For each string that is not an entry, the number of tokens that the words save if the string is an entry.
     pub gain: Vec<i64>,
 }
 
@@ -62,7 +62,7 @@ impl<'p> ChosenEntries<'p> {
         self.longest_entry[self.pool.shorter[longest_entry as usize] as usize]
     }
 
-    /// Sums up over all words, unless `check_progress` returns an error.
+    /// Computes the tally of all words. Returns the error if `check_progress` returns an error.
     pub fn tally(
         &self,
         words: &WordCounts,
@@ -70,7 +70,7 @@ impl<'p> ChosenEntries<'p> {
         mut check_progress: impl FnMut() -> Result<()>,
     ) -> Result<Tally> {
         let mut workers: Vec<TallyWorker> = (0..threads).map(|_| TallyWorker::new(self)).collect();
-        for chunks in chunks(words).chunks(CHUNKS) {
+        for chunks in chunks(words).chunks(CHUNKS_PER_REPORT) {
             check_progress()?;
             let next = AtomicUsize::new(0);
             in_threads(threads, workers.iter_mut(), |worker| {
@@ -99,7 +99,7 @@ fn chunks(words: &WordCounts) -> Vec<Range<usize>> {
     let (mut chunks, mut first, mut chunked) = (Vec::new(), 0, 0);
     for index in 0..words.len() {
         let end = words.range(index).end;
-        if end - chunked >= CHUNK || index + 1 == words.len() {
+        if end - chunked >= CHUNK_BYTES || index + 1 == words.len() {
             chunks.push(first..index + 1);
             (first, chunked) = (index + 1, end);
         }
@@ -113,7 +113,7 @@ struct TallyWorker<'c> {
     tally: Tally,
     /// For each entry, the end of its last detour, as a position in the text of all words.
     detour_end: Vec<usize>,
-    /// The token boundaries of the current word, and its tokens.
+    /// The token boundaries and the tokens of the current word.
     boundaries: Vec<usize>,
     tokens: Vec<u32>,
 }
@@ -176,7 +176,7 @@ impl<'c> TallyWorker<'c> {
     }
 
     /// Replaces a token by `first` and continues without `banned` until both segmentations meet. Returns the number of
-    /// further tokens that this takes, and the position where the segmentations meet.
+    /// additional tokens of the detour, and the position where the segmentations meet.
     #[inline]
     fn detour(&self, longest: &[u32], token: usize, first: u32, banned: u32) -> (i64, usize) {
         let mut at = self.boundaries[token] + self.entries.len(first);
@@ -185,7 +185,7 @@ impl<'c> TallyWorker<'c> {
             while self.boundaries[other] < at {
                 other += 1;
             }
-            if self.boundaries[other] == at || detour_tokens >= DETOUR {
+            if self.boundaries[other] == at || detour_tokens >= MAX_DETOUR {
                 return (i64::from(detour_tokens) - (other - token) as i64, at);
             }
             let mut entry = self.entries.longest_entry[longest[at] as usize];

@@ -1,4 +1,4 @@
-//! Compares each part with the simplest implementation.
+//! Compares each step of training with the simplest implementation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ fn options(entries: usize, threads: usize) -> LongestMatchOptions<'static> {
     }
 }
 
-/// Words of few different characters, one of them of three bytes, and one that is not UTF-8.
+/// Generates words of few different characters, among them a character of three bytes and a byte that is not UTF-8.
 fn some_words() -> impl Strategy<Value = BTreeMap<Vec<u8>, u64>> {
     let character = prop::sample::select(vec!["a", "b", "c", "\u{65E5}", "\u{672C}", ""]);
     let word = prop::collection::vec(character, 1..9).prop_map(|chars| {

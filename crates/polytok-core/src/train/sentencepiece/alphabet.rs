@@ -1,9 +1,9 @@
-//! Chooses the alphabet of a vocabulary: the most frequent characters, until they cover the requested part of the text.
+//! Chooses the alphabet of a vocabulary: the most frequent characters, until the characters cover the requested share
+//! of the text.
 //!
 //! Reference: `LoadSentences`. Required characters come first. The other characters follow by falling count, then by
-//! code point. Characters are added until their share of all characters reaches the coverage; the share and the
-//! coverage are compared as float32. The boundary character counts as covered but is never in the alphabet. U+0000 is
-//! ignored.
+//! code point. Characters are added until they make up the requested share of the text; the shares are compared as
+//! float32. The boundary character counts as covered but is never in the alphabet. U+0000 is ignored.
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::{Error, Result};
@@ -134,7 +134,7 @@ impl Alphabet {
         self.indices[c as usize] != NONE
     }
 
-    /// Appends `text` to `out`, with U+2585 in index of each character that is not in the alphabet.
+    /// Appends `text` to `out` and replaces every character that is not in the alphabet by U+2585.
     pub fn mask(&self, text: &str, out: &mut String) {
         out.extend(text.chars().map(|c| if self.contains(c) { c } else { RARE_CHAR }));
     }

@@ -2,20 +2,20 @@
 //! and repeats.
 //!
 //! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. A pair is two symbols. Of two equally frequent pairs,
-//! the pair with fewer characters is merged first; of equally long pairs, the pair with the lower text. Overlapping
-//! occurrences of a pair are all counted. A pair whose text is already a piece is dropped and never merged. A pair
-//! stays a candidate after its last occurrence disappears, even if the pair existed only while another pair was being
-//! merged (`ab a` in `abab`, before the second `ab` is merged). After all pairs that occur, pairs without occurrences
-//! also get pieces.
+//! the pair with fewer characters is merged first; of equally long pairs, the pair with the lower text. Every
+//! occurrence of a pair is counted, even if occurrences overlap. A pair whose text is already a piece is dropped and
+//! never merged. A pair stays a candidate after its last occurrence disappears, even if the pair existed only while
+//! another pair was being merged (`ab a` in `abab`, before the second `ab` is merged). If no pair occurs any more,
+//! pairs without occurrences are added as pieces.
 //!
 //! The cells are shared with [`crate::train::bpe`]; position lists, counts and queue differ. That trainer forgets a
 //! pair without occurrences, breaks ties by ids or positions, and sums the changes of counts per neighbour. This
-//! trainer keeps the pair, breaks ties by text, and changes counts in the order of the occurrences, because the order
-//! decides which short-lived pairs exist.
+//! trainer keeps pairs without occurrences, breaks ties by text, and changes counts in the order of the occurrences,
+//! because this order decides which short-lived pairs exist.
 //!
 //! Invariant: every pair with a new symbol is created while that symbol's pair is merged. Afterwards the count of the
-//! pair can only fall, so the queue can be lazy. Cost: a few lookups for each merged occurrence, and one validity check
-//! for each distinct pair. Worst input: one long unit without repeated pairs.
+//! pair can only fall, so the queue can update counts late. Cost: a few lookups for each merged occurrence, and one
+//! validity check for each distinct pair. Worst input: one long unit without repeated pairs.
 
 pub mod coverage;
 mod limited;
@@ -132,7 +132,8 @@ struct PieceMerger<'v> {
     known_texts: HashSet<String>,
     /// The merged texts in merge order, with the counts of their pairs.
     merged: Vec<(String, u64)>,
-    /// The texts of created pairs, if rounds within a memory limit forget pairs without occurrences.
+    /// The texts of created pairs, which are kept only if training within a memory limit forgets pairs without
+    /// occurrences.
     seen: Option<SeenPairTexts>,
 }
 
@@ -174,7 +175,7 @@ impl<'v> PieceMerger<'v> {
         self.enqueue(0);
     }
 
-    /// Adds the pairs with the numbers from `first` to the queue.
+    /// Adds the pairs with a number of at least `first` to the queue.
     fn enqueue(&mut self, first: u32) {
         let (pairs, symbols) = (&self.pairs, &self.symbols);
         for pair in first..pairs.len() as u32 {

@@ -1,7 +1,7 @@
 //! Compiles normalization rules to the character map of a SentencePiece model.
 //!
 //! Reference: `Builder` of SentencePiece, whose output is reproduced byte for byte: a double array that maps keys to
-//! offsets, then the sorted replacements, each ended by a zero byte. [`named`] derives the rule sets that have names.
+//! offsets, then the sorted replacements, each ended by a zero byte. The module [`named`] derives the named rule sets.
 
 mod dawg;
 mod double_array;
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 pub struct CharsmapRules(Vec<(String, String)>);
 
 impl CharsmapRules {
-    /// Creates a rule set from rules in any order. Of several rules with the same key, the last rule counts.
+    /// Creates a rule set from rules in any order. If several rules have the same key, the last rule counts.
     pub fn new(mut rules: Vec<(String, String)>) -> CharsmapRules {
         rules.reverse();
         rules.sort_by(|a, b| a.0.cmp(&b.0)); // stable: the last of equal keys comes first
@@ -79,7 +79,7 @@ fn check(rules: &CharsmapRules) -> Result<()> {
 }
 
 /// Parses a file of rules. Each line has hexadecimal code points, a tab, and the code points that replace them; text
-/// after a second tab is ignored. Of several rules for the same characters, the last rule counts.
+/// after a second tab is ignored. If several rules are for the same characters, the last rule counts.
 pub fn parse(file: &str) -> Result<CharsmapRules> {
     let mut rules = Vec::new();
     for (number, line) in file.lines().enumerate() {

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::loader::{Loader, Skipped};
+use super::loader::{Loader, SkippedSentences};
 use super::options::{SentencePieceOptions, SentenceUnit};
 use super::sample::Sample;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub trait SentenceSink: Send {
     /// Starts a run of consecutive sentences whose ordinals are at least `ordinal`.
     fn begin(&mut self, _ordinal: u64) {}
 
-    /// Receives a sentence that normalization reduces to nothing.
+    /// Receives a sentence that is empty after normalization.
     fn empty(&mut self) -> Result<()> {
         Ok(())
     }
@@ -38,7 +38,7 @@ pub struct Corpus<S> {
     loader: Loader,
     sinks: Vec<S>,
     sample: Option<Sample>,
-    skipped: Skipped,
+    skipped: SkippedSentences,
     next_ordinal: u64,
 }
 
@@ -62,13 +62,13 @@ impl<S: SentenceSink> Corpus<S> {
             loader: Loader::compile(options)?,
             sinks,
             sample: (size > 0).then(|| Sample::new(size, is_drawn)),
-            skipped: Skipped::default(),
+            skipped: SkippedSentences::default(),
             next_ordinal: 0,
         })
     }
 
     /// Returns the number of sentences skipped so far.
-    pub fn skipped(&self) -> Skipped {
+    pub fn skipped(&self) -> SkippedSentences {
         self.skipped
     }
 
@@ -86,8 +86,8 @@ impl<S: SentenceSink> Corpus<S> {
         let parts = self.parts(&texts);
         let next_part = AtomicUsize::new(0);
         let loader = &self.loader;
-        let work = |sink: &mut S| -> Result<Skipped> {
-            let mut skipped = Skipped::default();
+        let work = |sink: &mut S| -> Result<SkippedSentences> {
+            let mut skipped = SkippedSentences::default();
             let mut reader = CorpusReader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
             while let Some(part) = parts.get(next_part.fetch_add(1, Ordering::Relaxed)) {
                 reader.part(part, &mut skipped)?;
@@ -159,7 +159,7 @@ struct CorpusReader<'c, S> {
 }
 
 impl<S: SentenceSink> CorpusReader<'_, S> {
-    fn part(&mut self, part: &CorpusPart, skipped: &mut Skipped) -> Result<()> {
+    fn part(&mut self, part: &CorpusPart, skipped: &mut SkippedSentences) -> Result<()> {
         self.sink.begin(part.ordinal);
         let (loader, mut next) = (self.loader, part.ordinal);
         part.texts.iter().try_for_each(|text| {
@@ -185,7 +185,7 @@ impl<S: SentenceSink> CorpusReader<'_, S> {
     }
 }
 
-/// Runs `work` for each item in a thread of its own and returns the results.
+/// Runs `work` for each item, each in a separate thread, and returns the results.
 fn run_in_threads<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
     if let [item] = items {
         return vec![work(item)];

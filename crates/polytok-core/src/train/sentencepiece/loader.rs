@@ -1,4 +1,4 @@
-//! Reads texts as normalized sentences, with boundary characters where no piece may cross.
+//! Reads texts as normalized sentences, with boundary characters at positions that no piece can cross.
 //!
 //! Reference: `LoadSentences`. A sentence that is empty, too long or contains U+2585 is skipped; skipped sentences are
 //! counted, except empty ones. The other sentences are normalized as if no piece were reserved; then the boundary
@@ -17,15 +17,15 @@ const MAX_SENTENCE_BYTES: usize = 1 << 30;
 
 /// The numbers of skipped sentences, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedSentences {
     /// The number of sentences longer than `max_sentence_length`.
     pub long: u64,
     /// The number of sentences that contain U+2585.
     pub reserved: u64,
 }
 
-impl std::ops::AddAssign for Skipped {
-    fn add_assign(&mut self, other: Skipped) {
+impl std::ops::AddAssign for SkippedSentences {
+    fn add_assign(&mut self, other: SkippedSentences) {
         self.long += other.long;
         self.reserved += other.reserved;
     }
@@ -76,7 +76,7 @@ impl Loader {
     pub fn read(
         &self,
         text: &[u8],
-        skipped: &mut Skipped,
+        skipped: &mut SkippedSentences,
         mut sentence: impl FnMut(&[u8], u64) -> Result<()>,
     ) -> Result<()> {
         let mut each = |raw: &[u8]| {
@@ -192,9 +192,9 @@ fn split_frequency(line: &[u8]) -> Result<(&[u8], u64)> {
 mod tests {
     use super::*;
 
-    fn sentences(options: &SentencePieceOptions, text: &str) -> (Vec<(String, u64)>, Skipped) {
+    fn sentences(options: &SentencePieceOptions, text: &str) -> (Vec<(String, u64)>, SkippedSentences) {
         let loader = Loader::compile(options).unwrap();
-        let (mut read_sentences, mut skipped) = (Vec::new(), Skipped::default());
+        let (mut read_sentences, mut skipped) = (Vec::new(), SkippedSentences::default());
         let (mut spare, mut out) = (Vec::new(), Vec::new());
         let read = loader.read(text.as_bytes(), &mut skipped, |raw, times| {
             loader.prepare(raw, &mut spare, &mut out)?;
@@ -211,7 +211,7 @@ mod tests {
             SentencePieceOptions { meta: vec![b"<s>".to_vec(), b"<sep>".to_vec()], ..SentencePieceOptions::default() };
         let (read_sentences, skipped) = sentences(&options, "a  b<sep>c\n\nx▅y\r\n<s<s>");
         assert_eq!(read_sentences, [("▁a▁b\u{1F}c".into(), 1), ("▁<s\u{1F}".into(), 1)]);
-        assert_eq!(skipped, Skipped { long: 0, reserved: 1 });
+        assert_eq!(skipped, SkippedSentences { long: 0, reserved: 1 });
         let items = SentencePieceOptions { sentences: SentenceUnit::Items, max_sentence_length: 3, ..options.clone() };
         assert_eq!(sentences(&items, "a\nb\r\n\n").0, [("▁a\nb".into(), 1)]);
         assert_eq!(sentences(&items, "a\nbc").1.long, 1);
@@ -225,7 +225,10 @@ mod tests {
         assert_eq!(sentences(&options, "a b\t3\nc\t1").0, [("▁a▁b".into(), 3), ("▁c".into(), 1)]);
         let loader = Loader::compile(&options).unwrap();
         for wrong in ["a", "a\t0", "a\tx", "a\t1\t2", "\t"] {
-            assert!(loader.read(wrong.as_bytes(), &mut Skipped::default(), |_, _| Ok(())).is_err(), "{wrong:?}");
+            assert!(
+                loader.read(wrong.as_bytes(), &mut SkippedSentences::default(), |_, _| Ok(())).is_err(),
+                "{wrong:?}"
+            );
         }
     }
 }

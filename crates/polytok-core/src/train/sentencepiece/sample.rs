@@ -29,7 +29,7 @@ impl Sample {
         if self.sentences.len() < self.size {
             self.sentences.push((sentence.to_vec(), times));
         } else if self.is_drawn {
-            let index = self.twister.below(self.offered) as usize;
+            let index = self.twister.random_below(self.offered) as usize;
             if let Some(slot) = self.sentences.get_mut(index) {
                 *slot = (sentence.to_vec(), times);
             }
@@ -87,7 +87,7 @@ impl Twister {
     /// Returns a random number below `bound`. For bounds below 2^32 the result is that of libstdc++: the high half of a
     /// product, drawn again if the product would bias the result (Lemire's method). Larger bounds join two draws,
     /// unlike libstdc++.
-    fn below(&mut self, bound: u64) -> u64 {
+    fn random_below(&mut self, bound: u64) -> u64 {
         let Ok(bound) = u32::try_from(bound) else {
             return ((u64::from(self.draw()) << 32) | u64::from(self.draw())) % bound;
         };

@@ -2,7 +2,7 @@
 //!
 //! Reference: `IsValidSentencePiece`, the same in 0.2.1 and 0.2.3. Scripts are those of Unicode 9.0. A character
 //! without a script is Common; kana and U+30FC are Han. Every character has a class, read from one table. A character
-//! with an inherited script has the script of the character before it; a digit of the class `ANY` can follow and
+//! with an inherited script has the script of the character before it; a digit of the class `ANY_SCRIPT` can follow and
 //! precede any script.
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
@@ -14,10 +14,10 @@ use crate::split::script;
 const NEVER: u8 = 0;
 /// The class of the visible space.
 const SPACE: u8 = 1;
-/// The class of characters that can stand next to any script.
-const ANY: u8 = 2;
+/// The class of characters that can be adjacent to any script.
+const ANY_SCRIPT: u8 = 2;
 /// The class of characters that have the script of the character before them.
-const INHERITED: u8 = 3;
+const INHERITED_SCRIPT: u8 = 3;
 /// The class of characters that are always a piece of their own.
 const ALONE: u8 = 4;
 /// The class of the first script.
@@ -64,15 +64,15 @@ impl Validity {
             return false;
         }
         let is_all_spaces = self.allows_only_spaces && piece.iter().all(|&c| c == space_mark::CHAR);
-        let mut before = ANY;
+        let mut before = ANY_SCRIPT;
         for (at, &c) in piece.iter().enumerate() {
             match self.class(c) {
                 NEVER => return false,
                 SPACE if is_all_spaces || self.can_be_space(at, piece.len()) => {}
                 SPACE => return false,
                 ALONE if piece.len() > 1 => return false,
-                ALONE | INHERITED => {}
-                class if class != ANY && before != ANY && class != before => return false,
+                ALONE | INHERITED_SCRIPT => {}
+                class if class != ANY_SCRIPT && before != ANY_SCRIPT && class != before => return false,
                 class => before = class,
             }
         }
@@ -95,7 +95,7 @@ impl Validity {
             (SPACE, SPACE) if self.allows_only_spaces => true,
             (SPACE, _) if self.spaces_are_suffixes => !self.splits_by_space,
             (_, SPACE) if !self.spaces_are_suffixes => !self.splits_by_space,
-            (SPACE | ANY | INHERITED, _) | (_, SPACE | ANY | INHERITED) => true,
+            (SPACE | ANY_SCRIPT | INHERITED_SCRIPT, _) | (_, SPACE | ANY_SCRIPT | INHERITED_SCRIPT) => true,
             (left, right) => left == right,
         }
     }
@@ -106,13 +106,13 @@ fn classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
     let inherited = script::script("Inherited");
     let mut classes = vec![common; CODE_POINTS];
     for (first, last, number) in script::ranges()? {
-        let class = if number == inherited { INHERITED } else { SCRIPTS + number };
+        let class = if number == inherited { INHERITED_SCRIPT } else { SCRIPTS + number };
         classes[first as usize..=last as usize].fill(class);
     }
     if !options.split_by_unicode_script {
         classes.fill(common);
     }
-    let digit = if options.split_digits { Some(ALONE) } else { (!options.split_by_number).then_some(ANY) };
+    let digit = if options.split_digits { Some(ALONE) } else { (!options.split_by_number).then_some(ANY_SCRIPT) };
     if let Some(class) = digit {
         classes['0' as usize..='9' as usize].fill(class);
         classes['０' as usize..='９' as usize].fill(class);

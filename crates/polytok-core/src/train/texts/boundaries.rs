@@ -11,7 +11,7 @@ pub(super) const AHEAD: usize = 64;
 const SEARCH_BYTES: usize = 1 << 12;
 
 /// The highest number of positions to try.
-const TRIES: usize = 16;
+const MAX_TRIES: usize = 16;
 
 impl TextRules {
     /// Returns a certain boundary near the start of `text[from..]`, if the bytes around it prove one.
@@ -24,7 +24,7 @@ impl TextRules {
             Err(error) => std::str::from_utf8(&searched[..error.valid_up_to()]).ok()?,
         };
         let mut at = 0;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             at = self.splits.certain_end(valid, at)?;
             let boundary = start + at;
             let (before, after) =
@@ -39,7 +39,7 @@ impl TextRules {
 
     /// Returns the end of the words that stay the same whatever is appended to the text.
     pub(super) fn certain_end(&self, text: &[u8]) -> Result<usize> {
-        for step in 1..=TRIES {
+        for step in 1..=MAX_TRIES {
             let from = text.len().saturating_sub(step * SEARCH_BYTES);
             if let Some(boundary) = self.boundary(text, from) {
                 return Ok(boundary);

@@ -15,7 +15,7 @@ use crate::vocab::Vocab;
 const PIECES: usize = 256;
 
 /// The number of bytes of the window through which longer texts are read, because positions of pieces have 32 bits.
-const WINDOW: usize = 1 << 30;
+const WINDOW_BYTES: usize = 1 << 30;
 
 /// The rules that divide texts into words: the steps of a tokenizer before its model.
 pub struct TextRules {
@@ -146,7 +146,7 @@ impl TextRules {
         let mut start = 0;
         while start < to.min(text.len()) {
             let is_boundary = |at: &usize| text.is_char_boundary(*at);
-            let end = (start..=start.saturating_add(WINDOW).min(text.len())).rfind(is_boundary).unwrap_or(start);
+            let end = (start..=start.saturating_add(WINDOW_BYTES).min(text.len())).rfind(is_boundary).unwrap_or(start);
             let (window, base) = (&text[start..end], base + start as u64);
             let count = |pieces: &[(u32, u32)]| {
                 let before = pieces.partition_point(|&(begin, _)| start + (begin as usize) < to);
@@ -155,8 +155,8 @@ impl TextRules {
             let counted = self.pieces(window, end < text.len(), count)?;
             if counted == 0 {
                 return Err(Error::Argument(format!(
-                    "a piece of the split has more than {WINDOW} bytes; use a pattern with shorter pieces, or divide \
-                     the text"
+                    "a piece of the split has more than {WINDOW_BYTES} bytes; use a pattern with shorter pieces, or \
+                     divide the text"
                 )));
             }
             start += counted;

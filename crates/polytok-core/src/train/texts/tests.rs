@@ -6,13 +6,13 @@ use crate::train::counter::Order;
 use crate::train::progress::NoProgress;
 use polytok_pattern::Splitter;
 
-const CL100K: &str =
+const CL100K_PATTERN: &str =
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
 /// Matches with gaps between them.
-const GAPS: &str = r"[a-z]+|\p{N}{1,3}|\s+(?!\S)";
+const PATTERN_WITH_GAPS: &str = r"[a-z]+|\p{N}{1,3}|\s+(?!\S)";
 /// A pattern that cannot be read as a stream.
-const GENERAL: &str = r"(\w)\1|\w+|\W";
-const SPECIAL: [&str; 3] = ["<|x|>", "<|x|><|y|>", "b1"];
+const GENERAL_PATTERN: &str = r"(\w)\1|\w+|\W";
+const SPECIAL_TOKENS: [&str; 3] = ["<|x|>", "<|x|><|y|>", "b1"];
 
 type CountedWordList = Vec<(Vec<u8>, u64)>;
 
@@ -35,8 +35,11 @@ fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
     };
     let mut begin = 0;
     while at < text.len() {
-        let longest =
-            SPECIAL.iter().filter(|token| text[at..].starts_with(token.as_bytes())).map(|token| token.len()).max();
+        let longest = SPECIAL_TOKENS
+            .iter()
+            .filter(|token| text[at..].starts_with(token.as_bytes()))
+            .map(|token| token.len())
+            .max();
         match longest {
             Some(len) => {
                 add_words(&text[begin..at]);
@@ -63,7 +66,7 @@ fn list(counter: WordCounter) -> CountedWordList {
 }
 
 fn rules(pattern: Option<&str>) -> TextRules {
-    let special: Vec<Vec<u8>> = SPECIAL.iter().map(|token| token.as_bytes().to_vec()).collect();
+    let special: Vec<Vec<u8>> = SPECIAL_TOKENS.iter().map(|token| token.as_bytes().to_vec()).collect();
     let split = pattern.map(|text| Split::Pattern {
         pattern: Pattern { text: text.into(), is_regex: true, unicode: None },
         behavior: Behavior::Matches,
@@ -85,7 +88,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..120).prop_map(|parts| parts.concat())
 }
 
-const PATTERNS: [Option<&str>; 4] = [Some(CL100K), Some(GAPS), Some(GENERAL), None];
+const PATTERNS: [Option<&str>; 4] = [Some(CL100K_PATTERN), Some(PATTERN_WITH_GAPS), Some(GENERAL_PATTERN), None];
 
 proptest! {
     #[test]
@@ -114,7 +117,7 @@ proptest! {
 
     #[test]
     fn certain_words_do_not_change(text in text(), cut in any::<prop::sample::Index>()) {
-        for pattern in [CL100K, GAPS] {
+        for pattern in [CL100K_PATTERN, PATTERN_WITH_GAPS] {
             let rules = rules(Some(pattern));
             prop_assert!(rules.is_stream());
             let splitter = Splitter::compile(pattern).unwrap();
@@ -140,12 +143,12 @@ fn dividing_long_texts_does_not_change_their_words() {
     }
     let texts = [b"first".to_vec(), text, b"last".to_vec()];
     let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-    let expected = expected(&texts, Some(CL100K));
+    let expected = expected(&texts, Some(CL100K_PATTERN));
     for threads in [1, 3] {
-        let mut one_part = TextCounter::new(rules(Some(CL100K)), threads, None);
+        let mut one_part = TextCounter::new(rules(Some(CL100K_PATTERN)), threads, None);
         one_part.push(&slices, &mut NoProgress).unwrap();
         assert_eq!(list(one_part.finish(&mut NoProgress).unwrap()), expected);
-        let mut several_parts = TextCounter::new(rules(Some(CL100K)), threads, None);
+        let mut several_parts = TextCounter::new(rules(Some(CL100K_PATTERN)), threads, None);
         for text in slices.iter() {
             text.chunks(100_000).for_each(|part| several_parts.push_part(part, false, &mut NoProgress).unwrap());
             assert!(several_parts.open_text.len() < 4 * JOB_BYTES);

@@ -1,7 +1,7 @@
 //! Splits the counted sentences into words and fragments, after the alphabet has been chosen.
 //!
 //! Words and fragments are counted first, within the memory limit if one is set, so that their sizes are known before
-//! they are copied to columns. Cost: one hash for each distinct pair of a word and its follower, and one for each
+//! they are copied to columns. Cost: one hash for each distinct pair of a word and its follower, and one hash for each
 //! fragment of these words.
 
 use std::borrow::BorrowMut;
@@ -20,7 +20,7 @@ use crate::utf8::is_start;
 use crate::utf8::lead_len;
 
 /// The number of words between two progress reports.
-const EACH: u64 = 1 << 12;
+const REPORT_INTERVAL: u64 = 1 << 12;
 
 impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
     /// Splits the sentences into words and fragments. Characters outside the alphabet are replaced by the rare
@@ -75,7 +75,7 @@ pub struct WordsAndFragments {
     end: Option<(Vec<u8>, u64)>,
 }
 
-/// The number of distinct texts, and of their bytes and characters.
+/// The number of distinct texts, and their total numbers of bytes and characters.
 #[derive(Default)]
 pub struct FragmentSizes {
     pub count: u64,
@@ -162,7 +162,7 @@ impl FragmentCutter<'_> {
                 each(&word, times)?;
             }
             done += 1;
-            if done.is_multiple_of(EACH) { progress.report("cutting words", done, 0) } else { Ok(()) }
+            if done.is_multiple_of(REPORT_INTERVAL) { progress.report("cutting words", done, 0) } else { Ok(()) }
         })
     }
 

@@ -1,19 +1,19 @@
-//! Expectation and maximization: computes how often each piece is expected over all segmentations of all words, and new
-//! scores from these numbers.
+//! Expectation and maximization: computes the expected count of each piece over all segmentations of all words, and new
+//! scores from the expected counts.
 //!
 //! Reference: the trainer's `RunEStep` and `RunMStep`. All sums are in single precision, lane by lane (see `lanes`).
 //!
 //! Cost: one lattice per word; four bytes for each piece and lane.
 
 use crate::error::Result;
-use crate::train::unigram::lanes::{WordLane, in_lanes, total};
+use crate::train::unigram::lanes::{WordLane, run_in_lanes, total};
 use crate::train::unigram::numeric::{ApproximationTables, digamma};
 use crate::train::unigram::pieces::ScoredPieces;
 use crate::train::unigram::sums::{WordBlock, slots};
 use crate::train::unigram::workers::Workers;
 
 /// Pieces with a lower expected count are removed.
-const LEAST_EXPECTED: f32 = 0.5;
+const MIN_EXPECTED_COUNT: f32 = 0.5;
 
 /// Returns the expected count of each piece.
 pub fn expect(
@@ -22,7 +22,7 @@ pub fn expect(
     tables: &ApproximationTables,
     workers: &mut Workers,
 ) -> Result<Vec<f32>> {
-    let sums = in_lanes(lanes.len(), workers, "expectation", |lane| {
+    let sums = run_in_lanes(lanes.len(), workers, "expectation", |lane| {
         let (mut slots, mut block) = (slots(pieces), WordBlock::default());
         lanes[lane].each(|count, chars, nodes| block.push(count, chars, nodes, &mut slots, tables));
         block.finish(&mut slots, tables);
@@ -34,7 +34,7 @@ pub fn expect(
 /// Returns the pieces whose expected count is high enough, with their new scores. The scores use the digamma function
 /// instead of the logarithm: a prior that favours few pieces.
 pub fn maximize(expected: &[f32]) -> Vec<(u32, f32)> {
-    let kept = || expected.iter().enumerate().filter(|&(_, &expected)| expected >= LEAST_EXPECTED);
+    let kept = || expected.iter().enumerate().filter(|&(_, &expected)| expected >= MIN_EXPECTED_COUNT);
     let sum = kept().fold(0f32, |sum, (_, expected)| sum + expected);
     let log = digamma(sum as f64) as f32;
     kept().map(|(id, &expected)| (id as u32, (digamma(expected as f64) - log as f64) as f32)).collect()

@@ -11,7 +11,7 @@ use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::unigram::pieces::ScoredPieces;
 
 /// The difference between the scores of two lost characters.
-const STEP: f32 = 0.0001;
+const LOST_CHAR_STEP: f32 = 0.0001;
 
 /// Returns the best `size` pieces, or the whole alphabet if it is larger; the best first.
 pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<ScoredPiece> {
@@ -23,7 +23,7 @@ pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<Sc
         let text = char.to_string().into_bytes();
         let score = scores.get(&text[..]).copied().unwrap_or_else(|| {
             let score = lowest_score + offset;
-            offset += STEP;
+            offset += LOST_CHAR_STEP;
             score
         });
         scores_by_text.insert(text, score);

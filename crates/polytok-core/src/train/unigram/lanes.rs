@@ -1,12 +1,12 @@
 //! Stores the words of the corpus as the nodes of their lattices, in lanes.
 //!
 //! Training reads each word dozens of times, and the set of pieces only shrinks. So each word is looked up in the
-//! dictionary once, and the matches are stored as a list of nodes of four bytes each. When a piece is removed, its
-//! nodes are removed.
+//! dictionary once, and the matches are stored as a list of nodes. A node takes four bytes. When a piece is removed,
+//! its nodes are removed.
 //!
 //! With `num_threads` = n, each of the reference's threads processes every n-th word and adds up in single precision,
-//! so n affects the last bits of all sums. Here these threads are *lanes*: n of them (16 by default), processed by any
-//! number of threads. The result is that of the reference with n threads, on any machine.
+//! so n affects the last bits of all sums. Here the reference's threads are represented by n *lanes* (16 by default),
+//! which any number of threads can process. The result is that of the reference with n threads, on any machine.
 //!
 //! Cost: one search in the dictionary for each character, once; then sequential reads of memory.
 
@@ -24,7 +24,7 @@ pub struct PieceNode(u32);
 
 const ID_BITS: u32 = 22;
 const LEN_BITS: u32 = 9;
-const LAST: u32 = 1 << 31;
+const LAST_BIT: u32 = 1 << 31;
 /// The id of a character that is not a piece.
 pub const NO_PIECE: u32 = (1 << ID_BITS) - 1;
 
@@ -51,11 +51,11 @@ impl PieceNode {
 
     #[inline]
     pub fn is_last(self) -> bool {
-        self.0 & LAST != 0
+        self.0 & LAST_BIT != 0
     }
 }
 
-/// The numbers of a word: its count, its characters and its nodes.
+/// A word's count, number of characters and number of nodes.
 #[derive(Clone, Copy)]
 struct LaneWord {
     count: f32,
@@ -131,7 +131,7 @@ fn renumber_group(nodes: &mut [PieceNode], from: &mut usize, to: &mut usize, new
         nodes[*to] = PieceNode::new(NO_PIECE, 1);
         *to += 1;
     }
-    nodes[*to - 1].0 |= LAST;
+    nodes[*to - 1].0 |= LAST_BIT;
 }
 
 /// Appends the nodes of a word to `nodes`. Returns the number of characters of the word.
@@ -153,7 +153,7 @@ pub fn add_nodes(word: &[u8], pieces: &ScoredPieces, nodes: &mut Vec<PieceNode>)
             nodes.push(PieceNode::new(NO_PIECE, 1));
         }
         if let Some(last) = nodes.last_mut() {
-            last.0 |= LAST;
+            last.0 |= LAST_BIT;
         }
         at += char;
         chars += 1;
@@ -175,7 +175,7 @@ pub fn build_lanes(
             NO_PIECE - 1
         )));
     }
-    in_lanes(lanes, workers, "lattices", |lane| WordLane::from_words(words, lane, lanes, pieces))
+    run_in_lanes(lanes, workers, "lattices", |lane| WordLane::from_words(words, lane, lanes, pieces))
 }
 
 /// Replaces the ids of pieces in all lanes.
@@ -184,7 +184,7 @@ pub fn renumber(lanes: &mut [WordLane], new_ids: &[u32], workers: &mut Workers) 
 }
 
 /// Runs `work` for each lane. Returns the results in the order of the lanes.
-pub fn in_lanes<T: Send>(
+pub fn run_in_lanes<T: Send>(
     lanes: usize,
     workers: &mut Workers,
     stage: &'static str,

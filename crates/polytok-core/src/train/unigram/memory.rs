@@ -10,18 +10,20 @@ use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
 use crate::train::unigram::cuts::FragmentSizes;
 
-/// Bytes for each character of a distinct word.
-const CHARACTER: u64 = 4 * 4;
-/// Bytes for each distinct word besides its text: its offset and count. `WORD_IN_LANE` has the bytes in its lane.
-const WORD: u64 = 16;
-const WORD_IN_LANE: u64 = 12;
-/// Bytes for each fragment besides its text: its offset, length and weight.
-const FRAGMENT: u64 = 16;
-/// Bytes for each substring that can become a piece. `SORTING` has the bytes that each thread sorts.
-const SUBSTRING: u64 = 64;
-const SORTING: u64 = 24 << 20;
-/// Bytes for each piece besides sums and slots.
-const PIECE: u64 = 64;
+/// The number of bytes for each character of a distinct word.
+const CHARACTER_BYTES: u64 = 4 * 4;
+/// The number of bytes for the offset and count of a distinct word. `LANE_WORD_BYTES` is the number of bytes in the
+/// word's lane.
+const WORD_BYTES: u64 = 16;
+const LANE_WORD_BYTES: u64 = 12;
+/// The number of bytes for the offset, length and weight of a fragment.
+const FRAGMENT_BYTES: u64 = 16;
+/// The number of bytes for each substring that can become a piece. `SORTING_BYTES` is the number of bytes that each
+/// thread sorts.
+const SUBSTRING_BYTES: u64 = 64;
+const SORTING_BYTES: u64 = 24 << 20;
+/// The number of bytes for each piece, without sums and slots.
+const PIECE_BYTES: u64 = 64;
 
 /// Returns an error if training on these words and fragments takes more than `room` bytes.
 pub fn check(
@@ -34,11 +36,12 @@ pub fn check(
 ) -> Result<()> {
     let pieces = words.chars.min(seeds as u64);
     let threads = threads as u64;
-    let sorting = SORTING.min(words.chars * 16) * threads;
-    let bytes_for_substrings = fragments.bytes + fragments.count * FRAGMENT + pieces * SUBSTRING + sorting;
-    let bytes_for_fitting =
-        words.count * WORD_IN_LANE + words.chars * CHARACTER + pieces * (PIECE + 4 * lanes as u64 + 8 * threads);
-    let needed = words.bytes + words.count * WORD + bytes_for_substrings.max(bytes_for_fitting);
+    let sorting = SORTING_BYTES.min(words.chars * 16) * threads;
+    let bytes_for_substrings = fragments.bytes + fragments.count * FRAGMENT_BYTES + pieces * SUBSTRING_BYTES + sorting;
+    let bytes_for_fitting = words.count * LANE_WORD_BYTES
+        + words.chars * CHARACTER_BYTES
+        + pieces * (PIECE_BYTES + 4 * lanes as u64 + 8 * threads);
+    let needed = words.bytes + words.count * WORD_BYTES + bytes_for_substrings.max(bytes_for_fitting);
     if needed <= room as u64 {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! Trains SentencePiece's Unigram: a language model over pieces. It starts from many seed pieces and prunes them down
 //! to the vocabulary.
 //!
-//! Reference: SentencePiece's `unigram::Trainer`, bit for bit, in its versions 0.2.1 and 0.2.3. Version 0.2.3 has other
-//! seeds and another way to prune, and it prunes once more at the end. One file per stage:
+//! Reference: SentencePiece's `unigram::Trainer`, bit for bit, in its versions 0.2.1 and 0.2.3. Version 0.2.3 chooses
+//! other seeds, estimates losses differently, and prunes once more at the end. One file per stage:
 //!
 //! ```text
 //! sentences ──▶ cuts ──▶ suffixes ──▶ seeds ──▶ expect, prune, expect, prune … ──▶ finish
@@ -76,7 +76,7 @@ pub fn pieces(
     alphabet.check_fits(max_pieces, options)?;
     let mut training_text = counted.cut(&alphabet, options, progress)?;
     let seed_size = match unigram_options.seed_size {
-        0 if options.line == Line::V0_2_3 => FEWEST_SEEDS.max(8 * options.vocab_size),
+        0 if options.line == Line::V0_2_3 => MIN_SEEDS.max(8 * options.vocab_size),
         size => size,
     };
     if let Some(room) = unigram_options.room {
@@ -99,7 +99,7 @@ pub fn pieces(
 }
 
 /// The lowest number of seeds that 0.2.3 chooses for a small vocabulary.
-const FEWEST_SEEDS: usize = 100_000;
+const MIN_SEEDS: usize = 100_000;
 
 /// Returns the characters of the alphabet that occur in the words, the most frequent first. Version 0.2.1 leaves out
 /// the characters of the delimiter.

@@ -18,7 +18,7 @@ const SOFTPLUS_END: f32 = 50.0;
 /// The number of entries of the table of log(1 + exp(-d)): a power of two.
 const SOFTPLUS_ENTRIES: usize = 2048;
 /// The number of coefficients of each step.
-const TERMS: usize = 4;
+const TERM_COUNT: usize = 4;
 /// The number of table steps of 2^x for each unit of x.
 const EXP_STEPS: usize = 64;
 /// The largest error of the approximation of log(1 + exp(-d)).
@@ -54,7 +54,7 @@ impl Factor {
 pub struct ApproximationTables {
     line: Line,
     /// Lower bounds of log(1 + exp(-d)), as polynomials in d.
-    softplus: Box<[[f64; TERMS]; SOFTPLUS_ENTRIES]>,
+    softplus: Box<[[f64; TERM_COUNT]; SOFTPLUS_ENTRIES]>,
     /// The bits of 2^x for the steps of x in 0..1.
     powers: [u64; EXP_STEPS],
 }
@@ -62,9 +62,9 @@ pub struct ApproximationTables {
 impl ApproximationTables {
     /// Returns the tables of a version. If the tables do not decide a result, the version's exact formula does.
     pub fn for_line(line: Line) -> &'static ApproximationTables {
-        static OLD: OnceLock<ApproximationTables> = OnceLock::new();
-        static NEW: OnceLock<ApproximationTables> = OnceLock::new();
-        let tables = if line == Line::V0_2_1 { &OLD } else { &NEW };
+        static OLD_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
+        static NEW_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
+        let tables = if line == Line::V0_2_1 { &OLD_TABLES } else { &NEW_TABLES };
         tables.get_or_init(|| {
             let mut softplus = Box::new([[-SOFTPLUS_ERROR, 0.0, 0.0, 0.0]; SOFTPLUS_ENTRIES]);
             softplus[..(SOFTPLUS_END * SOFTPLUS_STEPS) as usize]
@@ -138,7 +138,7 @@ fn exact_add_exp(sum: f32, factor: Factor, log: f64) -> f32 {
 
 /// Returns the coefficients of one step of log(1 + exp(-d)), in powers of d: the polynomial through Chebyshev's points,
 /// minus `ERROR`.
-fn lower_bound_terms(step: usize) -> [f64; TERMS] {
+fn lower_bound_terms(step: usize) -> [f64; TERM_COUNT] {
     let (scale, step) = (SOFTPLUS_STEPS as f64, step as f64);
     let [a, b, c, d] = polynomial_terms(step);
     [
@@ -150,18 +150,18 @@ fn lower_bound_terms(step: usize) -> [f64; TERMS] {
 }
 
 /// Returns the coefficients of one step in powers of the distance from its middle, in units of one step.
-fn polynomial_terms(step: f64) -> [f64; TERMS] {
-    let points: [f64; TERMS] =
-        std::array::from_fn(|i| ((i as f64 + 0.5) / TERMS as f64 * std::f64::consts::PI).cos() / 2.0);
+fn polynomial_terms(step: f64) -> [f64; TERM_COUNT] {
+    let points: [f64; TERM_COUNT] =
+        std::array::from_fn(|i| ((i as f64 + 0.5) / TERM_COUNT as f64 * std::f64::consts::PI).cos() / 2.0);
     let mut slopes = points.map(|point| (-(step + point) / SOFTPLUS_STEPS as f64).exp().ln_1p());
-    for order in 1..TERMS {
-        for i in (order..TERMS).rev() {
+    for order in 1..TERM_COUNT {
+        for i in (order..TERM_COUNT).rev() {
             slopes[i] = (slopes[i] - slopes[i - 1]) / (points[i] - points[i - order]);
         }
     }
-    let mut terms = [0.0; TERMS];
-    for i in (0..TERMS).rev() {
-        for k in (1..TERMS).rev() {
+    let mut terms = [0.0; TERM_COUNT];
+    for i in (0..TERM_COUNT).rev() {
+        for k in (1..TERM_COUNT).rev() {
             terms[k] = terms[k - 1] - points[i] * terms[k];
         }
         terms[0] = slopes[i] - points[i] * terms[0];

@@ -12,14 +12,14 @@
 
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::unigram::lanes::{WordLane, in_lanes, total};
+use crate::train::unigram::lanes::{WordLane, run_in_lanes, total};
 use crate::train::unigram::lattice::WordLattice;
 use crate::train::unigram::pieces::ScoredPieces;
 use crate::train::unigram::second::{Replacement, ReplacementSearch};
 use crate::train::unigram::workers::Workers;
 
 /// The counts of pieces in the best segmentations of all words.
-struct Counts {
+struct BestPieceCounts {
     /// For each piece the number of its occurrences.
     pieces: Vec<f32>,
     /// For each piece the weight of its loss (0.2.1 only).
@@ -86,8 +86,8 @@ fn find_replacements(pieces: &ScoredPieces, line: Line, workers: &mut Workers) -
 /// The number of pieces that a thread processes as one item of work.
 const PIECES_PER_ITEM: usize = 4096;
 
-fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<Counts> {
-    let sums = in_lanes(lanes.len(), workers, "pruning", |lane| {
+fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<BestPieceCounts> {
+    let sums = run_in_lanes(lanes.len(), workers, "pruning", |lane| {
         let mut lattice = WordLattice::default();
         let mut counts = vec![0f32; pieces.len()];
         lanes[lane].each(|count, chars, nodes| {
@@ -96,11 +96,11 @@ fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers)
         });
         counts
     })?;
-    Ok(Counts { pieces: total(sums), weights: Vec::new() })
+    Ok(BestPieceCounts { pieces: total(sums), weights: Vec::new() })
 }
 
-/// Counts pieces as 0.2.1 does. Its weights are added up over the lanes in order, so one thread computes them.
-fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<Counts> {
+/// BestPieceCounts pieces as 0.2.1 does. Its weights are added up over the lanes in order, so one thread computes them.
+fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<BestPieceCounts> {
     let mut lattice = WordLattice::default();
     let mut sums = Vec::new();
     let mut weights = vec![0f32; pieces.len()];
@@ -121,7 +121,7 @@ fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut
         workers.progress.report("pruning", done as u64 + 1, lanes.len() as u64)?;
     }
     weights.iter_mut().for_each(|weight| *weight /= weight_sum);
-    Ok(Counts { pieces: total(sums), weights })
+    Ok(BestPieceCounts { pieces: total(sums), weights })
 }
 
 /// Returns the pieces whose own text has no better segmentation.

@@ -26,10 +26,11 @@ pub enum Replacement {
     Pieces(Vec<u32>),
 }
 
-/// The length in characters up to which the pass over the nodes is used. `NBest` gives up on some of the longer texts.
+/// The length in characters up to which the pass over the nodes is used. For some longer texts, `NBest` stops without a
+/// result.
 const MAX_CHARS: usize = 16;
 /// A bound of the relative error of a sum of scores, for each character.
-const ROUNDING: f32 = 1e-6;
+const ROUNDING_ERROR: f32 = 1e-6;
 
 /// The two best paths to a position that do not contain the piece itself.
 #[derive(Clone, Copy)]
@@ -75,7 +76,7 @@ impl ReplacementSearch {
         }
         let best_paths = self.best_paths(pieces, own_node);
         let (own_score, best) = (pieces.score(self.nodes[own_node].id()), best_paths[len].score);
-        let tolerance = (own_score.abs() + best.abs()) * len as f32 * ROUNDING;
+        let tolerance = (own_score.abs() + best.abs()) * len as f32 * ROUNDING_ERROR;
         if best > own_score + tolerance {
             return Some(Replacement::AlreadyBetter);
         }

@@ -10,7 +10,7 @@ use crate::train::room::{COUNTING_DIVISOR, megabytes};
 use crate::train::sentencepiece::options::SentencePieceOptions;
 
 /// The highest number of copies of a whole sentence in memory: as read, in the order of the corpus, and as trained on.
-const COPIES: usize = 3;
+const MAX_COPIES: usize = 3;
 
 /// The bytes that the sinks of all threads use for sentences. Counted words are not included.
 pub struct SentenceMemory {
@@ -23,7 +23,7 @@ pub struct SentenceMemory {
 impl SentenceMemory {
     /// Reserves half of the limit of all threads for sentences. The other half is for counted words.
     pub fn new(options: &SentencePieceOptions, limit: usize) -> SentenceMemory {
-        let copies = if options.split_by_whitespace { 1 } else { COPIES };
+        let copies = if options.split_by_whitespace { 1 } else { MAX_COPIES };
         SentenceMemory { bytes: AtomicUsize::new(0), max_bytes: limit / 2 / copies, copies }
     }
 

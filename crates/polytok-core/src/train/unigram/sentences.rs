@@ -1,4 +1,4 @@
-//! Counts what Unigram training needs of the sentences of a corpus: distinct words, which the scores are fitted on, and
+//! Counts the parts of sentences that Unigram training needs: distinct words, which the scores are fitted on, and
 //! fragments, which contain all substrings that can become seeds.
 //!
 //! A valid piece never crosses certain boundaries: the start of a word (if words are split), a change of script, a
@@ -6,8 +6,7 @@
 //! boundaries. A substring is *right-maximal*, and so can become a seed, if its occurrences are followed by different
 //! characters. This depends only on the character after each occurrence; after the end of a sentence, it also depends
 //! on the first character of the next sentence (0.2.3, see `suffixes`). So the distinct pairs of a fragment and its
-//! follower, with their counts, have the same intervals that are valid pieces, with the same counts, as the whole
-//! corpus.
+//! follower, with their counts, yield the same seeds with the same counts as the whole corpus.
 //!
 //! This file counts the pairs of a word and its follower; [`super::cuts`] converts them to words and fragments. The
 //! follower of the last word of a sentence is known only when all sentences are known. Until then the counter's
@@ -94,7 +93,7 @@ impl SentenceCounter {
         Ok(())
     }
 
-    /// Counts a doubled sentence. In 0.2.1 the follower of its end has no effect.
+    /// Counts a doubled sentence. In 0.2.1 the follower of the end of a sentence has no effect.
     fn add_doubled(&mut self, sentence: &str, ordinal: u64) -> Result<()> {
         if !self.has_doubled_sentences {
             return Ok(());
@@ -119,7 +118,7 @@ impl SentenceCounter {
     }
 }
 
-/// Returns the way to split sentences into words, or `None` if they are not split.
+/// Returns the rule that splits sentences into words, or `None` if sentences are not split.
 fn split_rule(options: &SentencePieceOptions) -> Option<WordSplitRule> {
     let split_rule = WordSplitRule {
         as_suffix: options.treat_whitespace_as_suffix,

@@ -81,7 +81,7 @@ fn choose_merges_and_chars(
     (best.1, best.2)
 }
 
-/// The characters that no kept merge contains: their number and their savings, as sums over a Fenwick tree.
+/// Fenwick trees over the characters that no kept merge contains: one tree for their count, one tree for their savings.
 struct FreeChars {
     sums: Vec<(usize, i128)>,
     gains: Vec<i128>,

@@ -1,9 +1,9 @@
 //! SentencePiece's merges within a memory limit, in the rounds of [`crate::train::bpe::rounds`].
 //!
 //! A pair whose text is not a valid piece, or is already a piece, is never merged; a round drops units that have no
-//! other pairs. After the last merge, pairs without occurrences get pieces, ordered by length in characters and then by
-//! text. A round forgets these pairs, so [`SeenPairTexts`] keeps the first texts in that order, up to the largest
-//! number of pieces. That number suffices, whichever of these pairs are merged earlier.
+//! other pairs. After the last merge, pairs without occurrences are added as pieces, ordered by length in characters
+//! and then by text. A round forgets pairs without occurrences, so [`SeenPairTexts`] keeps the first texts in this
+//! order, up to the largest number of pieces.
 
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashSet};

@@ -7,7 +7,7 @@
 /// The number of positions in a block.
 const BLOCK_LEN: usize = 3;
 
-/// The number that means no block.
+/// The block number that represents the absence of a block.
 const NONE: u32 = u32::MAX;
 
 /// The value of an unset position; real positions are smaller.

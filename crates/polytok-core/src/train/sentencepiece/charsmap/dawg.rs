@@ -2,8 +2,8 @@
 //!
 //! States are groups of siblings, numbered in the order in which they were finished, as Darts-clone numbers them; the
 //! layout of the double array depends on these numbers. Keys are added in order, so every branch except that of the
-//! last key is finished. A node with the label 0 ends a key and holds the value of the key in index of a child. Cost:
-//! linear in the bytes of the keys.
+//! last key is finished. A node with the label 0 ends a key and holds the value of the key instead of the index of a
+//! child. Cost: linear in the bytes of the keys.
 
 use hashbrown::HashMap;
 
@@ -27,7 +27,7 @@ pub struct Dawg {
     pub root: u32,
 }
 
-/// An unfinished group, as (label, child) of its nodes; the last child is not number_of_group yet.
+/// An unfinished group, as (label, child) of its nodes; the last child is not known yet.
 type OpenGroup = Vec<(u8, u32)>;
 
 impl Dawg {

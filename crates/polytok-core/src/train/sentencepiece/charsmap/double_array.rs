@@ -6,14 +6,14 @@
 //! Earlier blocks are closed: their free units get labels that no lookup matches. Subtrees with several parents are
 //! stored once, if a unit can encode the distance.
 //!
-//! Cost: for each state, the free units that are tried; at most 16 blocks of them.
+//! Cost: for each state, one step for each free unit that is tried, in at most 16 blocks.
 
 use super::dawg::Dawg;
 
 const BLOCK: u32 = 256;
 const OPEN_BLOCKS: u32 = 16;
-const LOW: u32 = 0xFF;
-const HIGH: u32 = 0xFF << 21;
+const LOW_BITS: u32 = 0xFF;
+const HIGH_BITS: u32 = 0xFF << 21;
 const LEAF: u32 = 1 << 8;
 const VALUE: u32 = 1 << 31;
 
@@ -100,7 +100,7 @@ impl DoubleArrayBuilder {
 
     /// Returns the first valid offset for children, in the ring or after all units.
     fn valid_offset(&self, nodes: &[super::dawg::DawgNode], at: u32) -> u32 {
-        let offset_after_all = self.units.len() as u32 | (at & LOW);
+        let offset_after_all = self.units.len() as u32 | (at & LOW_BITS);
         if self.head as usize >= self.units.len() {
             return offset_after_all;
         }
@@ -136,7 +136,7 @@ impl DoubleArrayBuilder {
         self.state_mut(at).is_fixed = true;
     }
 
-    /// Adds a block to the ring, and closes the oldest open one if there are too many.
+    /// Adds a block to the ring, and closes the oldest open block if too many blocks are open.
     fn expand(&mut self) {
         let (start, blocks) = (self.units.len() as u32, self.blocks());
         let end = start + BLOCK;
@@ -171,11 +171,11 @@ impl DoubleArrayBuilder {
 
     fn set_label(&mut self, at: u32, label: u8) {
         let unit = &mut self.units[at as usize];
-        *unit = *unit & !LOW | u32::from(label);
+        *unit = *unit & !LOW_BITS | u32::from(label);
     }
 
     fn set_offset(&mut self, at: u32, offset: u32) {
-        let kept = self.units[at as usize] & (VALUE | LEAF | LOW);
+        let kept = self.units[at as usize] & (VALUE | LEAF | LOW_BITS);
         self.units[at as usize] = kept | if offset < 1 << 21 { offset << 10 } else { offset << 2 | 1 << 9 };
     }
 
@@ -194,5 +194,5 @@ impl DoubleArrayBuilder {
 
 /// Reports whether a unit can encode a distance.
 fn fits(distance: u32) -> bool {
-    distance & LOW == 0 || distance & HIGH == 0
+    distance & LOW_BITS == 0 || distance & HIGH_BITS == 0
 }

@@ -107,12 +107,12 @@ fn fold_char(c: char) -> char {
         '\u{FB05}' => return '\u{FB06}',
         _ => (),
     }
-    let upper = single(c.to_uppercase()).unwrap_or(c);
-    single(upper.to_lowercase()).unwrap_or(c)
+    let upper = only_char(c.to_uppercase()).unwrap_or(c);
+    only_char(upper.to_lowercase()).unwrap_or(c)
 }
 
 /// Returns the only character of a sequence, or `None` if there are more.
-fn single(mut chars: impl Iterator<Item = char>) -> Option<char> {
+fn only_char(mut chars: impl Iterator<Item = char>) -> Option<char> {
     let first = chars.next();
     if chars.next().is_none() { first } else { None }
 }
@@ -132,10 +132,10 @@ fn nfkc(known: &KnownChars) -> CharsmapRules {
     for c in characters().filter(|&c| known.decomposes(c)) {
         let parts: String = std::iter::once(c).nfkd().collect();
         let composed: String = parts.nfkc().collect();
-        if single(composed.chars()) != Some(c) {
+        if only_char(composed.chars()) != Some(c) {
             rules.push((c.to_string(), composed));
         }
-        match single(parts.chars()) {
+        match only_char(parts.chars()) {
             Some(part) => others.entry(part).or_default().push(c),
             None => {
                 decomposed.insert(parts);
