@@ -35,7 +35,7 @@ impl TrieNode {
     /// Returns the index of the node's child for byte 0.
     #[inline]
     pub fn base(self) -> u32 {
-        (self.0 >> 8) as u32 & (MOST_NODES - 1)
+        (self.0 >> 8) as u32 & (MAX_NODES - 1)
     }
 
     /// Returns the node's value, or `NONE`.
@@ -51,13 +51,13 @@ impl TrieNode {
 }
 
 /// The maximum number of nodes, which is the number of possible bases.
-const MOST_NODES: u32 = 1 << 24;
+const MAX_NODES: u32 = 1 << 24;
 
 /// The base of nodes without children.
 pub const LEAF: u32 = 0;
 
 /// A base that no node has. The root and unused nodes have the labels of children of this base.
-const NOBODY: u32 = 1;
+const UNUSED_BASE: u32 = 1;
 
 /// The root node.
 pub const ROOT: u32 = 0;
@@ -190,9 +190,9 @@ impl Stored for Trie {
 struct TrieBuilder {
     nodes: Vec<TrieNode>,
     /// For each block, the indexes that have a node.
-    taken: Vec<PlaceSet>,
+    taken_indexes: Vec<BlockIndexes>,
     /// For each block, the bases that a node has.
-    used: Vec<PlaceSet>,
+    used_bases: Vec<BlockIndexes>,
     open: Vec<NodeBlock>,
 }
 
@@ -202,14 +202,14 @@ const BLOCK: usize = 256;
 struct NodeBlock {
     number: usize,
     free: u16,
-    misses: u8,
+    failed_searches: u8,
 }
 
 /// A set of indexes of a block, with a bit for each index.
 #[derive(Clone, Copy, Default)]
-struct PlaceSet([u64; BLOCK / 64]);
+struct BlockIndexes([u64; BLOCK / 64]);
 
-impl PlaceSet {
+impl BlockIndexes {
     #[inline]
     fn add(&mut self, low: usize) {
         self.0[low / 64] |= 1 << (low % 64);
@@ -221,27 +221,27 @@ impl PlaceSet {
     }
 
     #[inline]
-    fn or(self, other: PlaceSet) -> PlaceSet {
-        let (PlaceSet([a, b, c, d]), PlaceSet([e, f, g, h])) = (self, other);
-        PlaceSet([a | e, b | f, c | g, d | h])
+    fn or(self, other: BlockIndexes) -> BlockIndexes {
+        let (BlockIndexes([a, b, c, d]), BlockIndexes([e, f, g, h])) = (self, other);
+        BlockIndexes([a | e, b | f, c | g, d | h])
     }
 
     /// Returns the indexes `low` for which `low ^ byte` is in the set. The code has no closures over arrays, because
     /// the compiler does not always inline such closures.
     #[inline]
-    fn xor(self, byte: u8) -> PlaceSet {
-        let PlaceSet([a, b, c, d]) = self;
+    fn xor(self, byte: u8) -> BlockIndexes {
+        let BlockIndexes([a, b, c, d]) = self;
         let [a, b, c, d] = match byte >> 6 {
             0 => [a, b, c, d],
             1 => [b, a, d, c],
             2 => [c, d, a, b],
             _ => [d, c, b, a],
         };
-        PlaceSet([swapped(a, byte), swapped(b, byte), swapped(c, byte), swapped(d, byte)])
+        BlockIndexes([swap_bits(a, byte), swap_bits(b, byte), swap_bits(c, byte), swap_bits(d, byte)])
     }
 
     /// Returns the first index that is not in the set.
-    fn first_other(self) -> Option<usize> {
+    fn first_missing(self) -> Option<usize> {
         let (word, bits) = self.0.iter().enumerate().find(|(_, bits)| **bits != u64::MAX)?;
         Some(64 * word + bits.trailing_ones() as usize)
     }
@@ -250,7 +250,7 @@ impl PlaceSet {
 /// Returns the word in which each bit of `word` has moved from its index to index xor `byte`. Bit `n` of `byte` swaps
 /// adjacent groups of `2^n` bits.
 #[inline]
-fn swapped(mut word: u64, byte: u8) -> u64 {
+fn swap_bits(mut word: u64, byte: u8) -> u64 {
     const GROUPS: [u64; 6] = [!0 / 3, !0 / 5, !0 / 17, !0 / 257, !0 / 65_537, u32::MAX as u64];
     let mut bit = 0;
     while bit < 6 {
@@ -265,8 +265,8 @@ fn swapped(mut word: u64, byte: u8) -> u64 {
 impl TrieBuilder {
     fn build(mut self, keys: &[(&[u8], u32)]) -> Result<Trie> {
         self.add_block()?;
-        self.used[0].add(LEAF as usize);
-        self.used[0].add(NOBODY as usize);
+        self.used_bases[0].add(LEAF as usize);
+        self.used_bases[0].add(UNUSED_BASE as usize);
         self.take(ROOT, 0);
         // The pending ranges of keys. The keys of a range share a prefix of `depth` bytes; the node of this prefix is
         // the parent.
@@ -295,26 +295,26 @@ impl TrieBuilder {
                 todo.push((start, end, depth + 1, child));
             }
         }
-        self.label_as_nobodys();
+        self.label_unused_indexes();
         Ok(Trie { nodes: self.nodes.into(), longest: 0 })
     }
 
     fn add_block(&mut self) -> Result<()> {
         let nodes = self.nodes.len() + BLOCK;
-        if nodes > MOST_NODES as usize {
-            return Err(Error::Spec(format!("the vocabulary is too large: its trie has more than {MOST_NODES} nodes")));
+        if nodes > MAX_NODES as usize {
+            return Err(Error::Spec(format!("the vocabulary is too large: its trie has more than {MAX_NODES} nodes")));
         }
-        self.open.push(NodeBlock { number: self.taken.len(), free: BLOCK as u16, misses: 0 });
+        self.open.push(NodeBlock { number: self.taken_indexes.len(), free: BLOCK as u16, failed_searches: 0 });
         self.nodes.resize(nodes, TrieNode::new(0, LEAF, NONE));
-        self.taken.push(PlaceSet::default());
-        self.used.push(PlaceSet::default());
+        self.taken_indexes.push(BlockIndexes::default());
+        self.used_bases.push(BlockIndexes::default());
         Ok(())
     }
 
     fn take(&mut self, place: u32, label: u8) {
         let (number, low) = (place as usize / BLOCK, place as usize % BLOCK);
         self.nodes[place as usize] = TrieNode::new(label, LEAF, NONE);
-        self.taken[number].add(low);
+        self.taken_indexes[number].add(low);
         if let Some(i) = self.open.iter().rposition(|block| block.number == number) {
             self.open[i].free -= 1;
             if self.open[i].free == 0 {
@@ -331,18 +331,19 @@ impl TrieBuilder {
         while i < self.open.len() {
             let block = &mut self.open[i];
             if block.free as usize >= labels.len() {
-                let (taken, used) = (self.taken[block.number], &mut self.used[block.number]);
+                let (taken_indexes, used_bases) =
+                    (self.taken_indexes[block.number], &mut self.used_bases[block.number]);
                 // Bases that are in use, or whose child for some label is in use.
-                let mut wrong = *used;
+                let mut wrong = *used_bases;
                 for &(byte, _) in labels {
-                    wrong = wrong.or(taken.xor(byte));
+                    wrong = wrong.or(taken_indexes.xor(byte));
                 }
-                if let Some(low) = wrong.first_other() {
-                    used.add(low);
+                if let Some(low) = wrong.first_missing() {
+                    used_bases.add(low);
                     return Ok((block.number * BLOCK + low) as u32);
                 }
-                block.misses += 1;
-                if block.misses > 8 {
+                block.failed_searches += 1;
+                if block.failed_searches > 8 {
                     self.open.remove(i);
                     continue;
                 }
@@ -350,18 +351,18 @@ impl TrieBuilder {
             i += 1;
         }
         self.add_block()?;
-        let number = self.used.len() - 1;
-        self.used[number].add(0);
+        let number = self.used_bases.len() - 1;
+        self.used_bases[number].add(0);
         Ok((number * BLOCK) as u32)
     }
 
     /// Labels each index without a node as the child of a base that no node has. Such a base exists: every used base
     /// has a child in the block, and the index of this child is not the index without a node.
-    fn label_as_nobodys(&mut self) {
-        for (number, (taken, used)) in self.taken.iter().zip(&self.used).enumerate() {
-            let base = if number == 0 { NOBODY as usize } else { used.first_other().unwrap_or_default() };
+    fn label_unused_indexes(&mut self) {
+        for (number, (taken_indexes, used_bases)) in self.taken_indexes.iter().zip(&self.used_bases).enumerate() {
+            let base = if number == 0 { UNUSED_BASE as usize } else { used_bases.first_missing().unwrap_or_default() };
             let root = (number == 0).then_some(ROOT as usize);
-            for low in (0..BLOCK).filter(|&low| !taken.has(low)).chain(root) {
+            for low in (0..BLOCK).filter(|&low| !taken_indexes.has(low)).chain(root) {
                 let node = self.nodes[number * BLOCK + low];
                 self.nodes[number * BLOCK + low] = TrieNode::new((low ^ base) as u8, node.base(), node.value());
             }
@@ -415,13 +416,13 @@ mod tests {
 
     #[test]
     fn places_under_a_byte_are_found_at_once() {
-        let mut places = PlaceSet::default();
+        let mut places = BlockIndexes::default();
         [0, 1, 7, 63, 64, 100, 255].into_iter().for_each(|low| places.add(low));
         for byte in 0..=255u8 {
             let moved = places.xor(byte);
             assert!((0..BLOCK).all(|low| moved.has(low) == places.has(low ^ byte as usize)));
         }
-        assert_eq!((places.first_other(), PlaceSet([u64::MAX; 4]).first_other()), (Some(2), None));
+        assert_eq!((places.first_missing(), BlockIndexes([u64::MAX; 4]).first_missing()), (Some(2), None));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) const MAX_LEVELS: usize = 4;
 /// The maximum length of a [`Cycle`] in characters.
 const MAX_CYCLE: usize = 4;
 /// The mask of the row number in the upper half of a cell.
-const ROW: u32 = 0x7FFF;
+const ROW_MASK: u32 = 0x7FFF;
 /// The bit that marks a gap, in a cell and in an end that the automaton writes.
 pub(super) const GAP: u32 = 1 << 31;
 /// The step number that represents a gap, which is one character that no match covers.
@@ -48,19 +48,19 @@ type Level = Vec<Thread>;
 pub(super) struct Cell(u32);
 
 /// The bit of a cell that is set if the current offset becomes a candidate.
-const CANDIDATE: u32 = 1 << 15;
+const CANDIDATE_BIT: u32 = 1 << 15;
 
 impl Cell {
-    fn new(row: usize, slot: usize, ends: usize, ended: Option<PieceKind>) -> Cell {
-        let candidate = if ended.is_some() { CANDIDATE } else { 0 };
-        let gap = if ended == Some(PieceKind::Gap) { GAP } else { 0 };
+    fn new(row: usize, slot: usize, ends: usize, ended_piece: Option<PieceKind>) -> Cell {
+        let candidate = if ended_piece.is_some() { CANDIDATE_BIT } else { 0 };
+        let gap = if ended_piece == Some(PieceKind::Gap) { GAP } else { 0 };
         Cell((row as u32) << 16 | (slot as u32) << 8 | ends as u32 | candidate | gap)
     }
 
     /// The row of the next state.
     #[inline]
     pub(super) fn row(self) -> usize {
-        (self.0 >> 16 & ROW) as usize
+        (self.0 >> 16 & ROW_MASK) as usize
     }
 
     /// The index of the pending candidate to which the current offset is written. An offset that is not a candidate is
@@ -72,7 +72,7 @@ impl Cell {
 
     /// Reports whether the current offset is a candidate.
     pub(super) fn is_candidate(self) -> bool {
-        self.0 & CANDIDATE != 0
+        self.0 & CANDIDATE_BIT != 0
     }
 
     /// The number of pending candidates that become ends with this transition.
@@ -116,22 +116,22 @@ impl Automaton {
             masks,
             first_level,
             end: classes as u8 - 1,
-            followed: Vec::new(),
+            followed_threads: Vec::new(),
             is_decided: false,
         };
         let stride = classes.next_power_of_two();
         let mut states = vec![vec![builder.first_level.clone()]];
-        let mut state_of: HashMap<Vec<Level>, usize> = HashMap::from([(states[0].clone(), 0)]);
+        let mut state_numbers: HashMap<Vec<Level>, usize> = HashMap::from([(states[0].clone(), 0)]);
         let mut cells = Vec::new();
         let mut state = 0;
         while state < states.len() {
             for class in 0..classes as u8 {
-                let Transition { levels, slot, ends, ended } = builder.transition(&states[state], class)?;
-                let next = *state_of.entry(levels).or_insert_with_key(|levels| {
+                let Transition { levels, slot, ends, ended_piece } = builder.transition(&states[state], class)?;
+                let next = *state_numbers.entry(levels).or_insert_with_key(|levels| {
                     states.push(levels.clone());
                     states.len() - 1
                 });
-                cells.push(Cell::new(next * stride, slot, ends, ended));
+                cells.push(Cell::new(next * stride, slot, ends, ended_piece));
             }
             state += 1;
             cells.resize(state * stride, Cell::default());
@@ -175,7 +175,7 @@ struct Transition {
     slot: usize,
     ends: usize,
     /// The kind of the piece that ends at the current offset; None if no piece ends there.
-    ended: Option<PieceKind>,
+    ended_piece: Option<PieceKind>,
 }
 
 struct AutomatonBuilder<'a> {
@@ -186,7 +186,7 @@ struct AutomatonBuilder<'a> {
     /// The class of the end of the text.
     end: u8,
     /// The threads that the builder has already followed at the current offset.
-    followed: Vec<Thread>,
+    followed_threads: Vec<Thread>,
     /// True if a followed thread cannot fail, so that later threads of the level have no effect.
     is_decided: bool,
 }
@@ -194,17 +194,17 @@ struct AutomatonBuilder<'a> {
 impl AutomatonBuilder<'_> {
     /// Computes the transition of `state` for `class`; None if the next state has too many levels.
     fn transition(&mut self, state: &[Level], class: u8) -> Option<Transition> {
-        let mut transition = Transition { levels: Vec::new(), slot: state.len() - 1, ends: 0, ended: None };
+        let mut transition = Transition { levels: Vec::new(), slot: state.len() - 1, ends: 0, ended_piece: None };
         for (index, level) in state.iter().enumerate() {
-            let (next, ended) = self.step(level, class);
+            let (next, ended_piece) = self.step(level, class);
             if next.is_empty() && transition.levels.is_empty() {
                 transition.ends = index + 1;
             } else {
                 transition.levels.push(next);
             }
-            if ended.is_some() {
+            if ended_piece.is_some() {
                 transition.slot = index;
-                transition.ended = ended;
+                transition.ended_piece = ended_piece;
                 let first_level = self.first_level.clone();
                 transition.levels.push(self.step(&first_level, class).0);
                 break;
@@ -221,7 +221,7 @@ impl AutomatonBuilder<'_> {
     /// Returns the level after a character of `class`, and the kind of the piece that ends before that character, if
     /// any.
     fn step(&mut self, level: &[Thread], class: u8) -> (Level, Option<PieceKind>) {
-        self.followed.clear();
+        self.followed_threads.clear();
         self.is_decided = false;
         let mut next = Level::new();
         for &thread in level {
@@ -238,10 +238,10 @@ impl AutomatonBuilder<'_> {
     /// Adds to `next` the threads that `thread` leads to when it reads a character of `class`. Returns true if the
     /// pattern matches before that character.
     fn follow(&mut self, thread: Thread, class: u8, next: &mut Level) -> bool {
-        if self.is_decided || self.followed.contains(&thread) {
+        if self.is_decided || self.followed_threads.contains(&thread) {
             return false;
         }
-        self.followed.push(thread);
+        self.followed_threads.push(thread);
         if thread.pc == GAP_STEP {
             if thread.held == 0 && class != self.end {
                 next.push(Thread { pc: GAP_STEP, held: 1 });

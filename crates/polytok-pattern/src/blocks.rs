@@ -13,13 +13,13 @@ use super::rule::{BEFORE, Rule, WINDOW};
 use super::utf8::previous_char;
 
 /// The number of 64-bit words of a block.
-const WORDS: usize = 4;
+const BLOCK_WORDS: usize = 4;
 /// The number of positions of a block.
-const POSITIONS: usize = WORDS * 64;
+const BLOCK_POSITIONS: usize = BLOCK_WORDS * 64;
 /// The number of bytes of a vector.
 const LANES: usize = 32;
 /// The number of characters that the windows of a block cover.
-const NEEDED: usize = POSITIONS + WINDOW - 1;
+const CHARS_NEEDED: usize = BLOCK_POSITIONS + WINDOW - 1;
 
 /// The decisions for 64 positions, as two bits for each position.
 #[derive(Clone, Copy, Default)]
@@ -30,12 +30,12 @@ pub(super) struct Word {
 
 /// The decisions of a rule for adjacent positions.
 pub(super) struct Block {
-    words: [Word; WORDS],
+    words: [Word; BLOCK_WORDS],
     len: usize,
     /// The group of each character, from the first character of the first window on.
-    groups: [u8; NEEDED + 2 * LANES],
+    groups: [u8; CHARS_NEEDED + 2 * LANES],
     /// The offset of each character; if all characters are ASCII, only the offset of the first character.
-    offsets: [u32; NEEDED + 2 * LANES],
+    offsets: [u32; CHARS_NEEDED + 2 * LANES],
     is_ascii: bool,
 }
 
@@ -51,10 +51,10 @@ pub(super) fn is_supported() -> bool {
 impl Block {
     pub(super) fn new() -> Block {
         Block {
-            words: [Word::default(); WORDS],
+            words: [Word::default(); BLOCK_WORDS],
             len: 0,
-            groups: [0; NEEDED + 2 * LANES],
-            offsets: [0; NEEDED + 2 * LANES],
+            groups: [0; CHARS_NEEDED + 2 * LANES],
+            offsets: [0; CHARS_NEEDED + 2 * LANES],
             is_ascii: false,
         }
     }
@@ -130,7 +130,7 @@ mod avx2 {
 
     /// Copies a text to an array of zeros, and returns the part of the array that is read.
     #[inline]
-    fn padded_with<'p>(text: &[u8], padded: &'p mut [u8; POSITIONS + LANES]) -> &'p [u8] {
+    fn copy_padded<'p>(text: &[u8], padded: &'p mut [u8; BLOCK_POSITIONS + LANES]) -> &'p [u8] {
         padded[..text.len()].copy_from_slice(text);
         padded
     }
@@ -138,20 +138,20 @@ mod avx2 {
     /// Fills the block. `start` is the offset of the first window.
     #[target_feature(enable = "avx2")]
     pub(super) fn read(block: &mut Block, rule: &Rule, classes: &Classes, text: &[u8], start: usize) {
-        let mut padded = [0; POSITIONS + LANES];
-        block.len = (text.len() - start).saturating_sub(WINDOW - 1).min(POSITIONS);
+        let mut padded = [0; BLOCK_POSITIONS + LANES];
+        block.len = (text.len() - start).saturating_sub(WINDOW - 1).min(BLOCK_POSITIONS);
         let bytes_read = if block.len == 0 { 0 } else { block.len.div_ceil(64) * 64 + LANES };
         // The loop reads whole vectors, so the end of a text is padded with zeros.
         let bytes =
-            if text.len() - start < bytes_read { padded_with(&text[start..], &mut padded) } else { &text[start..] };
+            if text.len() - start < bytes_read { copy_padded(&text[start..], &mut padded) } else { &text[start..] };
         block.is_ascii = is_ascii(&bytes[..bytes_read]);
         if block.is_ascii {
             block.offsets[0] = (start + BEFORE) as u32;
             for (bytes, groups) in bytes[..bytes_read].chunks_exact(LANES).zip(block.groups.chunks_exact_mut(LANES)) {
-                store(groups, groups_of(rule, load(bytes)));
+                store(groups, ascii_groups(rule, load(bytes)));
             }
         } else {
-            block.len = characters(block, rule, classes, text, start).saturating_sub(WINDOW - 1).min(POSITIONS);
+            block.len = characters(block, rule, classes, text, start).saturating_sub(WINDOW - 1).min(BLOCK_POSITIONS);
         }
         for at in 0..block.len.div_ceil(64) {
             let word = |octets: &[Octet]| {
@@ -174,31 +174,31 @@ mod avx2 {
     fn characters(block: &mut Block, rule: &Rule, classes: &Classes, text: &[u8], start: usize) -> usize {
         let (mut at, mut count) = (start, 0);
         let mut ascii = [0; 2 * LANES];
-        while count < NEEDED
+        while count < CHARS_NEEDED
             && let Some(bytes) = text[at..].first_chunk::<{ LANES + 3 }>()
         {
             let lanes = load(bytes);
             let wide = _mm256_movemask_epi8(lanes) as u32;
-            store(&mut ascii, groups_of(rule, lanes));
+            store(&mut ascii, ascii_groups(rule, lanes));
             // Every byte that is not of the form 10xxxxxx begins a character.
-            let mut begins = _mm256_movemask_epi8(_mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(-65))) as u32;
-            while begins != 0 {
-                let offset = begins.trailing_zeros() as usize;
-                let run = (wide >> offset).trailing_zeros().min(LANES as u32 - begins.trailing_zeros()) as usize;
+            let mut start_bits = _mm256_movemask_epi8(_mm256_cmpgt_epi8(lanes, _mm256_set1_epi8(-65))) as u32;
+            while start_bits != 0 {
+                let offset = start_bits.trailing_zeros() as usize;
+                let run = (wide >> offset).trailing_zeros().min(LANES as u32 - start_bits.trailing_zeros()) as usize;
                 if run > 0 {
                     // The vector is longer than the run; the next characters overwrite the excess groups.
                     store(&mut block.groups[count..], load(&ascii[offset..]));
                     let begin = (at + offset) as u32;
                     (begin..).zip(&mut block.offsets[count..][..LANES]).for_each(|(begin, at)| *at = begin);
                     count += run;
-                    begins &= u32::MAX.checked_shl((offset + run) as u32).unwrap_or(0);
+                    start_bits &= u32::MAX.checked_shl((offset + run) as u32).unwrap_or(0);
                     continue;
                 }
                 let Some(&four) = bytes[offset..].first_chunk() else { break };
                 block.groups[count] = rule.groups.first(classes, four);
                 block.offsets[count] = (at + offset) as u32;
                 count += 1;
-                begins &= begins - 1;
+                start_bits &= start_bits - 1;
             }
             at += LANES;
         }
@@ -214,7 +214,8 @@ mod avx2 {
         for octet in octets {
             let mut cubes = _mm256_set1_epi8(-1);
             for (at, table) in octet.iter().enumerate() {
-                cubes = _mm256_and_si256(cubes, _mm256_shuffle_epi8(twice(table), load(&groups[at..at + LANES])));
+                cubes =
+                    _mm256_and_si256(cubes, _mm256_shuffle_epi8(repeat_table(table), load(&groups[at..at + LANES])));
             }
             all = _mm256_or_si256(all, cubes);
         }
@@ -223,20 +224,20 @@ mod avx2 {
 
     /// Returns the groups of 32 ASCII bytes.
     #[target_feature(enable = "avx2")]
-    fn groups_of(rule: &Rule, bytes: __m256i) -> __m256i {
+    fn ascii_groups(rule: &Rule, bytes: __m256i) -> __m256i {
         let mut groups = _mm256_setzero_si256();
         for (half, table) in rule.groups.ascii.as_chunks().0.iter().enumerate() {
             // The sum is below 128 only if the upper half of the byte is `half`. In that case, the lower half of the
             // sum equals the lower half of the byte.
             let other = _mm256_xor_si256(bytes, _mm256_set1_epi8((half << 4) as i8));
             let index = _mm256_adds_epu8(other, _mm256_set1_epi8(0x70));
-            groups = _mm256_or_si256(groups, _mm256_shuffle_epi8(twice(table), index));
+            groups = _mm256_or_si256(groups, _mm256_shuffle_epi8(repeat_table(table), index));
         }
         groups
     }
 
     #[target_feature(enable = "avx2")]
-    fn twice(table: &[u8; GROUPS]) -> __m256i {
+    fn repeat_table(table: &[u8; GROUPS]) -> __m256i {
         // SAFETY: the table has the 16 bytes that are read.
         _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }

@@ -12,11 +12,11 @@ use std::collections::HashMap;
 /// The number of cells of a block: one for each value of a continuation byte.
 const BLOCK: usize = 64;
 /// The number of pairs of a lead byte (from 0xC0 on) and a continuation byte.
-const PAIRS: usize = 64 * BLOCK;
+const PAIR_COUNT: usize = 64 * BLOCK;
 /// The lead bytes of characters of two bytes.
-const TWO: std::ops::Range<usize> = 0xC2..0xE0;
+const TWO_BYTE_LEADS: std::ops::Range<usize> = 0xC2..0xE0;
 /// The lead bytes of characters of three bytes.
-const THREE: std::ops::Range<usize> = 0xE0..0xF0;
+const THREE_BYTE_LEADS: std::ops::Range<usize> = 0xE0..0xF0;
 
 /// The tables from characters to groups.
 pub(super) struct CharGroups {
@@ -25,27 +25,27 @@ pub(super) struct CharGroups {
     /// The group of each class.
     group_of_class: [u8; 64],
     /// For each pair of bytes, the offset of its block in `blocks`.
-    pairs: Box<[u32; PAIRS]>,
+    pairs: Box<[u32; PAIR_COUNT]>,
     blocks: Vec<u8>,
 }
 
 impl CharGroups {
     pub(super) fn build(classes: &Classes, group_of_class: [u8; 64]) -> CharGroups {
-        let group = |code: usize| group_of_class[classes.of_code(code) as usize];
+        let group = |code: usize| group_of_class[classes.class_of_code(code) as usize];
         let mut groups = CharGroups {
             ascii: std::array::from_fn(group),
             group_of_class,
-            pairs: Box::new([0; PAIRS]),
+            pairs: Box::new([0; PAIR_COUNT]),
             blocks: Vec::new(),
         };
-        let mut offset_of = HashMap::new();
-        for pair in TWO.start % 64 * BLOCK..THREE.end % 64 * BLOCK {
+        let mut block_offsets = HashMap::new();
+        for pair in TWO_BYTE_LEADS.start % 64 * BLOCK..THREE_BYTE_LEADS.end % 64 * BLOCK {
             let (lead, next) = (pair / BLOCK + 0xC0, pair % BLOCK);
-            let block: [u8; BLOCK] = match TWO.contains(&lead) {
+            let block: [u8; BLOCK] = match TWO_BYTE_LEADS.contains(&lead) {
                 true => [group((lead - 0xC0) << 6 | next); BLOCK],
                 false => std::array::from_fn(|last| group((lead - 0xE0) << 12 | next << 6 | last)),
             };
-            groups.pairs[pair] = *offset_of.entry(block).or_insert_with(|| {
+            groups.pairs[pair] = *block_offsets.entry(block).or_insert_with(|| {
                 groups.blocks.extend(block);
                 (groups.blocks.len() - BLOCK) as u32
             });

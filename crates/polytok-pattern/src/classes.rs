@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 /// The number of code points in a block of the table.
 const BLOCK: usize = 128;
 /// The number of Unicode code points.
-const CODES: usize = 0x11_0000;
+const CODE_POINT_COUNT: usize = 0x11_0000;
 
 /// A set of classes: bit `i` is set if the set has class `i`.
 pub(super) type Mask = u64;
@@ -30,7 +30,7 @@ impl Classes {
     pub(super) fn build(sets: &[CharRanges]) -> Option<(Classes, Vec<Mask>)> {
         let mut masks = vec![0; sets.len()];
         let mut class_of: HashMap<u64, u8> = HashMap::default();
-        let mut codes = vec![0u8; CODES];
+        let mut codes = vec![0u8; CODE_POINT_COUNT];
         for (start, end, members) in ranges_by_members(sets) {
             let next = class_of.len() as u8;
             let class = *class_of.entry(members).or_insert(next);
@@ -78,8 +78,9 @@ impl Classes {
         let span = (first..128).find(|&byte| !has_class(byte)).unwrap_or(128) - lowest;
         let is_near = |chunk: &[u8; 32]| chunk.iter().fold(true, |all, byte| all & (byte.wrapping_sub(lowest) < span));
         let (chunks, _) = text.as_chunks();
-        let alike = chunks.iter().take_while(|chunk| is_near(chunk) || chunk.iter().all(|&byte| has_class(byte)));
-        let at = 32 * alike.count();
+        let matching_chunks =
+            chunks.iter().take_while(|chunk| is_near(chunk) || chunk.iter().all(|&byte| has_class(byte)));
+        let at = 32 * matching_chunks.count();
         at + text[at..].iter().take_while(|&&byte| has_class(byte)).count()
     }
 
@@ -89,17 +90,17 @@ impl Classes {
         let low_bits = |at: usize| (text[pos + at] & 0x3F) as usize;
         let lead = lead as usize;
         if lead < 0xE0 {
-            (self.of_code((lead & 0x1F) << 6 | low_bits(1)), 2)
+            (self.class_of_code((lead & 0x1F) << 6 | low_bits(1)), 2)
         } else if lead < 0xF0 {
-            (self.of_code((lead & 0x0F) << 12 | low_bits(1) << 6 | low_bits(2)), 3)
+            (self.class_of_code((lead & 0x0F) << 12 | low_bits(1) << 6 | low_bits(2)), 3)
         } else {
-            (self.of_code((lead & 0x07) << 18 | low_bits(1) << 12 | low_bits(2) << 6 | low_bits(3)), 4)
+            (self.class_of_code((lead & 0x07) << 18 | low_bits(1) << 12 | low_bits(2) << 6 | low_bits(3)), 4)
         }
     }
 
     /// Returns the class of a code point.
     #[inline]
-    pub(super) fn of_code(&self, code: usize) -> u8 {
+    pub(super) fn class_of_code(&self, code: usize) -> u8 {
         self.blocks[self.block_of[code / BLOCK] as usize * BLOCK + code % BLOCK]
     }
 }
@@ -107,7 +108,7 @@ impl Classes {
 /// Splits all code points into ranges whose members are in the same sets. Returns for each range the start, the end and
 /// a mask; bit `i` of the mask is set if set `i` contains the range.
 fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
-    let mut edges: Vec<(usize, u64)> = vec![(0, 0), (CODES, 0)];
+    let mut edges: Vec<(usize, u64)> = vec![(0, 0), (CODE_POINT_COUNT, 0)];
     for (index, set) in sets.iter().enumerate() {
         for (first, last) in set.iter() {
             edges.push((first as usize, 1 << index));
@@ -129,13 +130,13 @@ fn ranges_by_members(sets: &[CharRanges]) -> Vec<(usize, usize, u64)> {
 /// Splits codes into blocks: returns the number of the block at each position, and the distinct blocks in order of
 /// first appearance.
 fn compress(codes: &[u8]) -> (Vec<u16>, Vec<u8>) {
-    let mut number_of: HashMap<&[u8], u16> = HashMap::default();
+    let mut block_numbers: HashMap<&[u8], u16> = HashMap::default();
     let mut blocks = Vec::new();
     let block_of = codes
         .chunks(BLOCK)
         .map(|block| {
-            let next = number_of.len() as u16;
-            *number_of.entry(block).or_insert_with(|| {
+            let next = block_numbers.len() as u16;
+            *block_numbers.entry(block).or_insert_with(|| {
                 blocks.extend_from_slice(block);
                 next
             })

@@ -15,7 +15,7 @@ pub struct Cursor {
     /// The offset up to which all ends have been found by the rule.
     pub(super) checked_to: usize,
     /// The offset up to which the automaton must read before the rule is used again.
-    pub(super) read_to: usize,
+    pub(super) must_read_to: usize,
     /// The pending candidates of the automaton.
     pub(super) candidates: [u32; MAX_LEVELS],
     /// The failures that the scanner recorded in this text.
@@ -33,7 +33,7 @@ impl Cursor {
             row: 0,
             from: 0,
             checked_to: 0,
-            read_to: 0,
+            must_read_to: 0,
             candidates: [0; MAX_LEVELS],
             failures: Failures::new(),
             search: Search::default(),

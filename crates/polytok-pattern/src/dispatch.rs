@@ -16,7 +16,7 @@ const STRIDE: usize = Mask::BITS as usize;
 
 /// A step to start with, after `chars_taken` (0 to 2) characters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Entry {
+pub(super) struct DispatchEntry {
     pub(super) pc: u16,
     pub(super) chars_taken: u8,
 }
@@ -25,7 +25,7 @@ pub(super) struct Entry {
 pub(super) struct Dispatch {
     /// For each pair of classes the range in `entries`; the index of the pair is `first * STRIDE + second`.
     cells: Vec<(u16, u16)>,
-    entries: Vec<Entry>,
+    entries: Vec<DispatchEntry>,
 }
 
 impl Dispatch {
@@ -34,14 +34,14 @@ impl Dispatch {
     pub(super) fn build(steps: &mut Vec<Step>, masks: &[Mask], starts: &[u16], classes: &Classes) -> Dispatch {
         let count = classes.count();
         let mut table = Dispatch { cells: vec![(0, 0); count * STRIDE], entries: Vec::new() };
-        let mut range_of: HashMap<Vec<Entry>, (u16, u16)> = HashMap::new();
+        let mut entry_ranges: HashMap<Vec<DispatchEntry>, (u16, u16)> = HashMap::new();
         let mut builder = DispatchBuilder { steps, masks, resumed_runs: HashMap::new() };
         for cell in 0..count * count {
             let pair = [(cell / count) as u8, (cell % count) as u8];
             let cell = &mut table.cells[pair[0] as usize * STRIDE + pair[1] as usize];
             let list = builder.list(starts, &pair);
             let entries = &mut table.entries;
-            *cell = *range_of.entry(list).or_insert_with_key(|list| {
+            *cell = *entry_ranges.entry(list).or_insert_with_key(|list| {
                 let start = entries.len() as u16;
                 entries.extend(list);
                 (start, entries.len() as u16)
@@ -52,7 +52,7 @@ impl Dispatch {
 
     /// Returns the entries to try, in order, if the next two characters have these classes.
     #[inline]
-    pub(super) fn entries(&self, first: u8, second: u8) -> &[Entry] {
+    pub(super) fn entries(&self, first: u8, second: u8) -> &[DispatchEntry] {
         let (start, end) = self.cells[first as usize * STRIDE + second as usize];
         &self.entries[start as usize..end as usize]
     }
@@ -78,13 +78,16 @@ struct DispatchBuilder<'a> {
 }
 
 impl DispatchBuilder<'_> {
-    fn list(&mut self, starts: &[u16], pair: &[u8]) -> Vec<Entry> {
+    fn list(&mut self, starts: &[u16], pair: &[u8]) -> Vec<DispatchEntry> {
         let mut list = Vec::new();
         for &start in starts {
             let point = start_of(start as usize);
             if self.can_match(point, pair) {
                 let (point, remaining_classes) = self.advance(point, pair);
-                list.push(Entry { pc: self.step_at(point), chars_taken: (pair.len() - remaining_classes.len()) as u8 });
+                list.push(DispatchEntry {
+                    pc: self.step_at(point),
+                    chars_taken: (pair.len() - remaining_classes.len()) as u8,
+                });
             }
         }
         list

@@ -94,16 +94,16 @@ impl Splitter {
     /// Reports whether `fill` reads the text only as far as needed, so that the first pieces of a text are found before
     /// the end of the text is read.
     pub fn is_stream(&self) -> bool {
-        self.streamed().is_some()
+        self.streaming_program().is_some()
     }
 
     /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule
     /// finds such an offset.
     pub fn certain_end(&self, text: &str, from: usize) -> Option<usize> {
-        self.streamed()?.certain_end(text.as_bytes(), from)
+        self.streaming_program()?.certain_end(text.as_bytes(), from)
     }
 
-    fn streamed(&self) -> Option<&Program> {
+    fn streaming_program(&self) -> Option<&Program> {
         match &self.engine {
             Engine::Scanner(program) if program.stream.is_some() => Some(program),
             _ => None,

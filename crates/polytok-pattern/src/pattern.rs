@@ -17,9 +17,9 @@ const MAX_DEPTH: u32 = 8;
 /// The maximum number of distinct character sets of a pattern; published patterns need up to forty.
 const MAX_SETS: usize = 64;
 /// The maximum length of a pattern in bytes.
-const MAX_LEN: usize = 1 << 16;
+const MAX_PATTERN_BYTES: usize = 1 << 16;
 /// The largest number in `{m,n}`.
-const MAX_COUNT: u32 = 512;
+const MAX_REPEATS: u32 = 512;
 
 /// An item of a sequence. A `set` is an index into [`Tree::sets`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,20 +77,20 @@ impl<'p> Parser<'p> {
     }
 
     fn tree(mut self) -> Option<Tree> {
-        if self.rest.len() > MAX_LEN {
+        if self.rest.len() > MAX_PATTERN_BYTES {
             return None;
         }
-        let alternatives = self.alternatives()?;
+        let alternatives = self.parse_alternatives()?;
         self.rest.is_empty().then_some(Tree { alternatives, sets: self.sets })
     }
 
     /// Parses `a|b|c` up to the end of the pattern or to a closing parenthesis, which is not read.
-    fn alternatives(&mut self) -> Option<Vec<Vec<Node>>> {
+    fn parse_alternatives(&mut self) -> Option<Vec<Vec<Node>>> {
         let mut alternatives = Vec::new();
         loop {
             let mut sequence = Vec::new();
             while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
-                sequence.push(self.item()?);
+                sequence.push(self.parse_item()?);
             }
             alternatives.push(sequence);
             if !self.eat("|") {
@@ -99,12 +99,12 @@ impl<'p> Parser<'p> {
         }
     }
 
-    fn item(&mut self) -> Option<Node> {
+    fn parse_item(&mut self) -> Option<Node> {
         if self.eat("$") || self.eat(r"\z") || self.is_outline && self.eat("^") {
             return Some(Node::End);
         }
         if self.is_outline && ["(?=", "(?!", "(?<=", "(?<!"].into_iter().any(|open| self.eat(open)) {
-            return self.group_rest().map(|_| Node::End);
+            return self.parse_group_rest().map(|_| Node::End);
         }
         for (open, is_positive) in [("(?=", true), ("(?!", false)] {
             if self.eat(open) {
@@ -116,7 +116,7 @@ impl<'p> Parser<'p> {
             return self.group();
         }
         let set = self.set()?;
-        let (min, max) = self.quantifier()?;
+        let (min, max) = self.parse_quantifier()?;
         let possessive = (min, max) != (1, 1) && self.eat("+");
         let _ = self.is_outline && !possessive && (min, max) != (1, 1) && self.eat("?");
         // Lazy and doubled quantifiers are not read here in other cases; `set` refuses the remaining mark as the next
@@ -131,12 +131,12 @@ impl<'p> Parser<'p> {
         } else if !self.eat("(?:") {
             self.eat("(");
         }
-        let alternatives = self.group_rest()?;
+        let alternatives = self.parse_group_rest()?;
         self.ignores_case = outer_case;
         let optional = match self.is_outline {
             false => self.eat("?"),
             true => {
-                let (min, max) = self.quantifier()?;
+                let (min, max) = self.parse_quantifier()?;
                 let _ = (min, max) != (1, 1) && self.eat("?");
                 min == 0
             }
@@ -146,19 +146,19 @@ impl<'p> Parser<'p> {
     }
 
     /// Parses the alternatives of a group and the closing parenthesis.
-    fn group_rest(&mut self) -> Option<Vec<Vec<Node>>> {
+    fn parse_group_rest(&mut self) -> Option<Vec<Vec<Node>>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return None;
         }
-        let alternatives = self.alternatives()?;
+        let alternatives = self.parse_alternatives()?;
         self.depth -= 1;
         self.eat(")").then_some(alternatives)
     }
 
     /// Parses `?`, `*`, `+`, `{m}`, `{m,}` or `{m,n}` to the minimum and the maximum; without a quantifier, returns (1,
     /// 1).
-    fn quantifier(&mut self) -> Option<(u32, u32)> {
+    fn parse_quantifier(&mut self) -> Option<(u32, u32)> {
         for (sign, range) in [("?", (0, 1)), ("*", (0, UNBOUNDED)), ("+", (1, UNBOUNDED))] {
             if self.eat(sign) {
                 return Some(range);
@@ -167,21 +167,21 @@ impl<'p> Parser<'p> {
         if !self.eat("{") {
             return Some((1, 1));
         }
-        let min = self.number()?;
+        let min = self.read_number()?;
         let max = match self.eat(",") {
             false => min,
             true if self.rest.starts_with('}') => UNBOUNDED,
-            true => self.number()?,
+            true => self.read_number()?,
         };
         // `{0}` is outside the family.
         (self.eat("}") && min <= max && max > 0).then_some((min, max))
     }
 
-    fn number(&mut self) -> Option<u32> {
+    fn read_number(&mut self) -> Option<u32> {
         let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.rest.split_at(len);
         self.rest = rest;
-        digits.parse().ok().filter(|&n| n <= MAX_COUNT)
+        digits.parse().ok().filter(|&n| n <= MAX_REPEATS)
     }
 
     /// Parses a character, an escape or a class, and returns the index of its set.
@@ -240,9 +240,9 @@ impl<'p> Parser<'p> {
         let c = self.rest[1..].chars().next()?;
         match c {
             's' | 'S' | 'd' | 'D' | 'w' | 'W' => Some(self.take(2).to_string()),
-            'p' | 'P' => self.property(),
-            'x' => self.code_point(2),
-            'u' => self.code_point(4),
+            'p' | 'P' => self.read_property(),
+            'x' => self.read_code_point(2),
+            'u' => self.read_code_point(4),
             'r' | 'n' | 't' => {
                 self.take(2);
                 Some(literal(match c {
@@ -260,7 +260,7 @@ impl<'p> Parser<'p> {
     }
 
     /// Reads `\x{21}`, or exactly `len` digits without braces, as in `\x21` and `\u0021`.
-    fn code_point(&mut self, len: usize) -> Option<String> {
+    fn read_code_point(&mut self, len: usize) -> Option<String> {
         let (_, rest) = self.rest.split_at(2);
         let (digits, rest) = match rest.strip_prefix('{') {
             Some(rest) => rest.split_once('}')?,
@@ -273,7 +273,7 @@ impl<'p> Parser<'p> {
     }
 
     /// Reads `\pL` or `\p{Name}`.
-    fn property(&mut self) -> Option<String> {
+    fn read_property(&mut self) -> Option<String> {
         if !self.rest[2..].starts_with('{') {
             let name = self.rest[2..].chars().next()?;
             return name.is_ascii_alphabetic().then(|| self.take(3).to_string());

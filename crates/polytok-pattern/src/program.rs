@@ -76,7 +76,7 @@ impl Program {
     /// Compiles a tree; None if the scanner cannot run the pattern in linear time.
     pub(super) fn compile(tree: &Tree) -> Option<Program> {
         let (classes, masks) = Classes::build(&tree.sets)?;
-        let mut emitter = Emitter { masks: &masks, end: 1 << classes.end, steps: Vec::new() };
+        let mut emitter = StepEmitter { masks: &masks, end: 1 << classes.end, steps: Vec::new() };
         let mut starts = Vec::new();
         for alternative in &tree.alternatives {
             starts.push(emitter.steps.len() as u16);
@@ -84,7 +84,7 @@ impl Program {
             emitter.push(Step::Accept)?;
         }
         let mut steps = emitter.steps;
-        analyse(&mut steps, &masks, &starts)?;
+        analyse_steps(&mut steps, &masks, &starts)?;
         let sets = masks.iter().map(|&mask| Set { mask, ascii: ascii_members(&classes, mask) }).collect();
         let stream = Automaton::build(&steps, &masks, &starts, classes.count()).map(Stream::new);
         let dispatch = Dispatch::build(&mut steps, &masks, &starts, &classes);
@@ -139,14 +139,14 @@ fn ascii_members(classes: &Classes, mask: Mask) -> [bool; 256] {
     std::array::from_fn(|byte| byte < 0x80 && has(mask, classes.ascii(byte as u8)))
 }
 
-struct Emitter<'a> {
+struct StepEmitter<'a> {
     masks: &'a [Mask],
     /// The mask of the class of the end of the text.
     end: Mask,
     steps: Vec<Step>,
 }
 
-impl Emitter<'_> {
+impl StepEmitter<'_> {
     fn push(&mut self, step: Step) -> Option<usize> {
         self.steps.push(step);
         (self.steps.len() <= MAX_STEPS).then_some(self.steps.len() - 1)
@@ -154,12 +154,12 @@ impl Emitter<'_> {
 
     fn sequence(&mut self, nodes: &[Node]) -> Option<()> {
         for node in nodes {
-            self.node(node)?;
+            self.emit_node(node)?;
         }
         Some(())
     }
 
-    fn node(&mut self, node: &Node) -> Option<()> {
+    fn emit_node(&mut self, node: &Node) -> Option<()> {
         match *node {
             Node::Run { set, min, max, possessive } => {
                 let gives_back = !possessive && min < max;
@@ -207,7 +207,7 @@ impl Emitter<'_> {
 
 /// The properties of the rest of a path, from a step on.
 #[derive(Clone, Copy)]
-struct Rest {
+struct PathRest {
     /// The classes with which the rest can begin; all classes if the rest can match the empty text.
     first: Mask,
     /// True if the rest matches at every offset.
@@ -220,19 +220,19 @@ struct Rest {
     paths: usize,
 }
 
-const ACCEPTED: Rest = Rest { first: Mask::MAX, is_sure: true, can_be_empty: true, slots: 0, paths: 1 };
+const ACCEPTED_REST: PathRest = PathRest { first: Mask::MAX, is_sure: true, can_be_empty: true, slots: 0, paths: 1 };
 
 /// Fills in the fields of steps that depend on the rest of the path; None if the scanner cannot run the steps in linear
 /// time.
-fn analyse(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
-    let mut rest = vec![ACCEPTED; steps.len() + 1];
+fn analyse_steps(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
+    let mut rest = vec![ACCEPTED_REST; steps.len() + 1];
     let mut slots = 0;
     for pc in (0..steps.len()).rev() {
         let next = rest[pc + 1];
         rest[pc] = match &mut steps[pc] {
-            Step::Accept => ACCEPTED,
+            Step::Accept => ACCEPTED_REST,
             Step::Jump(to) => rest[*to as usize],
-            Step::Look(mask) => Rest { first: *mask, is_sure: false, ..next },
+            Step::Look(mask) => PathRest { first: *mask, is_sure: false, ..next },
             Step::Split { first, other } => {
                 *first = next.first;
                 either(next, rest[*other as usize])
@@ -250,8 +250,8 @@ fn analyse(steps: &mut [Step], masks: &[Mask], starts: &[u16]) -> Option<()> {
     (!whole.can_be_empty && whole.paths <= MAX_PATHS && slots <= MAX_SLOTS).then_some(())
 }
 
-fn either(one: Rest, other: Rest) -> Rest {
-    Rest {
+fn either(one: PathRest, other: PathRest) -> PathRest {
+    PathRest {
         first: one.first | other.first,
         is_sure: one.is_sure || other.is_sure,
         can_be_empty: one.can_be_empty || other.can_be_empty,
@@ -262,7 +262,7 @@ fn either(one: Rest, other: Rest) -> Rest {
 
 /// Fills in the fields of `run` from the properties `next` of the rest after the run, and returns the properties of the
 /// path from `run` on.
-fn prepend(run: &mut Run, mask: Mask, next: Rest, slots: &mut usize) -> Rest {
+fn prepend(run: &mut Run, mask: Mask, next: PathRest, slots: &mut usize) -> PathRest {
     run.next_classes = next.first;
     run.gives_back &= !next.is_sure && next.first & mask != 0;
     let is_slow = run.max == UNBOUNDED && !next.is_sure;
@@ -272,7 +272,7 @@ fn prepend(run: &mut Run, mask: Mask, next: Rest, slots: &mut usize) -> Rest {
     }
     let lengths = if run.gives_back && !is_slow { (run.max - run.min + 1) as usize } else { 1 };
     let optional = run.min == 0;
-    Rest {
+    PathRest {
         first: if optional { mask | next.first } else { mask },
         is_sure: optional && next.is_sure,
         can_be_empty: optional && next.can_be_empty,

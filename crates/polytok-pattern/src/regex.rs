@@ -6,9 +6,9 @@
 //!
 //! Cost: the engine backtracks, and stops after a million steps back. A search without a match reaches this limit
 //! within some 300 KB of text, even for a simple pattern. So a search that reaches the limit is repeated with one
-//! attempt for each character, up to the end of the text. Each attempt has a limit of `EASY` steps back, except for
-//! `MAX_HARD` attempts, which have a limit of a million. So a distant next match causes no error, and a pattern that is
-//! hard at most offsets still fails soon.
+//! attempt for each character, up to the end of the text. Each attempt has a limit of `MAX_EASY_STEPS_BACK` steps back,
+//! except for `MAX_HARD_ATTEMPTS` attempts, which have a limit of a million. So a distant next match causes no error,
+//! and a pattern that is hard at most offsets still fails soon.
 
 use std::sync::OnceLock;
 
@@ -18,16 +18,16 @@ use crate::error::{Error, Result};
 
 /// The maximum number of instructions of a compiled pattern; without a limit, calls of groups inside groups could
 /// multiply the instructions.
-const MAX_PROGRAM: usize = 1 << 16;
+const MAX_INSTRUCTIONS: usize = 1 << 16;
 
 /// The maximum number of steps back in one search: the default of fancy_regex, which tiktoken uses.
-const LIMIT: usize = 1_000_000;
+const MAX_STEPS_BACK: usize = 1_000_000;
 
 /// The maximum number of steps back in an easy attempt.
-const EASY: usize = 1024;
+const MAX_EASY_STEPS_BACK: usize = 1024;
 
 /// The maximum number of hard attempts in one search.
-const MAX_HARD: usize = 100;
+const MAX_HARD_ATTEMPTS: usize = 100;
 
 /// A pattern compiled for the general engine.
 pub(super) struct Regex {
@@ -53,7 +53,7 @@ pub(super) struct Search {
 impl Regex {
     /// Compiles a pattern.
     pub(super) fn compile(pattern: &str) -> Result<Regex> {
-        match build(pattern, LIMIT) {
+        match build(pattern, MAX_STEPS_BACK) {
             Ok(regex) => Ok(Regex { regex, easy_regex: OnceLock::new() }),
             Err(error) => Err(Error::Pattern(format!(
                 "the split pattern {pattern:?} cannot be compiled: {error}; write it in the syntax of fancy_regex"
@@ -89,10 +89,10 @@ impl Regex {
             let Some((start, end)) = self.find(text, search)? else { break };
             let last_end = search.last_end.unwrap_or(0);
             if start < last_end || end < search.at {
-                return Err(self.overlapping_match(start, last_end));
+                return Err(self.overlapping_match_error(start, last_end));
             }
             search.is_past_empty = start == end && end == search.at;
-            search.at = if start == end { after_char(text, end) } else { end };
+            search.at = if start == end { next_char_end(text, end) } else { end };
             if start < end || search.last_end != Some(end) {
                 search.last_end = Some(end);
                 return Ok(Some((start, end)));
@@ -106,33 +106,34 @@ impl Regex {
     fn find(&self, text: &str, search: &Search) -> Result<Option<(usize, usize)>> {
         let input = RegexInput::new(text).from_pos(search.at).continue_from_previous_match_end(!search.is_past_empty);
         match find(&self.regex, input) {
-            Err(error) if is_limit(&error) => self.find_by_attempts(text, search),
-            found => found.map_err(|error| self.too_many_steps(search.at, &error)),
+            Err(error) if is_limit_error(&error) => self.find_by_attempts(text, search),
+            found => found.map_err(|error| self.too_many_steps_error(search.at, &error)),
         }
     }
 
     /// Finds the same match as an unlimited search by an attempt at each character, with the limits of attempts.
     fn find_by_attempts(&self, text: &str, search: &Search) -> Result<Option<(usize, usize)>> {
-        let easy =
-            self.easy_regex.get_or_init(|| build(self.regex.as_str(), EASY).unwrap_or_else(|_| self.regex.clone()));
+        let easy = self
+            .easy_regex
+            .get_or_init(|| build(self.regex.as_str(), MAX_EASY_STEPS_BACK).unwrap_or_else(|_| self.regex.clone()));
         let (mut at, mut hard_attempts) = (search.at, 0);
         while at <= text.len() {
             let is_first = at == search.at && !search.is_past_empty;
             let input = RegexInput::new(text).from_pos(at).anchored(true).continue_from_previous_match_end(is_first);
             let mut found = find(easy, input.clone());
-            if hard_attempts < MAX_HARD && found.as_ref().is_err_and(is_limit) {
+            if hard_attempts < MAX_HARD_ATTEMPTS && found.as_ref().is_err_and(is_limit_error) {
                 hard_attempts += 1;
                 found = find(&self.regex, input);
             }
-            match found.map_err(|error| self.too_many_steps(at, &error))? {
-                None => at = after_char(text, at),
+            match found.map_err(|error| self.too_many_steps_error(at, &error))? {
+                None => at = next_char_end(text, at),
                 found => return Ok(found),
             }
         }
         Ok(None)
     }
 
-    fn too_many_steps(&self, at: usize, error: &fancy_regex::Error) -> Error {
+    fn too_many_steps_error(&self, at: usize, error: &fancy_regex::Error) -> Error {
         Error::Search(format!(
             "the pattern {:?} needs too many steps in the text at byte {at}: {error}; split the text into shorter ones, or use a pattern \
              that backtracks less",
@@ -140,7 +141,7 @@ impl Regex {
         ))
     }
 
-    fn overlapping_match(&self, start: usize, last_end: usize) -> Error {
+    fn overlapping_match_error(&self, start: usize, last_end: usize) -> Error {
         Error::Search(format!(
             r"the pattern {:?} has a match that starts at byte {start} of the text, before the end of the last match at byte {last_end}; write the pattern without \K in a look-behind",
             self.regex.as_str()
@@ -150,7 +151,7 @@ impl Regex {
 
 fn build(pattern: &str, limit: usize) -> fancy_regex::Result<fancy_regex::Regex> {
     let mut builder = RegexBuilder::new(pattern);
-    builder.max_prog_size(MAX_PROGRAM).backtrack_limit(limit);
+    builder.max_prog_size(MAX_INSTRUCTIONS).backtrack_limit(limit);
     // Without this check, `\G` would match at the start of every attempt.
     builder.allow_input_assertion_overrides(pattern.contains(r"\G"));
     builder.build()
@@ -160,11 +161,11 @@ fn find(regex: &fancy_regex::Regex, input: RegexInput<str>) -> SearchResult {
     Ok(regex.find_input(input)?.map(|found| (found.start(), found.end())))
 }
 
-fn is_limit(error: &RegexError) -> bool {
+fn is_limit_error(error: &RegexError) -> bool {
     matches!(error, RegexError::RuntimeError(RuntimeError::BacktrackLimitExceeded))
 }
 
 /// Returns the end of the character at `at`; at the end of the text, the length of the text plus 1.
-fn after_char(text: &str, at: usize) -> usize {
+fn next_char_end(text: &str, at: usize) -> usize {
     at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
 }

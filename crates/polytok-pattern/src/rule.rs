@@ -61,12 +61,12 @@ impl Rule {
         let of_class = std::array::from_fn(|class| {
             members.iter().position(|&mask| has(mask, class as u8)).unwrap_or_default() as u8
         });
-        let windows = Windows::new(automaton, &members);
+        let windows = WindowDecisions::new(automaton, &members);
         if windows.decisions.len() > MAX_ROWS {
             return None;
         }
-        let ends = windows.cover(END, |decision| decision != NO_END)?;
-        let unsure = windows.cover(UNSURE, |decision| decision == UNSURE || decision == 0)?;
+        let ends = windows.find_cubes(END, |decision| decision != NO_END)?;
+        let unsure = windows.find_cubes(UNSURE, |decision| decision == UNSURE || decision == 0)?;
         Some(Rule { groups: CharGroups::build(classes, of_class), ends: octets(&ends), unsure: octets(&unsure) })
     }
 }
@@ -84,16 +84,16 @@ fn octets(cubes: &[Cube]) -> Vec<Octet> {
 /// Sorts classes into groups. If there are too many classes, two classes share a group if they differ in few states or
 /// are rare in text.
 fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
-    let mut weights = vec![SCRIPT; classes.end as usize];
+    let mut weights = vec![NON_ASCII_WEIGHT; classes.end as usize];
     (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] = 0);
-    (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] += frequency(byte));
+    (0..128).for_each(|byte| weights[classes.ascii(byte) as usize] += ascii_weight(byte));
     let mut members: Vec<(Mask, u32)> =
         weights.iter().enumerate().map(|(class, &weight)| (1 << class, weight)).collect();
     while members.len() > GROUPS {
         let cost = |&(one, other): &(usize, usize)| {
             let (a, b) = (members[one].0.trailing_zeros() as usize, members[other].0.trailing_zeros() as usize);
-            let differ = automaton.cells.chunks(automaton.stride).filter(|row| row[a] != row[b]).count();
-            differ as u32 * members[one].1.min(members[other].1)
+            let differing_states = automaton.cells.chunks(automaton.stride).filter(|row| row[a] != row[b]).count();
+            differing_states as u32 * members[one].1.min(members[other].1)
         };
         let pairs = (0..members.len()).flat_map(|other| (0..other).map(move |one| (one, other)));
         let Some((one, other)) = pairs.min_by_key(cost) else { break };
@@ -104,15 +104,15 @@ fn groups(automaton: &Automaton, classes: &Classes) -> Vec<Mask> {
 }
 
 /// The approximate count of each lower-case letter in 100 characters of English.
-const LETTERS: [u32; 26] = [8, 2, 3, 4, 12, 2, 2, 6, 7, 1, 1, 4, 3, 7, 8, 2, 1, 6, 6, 9, 3, 1, 2, 1, 2, 1];
+const LETTER_WEIGHTS: [u32; 26] = [8, 2, 3, 4, 12, 2, 2, 6, 7, 1, 1, 4, 3, 7, 8, 2, 1, 6, 6, 9, 3, 1, 2, 1, 2, 1];
 /// The weight of classes without ASCII characters.
-const SCRIPT: u32 = 20;
+const NON_ASCII_WEIGHT: u32 = 20;
 
 /// The weight of an ASCII character.
-fn frequency(byte: u8) -> u32 {
+fn ascii_weight(byte: u8) -> u32 {
     match byte {
-        b'a'..=b'z' => LETTERS[(byte - b'a') as usize],
-        b' ' | b'\n' | b'\'' => SCRIPT,
+        b'a'..=b'z' => LETTER_WEIGHTS[(byte - b'a') as usize],
+        b' ' | b'\n' | b'\'' => NON_ASCII_WEIGHT,
         b'!'..=b'@' => 12,
         _ => 1,
     }
@@ -124,10 +124,10 @@ const NO_END: u8 = 2;
 const UNSURE: u8 = END | NO_END;
 
 /// A set of states: bit `i` is set if the set has state `i`.
-type States = [u64; MAX_STATES / 64];
+type StateSet = [u64; MAX_STATES / 64];
 
 /// The decision for each window of groups.
-struct Windows {
+struct WindowDecisions {
     /// For each triple of groups before the offset, the index of the row of `decisions`.
     row_of: Vec<usize>,
     /// The rows of decisions; a row has the decision for each pair of groups after the offset.
@@ -136,26 +136,28 @@ struct Windows {
     equal_groups: [Vec<u16>; WINDOW],
 }
 
-impl Windows {
-    fn new(automaton: &Automaton, members: &[Mask]) -> Windows {
+impl WindowDecisions {
+    fn new(automaton: &Automaton, members: &[Mask]) -> WindowDecisions {
         let count = automaton.cells.len() / automaton.stride;
-        let by_state: Vec<_> = (0..count).map(|state| decisions_in(automaton, members, state)).collect();
-        let steps: Vec<Vec<States>> = (0..count).map(|state| steps_from(automaton, members, state)).collect();
-        let mut sets: Vec<States> = vec![states(0..count)];
+        let decisions_by_state: Vec<_> =
+            (0..count).map(|state| decisions_of_state(automaton, members, state)).collect();
+        let steps: Vec<Vec<StateSet>> = (0..count).map(|state| next_states(automaton, members, state)).collect();
+        let mut sets: Vec<StateSet> = vec![states(0..count)];
         for _ in 0..BEFORE {
-            let after = |set: &States, group: usize| {
-                states_in(set).fold(States::default(), |all, state| union(all, steps[state][group]))
+            let after = |set: &StateSet, group: usize| {
+                states_in(set).fold(StateSet::default(), |all, state| union(all, steps[state][group]))
             };
             sets = sets.iter().flat_map(|set| (0..GROUPS).map(|group| after(set, group)).collect::<Vec<_>>()).collect();
         }
         let mut decisions: Vec<[u8; GROUPS * GROUPS]> = Vec::new();
-        let mut row_by_set: HashMap<States, usize> = HashMap::new();
+        let mut row_by_set: HashMap<StateSet, usize> = HashMap::new();
         let mut row_of = Vec::with_capacity(sets.len());
         for set in sets {
             row_of.push(*row_by_set.entry(set).or_insert_with(|| {
                 let mut all = [0; GROUPS * GROUPS];
-                states_in(&set)
-                    .for_each(|state| all.iter_mut().zip(&by_state[state]).for_each(|(all, one)| *all |= one));
+                states_in(&set).for_each(|state| {
+                    all.iter_mut().zip(&decisions_by_state[state]).for_each(|(all, one)| *all |= one)
+                });
                 decisions.iter().position(|row| *row == all).unwrap_or_else(|| {
                     decisions.push(all);
                     decisions.len() - 1
@@ -166,19 +168,19 @@ impl Windows {
             None => equal_groups(&row_of, GROUPS.pow((BEFORE - 1 - at) as u32)),
             Some(at) => equal_groups(decisions.as_flattened(), GROUPS.pow(1 - at as u32)),
         });
-        Windows { row_of, decisions, equal_groups }
+        WindowDecisions { row_of, decisions, equal_groups }
     }
 
     /// Finds cubes that contain all windows of `decision`, and other windows only if the decision for these windows is
     /// allowed; None if there are too many cubes.
-    fn cover(&self, decision: u8, allowed: impl Fn(u8) -> bool + Copy) -> Option<Vec<Cube>> {
+    fn find_cubes(&self, decision: u8, allowed: impl Fn(u8) -> bool + Copy) -> Option<Vec<Cube>> {
         let mut cubes: Vec<Cube> = Vec::new();
         for window in self.windows(decision) {
             if cubes.iter().any(|cube| (0..WINDOW).all(|at| cube[at] & window[at] == window[at])) {
                 continue;
             }
-            let orders = (0..WINDOW).map(|first| self.grow(window, first, allowed));
-            cubes.extend(orders.max_by_key(size));
+            let grown_cubes = (0..WINDOW).map(|first| self.grow_cube(window, first, allowed));
+            cubes.extend(grown_cubes.max_by_key(size));
             if cubes.len() > MAX_CUBES {
                 return None;
             }
@@ -203,11 +205,11 @@ impl Windows {
     }
 
     /// Grows a window to a cube: adds each group that keeps all decisions allowed, first at position `first`.
-    fn grow(&self, window: Cube, first: usize, allowed: impl Fn(u8) -> bool + Copy) -> Cube {
+    fn grow_cube(&self, window: Cube, first: usize, allowed: impl Fn(u8) -> bool + Copy) -> Cube {
         let mut cube = window;
         for at in (first..WINDOW).chain(0..first) {
             for &groups in &self.equal_groups[at] {
-                if cube[at] & groups == 0 && self.has_only(&with(&cube, at, groups), allowed) {
+                if cube[at] & groups == 0 && self.has_only_allowed(&with(&cube, at, groups), allowed) {
                     cube[at] |= groups;
                 }
             }
@@ -216,7 +218,7 @@ impl Windows {
     }
 
     /// Reports whether the decisions of all windows of a cube are allowed.
-    fn has_only(&self, cube: &Cube, allowed: impl Fn(u8) -> bool) -> bool {
+    fn has_only_allowed(&self, cube: &Cube, allowed: impl Fn(u8) -> bool) -> bool {
         let first = |at: usize| {
             self.equal_groups[at]
                 .iter()
@@ -266,7 +268,7 @@ fn equal_groups<T: PartialEq>(values: &[T], unit: usize) -> Vec<u16> {
 
 /// Returns, for each pair of groups after an offset, the decision about an end at the offset if the automaton is in
 /// `state`.
-fn decisions_in(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS * GROUPS] {
+fn decisions_of_state(automaton: &Automaton, members: &[Mask], state: usize) -> [u8; GROUPS * GROUPS] {
     let row = state * automaton.stride;
     std::array::from_fn(|index| {
         let (at, next) = (index / GROUPS, index % GROUPS);
@@ -303,11 +305,11 @@ fn decision(cell: Cell, next: Cell) -> u8 {
 }
 
 /// Returns, for each group, the states that can follow `state`.
-fn steps_from(automaton: &Automaton, members: &[Mask], state: usize) -> Vec<States> {
+fn next_states(automaton: &Automaton, members: &[Mask], state: usize) -> Vec<StateSet> {
     let next = |class: usize| automaton.cells[state * automaton.stride + class].row() / automaton.stride;
     let after = |group: usize| {
         classes_of(members, group)
-            .fold(States::default(), |all, class| union(all, states(next(class)..next(class) + 1)))
+            .fold(StateSet::default(), |all, class| union(all, states(next(class)..next(class) + 1)))
     };
     (0..GROUPS).map(after).collect()
 }
@@ -317,16 +319,16 @@ fn classes_of(members: &[Mask], group: usize) -> impl Iterator<Item = usize> {
     (0..64).filter(move |&class| has(mask, class as u8))
 }
 
-fn states(range: std::ops::Range<usize>) -> States {
-    let mut set = States::default();
+fn states(range: std::ops::Range<usize>) -> StateSet {
+    let mut set = StateSet::default();
     range.for_each(|state| set[state / 64] |= 1 << (state % 64));
     set
 }
 
-fn union(one: States, other: States) -> States {
+fn union(one: StateSet, other: StateSet) -> StateSet {
     std::array::from_fn(|word| one[word] | other[word])
 }
 
-fn states_in(set: &States) -> impl Iterator<Item = usize> + '_ {
+fn states_in(set: &StateSet) -> impl Iterator<Item = usize> + '_ {
     (0..MAX_STATES).filter(|&state| set[state / 64] >> (state % 64) & 1 != 0)
 }

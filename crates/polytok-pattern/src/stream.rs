@@ -3,12 +3,12 @@
 //! The automaton reads one cell for each character, writes the current offset to one of the pending candidates, and
 //! adds the number of ends in the cell to a total. No branch depends on an end, so the processor mispredicts nothing,
 //! and no character is read twice. A long run of characters of one class leads the automaton through a short cycle of
-//! states; only the first cycles and the last cycle are read (`by_cycles`).
+//! states; only the first cycles and the last cycle are read (`find_by_cycles`).
 //!
 //! The rule finds most of the ends, many ends at a time (`blocks`). At an offset at which the rule is unsure, the
 //! automaton starts again at the last end. The automaton reads until it finds an end at or after that offset, at most a
-//! few characters (`NEAR`) before the current offset. The rule continues from this end. So the automaton and the rule
-//! each read a character a bounded number of times, and splitting is linear for every text.
+//! few characters (`MAX_REREAD_CHARS`) before the current offset. The rule continues from this end. So the automaton
+//! and the rule each read a character a bounded number of times, and splitting is linear for every text.
 //!
 //! Deriving the rule takes milliseconds, so the rule is derived only after enough bytes.
 
@@ -29,16 +29,16 @@ const SHORT_CHUNK: usize = 8;
 /// follow.
 const ROOM: usize = CHUNK + 2 * MAX_LEVELS;
 /// The maximum number of characters after the last end that are read again when the rule continues.
-const NEAR: usize = 8;
+const MAX_REREAD_CHARS: usize = 8;
 /// The number of bytes that the automaton reads before the rule is derived.
 const BYTES_BEFORE_RULE: usize = 1 << 17;
 /// The maximum number of unsure positions of a word that the automaton decides one by one.
-const FEW: u32 = 3;
+const MAX_UNSURE_ONE_BY_ONE: u32 = 3;
 /// The maximum number of unsure positions of a word; with more unsure positions, the automaton reads the rest of the
 /// block.
 const MANY: u32 = 16;
 /// A position after every position of a block.
-const FAR: usize = usize::MAX / 2;
+const AFTER_ALL_POSITIONS: usize = usize::MAX / 2;
 /// An offset after the end of every text: the automaton reads up to it if the rule cannot read the text.
 const NEVER: usize = usize::MAX;
 /// The first offset that certainly has enough characters before it for a window.
@@ -115,14 +115,17 @@ impl Stream {
         let mut writer = FoundPieces { pieces, count: 0, from: cursor.from };
         while writer.has_room_for(ROOM as u32) && cursor.at <= text.len() {
             match rule {
-                Some(rule) if cursor.read_to <= writer.from as usize && cursor.at <= writer.from as usize + NEAR => {
-                    by_rule(rule, classes, text, &mut block, cursor, &mut writer);
+                Some(rule)
+                    if cursor.must_read_to <= writer.from as usize
+                        && cursor.at <= writer.from as usize + MAX_REREAD_CHARS =>
+                {
+                    find_by_rule(rule, classes, text, &mut block, cursor, &mut writer);
                 }
-                _ if self.by_cycles(classes, text, cursor, &mut writer) => {}
+                _ if self.find_by_cycles(classes, text, cursor, &mut writer) => {}
                 _ => {
-                    let is_near = cursor.read_to < cursor.at + CHUNK && cursor.at < writer.from as usize + CHUNK;
+                    let is_near = cursor.must_read_to < cursor.at + CHUNK && cursor.at < writer.from as usize + CHUNK;
                     let max_chars = if rule.is_some() && is_near { SHORT_CHUNK } else { CHUNK };
-                    self.by_automaton(classes, text, cursor, &mut writer, max_chars);
+                    self.find_by_automaton(classes, text, cursor, &mut writer, max_chars);
                 }
             }
         }
@@ -178,7 +181,7 @@ impl Stream {
     }
 
     /// Finds ends by reading up to `max_chars` characters.
-    fn by_automaton(
+    fn find_by_automaton(
         &self,
         classes: &Classes,
         text: &[u8],
@@ -196,7 +199,7 @@ impl Stream {
     /// Finds the ends in a long run of characters of one class from the cycle of states of the run; returns false if
     /// the text does not continue with a long run. Once all candidates are from the last cycle, each end is one cycle
     /// after an end of the preceding cycle.
-    fn by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, writer: &mut FoundPieces) -> bool {
+    fn find_by_cycles(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, writer: &mut FoundPieces) -> bool {
         let Some(start @ &[first @ 0..0x80, ..]) = text.get(cursor.at..).and_then(<[u8]>::first_chunk::<CHUNK>) else {
             return false;
         };
@@ -208,7 +211,7 @@ impl Stream {
         let Some(cycle) = self.automaton.cycle(cursor.row, class) else { return false };
         // After `MAX_LEVELS` cycles no old candidate is pending, because each cycle with ends uses up at least one
         // candidate.
-        self.by_automaton(classes, text, cursor, writer, cycle.len * (MAX_LEVELS + 1));
+        self.find_by_automaton(classes, text, cursor, writer, cycle.len * (MAX_LEVELS + 1));
         let room = (writer.pieces.len() - writer.count).checked_div(cycle.ends);
         let remaining_text = &text[cursor.at..];
         let max_bytes = room.map_or(remaining_text.len(), |room| remaining_text.len().min((room + 1) * cycle.len));
@@ -221,7 +224,7 @@ impl Stream {
         }
         cursor.at += bytes_skipped;
         // The rule would be unsure inside the run.
-        cursor.read_to = cursor.read_to.max(cursor.at + 1);
+        cursor.must_read_to = cursor.must_read_to.max(cursor.at + 1);
         true
     }
 
@@ -256,7 +259,7 @@ impl Stream {
 
 /// Finds ends by the rule, up to the first offset at which the rule is unsure. Afterwards the cursor is at the last
 /// end, with the automaton in its first state.
-fn by_rule(
+fn find_by_rule(
     rule: &Rule,
     classes: &Classes,
     text: &[u8],
@@ -270,7 +273,7 @@ fn by_rule(
         0
     });
     // Near the start and the end of the text, a window does not fit into the text.
-    cursor.read_to = match block.len() {
+    cursor.must_read_to = match block.len() {
         0 if from < START => START,
         0 => NEVER,
         _ => 0,
@@ -287,7 +290,8 @@ fn by_rule(
         }
         if !has_room || unsure != 0 {
             cursor.checked_to = block.offset(first.max(start));
-            cursor.read_to = if has_room { block.offset((first + last_unsure(unsure)).min(block.len())) } else { 0 };
+            cursor.must_read_to =
+                if has_room { block.offset((first + last_position_to_read(unsure)).min(block.len())) } else { 0 };
             break;
         }
     }
@@ -296,10 +300,10 @@ fn by_rule(
 }
 
 /// Returns the position in a word up to which the automaton must read; `unsure` has a bit for each unsure position.
-fn last_unsure(unsure: u64) -> usize {
+fn last_position_to_read(unsure: u64) -> usize {
     match unsure.count_ones() {
-        count if count <= FEW => unsure.trailing_zeros() as usize,
+        count if count <= MAX_UNSURE_ONE_BY_ONE => unsure.trailing_zeros() as usize,
         count if count <= MANY => 63 - unsure.leading_zeros() as usize,
-        _ => FAR,
+        _ => AFTER_ALL_POSITIONS,
     }
 }

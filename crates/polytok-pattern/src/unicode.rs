@@ -13,24 +13,26 @@ use crate::error::{Error, Result};
 /// `Error::Pattern` for an unknown version.
 pub fn restrict<'p>(pattern: &'p str, version: Option<&str>) -> Result<Cow<'p, str>> {
     let Some(version) = version else { return Ok(Cow::Borrowed(pattern)) };
-    let age = age(version)?;
-    let mut restricted = String::with_capacity(2 * pattern.len());
+    let age = age_class(version)?;
+    let mut rewritten_pattern = String::with_capacity(2 * pattern.len());
     let mut remaining_pattern = pattern;
     while let Some(at) = remaining_pattern.find('\\') {
         let (before, escape) = remaining_pattern.split_at(at);
-        restricted += before;
+        rewritten_pattern += before;
         let len = escape_len(escape);
         match escape[1..].chars().next() {
-            Some('p' | 's' | 'd' | 'w' | 'P' | 'S' | 'D' | 'W') => restricted += &intersection(&escape[..len], &age),
-            _ => restricted += &escape[..len],
+            Some('p' | 's' | 'd' | 'w' | 'P' | 'S' | 'D' | 'W') => {
+                rewritten_pattern += &intersect_escape(&escape[..len], &age)
+            }
+            _ => rewritten_pattern += &escape[..len],
         }
         remaining_pattern = &escape[len..];
     }
-    Ok(Cow::Owned(restricted + remaining_pattern))
+    Ok(Cow::Owned(rewritten_pattern + remaining_pattern))
 }
 
 /// Returns the class of the characters that are assigned in `version`.
-fn age(version: &str) -> Result<String> {
+fn age_class(version: &str) -> Result<String> {
     let name = format!(r"\p{{Age=V{}}}", version.replace('.', "_"));
     let is_plain = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if is_plain && regex_syntax::parse(&name).is_ok() {
@@ -54,11 +56,11 @@ fn escape_len(escape: &str) -> usize {
 }
 
 /// Returns the class of an escape, in which characters of later versions count as unassigned.
-fn intersection(escape: &str, age: &str) -> String {
-    let positive = escape.to_ascii_lowercase();
+fn intersect_escape(escape: &str, age: &str) -> String {
+    let positive_escape = escape.to_ascii_lowercase();
     let is_negated = escape[1..].starts_with(|c: char| c.is_ascii_uppercase());
     let is_flipped = escape[2..].starts_with("{^");
-    let class = format!(r"\{}{}", &positive[1..2], escape[2..].replacen("{^", "{", 1));
+    let class = format!(r"\{}{}", &positive_escape[1..2], escape[2..].replacen("{^", "{", 1));
     format!("[{}{class}&&{age}]", if is_negated != is_flipped { "^" } else { "" })
 }
 
@@ -68,13 +70,13 @@ mod tests {
 
     #[test]
     fn escapes_are_intersected() {
-        let restricted = |pattern| restrict(pattern, Some("15.0")).unwrap().into_owned();
-        assert_eq!(restricted(r"\\p\p{L}x"), r"\\p[\p{L}&&\p{Age=V15_0}]x");
+        let rewritten_pattern = |pattern| restrict(pattern, Some("15.0")).unwrap().into_owned();
+        assert_eq!(rewritten_pattern(r"\\p\p{L}x"), r"\\p[\p{L}&&\p{Age=V15_0}]x");
         assert_eq!(
-            restricted(r"[^\s\PN]\p{^Lu}"),
+            rewritten_pattern(r"[^\s\PN]\p{^Lu}"),
             r"[^[\s&&\p{Age=V15_0}][^\pN&&\p{Age=V15_0}]][^\p{Lu}&&\p{Age=V15_0}]"
         );
-        assert_eq!(restricted("a|b\\"), "a|b\\");
+        assert_eq!(rewritten_pattern("a|b\\"), "a|b\\");
         assert_eq!(restrict(r"\p{L}", None).unwrap(), r"\p{L}");
         for version in ["", "99.0", "15.0}", "x"] {
             assert!(matches!(restrict("a", Some(version)), Err(Error::Pattern(_))));

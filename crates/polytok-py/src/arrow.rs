@@ -18,7 +18,7 @@ use polytok_core::texts::Texts;
 use polytok_core::tokenizer::Tokenizer;
 use pyo3::prelude::*;
 
-use crate::errors::in_row;
+use crate::errors::row_error;
 pub use export::{PyArrowArray, PyArrowStream};
 pub use import::texts;
 
@@ -71,7 +71,7 @@ fn each<'py>(
     let result = result(&given.data_type);
     let (mut made, mut before) = (Vec::with_capacity(given.chunks.len()), 0);
     for texts in &given.chunks {
-        let chunk = py.detach(|| convert(texts, &result)).map_err(|(row, error)| in_row((before + row, error)))?;
+        let chunk = py.detach(|| convert(texts, &result)).map_err(|(row, error)| row_error((before + row, error)))?;
         before += texts.len();
         made.push(chunk);
     }

@@ -26,9 +26,9 @@ fn bpe_derivations<'py>(
     reserved: bool,
 ) -> PyResult<PyDerivations<'py>> {
     let columns = vocab.to_core()?;
-    let three = |merges: &PyReadonlyArray2<'py, u32>| merges.as_array().ncols() == 3;
+    let has_three_columns = |merges: &PyReadonlyArray2<'py, u32>| merges.as_array().ncols() == 3;
     let rows = merges
-        .filter(three)
+        .filter(has_three_columns)
         .map(|merges| merges.as_array().rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect());
     let derive = || -> Result<_> {
         let wrong = |what: &str| Err(Error::Spec(format!("derivations: {what}")));

@@ -31,7 +31,7 @@ pub fn to_python(error: Error) -> PyErr {
 }
 
 /// Converts an error in a text of a column, and adds the row of the text to the message.
-pub fn in_row((row, error): (usize, Error)) -> PyErr {
+pub fn row_error((row, error): (usize, Error)) -> PyErr {
     to_python(match error {
         Error::Encode(message) => Error::Encode(format!("text {row}: {message}")),
         Error::Special(message) => Error::Special(format!("text {row}: {message}")),
@@ -40,6 +40,6 @@ pub fn in_row((row, error): (usize, Error)) -> PyErr {
 }
 
 /// Creates the exception for an id outside 0 to 2^32 - 1.
-pub fn bad_id(id: impl std::fmt::Display) -> PyErr {
+pub fn id_error(id: impl std::fmt::Display) -> PyErr {
     classes::TokenIdError::new_err(format!("id {id} is not in the vocabulary"))
 }

@@ -3,7 +3,8 @@
 //! Creating and freeing an int object costs more than encoding the token. So a tokenizer that returns many lists keeps
 //! the int of each id, and the lists share the ints. An id in a list then costs only a reference count and a slot. The
 //! table of ints is created once enough ids have been returned to pay for the table. The table has at most one int for
-//! each id of the vocabulary, and is freed with the tokenizer. An id of `MOST` or more gets a new int each time.
+//! each id of the vocabulary, and is freed with the tokenizer. An id of `FIRST_UNSHARED_ID` or more gets a new int each
+//! time.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -15,17 +16,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 /// The first id whose int is not kept.
-const MOST: usize = 1 << 20;
+const FIRST_UNSHARED_ID: usize = 1 << 20;
 /// The number of ids that are returned in lists before ints are kept.
-const PAYS: usize = 1 << 14;
+const IDS_BEFORE_TABLE: usize = 1 << 14;
 /// The number of ints that are prefetched together.
-const ASKED: usize = 32;
+const PREFETCHED_INTS: usize = 32;
 
 /// The shared ints of a tokenizer; the int of an id is created when the id is first used.
 #[derive(Default)]
 pub struct Ints {
     listed: AtomicUsize,
-    kept: OnceLock<Kept>,
+    kept: OnceLock<IntTable>,
 }
 
 impl Ints {
@@ -38,20 +39,20 @@ impl Ints {
     }
 
     /// Returns the table of ints; None before enough ids were returned.
-    fn kept(&self, tokenizer: &Tokenizer, more: usize) -> Option<&Kept> {
+    fn kept(&self, tokenizer: &Tokenizer, more: usize) -> Option<&IntTable> {
         if let Some(kept) = self.kept.get() {
             return Some(kept);
         }
-        let size = || tokenizer.max_id().map_or(0, |id| id as usize + 1).min(MOST);
-        let pays = self.listed.fetch_add(more, Ordering::Relaxed) >= PAYS;
-        pays.then(|| self.kept.get_or_init(|| Kept((0..size()).map(|_| AtomicPtr::default()).collect())))
+        let size = || tokenizer.max_id().map_or(0, |id| id as usize + 1).min(FIRST_UNSHARED_ID);
+        let is_worthwhile = self.listed.fetch_add(more, Ordering::Relaxed) >= IDS_BEFORE_TABLE;
+        is_worthwhile.then(|| self.kept.get_or_init(|| IntTable((0..size()).map(|_| AtomicPtr::default()).collect())))
     }
 }
 
 /// The table of ints: for each id a reference to its int, or null.
-struct Kept(Box<[AtomicPtr<ffi::PyObject>]>);
+struct IntTable(Box<[AtomicPtr<ffi::PyObject>]>);
 
-impl Kept {
+impl IntTable {
     fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         // SAFETY: the thread is attached. The list is new and has a slot for each id; a slot takes over the reference
         // to the int. If an int cannot be created, the remaining slots are null, which Python skips when it frees the
@@ -60,9 +61,9 @@ impl Kept {
         unsafe {
             let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(ids.len() as ffi::Py_ssize_t))?;
             let mut at = 0;
-            for ids in ids.chunks(ASKED) {
+            for ids in ids.chunks(PREFETCHED_INTS) {
                 // The ints are far apart in memory, so all ints are prefetched before the first int is used.
-                let mut ints = [std::ptr::null_mut(); ASKED];
+                let mut ints = [std::ptr::null_mut(); PREFETCHED_INTS];
                 for (int, &id) in ints.iter_mut().zip(ids) {
                     *int = self.0.get(id as usize).map_or(std::ptr::null_mut(), |place| place.load(Ordering::Acquire));
                     prefetch_line(*int);
@@ -103,7 +104,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for IntTable {
     fn drop(&mut self) {
         Python::attach(|py| {
             for place in &mut self.0 {

@@ -37,12 +37,12 @@ fn column<T: numpy::Element + Clone>(object: &Bound<'_, PyAny>, name: &str) -> P
 /// Reads a whole Spec.
 pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     let columns = vocab(&object.getattr("vocab")?)?;
-    fields(object, columns, merges)
+    read_fields(object, columns, merges)
 }
 
 /// Reads a Spec without the columns, which are in a file, so that numpy is not imported.
 pub fn outline(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
-    fields(object, VocabColumns::default(), |_| Ok(Vec::new()))
+    read_fields(object, VocabColumns::default(), |_| Ok(Vec::new()))
 }
 
 /// The merges of a model, in order.
@@ -51,22 +51,24 @@ type Merges = Vec<[u32; 3]>;
 /// A function that reads the merges of a model.
 type ReadMerges = fn(&Bound<'_, PyAny>) -> PyResult<Merges>;
 
-fn fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
-    all_fields(object, vocab, merges).map_err(|error| match error.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
-        true => spec_error(format!("a text of the Spec has half of a surrogate pair: {error}")),
-        false => error,
+fn read_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
+    read_all_fields(object, vocab, merges).map_err(|error| {
+        match error.is_instance_of::<PyUnicodeEncodeError>(object.py()) {
+            true => spec_error(format!("a text of the Spec has half of a surrogate pair: {error}")),
+            false => error,
+        }
     })
 }
 
-fn all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
+fn read_all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadMerges) -> PyResult<Spec> {
     Ok(Spec {
         vocab,
         special: list(object, "special", special_token)?,
-        matching: named(object, "matching", &MATCHINGS)?,
+        matching: read_named(object, "matching", &MATCHINGS)?,
         normalize: list(object, "normalize", normalize_step)?,
         split: list(object, "split", split_step)?,
         model: model(&object.getattr("model")?, merges)?,
-        unknown: named(object, "unknown", &UNKNOWNS)?,
+        unknown: read_named(object, "unknown", &UNKNOWNS)?,
         single: list(&object.getattr("post")?, "single", template_part)?,
         trim: trim_offsets(&object.getattr("trim")?)?,
         decode: decode(&object.getattr("decode")?)?,
@@ -108,7 +110,7 @@ const FAMILIES: [(&str, Family); 6] = [
 ];
 
 /// Reads a field whose value must be a name in `values`.
-fn named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -> PyResult<T> {
+fn read_named<T: Copy>(object: &Bound<'_, PyAny>, name: &str, values: &[(&str, T)]) -> PyResult<T> {
     let wanted: String = field(object, name)?;
     let found = values.iter().find(|(value, _)| *value == wanted).map(|(_, value)| *value);
     let known = || values.iter().map(|(value, _)| format!("{value:?}")).collect::<Vec<_>>().join(", ");
@@ -176,12 +178,12 @@ pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
     Ok(match kind(step)?.as_str() {
         "pattern" => Split::Pattern {
             pattern: pattern(step)?,
-            behavior: named(step, "behavior", &BEHAVIORS)?,
+            behavior: read_named(step, "behavior", &BEHAVIORS)?,
             invert: field(step, "invert")?,
         },
         "metaspace" => Split::Metaspace {
             replacement: field(step, "replacement")?,
-            prepend: named(step, "prepend", &SCHEMES)?,
+            prepend: read_named(step, "prepend", &SCHEMES)?,
             split: field(step, "split")?,
         },
         "piece_space" => Split::PieceSpace,
@@ -241,7 +243,7 @@ pub fn normalize_step(step: &Bound<'_, PyAny>) -> PyResult<Normalize> {
         },
         "strip" => Normalize::Strip { left: field(step, "left")?, right: field(step, "right")? },
         "strip_accents" => Normalize::StripAccents,
-        "unicode" => Normalize::Unicode(named(step, "form", &FORMS)?),
+        "unicode" => Normalize::Unicode(read_named(step, "form", &FORMS)?),
         "lowercase" => Normalize::Lowercase,
         "nmt" => Normalize::Nmt,
         "precompiled" => Normalize::Precompiled(bytes(step, "charsmap")?),
@@ -313,7 +315,7 @@ fn bpe(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {
     };
     Ok(Model::Bpe {
         priority,
-        symbols: named(object, "symbols", &SYMBOLS)?,
+        symbols: read_named(object, "symbols", &SYMBOLS)?,
         whole_piece_first: field(object, "whole_piece_first")?,
         reserved: field(object, "reserved")?,
         scalars: ScalarRules {
@@ -344,7 +346,7 @@ fn decode(object: &Bound<'_, PyAny>) -> PyResult<Decode> {
             Decode::Chain { steps, byte_level: field(object, "byte_level")? }
         }
         "llama.cpp" => Decode::LlamaCpp {
-            family: named(object, "family", &FAMILIES)?,
+            family: read_named(object, "family", &FAMILIES)?,
             strip_space: field(object, "strip_space")?,
             clean_spaces: field(object, "clean_spaces")?,
             escaped_spaces: field(object, "escaped_spaces")?,
@@ -360,7 +362,7 @@ fn decode_step(step: &Bound<'_, PyAny>) -> PyResult<DecodeStep> {
         "wordpiece" => DecodeStep::WordPiece { prefix: field(step, "prefix")?, cleanup: field(step, "cleanup")? },
         "metaspace" => DecodeStep::Metaspace {
             replacement: field(step, "replacement")?,
-            prepend: named(step, "prepend", &SCHEMES)?,
+            prepend: read_named(step, "prepend", &SCHEMES)?,
         },
         "ctc" => DecodeStep::Ctc {
             pad: field(step, "pad")?,

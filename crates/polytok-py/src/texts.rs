@@ -20,15 +20,15 @@ use crate::{arrow, text};
 pub struct PyTexts(pub Texts);
 
 /// The texts of a block, and the number of bytes of the block that were read.
-type Cut = (PyTexts, usize);
+type BlockTexts = (PyTexts, usize);
 
 /// The offset of each line without a text, and the reason.
-type Lacking = Vec<(usize, String)>;
+type MissingTexts = Vec<(usize, String)>;
 
 /// An array of numbers.
-type Numbers<'py> = Bound<'py, PyArray1<i64>>;
+type NumberArray<'py> = Bound<'py, PyArray1<i64>>;
 
-fn numbers<'py>(py: Python<'py>, values: impl Iterator<Item = usize>) -> Numbers<'py> {
+fn numbers<'py>(py: Python<'py>, values: impl Iterator<Item = usize>) -> NumberArray<'py> {
     PyArray1::from_vec(py, values.map(|value| value as i64).collect())
 }
 
@@ -50,7 +50,7 @@ impl PyTexts {
     #[staticmethod]
     fn from_bytes(data: PyBackedBytes) -> PyTexts {
         let span: Range<usize> = 0..data.len();
-        PyTexts(Texts::new(shared(data), vec![span]))
+        PyTexts(Texts::new(to_shared(data), vec![span]))
     }
 
     /// Creates a column from an Arrow array or stream.
@@ -66,24 +66,24 @@ impl PyTexts {
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyBytes>> {
         let row = if index < 0 { index + self.0.len() as isize } else { index };
         let text = usize::try_from(row).ok().and_then(|row| self.0.get(row));
-        text.map(|text| PyBytes::new(py, text)).ok_or_else(|| no_row(index as i64, self.0.len()))
+        text.map(|text| PyBytes::new(py, text)).ok_or_else(|| missing_row_error(index as i64, self.0.len()))
     }
 
     /// The offset in the buffer at which each text begins.
     #[getter]
-    fn starts<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+    fn starts<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
         numbers(py, self.0.spans().iter().map(|span| span.start))
     }
 
     /// The offset in the buffer at which each text ends.
     #[getter]
-    fn ends<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+    fn ends<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
         numbers(py, self.0.spans().iter().map(|span| span.end))
     }
 
     /// The offset in the block at which the record of each text begins.
     #[getter]
-    fn places<'py>(&self, py: Python<'py>) -> Numbers<'py> {
+    fn places<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
         numbers(py, self.0.places().into_iter())
     }
 
@@ -109,9 +109,9 @@ impl PyTexts {
     /// Returns a column with the rows at `rows`, in this order.
     fn take(&self, rows: PyReadonlyArray1<'_, i64>) -> PyResult<PyTexts> {
         let rows: Vec<i64> = rows.as_array().to_vec();
-        let is_there = |row: &i64| (0..self.0.len() as i64).contains(row);
-        if let Some(&row) = rows.iter().find(|row| !is_there(row)) {
-            return Err(no_row(row, self.0.len()));
+        let is_valid_row = |row: &i64| (0..self.0.len() as i64).contains(row);
+        if let Some(&row) = rows.iter().find(|row| !is_valid_row(row)) {
+            return Err(missing_row_error(row, self.0.len()));
         }
         let rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
         Ok(PyTexts(self.0.take(&rows)))
@@ -119,7 +119,7 @@ impl PyTexts {
 
     /// Replaces undecodable bytes, or removes the texts that have undecodable bytes. Returns the new column and the
     /// rows that had undecodable bytes.
-    fn checked<'py>(slf: &Bound<'py, PyTexts>, invalid: &str) -> PyResult<(Bound<'py, PyTexts>, Numbers<'py>)> {
+    fn checked<'py>(slf: &Bound<'py, PyTexts>, invalid: &str) -> PyResult<(Bound<'py, PyTexts>, NumberArray<'py>)> {
         let py = slf.py();
         let texts = &slf.get().0;
         let bad = py.detach(|| texts.undecodable_rows());
@@ -127,7 +127,7 @@ impl PyTexts {
             "replace" | "skip" if bad.is_empty() => slf.clone(),
             "replace" => Bound::new(py, PyTexts(py.detach(|| texts.repaired())))?,
             "skip" => Bound::new(py, PyTexts(py.detach(|| texts.without(&bad))))?,
-            other => return Err(argument(format!("invalid={other:?} is not \"replace\" or \"skip\""))),
+            other => return Err(argument_error(format!("invalid={other:?} is not \"replace\" or \"skip\""))),
         };
         Ok((checked, numbers(py, bad.into_iter())))
     }
@@ -136,24 +136,25 @@ impl PyTexts {
 /// Returns the offset after `texts` texts from an offset on; a separator follows each text.
 #[pyfunction]
 fn end_of_texts(data: &[u8], start: usize, separator: &[u8], texts: usize) -> PyResult<usize> {
-    let rest = data.get(start..).ok_or_else(|| argument(format!("start={start} is beyond the end of the data")))?;
+    let rest =
+        data.get(start..).ok_or_else(|| argument_error(format!("start={start} is beyond the end of the data")))?;
     check_separator(separator)?;
     Ok(start + texts::end_of(rest, separator, texts))
 }
 
 /// Splits a block into lines, without their line feeds.
 #[pyfunction]
-fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> Cut {
-    let data = shared(data);
+fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> BlockTexts {
+    let data = to_shared(data);
     let (texts, used) = py.detach(|| texts::lines(data, is_last));
     (PyTexts(texts), used)
 }
 
 /// Splits a block at a separator.
 #[pyfunction]
-fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last: bool) -> PyResult<Cut> {
+fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last: bool) -> PyResult<BlockTexts> {
     check_separator(separator)?;
-    let data = shared(data);
+    let data = to_shared(data);
     let (texts, used) = py.detach(|| texts::separated(data, separator, is_last));
     Ok((PyTexts(texts), used))
 }
@@ -166,10 +167,10 @@ fn cut_json_lines(
     data: PyBackedBytes,
     path: Vec<String>,
     is_last: bool,
-) -> PyResult<(PyTexts, usize, Lacking)> {
-    if path.len() > MOST_KEYS {
-        return Err(argument(format!(
-            "the path of the field has {} keys; write one with at most {MOST_KEYS}",
+) -> PyResult<(PyTexts, usize, MissingTexts)> {
+    if path.len() > MAX_PATH_KEYS {
+        return Err(argument_error(format!(
+            "the path of the field has {} keys; write one with at most {MAX_PATH_KEYS}",
             path.len()
         )));
     }
@@ -180,24 +181,24 @@ fn cut_json_lines(
 }
 
 /// The maximum number of keys of a path. The limit is needed because the keys are followed by recursion.
-const MOST_KEYS: usize = 64;
+const MAX_PATH_KEYS: usize = 64;
 
 fn check_separator(separator: &[u8]) -> PyResult<()> {
     if separator.is_empty() {
-        return Err(argument("the separator is empty; pass one or more bytes".into()));
+        return Err(argument_error("the separator is empty; pass one or more bytes".into()));
     }
     Ok(())
 }
 
-fn shared(data: PyBackedBytes) -> Shared {
+fn to_shared(data: PyBackedBytes) -> Shared {
     Arc::new(data)
 }
 
-fn argument(message: String) -> PyErr {
+fn argument_error(message: String) -> PyErr {
     to_python(Error::Argument(message))
 }
 
-fn no_row(row: i64, len: usize) -> PyErr {
+fn missing_row_error(row: i64, len: usize) -> PyErr {
     PyIndexError::new_err(format!("row {row} does not exist: the column has {len} texts"))
 }
 

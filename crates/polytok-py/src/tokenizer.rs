@@ -14,22 +14,22 @@ use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::errors::{in_row, to_python};
-use crate::ids::{HELD, Ids};
+use crate::errors::{row_error, to_python};
+use crate::ids::{Ids, MAX_BORROWED_IDS};
 use crate::ints::Ints;
 use crate::texts::PyTexts;
 use crate::{arrow, ids, spec, text};
 
 /// The length in bytes from which on a text is encoded without the GIL. For a shorter text, releasing the GIL costs
 /// more time than it saves.
-const HOLD_GIL: usize = 1024;
+const MAX_BYTES_WITH_GIL: usize = 1024;
 
 /// The maximum length in bytes of an array that is copied. A longer array takes over the memory of Rust, which costs
 /// one more object.
-const COPIED: usize = 1 << 14;
+const MAX_COPIED_BYTES: usize = 1 << 14;
 
 /// The assumed number of bytes of a text per id, from which the memory for the ids is computed.
-const FEW_BYTES_PER_ID: usize = 3;
+const ASSUMED_BYTES_PER_ID: usize = 3;
 
 /// The options of an encoding, resolved for one tokenizer: the special tokens to recognise and the special tokens to
 /// refuse are sets.
@@ -119,13 +119,13 @@ fn token_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Runs a function; releases the GIL if the text is long.
-fn detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
-    if bytes < HOLD_GIL { run() } else { py.detach(run) }
+fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
+    if bytes < MAX_BYTES_WITH_GIL { run() } else { py.detach(run) }
 }
 
 /// Converts values to a numpy array. A short array is a copy; a long array takes over the memory of the values.
 fn column<T: Element>(py: Python<'_>, mut values: Vec<T>) -> Bound<'_, PyArray1<T>> {
-    if size_of_val(values.as_slice()) <= COPIED {
+    if size_of_val(values.as_slice()) <= MAX_COPIED_BYTES {
         return PyArray1::from_slice(py, &values);
     }
     values.shrink_to_fit();
@@ -232,7 +232,7 @@ impl PyTokenizer {
             return Err(to_python(Error::Id(id)));
         }
         let encode = engine_options(options);
-        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(in_row)
+        self.batch(py, &texts.get().0.slices(), &BatchOptions { encode, begin, end, threads }).map_err(row_error)
     }
 
     /// Encodes an Arrow column of texts to an Arrow column of lists of ids.
@@ -261,7 +261,7 @@ impl PyTokenizer {
     fn count<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<usize> {
         let text = text::text(text)?;
         let options = engine_options(options);
-        detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
+        run_detached(py, text.len(), || self.tokenizer.count(&text, options)).map_err(to_python)
     }
 
     /// Lists every token as (id, piece, start, end, byte start, byte end); start and end count characters.
@@ -274,7 +274,7 @@ impl PyTokenizer {
     ) -> PyResult<Vec<TokenRow<'py>>> {
         let text = text::text(text)?;
         let options = engine_options(options);
-        let tokens = detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
+        let tokens = run_detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
         let mut chars = polytok_core::utf8::CharCounter::new(&text);
         let rows = tokens.into_iter().map(|token| {
             let unknown = self.tokenizer.unknown_text(&token);
@@ -290,7 +290,7 @@ impl PyTokenizer {
     fn spans<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<Spans<'py>> {
         let text = text::text(text)?;
         let options = engine_options(options);
-        let spans = detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
+        let spans = run_detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
         let bytes = spans.starts.iter().copied().zip(spans.ends.iter().copied());
         let (starts, ends) = char_spans(&text, bytes);
         Ok((
@@ -313,7 +313,7 @@ impl PyTokenizer {
         let text = text::text(text)?;
         let options = EncodeOptions { add_special: false, ..engine_options(options) };
         let (tokens, firsts) =
-            detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
+            run_detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
         let text_of_token = |(i, token): (usize, &Token)| {
             let unknown = self.tokenizer.unknown_text(token).filter(|_| self.tokenizer.spells_unknown());
             token.special_text().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
@@ -411,8 +411,8 @@ impl PyTokenizer {
     }
 
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let id = ids::one_id(id)?;
-        let bytes = self.tokenizer.token_bytes(id).ok_or_else(|| crate::errors::bad_id(id))?;
+        let id = ids::read_id(id)?;
+        let bytes = self.tokenizer.token_bytes(id).ok_or_else(|| crate::errors::id_error(id))?;
         Ok(PyBytes::new(py, bytes))
     }
 
@@ -462,7 +462,7 @@ impl PyTokenizer {
     /// array.
     fn bytes_of(&self, py: Python<'_>, ids: &[u32], skip_special: bool) -> PyResult<Vec<u8>> {
         let decode = || self.tokenizer.decode(ids, skip_special);
-        if ids.len() <= HELD { decode() } else { py.detach(decode) }.map_err(to_python)
+        if ids.len() <= MAX_BORROWED_IDS { decode() } else { py.detach(decode) }.map_err(to_python)
     }
 
     fn text_of<'py>(
@@ -478,8 +478,8 @@ impl PyTokenizer {
 
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {
         let text = text::text(text)?;
-        let mut ids = Vec::with_capacity(text.len() / FEW_BYTES_PER_ID + 16);
-        detached(py, text.len(), || self.tokenizer.encode(&text, options, &mut ids)).map_err(to_python)?;
+        let mut ids = Vec::with_capacity(text.len() / ASSUMED_BYTES_PER_ID + 16);
+        run_detached(py, text.len(), || self.tokenizer.encode(&text, options, &mut ids)).map_err(to_python)?;
         Ok(ids)
     }
 }
@@ -496,7 +496,7 @@ pub struct PyDecodeStream {
 impl PyDecodeStream {
     /// Decodes an id or several ids, and returns the bytes that are complete now.
     fn push<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let ids = match ids::one_id(ids) {
+        let ids = match ids::read_id(ids) {
             Ok(id) => Ids::Copied(vec![id]),
             Err(_) => ids::ids(ids)?,
         };

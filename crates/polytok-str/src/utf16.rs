@@ -11,7 +11,7 @@ const LANES: usize = 16;
 
 /// Reports whether decoding `bytes` by way of UTF-16 is faster: the processor has AVX2, and at least one byte in eight
 /// is not ASCII. Measured: with one byte in a hundred, as in English, Python's decoder of UTF-8 is as fast.
-pub fn pays(bytes: &[u8]) -> bool {
+pub fn is_worthwhile(bytes: &[u8]) -> bool {
     // Each sum fits into one byte, so that the compiler adds many bytes with one instruction.
     let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
     is_supported() && 8 * bytes.chunks(LANES * 8).map(count).sum::<usize>() >= bytes.len()
@@ -34,7 +34,7 @@ pub fn encode<'u>(bytes: &[u8], units: &'u mut Vec<u16>) -> Option<&'u [u16]> {
         units.resize(room, 0);
     }
     let (at, count) = windows(text, units);
-    let count = one_by_one(text, at, text.len(), units, count);
+    let count = encode_one_by_one(text, at, text.len(), units, count);
     Some(&units[..count])
 }
 
@@ -50,7 +50,7 @@ fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
 
 /// Encodes the characters that begin in a range of bytes, after the first `count` units, and returns the new number of
 /// units.
-fn one_by_one(text: &str, from: usize, to: usize, units: &mut [u16], mut count: usize) -> usize {
+fn encode_one_by_one(text: &str, from: usize, to: usize, units: &mut [u16], mut count: usize) -> usize {
     let mut at = (from..to).find(|&at| text.is_char_boundary(at)).unwrap_or(to);
     while at < to
         && let Some(c) = text[at..].chars().next()
@@ -81,7 +81,7 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn window(text: &str, at: usize, bytes: &[u8; LANES + 2], units: &mut [u16], count: usize) -> usize {
-        let first = wide(&bytes[..LANES]);
+        let first = widen(&bytes[..LANES]);
         let narrow = load(&bytes[..LANES]);
         if _mm_movemask_epi8(narrow) == 0 {
             store_both(&mut units[count..], first);
@@ -94,10 +94,10 @@ mod avx2 {
             _mm_cmplt_epi8(narrow, _mm_setzero_si128()),
         );
         if _mm_movemask_epi8(is_four) != 0 {
-            return one_by_one(text, at, at + LANES, units, count);
+            return encode_one_by_one(text, at, at + LANES, units, count);
         }
         let begins = _mm_movemask_epi8(_mm_cmpgt_epi8(narrow, _mm_set1_epi8(-65))) as usize;
-        let all = characters(first, wide(&bytes[1..]), wide(&bytes[2..]));
+        let all = characters(first, widen(&bytes[1..]), widen(&bytes[2..]));
         let count = write_selected(_mm256_castsi256_si128(all), begins & 0xFF, units, count);
         write_selected(_mm256_extracti128_si256::<1>(all), begins >> 8, units, count)
     }
@@ -138,7 +138,7 @@ mod avx2 {
     /// Widens sixteen bytes to numbers of 16 bits.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn wide(bytes: &[u8]) -> __m256i {
+    fn widen(bytes: &[u8]) -> __m256i {
         _mm256_cvtepu8_epi16(load(bytes))
     }
 
@@ -179,7 +179,7 @@ mod tests {
         let expected: Vec<u16> = text.encode_utf16().collect();
         assert_eq!(encode(text.as_bytes(), units), Some(&expected[..]));
         let mut one = vec![0; text.len() + LANES];
-        assert_eq!(one_by_one(text, 0, text.len(), &mut one, 0), expected.len());
+        assert_eq!(encode_one_by_one(text, 0, text.len(), &mut one, 0), expected.len());
         assert_eq!(one[..expected.len()], expected);
     }
 

@@ -33,9 +33,9 @@ mod avx2 {
     /// The number of characters of a vector.
     const LANES: usize = 8;
     /// The number of vectors that are tested for ASCII together.
-    const ASCII: usize = 4;
+    const ASCII_VECTORS: usize = 4;
     /// The maximum number of bytes that a store writes beyond the text.
-    const SLACK: usize = 16;
+    const STORE_SLACK: usize = 16;
 
     /// The shuffles for four characters. In the index of a shuffle, each character has a lower bit and an upper bit:
     /// bit `i` is set if character `i` has two or more bytes, bit `4 + i` if it has three bytes.
@@ -63,10 +63,10 @@ mod avx2 {
 
     #[target_feature(enable = "avx2")]
     pub(super) fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
-        let mut bytes: Vec<u8> = Vec::with_capacity(length(characters)? + SLACK);
+        let mut bytes: Vec<u8> = Vec::with_capacity(length(characters)? + STORE_SLACK);
         let (mut vectors, rest) = characters.as_chunks::<LANES>();
         while let Some((first, after)) = vectors.split_first() {
-            if let Some((run, after)) = vectors.split_first_chunk::<ASCII>()
+            if let Some((run, after)) = vectors.split_first_chunk::<ASCII_VECTORS>()
                 && push_ascii(&mut bytes, run)
             {
                 vectors = after;
@@ -106,7 +106,7 @@ mod avx2 {
     /// Appends characters if all characters are ASCII, and reports whether all characters are ASCII.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn push_ascii(bytes: &mut Vec<u8>, run: &[[u32; LANES]; ASCII]) -> bool {
+    fn push_ascii(bytes: &mut Vec<u8>, run: &[[u32; LANES]; ASCII_VECTORS]) -> bool {
         let [a, b, c, d] = [load(&run[0]), load(&run[1]), load(&run[2]), load(&run[3])];
         let any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
         if _mm256_testz_si256(any, _mm256_set1_epi32(!0x7F)) == 0 {
@@ -115,11 +115,11 @@ mod avx2 {
         let narrow = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
         // The packing instructions pack the two halves of a vector separately, so a permutation restores the order.
         let narrow = _mm256_permutevar8x32_epi32(narrow, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        let room = &mut bytes.spare_capacity_mut()[..ASCII * LANES];
+        let room = &mut bytes.spare_capacity_mut()[..ASCII_VECTORS * LANES];
         // SAFETY: the room is as long as the vector, and the vector initializes all its bytes.
         unsafe {
             _mm256_storeu_si256(room.as_mut_ptr().cast(), narrow);
-            bytes.set_len(bytes.len() + ASCII * LANES);
+            bytes.set_len(bytes.len() + ASCII_VECTORS * LANES);
         }
         true
     }
@@ -133,7 +133,7 @@ mod avx2 {
             return push_each(bytes, vector);
         }
         let (two, three) = (longer(0x7F), longer(0x7FF));
-        let spread = spread(codes, two, three);
+        let spread = spread_bytes(codes, two, three);
         let (two, three) = (mask(two), mask(three));
         push_half(bytes, _mm256_castsi256_si128(spread), two & 15 | (three & 15) << 4);
         push_half(bytes, _mm256_extracti128_si256::<1>(spread), two >> 4 | three & 0xF0);
@@ -142,7 +142,7 @@ mod avx2 {
     /// Returns the bytes of each character, which start at the lowest byte of the character's lane.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn spread(codes: __m256i, two: __m256i, three: __m256i) -> __m256i {
+    fn spread_bytes(codes: __m256i, two: __m256i, three: __m256i) -> __m256i {
         let all = _mm256_set1_epi32;
         let last = _mm256_or_si256(_mm256_and_si256(codes, all(0x3F)), all(0x80));
         let upper = _mm256_srli_epi32::<6>(codes);
@@ -158,7 +158,7 @@ mod avx2 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn push_half(bytes: &mut Vec<u8>, spread: __m128i, bits: usize) {
-        let room = &mut bytes.spare_capacity_mut()[..SLACK];
+        let room = &mut bytes.spare_capacity_mut()[..STORE_SLACK];
         // SAFETY: a row of the table and the room are as long as the vector; the new length counts only bytes of the
         // characters.
         unsafe {

@@ -20,8 +20,8 @@ use crate::wire::show;
 const MAX_KEYS: u64 = 1 << 13;
 /// The maximum length of a string, as in llama.cpp.
 const MAX_STRING_BYTES: u64 = 1 << 30;
-const STRING: u32 = 8;
-const ARRAY: u32 = 9;
+const STRING_TYPE: u32 = 8;
+const ARRAY_TYPE: u32 = 9;
 
 /// The keys of a file, in order.
 #[derive(Debug)]
@@ -220,10 +220,10 @@ impl<'a> GgufReader<'a> {
 
     fn value(&mut self) -> Result<(u32, u32, u64, Range<usize>)> {
         let kind = self.u32("its type")?;
-        if kind == STRING {
+        if kind == STRING_TYPE {
             return Ok((kind, kind, 1, self.string("its value")?));
         }
-        if kind != ARRAY {
+        if kind != ARRAY_TYPE {
             let start = self.at;
             self.take(self.width(kind)?, "its value")?;
             return Ok((kind, kind, 1, start..self.at));
@@ -236,14 +236,14 @@ impl<'a> GgufReader<'a> {
     }
 
     fn skip_elements(&mut self, element: u32, count: u64) -> Result<()> {
-        let width = if element == STRING { 8 } else { self.width(element)? };
+        let width = if element == STRING_TYPE { 8 } else { self.width(element)? };
         let (at, left) = (self.at, self.data.len() - self.at);
         let bytes = count.checked_mul(width).filter(|&bytes| bytes <= left as u64).ok_or_else(|| {
             Error::Format(format!(
                 "byte {at}: {count} elements take more than the {left} bytes that the file still has"
             ))
         })?;
-        if element != STRING {
+        if element != STRING_TYPE {
             self.take(bytes, "its elements")?;
             return Ok(());
         }
@@ -260,7 +260,9 @@ impl<'a> GgufReader<'a> {
             2 | 3 => Ok(2),
             4..=6 => Ok(4),
             10..=12 => Ok(8),
-            ARRAY => Err(Error::Format(format!("byte {}: an array of arrays, which llama.cpp does not read", self.at))),
+            ARRAY_TYPE => {
+                Err(Error::Format(format!("byte {}: an array of arrays, which llama.cpp does not read", self.at)))
+            }
             _ => Err(Error::Format(format!("byte {}: type {kind} does not exist", self.at))),
         }
     }

@@ -5,7 +5,7 @@
 //! llama2.c's code fixes the first tokens: 0 is unknown, 1 and 2 are BOS and EOS, 3 to 258 are the bytes. Cost: one
 //! pass.
 
-use super::{no_rows, push_row, rows, show};
+use super::{empty_columns, push_row, rows, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -13,7 +13,7 @@ use crate::spec::{Kind, VocabColumns};
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
     let (longest, mut left) =
         split_u32(data).ok_or_else(|| Error::Format("the file is shorter than its header of 4 bytes".into()))?;
-    let mut columns = no_rows();
+    let mut columns = empty_columns();
     let mut true_longest = 0;
     while !left.is_empty() {
         let id = columns.ids.len();
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn files_are_written_back() {
-        let mut columns = no_rows();
+        let mut columns = empty_columns();
         for (id, text) in [&b"<unk>"[..], b"\n<s>\n", b"\n</s>\n", b"<0x00>", b"<0x02>", b"a"].iter().enumerate() {
             push_row(&mut columns, text, id as u32, -(id as f32), Kind::Normal).unwrap();
         }

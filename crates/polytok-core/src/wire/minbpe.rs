@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{decimal, lines, no_rows, push_row, show};
+use super::{decimal, empty_columns, lines, push_row, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -23,7 +23,7 @@ pub struct Merges {
 /// Reads the lines of merges. The first line of `data` is line `first_line` of the file. The texts of all tokens can
 /// have `max_bytes` bytes in total.
 pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
-    let mut columns = no_rows();
+    let mut columns = empty_columns();
     for byte in 0..=255u8 {
         push_row(&mut columns, &[byte], u32::from(byte), 0.0, Kind::Normal)?;
     }
@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn texts_that_double_reach_the_limit() {
-        let doubling: String =
+        let doubling_merges: String =
             (0..60).map(|t| if t == 0 { "97 97\n".into() } else { format!("{0} {0}\n", 255 + t) }).collect();
-        let error = read_merges(doubling.as_bytes(), 4, 100_000).unwrap_err().to_string();
+        let error = read_merges(doubling_merges.as_bytes(), 4, 100_000).unwrap_err().to_string();
         assert!(error.contains("longer than 100000 bytes"), "{error}");
     }
 }

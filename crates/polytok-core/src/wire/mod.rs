@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
 /// Returns columns without rows; `offsets` has only the leading 0.
-fn no_rows() -> VocabColumns {
+fn empty_columns() -> VocabColumns {
     VocabColumns { offsets: vec![0], ..VocabColumns::default() }
 }
 
@@ -90,16 +90,16 @@ fn decimal(digits: &[u8]) -> Option<u32> {
 
 /// Formats bytes of a file for an error message: quotes, escapes and truncates the bytes.
 fn show(bytes: &[u8]) -> String {
-    const SHOWN: usize = 40;
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
-    let more = if bytes.len() > SHOWN { "…" } else { "" };
-    format!("{head:?}{more}")
+    const MAX_SHOWN_BYTES: usize = 40;
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_SHOWN_BYTES)]);
+    let ellipsis = if bytes.len() > MAX_SHOWN_BYTES { "…" } else { "" };
+    format!("{head:?}{ellipsis}")
 }
 
 /// Returns the columns of some pieces, for tests.
 #[cfg(test)]
 fn columns(pieces: &[(&[u8], f32, Kind)]) -> VocabColumns {
-    let mut columns = no_rows();
+    let mut columns = empty_columns();
     for (id, &(text, score, kind)) in pieces.iter().enumerate() {
         push_row(&mut columns, text, id as u32, score, kind).unwrap();
     }

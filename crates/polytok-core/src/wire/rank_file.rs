@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 
 use super::texts::find_repeated_text;
-use super::{base64, decimal, lines, no_rows, push_row, rows, show, text};
+use super::{base64, decimal, empty_columns, lines, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -21,7 +21,7 @@ const EMPTY: &[u8] = b"=";
 
 /// Reads all lines, in file order.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
-    let mut columns = no_rows();
+    let mut columns = empty_columns();
     let mut line_of_row = Vec::new();
     let mut bytes = Vec::new();
     for (number, line) in lines(data) {

@@ -9,13 +9,13 @@
 use std::collections::HashMap;
 
 use super::texts::find_repeated_text;
-use super::{decimal, lines, no_rows, push_row, show, text};
+use super::{decimal, empty_columns, lines, push_row, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
 /// Reads all lines, in file order.
 pub fn read(data: &[u8]) -> Result<VocabColumns> {
-    let mut columns = no_rows();
+    let mut columns = empty_columns();
     let mut line_of_id = HashMap::new();
     for (number, line) in lines(data) {
         let wrong = |what: String| Error::Format(format!("line {number}: {what}: {}", show(line)));

@@ -9,7 +9,7 @@
 //! fields}. Cost: one pass over the file.
 
 use super::protobuf::{FieldValue, MessageFields, push_varint, split_varint, varint_len};
-use super::{no_rows, push_row, rows};
+use super::{empty_columns, push_row, rows};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -28,13 +28,13 @@ pub struct ModelPieces<'a> {
 }
 
 /// The field number of the normalizer in a model, and of the character map in a normalizer.
-const NORMALIZER: u32 = 3;
-const CHARSMAP: u32 = 2;
+const NORMALIZER_FIELD: u32 = 3;
+const CHARSMAP_FIELD: u32 = 2;
 
 /// A flag: the score was not written.
-const NO_SCORE: u8 = 1;
+const WITHOUT_SCORE: u8 = 1;
 /// A flag: the type was written although it is NORMAL.
-const TYPE_WRITTEN: u8 = 2;
+const WITH_NORMAL_TYPE: u8 = 2;
 
 /// Checks that the bytes have the structure of a `.model`: the bytes are protobuf fields up to the end, and the first
 /// field with number 1 is a piece.
@@ -43,7 +43,7 @@ pub fn probe(data: &[u8]) -> Result<()> {
     for field in MessageFields::new(data) {
         let field = field?;
         if let (1, FieldValue::Bytes(message), false) = (field.number, field.value, has_piece) {
-            read_piece(message, &mut no_rows())?;
+            read_piece(message, &mut empty_columns())?;
             has_piece = true;
         }
     }
@@ -57,7 +57,7 @@ pub fn probe(data: &[u8]) -> Result<()> {
 
 /// Reads a `.model` and separates the pieces from its other fields.
 pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
-    let mut pieces = ModelPieces { columns: no_rows(), details: Vec::new(), rest: Vec::new(), charsmap: None };
+    let mut pieces = ModelPieces { columns: empty_columns(), details: Vec::new(), rest: Vec::new(), charsmap: None };
     let (mut last_detail, mut has_normalizer) = (0, false);
     for field in MessageFields::new(data) {
         let field = field?;
@@ -74,7 +74,7 @@ pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
                     last_detail = row;
                 }
             }
-            (NORMALIZER, FieldValue::Bytes(message)) if !has_normalizer => {
+            (NORMALIZER_FIELD, FieldValue::Bytes(message)) if !has_normalizer => {
                 has_normalizer = true;
                 pieces.charsmap = push_without_charsmap(&mut pieces.rest, message);
                 if pieces.charsmap.is_none() {
@@ -94,14 +94,14 @@ fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'
     let mut charsmap_field = None;
     for field in MessageFields::new(message) {
         let field = field.ok()?;
-        if let (CHARSMAP, FieldValue::Bytes(charsmap)) = (field.number, &field.value)
+        if let (CHARSMAP_FIELD, FieldValue::Bytes(charsmap)) = (field.number, &field.value)
             && charsmap_field.replace((field, *charsmap)).is_some()
         {
             return None;
         }
     }
     let (field, charsmap) = charsmap_field.filter(|(_, charsmap)| !charsmap.is_empty())?;
-    rest.push((NORMALIZER << 3 | 2) as u8);
+    rest.push((NORMALIZER_FIELD << 3 | 2) as u8);
     push_varint(rest, (message.len() - field.raw.len()) as u64);
     rest.extend_from_slice(&message[..field.at]);
     rest.extend_from_slice(&message[field.at + field.raw.len()..]);
@@ -121,7 +121,7 @@ fn read_common_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
     };
     let (kind, flags) = match remaining_bytes {
         [] => (Kind::Normal, 0),
-        [0x18, 1] => (Kind::Normal, TYPE_WRITTEN),
+        [0x18, 1] => (Kind::Normal, WITH_NORMAL_TYPE),
         [0x18, number @ 2..=6] => (Kind::try_from(*number).ok()?, 0),
         _ => return None,
     };
@@ -154,8 +154,8 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         return Err(Error::Format("a piece must not be empty".into()));
     }
     push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;
-    let no_score = if score.is_none() { NO_SCORE } else { 0 };
-    let type_written = if kind == Some(Kind::Normal) { TYPE_WRITTEN } else { 0 };
+    let no_score = if score.is_none() { WITHOUT_SCORE } else { 0 };
+    let type_written = if kind == Some(Kind::Normal) { WITH_NORMAL_TYPE } else { 0 };
     Ok((no_score | type_written, unknown))
 }
 
@@ -178,8 +178,8 @@ pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn write_piece(out: &mut Vec<u8>, text: &[u8], score: f32, kind: Kind, flags: u8, unknown: &[u8]) {
-    let has_score = flags & NO_SCORE == 0 || score.to_bits() != 0;
-    let has_type = flags & TYPE_WRITTEN != 0 || kind != Kind::Normal;
+    let has_score = flags & WITHOUT_SCORE == 0 || score.to_bits() != 0;
+    let has_type = flags & WITH_NORMAL_TYPE != 0 || kind != Kind::Normal;
     let fixed = 1 + varint_len(text.len() as u64) + 5 * usize::from(has_score) + 2 * usize::from(has_type);
     out.push(0x0A);
     push_varint(out, (fixed + text.len() + unknown.len()) as u64);

@@ -16,7 +16,7 @@ use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 use super::texts::find_repeated_text;
-use super::{base64, no_rows, push_row, rows, show, text};
+use super::{base64, empty_columns, push_row, rows, show, text};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 
@@ -60,7 +60,7 @@ pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
         vocab,
         live,
         first_id,
-        entries: TekkenEntries { columns: no_rows(), odd_texts: Vec::new(), unused: None },
+        entries: TekkenEntries { columns: empty_columns(), odd_texts: Vec::new(), unused: None },
     };
     let mut json = serde_json::Deserializer::from_slice(vocab);
     let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(message(&error)))?;
@@ -134,8 +134,8 @@ struct TekkenDocument<'a>(&'a RawValue);
 
 impl<'de> Deserialize<'de> for TekkenDocument<'de> {
     fn deserialize<D: Deserializer<'de>>(json: D) -> std::result::Result<Self, D::Error> {
-        struct Keys;
-        impl<'de> Visitor<'de> for Keys {
+        struct TopLevelKeys;
+        impl<'de> Visitor<'de> for TopLevelKeys {
             type Value = TekkenDocument<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,7 +154,7 @@ impl<'de> Deserialize<'de> for TekkenDocument<'de> {
                 vocab.map(TekkenDocument).ok_or_else(|| A::Error::missing_field("vocab"))
             }
         }
-        json.deserialize_map(Keys)
+        json.deserialize_map(TopLevelKeys)
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
         format!("[{}]", bytes.chain(more.iter().cloned()).collect::<Vec<_>>().join(","))
     }
 
-    fn compact(ascii: bool) -> Layout {
+    fn compact_layout(ascii: bool) -> Layout {
         Layout {
             rank: "{\"rank\":".into(),
             bytes: ",\"token_bytes\":".into(),
@@ -307,9 +307,9 @@ mod tests {
         assert_eq!((read.columns.ids[0], read.columns.ids[258]), (1000, 1258));
         assert_eq!(read.odd_texts, [(257, None), (258, Some("\u{FFFD}".into()))]);
         assert_eq!(read.unused, None);
-        let again = write(&read.columns, &read.odd_texts, &compact(false));
+        let again = write(&read.columns, &read.odd_texts, &compact_layout(false));
         assert_eq!(again, &data.as_bytes()[1..data.len() - 1]);
-        let ascii = String::from_utf8(write(&read.columns, &read.odd_texts, &compact(true))).unwrap();
+        let ascii = String::from_utf8(write(&read.columns, &read.odd_texts, &compact_layout(true))).unwrap();
         assert!(ascii.contains(r#""\u00e9\ud83d\ude00\n""#) && ascii.contains(r#""\u007f""#), "{ascii}");
     }
 

@@ -60,13 +60,13 @@ pub(super) fn find_repeated_text(columns: &VocabColumns) -> Option<(usize, usize
 
 #[cfg(test)]
 mod tests {
-    use super::super::{no_rows, push_row};
+    use super::super::{empty_columns, push_row};
     use super::*;
     use crate::spec::Kind;
 
     #[test]
     fn first_repeated_text_is_found() {
-        let mut columns = no_rows();
+        let mut columns = empty_columns();
         assert_eq!(find_repeated_text(&columns), None);
         for number in 0..1000u32 {
             push_row(&mut columns, number.to_string().as_bytes(), number, 0.0, Kind::Normal).unwrap();

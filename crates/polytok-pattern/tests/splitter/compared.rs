@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use polytok_pattern::{Cursor, Splitter};
 
-use crate::patterns::{ODD, PUBLISHED};
+use crate::patterns::{ODD_PATTERNS, PUBLISHED_PATTERNS};
 
 /// A pattern that is compiled by polytok, and the pattern that is compiled by the reference.
 pub(crate) struct ComparedPattern {
@@ -37,12 +37,12 @@ impl ComparedPattern {
 
 /// The published patterns, followed by the odd patterns.
 pub(crate) static COMPARED_PATTERNS: LazyLock<Vec<ComparedPattern>> = LazyLock::new(|| {
-    let odd = ODD.iter().map(|pattern| (*pattern, *pattern));
-    PUBLISHED.into_iter().chain(odd).map(|(name, pattern)| ComparedPattern::new(name, pattern)).collect()
+    let odd = ODD_PATTERNS.iter().map(|pattern| (*pattern, *pattern));
+    PUBLISHED_PATTERNS.into_iter().chain(odd).map(|(name, pattern)| ComparedPattern::new(name, pattern)).collect()
 });
 
 pub(crate) fn published_patterns() -> &'static [ComparedPattern] {
-    &COMPARED_PATTERNS[..PUBLISHED.len()]
+    &COMPARED_PATTERNS[..PUBLISHED_PATTERNS.len()]
 }
 
 /// Returns the pieces that `Splitter::split` finds.

@@ -50,16 +50,17 @@ fn a_distant_match_is_found() {
 /// A search that reaches the limit of steps finds the same matches as a search without a limit.
 #[test]
 fn attempts_find_what_a_search_finds() {
-    let far = "-".repeat(600_000);
+    let dashes = "-".repeat(600_000);
     for pattern in
         [r"(?<=a)b|\Gc|(\w)\1", r"\G(?:a|(?<=a))b?|(?<!b)c", r"(?<!-)(?=[abc])|(a)\1?", r"(?<=b)\b|c(?!c)|\Ka"]
     {
         let splitter = Splitter::compile(pattern).unwrap();
         let regex = fancy_regex::RegexBuilder::new(pattern).backtrack_limit(usize::MAX).build().unwrap();
         for near in ["", "a", "ab", "abcc", "c-a", "aab", "cé"] {
-            let text = format!("{near}{far}{near}{far}{near}");
-            let wanted: Vec<_> = regex.find_iter(&text).map(|m| m.unwrap()).map(|m| (m.start(), m.end())).collect();
-            assert_eq!(pieces(&splitter, &text), wanted, "{pattern} near {near:?}");
+            let text = format!("{near}{dashes}{near}{dashes}{near}");
+            let expected_pieces: Vec<_> =
+                regex.find_iter(&text).map(|m| m.unwrap()).map(|m| (m.start(), m.end())).collect();
+            assert_eq!(pieces(&splitter, &text), expected_pieces, "{pattern} near {near:?}");
         }
     }
 }
@@ -69,10 +70,10 @@ fn attempts_find_what_a_search_finds() {
 #[test]
 fn a_search_with_too_many_hard_offsets_is_an_error() {
     let splitter = Splitter::compile(r"(?=(?:a(?!b))+c)x|(?<!a)y").unwrap();
-    let hard = |count: usize| format!("{}-", "a".repeat(2000)).repeat(count) + &"-".repeat(600_000) + "y";
+    let hard_text = |count: usize| format!("{}-", "a".repeat(2000)).repeat(count) + &"-".repeat(600_000) + "y";
     let few = "a".repeat(540) + &"-".repeat(1_200_000) + "y";
     assert_eq!(pieces(&splitter, &few), [(few.len() - 1, few.len())]);
-    let error = splitter.split(&hard(100), |_, _| ()).err();
+    let error = splitter.split(&hard_text(100), |_, _| ()).err();
     assert!(matches!(&error, Some(Error::Search(text)) if text.contains("too many steps")), "{error:?}");
 }
 

@@ -4,7 +4,7 @@ use polytok_pattern::{Error, Splitter};
 use proptest::prelude::*;
 
 use crate::compared::{ComparedPattern, pieces, pieces_in_bulk};
-use crate::texts::{config, text};
+use crate::texts::{property_config, text};
 
 /// Generates a character or a class; most of the classes overlap.
 fn atom() -> impl Strategy<Value = String> {
@@ -44,8 +44,8 @@ fn item() -> impl Strategy<Value = String> {
             let all: Vec<String> = all.iter().map(|sequence| sequence.concat()).collect();
             format!("(?{}:{}){}", if fold { "i" } else { "" }, all.join("|"), if optional { "?" } else { "" })
         });
-    let look = (atom(), prop::sample::select(vec!["=", "!"])).prop_map(|(atom, sign)| format!("(?{sign}{atom})"));
-    prop_oneof![8 => run(), 2 => group, 1 => look, 1 => Just("$".to_string())]
+    let look_ahead = (atom(), prop::sample::select(vec!["=", "!"])).prop_map(|(atom, sign)| format!("(?{sign}{atom})"));
+    prop_oneof![8 => run(), 2 => group, 1 => look_ahead, 1 => Just("$".to_string())]
 }
 
 /// Generates a pattern, and an equivalent pattern for the reference.
@@ -70,7 +70,7 @@ fn separated(items: &[String]) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(3000))]
+    #![proptest_config(property_config(3000))]
 
     #[test]
     fn generated_patterns(

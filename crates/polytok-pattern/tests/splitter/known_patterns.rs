@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use crate::compared::{COMPARED_PATTERNS, ComparedPattern, pieces_in_bulk, published_patterns};
-use crate::texts::{ALPHABET, config, long_runs, long_text, text};
+use crate::texts::{ALPHABET, long_runs, long_text, property_config, text};
 
 #[test]
 fn published_and_odd_patterns_are_scanners() {
@@ -15,7 +15,7 @@ fn published_and_odd_patterns_are_scanners() {
 }
 
 proptest! {
-    #![proptest_config(config(1500))]
+    #![proptest_config(property_config(1500))]
 
     #[test]
     fn mixed_text(text in text(ALPHABET, 24)) {
@@ -31,13 +31,13 @@ proptest! {
     }
 
     #[test]
-    fn few_letters(text in text("aabbcdx 1'sS.\n", 16)) {
+    fn texts_of_few_letters(text in text("aabbcdx 1'sS.\n", 16)) {
         COMPARED_PATTERNS.iter().for_each(|compared| compared.check(&text));
     }
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(property_config(150))]
 
     #[test]
     fn texts_of_long_runs(text in long_runs()) {
@@ -175,7 +175,7 @@ fn worst_cases_are_linear() {
 }
 
 #[test]
-fn corpus() {
+fn corpus_excerpts() {
     let data = std::env::var_os("POLYTOK_DATA")
         .map(PathBuf::from)
         .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")));

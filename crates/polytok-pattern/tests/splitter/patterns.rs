@@ -14,7 +14,7 @@ const O200K: &str = concat!(
 const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const QWEN: &str =
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const TWO_DIGITS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const TWO_DIGIT_NUMBERS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const KIMI: &str = concat!(
     r"[\p{Han}]+|",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
@@ -26,7 +26,7 @@ const KIMI: &str = concat!(
 const BERT: &str = r"[^\s[!-/\x{4E00}-\x{9FFF}]]+|[[!-/\x{4E00}-\x{9FFF}]&&\S]";
 
 /// Patterns that are published with vocabularies.
-pub(crate) const PUBLISHED: [(&str, &str); 11] = [
+pub(crate) const PUBLISHED_PATTERNS: [(&str, &str); 11] = [
     ("gpt2, old", GPT2_OLD),
     ("minbpe gpt2", MINBPE_GPT2),
     ("minbpe gpt4", MINBPE_GPT4),
@@ -35,13 +35,13 @@ pub(crate) const PUBLISHED: [(&str, &str); 11] = [
     ("o200k", O200K),
     ("llama 3", LLAMA3),
     ("qwen", QWEN),
-    ("two digits", TWO_DIGITS),
+    ("two digits", TWO_DIGIT_NUMBERS),
     ("kimi", KIMI),
     ("bert", BERT),
 ];
 
 /// Patterns whose matches leave gaps, fail after a long run, or are shorter than the longest possible match.
-pub(crate) const ODD: [&str; 14] = [
+pub(crate) const ODD_PATTERNS: [&str; 14] = [
     r"\s*[\r\n]|x",
     r"\p{L}+\d",
     r"\p{L}++\d|\p{L}{3}",

@@ -59,6 +59,6 @@ pub(crate) fn long_runs() -> impl Strategy<Value = String> {
 
 /// Returns the settings of a property test. Failed cases are not saved to a file; write a separate test for each
 /// failure.
-pub(crate) fn config(cases: u32) -> ProptestConfig {
+pub(crate) fn property_config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }

@@ -67,8 +67,9 @@ impl PyArrowStream {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Capsule<'py>> {
         drop(requested_schema);
-        let running = Running { data_type: self.data_type.clone(), rest: self.chunks.clone().into_iter(), error: None };
-        PyCapsule::new_with_value(py, running.stream(), c"arrow_array_stream")
+        let stream_state =
+            StreamState { data_type: self.data_type.clone(), rest: self.chunks.clone().into_iter(), error: None };
+        PyCapsule::new_with_value(py, stream_state.stream(), c"arrow_array_stream")
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Capsule<'py>> {
@@ -87,16 +88,16 @@ fn schema_capsule<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Capsul
 
 /// The state of a stream that is being read. The crate arrow-array cannot export this stream, because a stream
 /// of the crate has only tables.
-struct Running {
+struct StreamState {
     data_type: DataType,
     rest: std::vec::IntoIter<ArrayData>,
     error: Option<CString>,
 }
 
-impl Running {
+impl StreamState {
     fn stream(self) -> FFI_ArrowArrayStream {
         let own = Box::into_raw(Box::new(self)).cast::<c_void>();
-        // SAFETY: the private data is a `Running`, as the functions expect; `release` frees it.
+        // SAFETY: the private data is a `StreamState`, as the functions expect; `release` frees it.
         unsafe {
             FFI_ArrowArrayStream::new_unchecked(
                 Some(get_schema),
@@ -113,24 +114,24 @@ impl Running {
 ///
 /// # Safety
 ///
-/// The stream must be from `Running::stream` and must not be released; two threads must not read the stream at the same
-/// time.
-unsafe fn running<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut Running {
-    // SAFETY: the caller guarantees that the stream is from `Running::stream` and not released.
-    unsafe { &mut *(*stream).private_data().cast::<Running>() }
+/// The stream must be from `StreamState::stream` and must not be released; two threads must not read the stream at the
+/// same time.
+unsafe fn stream_state<'a>(stream: *mut FFI_ArrowArrayStream) -> &'a mut StreamState {
+    // SAFETY: the caller guarantees that the stream is from `StreamState::stream` and not released.
+    unsafe { &mut *(*stream).private_data().cast::<StreamState>() }
 }
 
 unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
     // SAFETY: the reader passes its stream, and memory for a schema.
-    let running = unsafe { running(stream) };
-    match FFI_ArrowSchema::try_from(&running.data_type) {
+    let stream_state = unsafe { stream_state(stream) };
+    match FFI_ArrowSchema::try_from(&stream_state.data_type) {
         Ok(schema) => {
             // SAFETY: as above.
             unsafe { out.write(schema) };
             0
         }
         Err(error) => {
-            running.error = CString::new(error.to_string()).ok();
+            stream_state.error = CString::new(error.to_string()).ok();
             INVALID
         }
     }
@@ -141,7 +142,7 @@ const INVALID: c_int = 22;
 
 unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowArray) -> c_int {
     // SAFETY: the reader passes its stream, and memory for an array.
-    let next = unsafe { running(stream) }.rest.next();
+    let next = unsafe { stream_state(stream) }.rest.next();
     let array = next.map_or_else(FFI_ArrowArray::empty, |data| FFI_ArrowArray::new(&data));
     // SAFETY: as above.
     unsafe { out.write(array) };
@@ -150,13 +151,13 @@ unsafe extern "C" fn get_next(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_A
 
 unsafe extern "C" fn get_last_error(stream: *mut FFI_ArrowArrayStream) -> *const c_char {
     // SAFETY: the reader passes its stream.
-    unsafe { running(stream) }.error.as_deref().map_or(std::ptr::null(), CStr::as_ptr)
+    unsafe { stream_state(stream) }.error.as_deref().map_or(std::ptr::null(), CStr::as_ptr)
 }
 
 unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
     // SAFETY: the reader releases its stream once; the private data is a Box.
     unsafe {
-        drop(Box::from_raw((*stream).private_data().cast::<Running>()));
+        drop(Box::from_raw((*stream).private_data().cast::<StreamState>()));
         (*stream).set_release(None);
     }
 }

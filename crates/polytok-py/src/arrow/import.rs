@@ -15,7 +15,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use super::texts::texts_of;
+use super::texts::read_texts;
 use crate::errors::to_python;
 
 /// A column of texts in chunks of one type.
@@ -48,31 +48,31 @@ pub fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Chunks> {
             object.get_type().name()?
         )));
     };
-    let chunks = object.py().detach(|| arrays.iter().map(texts_of).collect::<Result<_, _>>());
+    let chunks = object.py().detach(|| arrays.iter().map(read_texts).collect::<Result<_, _>>());
     Ok(Chunks { chunks: chunks.map_err(broken)?, data_type, is_stream })
 }
 
 /// Reads the array of an object, which `__arrow_c_array__` returns as two capsules.
 fn array(object: &Bound<'_, PyAny>) -> PyResult<(DataType, ArrayData)> {
-    let given = object.call_method0("__arrow_c_array__")?;
-    let wrong = || not_capsules(object, "__arrow_c_array__", "a tuple of two capsules, arrow_schema and arrow_array");
-    let pair = given.cast::<PyTuple>().map_err(|_| wrong())?;
+    let given_capsules = object.call_method0("__arrow_c_array__")?;
+    let wrong = || capsule_error(object, "__arrow_c_array__", "a tuple of two capsules, arrow_schema and arrow_array");
+    let pair = given_capsules.cast::<PyTuple>().map_err(|_| wrong())?;
     let [schema, array] = &pair.iter().collect::<Vec<_>>()[..] else { return Err(wrong()) };
-    let schema = pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
-    let array = pointer(array, c"arrow_array").ok_or_else(wrong)?;
+    let schema = capsule_pointer(schema, c"arrow_schema").ok_or_else(wrong)?;
+    let array = capsule_pointer(array, c"arrow_array").ok_or_else(wrong)?;
     // SAFETY: by Arrow's capsule interface, capsules with these names have a schema and an array. `from_raw` marks the
     // structs as released.
     let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema), FFI_ArrowArray::from_raw(array)) };
     let data_type = text_type(&schema)?;
-    Ok((data_type.clone(), checked(array, data_type)?))
+    Ok((data_type.clone(), import_checked(array, data_type)?))
 }
 
 /// Reads all arrays of the stream of an object, which `__arrow_c_stream__` returns as a capsule. Releases the GIL,
 /// because another thread of the stream can need the GIL.
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
-    let given = object.call_method0("__arrow_c_stream__")?;
-    let wrong = || not_capsules(object, "__arrow_c_stream__", "the capsule arrow_array_stream");
-    let pointer = pointer(&given, c"arrow_array_stream").ok_or_else(wrong)?;
+    let given_capsules = object.call_method0("__arrow_c_stream__")?;
+    let wrong = || capsule_error(object, "__arrow_c_stream__", "the capsule arrow_array_stream");
+    let pointer = capsule_pointer(&given_capsules, c"arrow_array_stream").ok_or_else(wrong)?;
     // SAFETY: by Arrow's capsule interface, a capsule with this name has a stream.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer) };
     object.py().detach(|| {
@@ -92,7 +92,7 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayData>)> {
             if array.is_released() {
                 return Ok((data_type, arrays));
             }
-            arrays.push(checked(array, data_type.clone())?);
+            arrays.push(import_checked(array, data_type.clone())?);
         }
     })
 }
@@ -103,7 +103,7 @@ fn call(
     function: impl FnOnce(&mut FFI_ArrowArrayStream) -> Option<i32>,
 ) -> PyResult<()> {
     if stream.release().is_none() {
-        return Err(used_up());
+        return Err(used_up_error());
     }
     match function(stream) {
         Some(0) => Ok(()),
@@ -126,13 +126,13 @@ fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
 /// Returns the type of a schema, which must be a type of texts.
 fn text_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
     if schema.release().is_none() {
-        return Err(used_up());
+        return Err(used_up_error());
     }
     let data_type = DataType::try_from(schema).map_err(|error| broken(error.to_string()))?;
-    let holds_texts = |data_type: &DataType| data_type.is_string() || data_type.is_binary() || data_type.is_null();
+    let has_texts = |data_type: &DataType| data_type.is_string() || data_type.is_binary() || data_type.is_null();
     let is_texts = match &data_type {
-        DataType::Dictionary(keys, values) => keys.is_integer() && holds_texts(values),
-        other => holds_texts(other),
+        DataType::Dictionary(keys, values) => keys.is_integer() && has_texts(values),
+        other => has_texts(other),
     };
     match is_texts {
         true => Ok(data_type),
@@ -146,11 +146,12 @@ fn text_type(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
 }
 
 /// Imports an array after checking its lengths. The offsets of its texts are checked when the texts are read.
-fn checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
+fn import_checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
     if array.is_released() {
-        return Err(used_up());
+        return Err(used_up_error());
     }
-    if [array.len(), array.offset(), array.len().wrapping_add(array.offset())].iter().any(|&length| length > MOST) {
+    if [array.len(), array.offset(), array.len().wrapping_add(array.offset())].iter().any(|&length| length > MAX_LENGTH)
+    {
         return Err(broken(format!(
             "an array of length {} at offset {} is impossible",
             array.len() as i64,
@@ -159,26 +160,31 @@ fn checked(array: FFI_ArrowArray, data_type: DataType) -> PyResult<ArrayData> {
     }
     // SAFETY: the struct is of this type, is not released, and has no other owner.
     let data = unsafe { from_ffi_and_data_type(array, data_type) }.map_err(|error| broken(error.to_string()))?;
-    match data.buffers().iter().chain(data.child_data().iter().flat_map(ArrayData::buffers)).any(|b| b.len() > MOST) {
+    match data
+        .buffers()
+        .iter()
+        .chain(data.child_data().iter().flat_map(ArrayData::buffers))
+        .any(|b| b.len() > MAX_LENGTH)
+    {
         true => Err(broken("a buffer has a negative length".into())),
         false => Ok(data),
     }
 }
 
 /// The maximum length of a buffer in bytes, and the maximum length and offset of an array.
-const MOST: usize = isize::MAX as usize / 16;
+const MAX_LENGTH: usize = isize::MAX as usize / 16;
 
 /// Returns a pointer to the struct in a capsule; None if the object is not a capsule with this name.
-fn pointer<T>(object: &Bound<'_, PyAny>, name: &CStr) -> Option<*mut T> {
+fn capsule_pointer<T>(object: &Bound<'_, PyAny>, name: &CStr) -> Option<*mut T> {
     Some(object.cast::<PyCapsule>().ok()?.pointer_checked(Some(name)).ok()?.as_ptr().cast())
 }
 
-fn not_capsules(object: &Bound<'_, PyAny>, method: &str, expected: &str) -> PyErr {
+fn capsule_error(object: &Bound<'_, PyAny>, method: &str, expected: &str) -> PyErr {
     let class = object.get_type().name().map_or_else(|_| "the object".into(), |name| name.to_string());
     broken(format!("{method} of {class} did not return {expected}"))
 }
 
-fn used_up() -> PyErr {
+fn used_up_error() -> PyErr {
     broken("the capsule is released, because each capsule can be read once; pass the column again".into())
 }
 

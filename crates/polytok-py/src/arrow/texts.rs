@@ -11,21 +11,21 @@ use arrow_schema::DataType;
 use polytok_core::texts::Texts;
 
 /// A buffer that a column of texts keeps.
-struct Held(Buffer);
+struct HeldBuffer(Buffer);
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for HeldBuffer {
     fn as_ref(&self) -> &[u8] {
         self.0.as_slice()
     }
 }
 
 /// Reads the texts of an array.
-pub fn texts_of(data: &ArrayData) -> Result<Texts, String> {
+pub fn read_texts(data: &ArrayData) -> Result<Texts, String> {
     let texts = match data.data_type() {
-        DataType::Utf8 | DataType::Binary => by_offsets::<i32>(data)?,
-        DataType::LargeUtf8 | DataType::LargeBinary => by_offsets::<i64>(data)?,
-        DataType::Utf8View | DataType::BinaryView => by_views(data)?,
-        DataType::Dictionary(keys, _) => return by_keys(data, keys),
+        DataType::Utf8 | DataType::Binary => read_offset_texts::<i32>(data)?,
+        DataType::LargeUtf8 | DataType::LargeBinary => read_offset_texts::<i64>(data)?,
+        DataType::Utf8View | DataType::BinaryView => read_view_texts(data)?,
+        DataType::Dictionary(keys, _) => return read_dictionary_texts(data, keys),
         DataType::Null => {
             return Ok(Texts::new(Arc::new([]), vec![0..0; data.len()]).with_nulls((0..data.len()).collect()));
         }
@@ -35,10 +35,10 @@ pub fn texts_of(data: &ArrayData) -> Result<Texts, String> {
     Ok(texts.with_nulls(nulls))
 }
 
-fn by_offsets<T: ArrowNativeType>(data: &ArrayData) -> Result<Texts, String> {
+fn read_offset_texts<T: ArrowNativeType>(data: &ArrayData) -> Result<Texts, String> {
     let values = data.buffers()[1].clone();
     if data.is_empty() {
-        return Ok(Texts::new(Arc::new(Held(values)), Vec::new()));
+        return Ok(Texts::new(Arc::new(HeldBuffer(values)), Vec::new()));
     }
     let offsets: &[T] = entries(&data.buffers()[0], data, 1)?;
     let span = |(row, pair): (usize, &[T])| match (pair[0].to_usize(), pair[1].to_usize()) {
@@ -51,17 +51,17 @@ fn by_offsets<T: ArrowNativeType>(data: &ArrayData) -> Result<Texts, String> {
         )),
     };
     let spans = offsets.windows(2).enumerate().map(span).collect::<Result<_, _>>()?;
-    Ok(Texts::new(Arc::new(Held(values)), spans))
+    Ok(Texts::new(Arc::new(HeldBuffer(values)), spans))
 }
 
-fn by_views(data: &ArrayData) -> Result<Texts, String> {
+fn read_view_texts(data: &ArrayData) -> Result<Texts, String> {
     let views: &[u128] = entries(&data.buffers()[0], data, 0)?;
     let (mut buffer, mut spans) = (Vec::new(), Vec::with_capacity(views.len()));
     for (row, &view) in views.iter().enumerate() {
         let from = buffer.len();
         if data.is_valid(row) {
             let bytes = view.to_le_bytes();
-            let text = viewed(&bytes, &data.buffers()[1..]);
+            let text = view_text(&bytes, &data.buffers()[1..]);
             buffer.extend_from_slice(text.ok_or_else(|| format!("the view of row {row} is outside the buffers"))?);
         }
         spans.push(from..buffer.len());
@@ -71,7 +71,7 @@ fn by_views(data: &ArrayData) -> Result<Texts, String> {
 
 /// Returns the text of a view. A view has the length of the text, then a text of up to 12 bytes. For a longer text, a
 /// view has the first four bytes of the text, the index of a buffer, and an offset in that buffer.
-fn viewed<'a>(view: &'a [u8; 16], buffers: &'a [Buffer]) -> Option<&'a [u8]> {
+fn view_text<'a>(view: &'a [u8; 16], buffers: &'a [Buffer]) -> Option<&'a [u8]> {
     let part = |at: usize| i32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]).to_usize();
     let length = part(0)?;
     if length <= 12 {
@@ -82,7 +82,7 @@ fn viewed<'a>(view: &'a [u8; 16], buffers: &'a [Buffer]) -> Option<&'a [u8]> {
 }
 
 /// Reads the texts of a dictionary array.
-fn by_keys(data: &ArrayData, keys: &DataType) -> Result<Texts, String> {
+fn read_dictionary_texts(data: &ArrayData, keys: &DataType) -> Result<Texts, String> {
     let rows = match keys {
         DataType::Int8 => rows::<i8>(data)?,
         DataType::Int16 => rows::<i16>(data)?,
@@ -94,7 +94,7 @@ fn by_keys(data: &ArrayData, keys: &DataType) -> Result<Texts, String> {
         _ => rows::<u64>(data)?,
     };
     let values = data.child_data().first().ok_or("a dictionary has no entries")?;
-    let values = texts_of(values)?;
+    let values = read_texts(values)?;
     match rows.iter().flatten().find(|&&key| key >= values.len()) {
         Some(key) => Err(format!("a dictionary of {} entries has no key {key}", values.len())),
         None => Ok(values.select(&rows)),

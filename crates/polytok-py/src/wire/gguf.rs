@@ -62,7 +62,7 @@ fn gguf_byte_level<'py>(
     texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
     mapped: PyReadonlyArray1<'py, bool>,
 ) -> PyResult<(PyTextColumn<'py>, Bound<'py, PyArray1<u32>>)> {
-    let mapped = flags(&mapped, &texts.1)?;
+    let mapped = read_flags(&mapped, &texts.1)?;
     let (bytes, foreign) = gguf::byte_level(&to_core(texts)?, |index| mapped[index]).map_err(raised)?;
     Ok((to_python(py, bytes), foreign.into_pyarray(py)))
 }
@@ -74,16 +74,16 @@ fn gguf_byte_level_texts<'py>(
     texts: (Bound<'py, PyBytes>, PyReadonlyArray1<'py, u32>),
     mapped: PyReadonlyArray1<'py, bool>,
 ) -> PyResult<PyTextColumn<'py>> {
-    let mapped = flags(&mapped, &texts.1)?;
+    let mapped = read_flags(&mapped, &texts.1)?;
     Ok(to_python(py, gguf::byte_level_texts(&to_core(texts)?, |index| mapped[index]).map_err(raised)?))
 }
 
-fn flags(mapped: &PyReadonlyArray1<'_, bool>, offsets: &PyReadonlyArray1<'_, u32>) -> PyResult<Vec<bool>> {
-    let flags = mapped.as_array().to_vec();
-    if flags.len() + 1 != offsets.as_array().len() {
+fn read_flags(mapped: &PyReadonlyArray1<'_, bool>, offsets: &PyReadonlyArray1<'_, u32>) -> PyResult<Vec<bool>> {
+    let read_flags = mapped.as_array().to_vec();
+    if read_flags.len() + 1 != offsets.as_array().len() {
         return Err(raised(Error::Format("the column of flags has another length than the column of texts".into())));
     }
-    Ok(flags)
+    Ok(read_flags)
 }
 
 /// Reads lines of merges to an array with three columns.

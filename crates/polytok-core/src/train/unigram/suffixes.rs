@@ -58,7 +58,7 @@ struct Suffix {
 /// The number of leading bits of a suffix that select the bucket.
 const BUCKET_BITS: u32 = 20;
 /// The maximum number of suffixes in a group; a group that consists of one bucket can have more.
-const GROUP: usize = 1 << 20;
+const GROUP_SUFFIXES: usize = 1 << 20;
 
 impl Fragments {
     /// Adds a fragment with its follower.
@@ -133,7 +133,7 @@ impl Fragments {
         let mut groups = Vec::new();
         let (mut from, mut size) = (0, 0);
         for (bucket, count) in counts.into_iter().enumerate() {
-            if size + count > GROUP && size > 0 && is_boundary(bucket) {
+            if size + count > GROUP_SUFFIXES && size > 0 && is_boundary(bucket) {
                 groups.push(from..bucket);
                 (from, size) = (bucket, 0);
             }
@@ -189,7 +189,7 @@ struct OpenInterval {
     depth: u32,
     count: u64,
     /// The count of the same text at the ends of sentences, or 0 if the text never ends a sentence.
-    at_ends: u64,
+    count_at_ends: u64,
 }
 
 /// Yields the intervals of sorted suffixes as they close.
@@ -197,22 +197,30 @@ struct IntervalScan<'a> {
     fragments: &'a Fragments,
     suffixes: &'a [Suffix],
     rules: IntervalRules,
-    open: Vec<OpenInterval>,
+    open_intervals: Vec<OpenInterval>,
     /// The number of suffixes read.
     suffixes_read: usize,
     /// The length of the common prefix of the last suffix read and the next suffix.
-    common: u32,
+    common_prefix: u32,
     /// A closed interval that is not yet added to its outer interval.
     closed: Option<OpenInterval>,
 }
 
 impl<'a> IntervalScan<'a> {
     fn new(fragments: &'a Fragments, suffixes: &'a [Suffix], rules: IntervalRules) -> IntervalScan<'a> {
-        IntervalScan { fragments, suffixes, rules, open: Vec::new(), suffixes_read: 0, common: 0, closed: None }
+        IntervalScan {
+            fragments,
+            suffixes,
+            rules,
+            open_intervals: Vec::new(),
+            suffixes_read: 0,
+            common_prefix: 0,
+            closed: None,
+        }
     }
 
     /// Returns the length of the common prefix of a suffix and the preceding suffix.
-    fn common(&self, index: usize) -> u32 {
+    fn common_prefix(&self, index: usize) -> u32 {
         let Some(suffix) = self.suffixes.get(index) else { return 0 };
         let mut len = suffix.key as u32;
         while self.rules.line == Line::V0_2_1 && len > 0 && !is_start(self.fragments.bytes[(suffix.at + len) as usize])
@@ -224,14 +232,14 @@ impl<'a> IntervalScan<'a> {
 
     /// Adds a closed interval to its outer interval. Returns the outer interval if the outer interval closes too.
     fn add_to_outer(&mut self, closed: OpenInterval) -> Option<OpenInterval> {
-        match self.open.last_mut() {
-            Some(top) if top.depth >= self.common => {
+        match self.open_intervals.last_mut() {
+            Some(top) if top.depth >= self.common_prefix => {
                 top.count += closed.count;
-                top.at_ends += closed.at_ends;
-                if top.depth > self.common { self.open.pop() } else { None }
+                top.count_at_ends += closed.count_at_ends;
+                if top.depth > self.common_prefix { self.open_intervals.pop() } else { None }
             }
             _ => {
-                self.open.push(OpenInterval { depth: self.common, ..closed });
+                self.open_intervals.push(OpenInterval { depth: self.common_prefix, ..closed });
                 None
             }
         }
@@ -241,17 +249,17 @@ impl<'a> IntervalScan<'a> {
     /// needs.
     fn to_report(&self, closed: &mut OpenInterval) -> Option<Interval> {
         let (at, depth, count) = (closed.at, closed.depth, closed.count);
-        let at_ends = std::mem::take(&mut closed.at_ends);
+        let count_at_ends = std::mem::take(&mut closed.count_at_ends);
         if depth >= self.rules.limit {
             return None;
         }
         let at_sentence_end = self.rules.line == Line::V0_2_3 && self.fragments.bytes[(at + depth - 1) as usize] == 0;
         if !at_sentence_end {
-            return Some(Interval { at, len: depth, count: count + at_ends });
+            return Some(Interval { at, len: depth, count: count + count_at_ends });
         }
-        let around = self.open.last().map_or(0, |top| top.depth).max(self.common);
+        let around = self.open_intervals.last().map_or(0, |top| top.depth).max(self.common_prefix);
         if around + 1 == depth {
-            closed.at_ends = count;
+            closed.count_at_ends = count;
             return None;
         }
         Some(Interval { at, len: depth - 1, count })
@@ -274,9 +282,9 @@ impl Iterator for IntervalScan<'_> {
             }
             let suffix = self.suffixes.get(self.suffixes_read)?;
             self.suffixes_read += 1;
-            self.common = self.common(self.suffixes_read);
+            self.common_prefix = self.common_prefix(self.suffixes_read);
             let (_, _, count) = self.fragments.spans[suffix.fragment as usize];
-            self.closed = Some(OpenInterval { at: suffix.at, depth: u32::MAX, count, at_ends: 0 });
+            self.closed = Some(OpenInterval { at: suffix.at, depth: u32::MAX, count, count_at_ends: 0 });
         }
     }
 }

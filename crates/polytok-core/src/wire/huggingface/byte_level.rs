@@ -4,7 +4,7 @@
 //! a character. The text stays unchanged, in a row of kind Unused. The kind distinguishes the row from a usable row
 //! with equal bytes; the row decodes to the UTF-8 of the text.
 
-use super::super::{no_rows, push_row, rows};
+use super::super::{empty_columns, push_row, rows};
 use crate::byte_level::read_bytes;
 use crate::error::Result;
 use crate::spec::{Kind, VocabColumns};
@@ -12,7 +12,7 @@ use crate::spec::{Kind, VocabColumns};
 /// Returns the vocabulary converted to bytes, and whether the vocabulary has all 256 bytes. Returns `None` if the
 /// vocabulary lacks a byte that UTF-8 uses, or if a merge contains a row with a character outside the table.
 pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<(VocabColumns, bool)>> {
-    let mut out = no_rows();
+    let mut out = empty_columns();
     let mut bytes = Vec::new();
     let mut seen = [false; 256];
     let mut foreign_ids = Vec::new();
@@ -31,12 +31,12 @@ pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<(V
     let is_foreign = |id: &u32| foreign_ids.binary_search(id).is_ok();
     let merges_foreign = !foreign_ids.is_empty() && merges.as_flattened().iter().any(is_foreign);
     let has_all_bytes = seen.iter().all(|&seen| seen);
-    let covers_text = (0..=255).all(|byte| seen[byte as usize] || NEVER_IN_TEXT.contains(&byte));
+    let covers_text = (0..=255).all(|byte| seen[byte as usize] || INVALID_UTF8_BYTES.contains(&byte));
     Ok((covers_text && !merges_foreign).then_some((out, has_all_bytes)))
 }
 
 /// The bytes that never occur in valid UTF-8; many vocabularies lack these bytes.
-const NEVER_IN_TEXT: [u8; 13] = [0xC0, 0xC1, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF];
+const INVALID_UTF8_BYTES: [u8; 13] = [0xC0, 0xC1, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF];
 
 /// Converts a text to bytes. Returns false if a character is not in the table, or if the text is empty.
 fn read_table_bytes(text: &[u8], bytes: &mut Vec<u8>) -> bool {

@@ -17,7 +17,7 @@ pub use write::{VocabParts, write};
 
 use hashbrown::HashMap;
 
-use super::{no_rows, push_row, show};
+use super::{empty_columns, push_row, show};
 use crate::error::{Error, Result};
 use crate::spec::{Kind, VocabColumns};
 use merges::MergeTexts;
@@ -53,7 +53,7 @@ pub fn read(data: &[u8]) -> Result<Read> {
     let document = visit::document(data)?;
     let (mut columns, exact_scores) = columns_of(document.vocab)?;
     let is_map = columns.wide_scores.is_none();
-    let replaced = if is_map { drop_replaced(&mut columns)? } else { retire_replaced(&mut columns) };
+    let replaced = if is_map { drop_replaced_rows(&mut columns)? } else { mark_replaced_rows(&mut columns) };
     let prefix = document.continuing_prefix.as_deref();
     let merges = document.merges.as_ref().map(|texts| merges::resolve(texts, &columns, prefix)).transpose()?;
     let pairs = document.merges.is_none_or(|texts| texts.pairs);
@@ -66,7 +66,7 @@ pub fn vocab_file(data: &[u8]) -> Result<(VocabColumns, usize)> {
     if columns.wide_scores.is_some() {
         return Err(Error::Format("the vocabulary is a list, but must be an object of texts and ids".into()));
     }
-    let dropped = drop_replaced(&mut columns)?;
+    let dropped = drop_replaced_rows(&mut columns)?;
     Ok((columns, dropped))
 }
 
@@ -103,10 +103,10 @@ fn columns_of(entries: Option<visit::JsonVocab>) -> Result<(VocabColumns, Option
 }
 
 /// Removes the rows whose text a later row repeats, and checks that no two remaining rows have the same id.
-fn drop_replaced(columns: &mut VocabColumns) -> Result<usize> {
+fn drop_replaced_rows(columns: &mut VocabColumns) -> Result<usize> {
     let replaced = replaced_rows(columns);
     if !replaced.is_empty() {
-        let mut remaining_rows = no_rows();
+        let mut remaining_rows = empty_columns();
         for row in (0..columns.ids.len()).filter(|row| replaced.binary_search(row).is_err()) {
             push_row(&mut remaining_rows, super::text(columns, row), columns.ids[row], 0.0, Kind::Normal)?;
         }
@@ -118,7 +118,7 @@ fn drop_replaced(columns: &mut VocabColumns) -> Result<usize> {
 
 /// Sets the kind Unused for every row whose text a later row repeats. The rows are not removed, because the ids of a
 /// list are row numbers.
-fn retire_replaced(columns: &mut VocabColumns) -> usize {
+fn mark_replaced_rows(columns: &mut VocabColumns) -> usize {
     let replaced = replaced_rows(columns);
     for &row in &replaced {
         columns.kinds[row] = Kind::Unused;
