@@ -62,9 +62,9 @@ def test_the_core_derives_the_same_pairs_as_its_twin(entries: list[bytes]) -> No
     for row, text in enumerate(entries):
         halves = derivation(text, ranks)
         if len(text) == 1:
-            assert actual.kind[row] == DerivationKind.INITIAL
+            assert actual.kind[row] == DerivationKind.SYMBOL
         elif halves is None:
-            assert actual.kind[row] == DerivationKind.NEVER
+            assert actual.kind[row] == DerivationKind.NEVER_MERGED
         else:
             assert actual.kind[row] == DerivationKind.MERGED
             assert (entries[actual.left[row]], entries[actual.right[row]]) == halves

@@ -81,9 +81,9 @@ __all__ = [
     "train",
 ]
 
-# Maps each name to its module. A module is imported when one of its names is first used. So `import polytok` takes
-# almost no time, and numpy and protobuf are imported only if they are needed.
-_NAMES = {
+# Lists the public names of each module. A module is imported when one of these names is first used. Therefore
+# `import polytok` takes almost no time, and numpy and protobuf are imported only if needed.
+_NAMES_OF_MODULE = {
     "editing": ("Edit", "edit"),
     "encoding": ("Encoding", "Padding", "Truncation"),
     "errors": (
@@ -100,14 +100,14 @@ _NAMES = {
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
     "values": ("Batch", "Spans", "Token"),
 }
-_MODULE_OF_NAME = {name: module for module, names in _NAMES.items() for name in names}
-_MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")
+_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names}
+_PUBLIC_MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Imports a public name or module when it is first used."""
-        if name in _MODULES:
+        if name in _PUBLIC_MODULES:
             return import_module(f"{__name__}.{name}")
         if name not in _MODULE_OF_NAME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -115,5 +115,5 @@ if not TYPE_CHECKING:
         return value
 
     def __dir__() -> list[str]:
-        """Returns the names for completion."""
-        return [*__all__, *_MODULES, "__doc__", "__version__"]
+        """Returns the public names and modules, which interactive shells use to complete names."""
+        return [*__all__, *_PUBLIC_MODULES, "__doc__", "__version__"]

@@ -1,4 +1,4 @@
-"""The native engine and file readers. The package python/polytok is their public interface."""
+"""The native engine and file readers. The package python/polytok is the public interface of this module."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -202,7 +202,7 @@ def train_longest_match(
 
 @final
 class Checksum:
-    """The XXH3 checksum with 128 bits of bytes that are added in parts (see polytok.corpus.write.checksum)."""
+    """A running 128-bit XXH3 checksum; `update` adds bytes (see polytok.corpus.write.checksum)."""
 
     def __new__(cls) -> Checksum: ...
     def update(self, part: npt.NDArray[np.uint8]) -> None: ...
@@ -223,7 +223,7 @@ class NativeFile:
 
 @final
 class ResolvedOptions:
-    """A `polytok.Options`, resolved for one tokenizer."""
+    """The options of a `polytok.Options` object, resolved for one tokenizer."""
 
     @property
     def add_special(self) -> bool: ...
@@ -284,9 +284,10 @@ class Tokenizer:
 class TokenColumns:
     """The tokens of a text as columns, without the template.
 
-    Spans count characters. ``first_starts`` and ``first_ends`` are the span of each token if it is the first token of a
-    window. ``words`` has the number of each token's piece, or -1. ``token_texts`` has the texts of special tokens, and
-    of unknown tokens whose text differs from the text of their entry, each with the index of its token.
+    Spans count characters. ``first_starts`` and ``first_ends`` are the span that each token has as the first token of a
+    window. ``words`` has the index of the piece that contains each token, or -1. ``token_texts`` has the texts of
+    special tokens, and of unknown tokens whose text differs from the text of their entry, each with the index of its
+    token.
     """
 
     @property
@@ -306,7 +307,7 @@ class TokenColumns:
 
 @final
 class ArrowArray:
-    """An Arrow array that other packages read (python/polytok/arrow.py)."""
+    """An Arrow array, which other packages can read (python/polytok/arrow.py)."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -314,7 +315,7 @@ class ArrowArray:
 
 @final
 class ArrowStream:
-    """An Arrow stream of arrays of one type that other packages read."""
+    """An Arrow stream of arrays of one type, which other packages can read."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -322,11 +323,11 @@ class ArrowStream:
 
 @final
 class Texts:
-    """A column of texts in one shared buffer. A text is converted to a Python object only when it is read.
+    """A column of texts in one shared buffer. A text is converted to a Python object only when the text is read.
 
     ``starts`` and ``ends`` are the offsets of the texts in the buffer. ``places`` are the offsets at which the records
-    of the texts begin in their block. ``valid`` is False for null texts, or None if no text is null. A null text has no
-    ids, and is empty as bytes.
+    of the texts begin in their block. ``validity`` is False for null texts; the whole attribute is None if no text is
+    null. A null text has no ids, and is empty as bytes.
     """
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The types of columns of other packages by Arrow's capsule interface: pyarrow, polars, pandas, DuckDB and others."""
+"""Types for the columns of other packages (pyarrow, polars, pandas, DuckDB and others) by Arrow's capsule interface."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ArrowColumn: TypeAlias = ArrowArray | ArrowStream
 
 
 def to_package_of(result: Any, column: object) -> Any:
-    """Converts a column to pyarrow if the caller's column is pyarrow's; otherwise returns the column unchanged."""
+    """Converts a result to pyarrow if the caller's column is a pyarrow object; else returns the result unchanged."""
     if type(column).__module__.partition(".")[0] != "pyarrow":
         return result
     import pyarrow

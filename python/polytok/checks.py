@@ -1,4 +1,4 @@
-"""Checks arguments. Each function returns the value, or raises `ArgumentError` with the name of the argument."""
+"""Checks arguments. Each function returns the checked value, or raises `ArgumentError` that names the argument."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def optional_number(name: str, value: Any, *, least: int, most: int = 2**63 - 1)
 
 
 def one_of(name: str, value: Any, choices: Sequence[object]) -> Any:
-    """Checks that a value is one of several known values, and returns the value.
+    """Checks that a value is among the choices, and returns the value.
 
     >>> one_of("unit", "line", ("file", "line"))
     'line'

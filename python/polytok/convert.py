@@ -58,7 +58,7 @@ def convert(
 
 
 def read_back(data: bytes, format: str, spec: Spec) -> Tokenizer:
-    """Loads a written file as a tokenizer. A rank file gets the pattern and special tokens that it cannot contain."""
+    """Loads a written file as a tokenizer, with the pattern and special tokens of the Spec if it is a rank file."""
     if format != "tiktoken":
         return Tokenizer(formats.read(data, format=format))
     split = adapted(spec, format).spec.split

@@ -1,6 +1,6 @@
 """The command ``polytok``: one module per verb, each with ``add_parser`` and ``run``.
 
-The module argparse of Python parses the arguments, so the package has no dependency that only the command uses.
+Python's `argparse` parses the arguments, so the command needs no further package.
 
 The command exits with one of these codes:
 
@@ -26,8 +26,8 @@ from . import convert, corpus, count, count_words, decode, doctor, edit, encode,
 
 _INTERRUPT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
-_VERBS = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
-_EXAMPLES = """\
+_VERB_MODULES = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
+_EXAMPLES_HELP = """\
 examples:
   polytok encode book.txt                  ids; in a terminal, coloured pieces
   polytok encode -m llama.model book.txt -o book.npy
@@ -47,35 +47,35 @@ examples:
 class _VerbParser(argparse.ArgumentParser):
     """The parser of a verb. Options can also follow positional arguments or come between them."""
 
-    _is_mixing = False
+    _is_parsing_mixed = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parses ``args`` with argparse's method for intermixed arguments; ``namespace`` receives the values."""
-        # argparse rejects intermixed arguments for a verb with subverbs. The parsers of the subverbs accept them.
-        if self._is_mixing or self._subparsers is not None:
+        """Parses options that can be mixed with positional arguments; ``namespace`` receives the values."""
+        # argparse cannot mix options and positional arguments for a verb with subverbs, but can for each subverb.
+        if self._is_parsing_mixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
-        self._is_mixing = True
+        self._is_parsing_mixed = True
         # Some verbs have options that depend on other arguments, and add those options now.
         if prepare := self.get_default("prepare"):
             prepare(self, sys.argv[1:] if args is None else args)
         try:
             return self.parse_known_intermixed_args(args, namespace)
         finally:
-            self._is_mixing = False
+            self._is_parsing_mixed = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code.
 
     Args:
-        argv: The arguments without the program's name; by default those of the process.
+        argv: The arguments without the program's name; by default the arguments of the process.
 
     Raises:
         SystemExit: argparse finds wrong arguments, or has printed help or the version.
     """
     try:
         try:
-            return _run(argv)
+            return _run_verb(argv)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -83,32 +83,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPT_CODE
     except (PolytokError, OSError, UnicodeError) as error:
-        print(f"polytok: {_message(error)}", file=sys.stderr)
+        print(f"polytok: {_error_message(error)}", file=sys.stderr)
         return 2 if isinstance(error, ArgumentError) else 1
 
 
-def _run(argv: Sequence[str] | None) -> int:
-    arguments = _parser().parse_args(argv)
-    code: int = arguments.run(arguments)
-    return code
+def _run_verb(argv: Sequence[str] | None) -> int:
+    arguments = _create_parser().parse_args(argv)
+    exit_code: int = arguments.run(arguments)
+    return exit_code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _create_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="polytok",
         description="One exact, fast tokenizer engine for every subword vocabulary.",
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"polytok {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_VerbParser)
-    for verb in _VERBS:
+    for verb in _VERB_MODULES:
         verb.add_parser(verbs)
     return parser
 
 
-def _message(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         prefix = "" if isinstance(error, FileError) else "cannot read: "
         return f"{error.filename}: {prefix}{error.strerror}"

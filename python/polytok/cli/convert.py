@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         heading = f"{arguments.model} ({origin}) to {target} ({format_name})"
         report = "\n".join([heading + (": not written" if is_refused else ""), *_report_lines(result, origin)])
     stdout().write(f"{report}\n".encode(errors="surrogateescape"))
-    is_unexpected = texts is not None or is_refused or not result.losses
-    return 1 if result.divergences and is_unexpected else 0
+    fails_check = texts is not None or is_refused or not result.losses
+    return 1 if result.divergences and fails_check else 0
 
 
 def _report_lines(result: Conversion, origin: str) -> list[str]:

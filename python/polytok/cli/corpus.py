@@ -26,7 +26,7 @@ _EXAMPLES = """\
 
 
 def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``corpus``, which has four verbs itself, to ``verbs``."""
+    """Adds the parser of ``corpus``, which has four subverbs, to ``verbs``."""
     parser = add_plain_verb(verbs, "corpus", "show, verify, merge and export datasets of tokens", _EXAMPLES)
     subverbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for add_subverb in (_add_info, _add_verify, _add_merge, _add_export):
@@ -105,7 +105,7 @@ def _info(arguments: argparse.Namespace) -> int:
     lines = str(Report({one_line(name): counts for name, counts in inputs.items()})).split("\n")
     if arguments.shards:
         lines += ["", *table("shard", {shard.stem: shard for shard in manifest.shards})]
-    # The reasons for skipped texts are text of the manifest, which can contain control characters.
+    # The manifest's reasons for skipped texts can contain control characters.
     show("\n".join(map(one_line, lines)))
     return 0
 

@@ -25,14 +25,14 @@ _COLUMN_NAMES = ("bytes", "characters", "tokens", "bytes/token")
 
 
 class TextCounts(NamedTuple):
-    """The numbers of bytes, characters and tokens of a file."""
+    """The counts of bytes, characters and tokens of a file."""
 
     bytes: int = 0
     characters: int = 0
     tokens: int = 0
 
     def plus(self, other: TextCounts) -> TextCounts:
-        """Returns the sums of these counts and the counts in ``other``."""
+        """Returns the sum of two counts, field by field."""
         return TextCounts(self.bytes + other.bytes, self.characters + other.characters, self.tokens + other.tokens)
 
     @property
@@ -86,7 +86,7 @@ def _count_files(
 
 
 def _character_count(text: bytes) -> int:
-    """Returns the number of characters in UTF-8 text, which is the number of bytes that begin a character."""
+    """Returns the count of characters in UTF-8 text by counting the bytes that begin a character."""
     return int(np.count_nonzero((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80))
 
 
@@ -95,13 +95,13 @@ def _record(counts: TextCounts) -> dict[str, int | float | None]:
 
 
 def _print_table(rows: list[tuple[str, TextCounts]]) -> None:
-    """Prints a line for each row: the numbers aligned to the right, then the name, which can have any length."""
-    text_rows = [(*map(str, counts), _ratio(counts), one_line(name)) for name, counts in rows]
+    """Prints a line for each row: the counts aligned to the right, then the name, which can have any length."""
+    text_rows = [(*map(str, counts), _ratio_text(counts), one_line(name)) for name, counts in rows]
     widths = [max(len(row[column]) for row in (_COLUMN_NAMES, *text_rows)) for column in range(len(_COLUMN_NAMES))]
     for row in ((*_COLUMN_NAMES, "file"), *text_rows):
         numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
         sys.stdout.buffer.write(("  ".join([*numbers, row[-1]]) + "\n").encode(errors="surrogateescape"))
 
 
-def _ratio(counts: TextCounts) -> str:
+def _ratio_text(counts: TextCounts) -> str:
     return "-" if counts.bytes_per_token is None else f"{counts.bytes_per_token:.2f}"

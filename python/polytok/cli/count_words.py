@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers is not None or arguments.runner is not None:
         return _count_in_tasks(arguments)
     with training.bar(arguments) or nullcontext() as progress:
-        counts = _merge_counts(arguments, progress) if arguments.merge else _count_here(arguments, progress)
+        counts = _merge_counts(arguments, progress) if arguments.merge else _count_in_this_process(arguments, progress)
         counts.save(arguments.out, progress=progress)
     return 0
 
@@ -90,7 +90,7 @@ def _merge_counts(arguments: argparse.Namespace, progress: ProgressBar | None) -
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
 
 
-def _count_here(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+def _count_in_this_process(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
     report = TrainingReport()
     counts = count_words(
         training.inputs(arguments),

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         with open_input(name) as file:
             for part in _decode_file(arguments, tokenizer, file, name):
                 out.write(part)
-                if not arguments.lines:  # lines are too short to flush each of them; other parts are large blocks
+                if not arguments.lines:  # lines are too short for a flush after each line; other parts are large blocks
                     out.flush()
     out.flush()
     return 0
@@ -69,7 +69,7 @@ def _decode_file(
         yield from _decode_stream(arguments, tokenizer, _array_parts(file, name))
     elif arguments.lines:
         for number, line in enumerate(file, start=1):
-            ids = _numbers(line, f"{name}: line {number}")
+            ids = _parse_ids(line, f"{name}: line {number}")
             yield b"".join(_decode_stream(arguments, tokenizer, iter([ids]))) + b"\n"
     else:
         yield from _decode_stream(arguments, tokenizer, _text_parts(file, name))
@@ -97,28 +97,28 @@ def _array_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
 
 
 def _text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
-    """Yields the ids in a file of decimal numbers, a list for each block. A number can cross the end of a block."""
+    """Yields the ids in a file of decimal numbers, one list for each block. A number can cross the end of a block."""
     remaining_text = b""
     offset = 0
     while block := file.read1(_READ_BYTES):
         text = (remaining_text + block).translate(_SEPARATORS)
-        # Text without separators that is longer than any id is an error, which `_numbers` raises.
+        # For text without separators that is longer than any id, `_parse_ids` raises an error.
         end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MAX_DIGITS else 0)
         remaining_text = text[end:]
-        yield _numbers(text[:end], f"{name}: after byte {offset}")
+        yield _parse_ids(text[:end], f"{name}: after byte {offset}")
         offset += end
-    yield _numbers(remaining_text, f"{name}: after byte {offset}")
+    yield _parse_ids(remaining_text, f"{name}: after byte {offset}")
 
 
-def _numbers(text: bytes, place: str) -> list[int]:
+def _parse_ids(text: bytes, place: str) -> list[int]:
     words = text.translate(_SEPARATORS).split()
     try:
-        return [_number(word) for word in words]
+        return [_parse_id(word) for word in words]
     except ValueError as error:
         raise FormatError(f"{place}: {error}; write ids as decimal numbers, separated by spaces or commas") from error
 
 
-def _number(word: bytes) -> int:
+def _parse_id(word: bytes) -> int:
     if len(word) > _MAX_DIGITS or not word.isdigit():
         raise ValueError(f"{word[:40].decode(errors='backslashreplace')!r} is not an id")
     return int(word)

@@ -26,10 +26,10 @@ def lines(divergence: Divergence, left: str, right: str) -> Iterator[str]:
     yield f"byte {divergence.start}{stage}: {line}"
     width = max(len(left), len(right))
     for name, side in ((left, divergence.left), (right, divergence.right)):
-        yield f"  {one_line(name):<{width}}  {_side(side)}"
+        yield f"  {one_line(name):<{width}}  {_side_text(side)}"
 
 
-def _side(side: DivergentSide) -> str:
+def _side_text(side: DivergentSide) -> str:
     if side.error is not None:
         return f"error: {one_line(side.error)}"
     token_texts = [f"{token.id} {visible_text(token.piece)}" for token in side.tokens[:_MAX_TOKENS]]
@@ -38,7 +38,7 @@ def _side(side: DivergentSide) -> str:
 
 
 def record(divergence: Divergence) -> dict[str, Any]:
-    """Returns the text, the place of the difference and both results as a JSON value."""
+    """Returns the text, the span of the difference and the results of both tokenizers as a JSON value."""
     sides = {"left": divergence.left, "right": divergence.right}
     return {
         "text": json_piece(divergence.text),
@@ -56,7 +56,7 @@ def record(divergence: Divergence) -> dict[str, Any]:
 
 
 def texts(arguments: Sequence[str] | None, file: str | None) -> list[bytes] | None:
-    """Returns the texts of the command line and the lines of a file; None if the user named neither."""
+    """Returns the texts of the command line and the lines of a file; None without such texts and without a file."""
     if arguments is None and file is None:
         return None
     rows = [text.encode("utf-8", "surrogateescape") for text in arguments or ()]

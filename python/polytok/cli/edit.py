@@ -1,4 +1,4 @@
-"""``polytok edit``: removes and adds entries of a vocabulary of longest match."""
+"""``polytok edit``: removes and adds entries of a longest-match vocabulary."""
 
 from __future__ import annotations
 
@@ -104,7 +104,12 @@ def run(arguments: argparse.Namespace) -> int:
             "--remove-least-used and --add-japanese count in texts: name the texts with --texts; "
             "without these two options, remove --texts"
         )
-    result = edit(tokenizer, remove=_removals(arguments, tokenizer), add=_additions(arguments), ids=arguments.ids)
+    result = edit(
+        tokenizer,
+        remove=_requested_removals(arguments, tokenizer),
+        add=_requested_additions(arguments),
+        ids=arguments.ids,
+    )
     target = Path(arguments.out)
     written_file = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
     if not arguments.dry_run:
@@ -118,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def record(result: Edit) -> dict[str, Any]:
-    """Returns the changes of ids as a JSON value: kept, removed and added entries, and those already present."""
+    """Returns the changes of ids as a JSON value: entries that were kept, removed, added or already present."""
     return {
         "kept": {str(old_id): new_id for old_id, new_id in result.kept.items()},
         "removed": {str(old_id): json_piece(piece) for old_id, piece in result.removed.items()},
@@ -127,7 +132,7 @@ def record(result: Edit) -> dict[str, Any]:
     }
 
 
-def _removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[Removal]:
+def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[Removal]:
     yield from map(Path, arguments.remove)
     yield from (_entry_bytes(text) for text in arguments.remove_entry)
     yield from map(editing.matching, arguments.remove_regex)
@@ -137,10 +142,10 @@ def _removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[R
     if arguments.remove_code:
         yield editing.CODE
     if arguments.remove_least_used is not None:
-        yield from editing.least_used(tokenizer, _texts(arguments.texts), arguments.remove_least_used)
+        yield from editing.least_used(tokenizer, _read_lines(arguments.texts), arguments.remove_least_used)
 
 
-def _additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
+def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
     yield from map(Path, arguments.add)
     yield from (_entry_bytes(text) for text in arguments.add_entry)
     if arguments.add_emoji:
@@ -148,10 +153,10 @@ def _additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
     if arguments.add_kaomoji:
         yield from lists.kaomoji()
     if arguments.add_japanese is not None:
-        yield from (word for word, _ in editing.japanese_words(_texts(arguments.texts), arguments.add_japanese))
+        yield from (word for word, _ in editing.japanese_words(_read_lines(arguments.texts), arguments.add_japanese))
 
 
-def _texts(names: list[str]) -> Iterator[bytes]:
+def _read_lines(names: list[str]) -> Iterator[bytes]:
     """Yields the lines of the files with their line feeds, because line feeds are encoded too."""
     return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
 

@@ -112,7 +112,7 @@ def _flat_ids(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Opt
 def _text_output(
     arguments: argparse.Namespace, output: str, tokenizer: Tokenizer, batches: Iterable[list[bytes]], is_colored: bool
 ) -> Iterator[str]:
-    """Yields the output for all texts in parts, for each kind of output except npy."""
+    """Yields the output for all texts in parts. The kind of output must not be npy."""
     options = encode_options(arguments)
     if output == "ids":
         for batch in batches:
@@ -123,7 +123,7 @@ def _text_output(
     for batch in batches:
         for text in batch:
             tokens = tokenizer.tokens(text, options=options)
-            yield _json(tokens) if output == "json" else _pieces(tokens, special if is_colored else None)
+            yield _json(tokens) if output == "json" else _piece_line(tokens, special if is_colored else None)
 
 
 def _id_lines(batch: Batch) -> Iterator[str]:
@@ -149,8 +149,8 @@ def _json(tokens: list[Token]) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def _pieces(tokens: list[Token], special: frozenset[int] | None) -> str:
-    """Returns a line of pieces: coloured if ``special`` holds the special ids, separated by spaces if it is None."""
+def _piece_line(tokens: list[Token], special: frozenset[int] | None) -> str:
+    """Returns a line of pieces: coloured by the special ids, or separated by spaces if ``special`` is None."""
     if special is None:
         return " ".join(style.visible_text(token.piece) for token in tokens) + "\n"
     text = style.colored((token.piece, token.id in special) for token in tokens)
@@ -176,9 +176,9 @@ def _sequential_output(path: Path | None) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _rewindable_output(path: Path | None) -> Iterator[IO[bytes]]:
-    """Opens a file that can seek: the file to write, or a temporary file that is copied to standard output at the end.
+    """Opens a file that can seek: the file ``path``, or a temporary file if ``path`` is None.
 
-    The temporary file is used if ``path`` is None.
+    The temporary file is copied to standard output at the end.
     """
     if path is not None:
         with open_replacement(path) as file:

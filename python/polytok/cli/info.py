@@ -26,9 +26,9 @@ _EXAMPLES = """\
   polytok info -m llama.model --json | jq .lossless
   polytok info --names
 """
-_MAX_LIST_ITEMS = 12  # a table shows only the first items of a longer list
+_MAX_LIST_ITEMS = 12  # a table shows only this number of items of a longer list
 _MAX_ESCAPED_BYTES = 40  # longer values that are not UTF-8 are shown as their length and hash
-_EMPTY = "(empty)"  # the text for a value without content
+_EMPTY_TEXT = "(empty)"  # the text for a value without content
 
 Section = dict[str, Any]
 
@@ -68,20 +68,20 @@ def describe(tokenizer: Tokenizer, path: Path) -> dict[str, Any]:
     """Returns the report as a JSON value: a mapping of section names to sections. ``path`` is the file to describe."""
     spec = tokenizer.spec
     return {
-        "file": _file(spec, path),
-        "lossless": _lossless(tokenizer.lossless),
-        "vocab": _vocab(tokenizer),
+        "file": _file_section(spec, path),
+        "lossless": _lossless_section(tokenizer.lossless),
+        "vocab": _vocab_section(tokenizer),
         "special": {"names": dict(spec.names), "tokens": tokenizer.special_tokens},
-        "normalize": [_plain(step) for step in spec.normalize],
-        "split": [_plain(step) for step in spec.split],
-        "model": _plain(spec.model) | {"unknown": spec.unknown},
-        "post": _plain(spec.post),
-        "decode": _plain(spec.decode),
+        "normalize": [_step_section(step) for step in spec.normalize],
+        "split": [_step_section(step) for step in spec.split],
+        "model": _step_section(spec.model) | {"unknown": spec.unknown},
+        "post": _step_section(spec.post),
+        "decode": _step_section(spec.decode),
         **_format_section(spec),
     }
 
 
-def _file(spec: Spec, path: Path) -> Section:
+def _file_section(spec: Spec, path: Path) -> Section:
     section: Section = {"format": spec.origin.format, "name": spec.origin.name}
     if path.is_file():
         data = path.read_bytes()
@@ -89,18 +89,22 @@ def _file(spec: Spec, path: Path) -> Section:
     return section
 
 
-def _lossless(lossless: Lossless) -> Section:
+def _lossless_section(lossless: Lossless) -> Section:
     return {
         "valid UTF-8 text": lossless.for_text,
         "any bytes": lossless.for_bytes,
         "reasons": [
-            {"for": "text" if reason.valid_utf8 else "bytes", "what": reason.what, "example": _jsonable(reason.example)}
+            {
+                "for": "text" if reason.valid_utf8 else "bytes",
+                "what": reason.what,
+                "example": _json_value(reason.example),
+            }
             for reason in lossless.reasons
         ],
     }
 
 
-def _vocab(tokenizer: Tokenizer) -> Section:
+def _vocab_section(tokenizer: Tokenizer) -> Section:
     vocab = tokenizer.spec.vocab
     counts = np.bincount(vocab.kinds, minlength=int(max(Kind)) + 1).tolist()
     lengths = np.diff(vocab.offsets)
@@ -110,30 +114,30 @@ def _vocab(tokenizer: Tokenizer) -> Section:
     section["ids without piece"] = tokenizer.vocab_size - len({*vocab.ids.tolist(), *tokenizer.special_tokens.values()})
     section["longest piece, bytes"] = int(lengths.max(initial=0))
     if vocab.scores.any():
-        section["scores"] = [_jsonable(vocab.scores.min()), _jsonable(vocab.scores.max())]
+        section["scores"] = [_json_value(vocab.scores.min()), _json_value(vocab.scores.max())]
     return section
 
 
 def _format_section(spec: Spec) -> dict[str, Any]:
-    """Returns the sections with details that only the format of this file has."""
+    """Returns the sections with details that only the file's format has."""
     if spec.origin.format != "sentencepiece":
         extra = spec.extra.get(spec.origin.format)
-        return {spec.origin.format: _jsonable(extra)} if extra else {}
+        return {spec.origin.format: _json_value(extra)} if extra else {}
     sections: dict[str, Any] = {"line": spec.line}
     for field in sentencepiece_fields(spec):
         section = sections.setdefault(field.message, {})
-        section[field.name] = {"value": _jsonable(field.value), "set": field.is_set}
+        section[field.name] = {"value": _json_value(field.value), "set": field.is_set}
     return sections
 
 
-def _plain(step: Any) -> Section:
-    """Returns a part of the Spec as a mapping: its kind first, then its fields."""
+def _step_section(step: Any) -> Section:
+    """Returns a step or model of the Spec as a mapping: the kind of step first, then the fields."""
     section: Section = {"kind": step.kind} if hasattr(step, "kind") else {}
-    return section | {field.name: _jsonable(getattr(step, field.name)) for field in fields(step)}
+    return section | {field.name: _json_value(getattr(step, field.name)) for field in fields(step)}
 
 
-def _jsonable(value: Any) -> Any:
-    """Converts a field of the Spec to a JSON value: bytes to text, and an array to a note of its length."""
+def _json_value(value: Any) -> Any:
+    """Converts a field of the Spec to a JSON value: bytes to text, and an array to a text with the array's length."""
     if isinstance(value, bytes):
         return _bytes_as_text(value)
     if isinstance(value, np.ndarray):
@@ -141,14 +145,14 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(str(np.float32(value))) if np.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {key: _jsonable(item) for key, item in value.items()}
+        return {key: _json_value(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_jsonable(item) for item in value]
-    return _plain(value) if is_dataclass(value) else value
+        return [_json_value(item) for item in value]
+    return _step_section(value) if is_dataclass(value) else value
 
 
 def _bytes_as_text(value: bytes) -> str:
-    """Returns UTF-8 bytes as text, other short bytes with escapes, and other long bytes as their length and hash."""
+    """Returns UTF-8 as text, short bytes that are not UTF-8 with escapes, and long bytes as a length and a hash."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -188,7 +192,7 @@ def _rows(section: Section) -> Iterator[str]:
 def _value_lines(value: Any) -> Iterator[str]:
     """Yields the lines for a value: a line for each of the first items of a mapping, one line for any other value."""
     if not isinstance(value, dict):
-        yield _EMPTY if value is None else _value_text(value)
+        yield _EMPTY_TEXT if value is None else _value_text(value)
     elif value.keys() == {"value", "set"}:
         yield _value_text(value["value"]) + ("" if value["set"] else "  (default)")
     else:
@@ -197,14 +201,14 @@ def _value_lines(value: Any) -> Iterator[str]:
         if len(items) > _MAX_LIST_ITEMS:
             yield f"and {len(items) - _MAX_LIST_ITEMS} more (all with --json)"
         elif not items:
-            yield _EMPTY
+            yield _EMPTY_TEXT
 
 
 def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value in ("", [], {}):
-        return _EMPTY
+        return _EMPTY_TEXT
     if isinstance(value, list):
         omission = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
         return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + omission
@@ -212,7 +216,7 @@ def _value_text(value: Any) -> str:
         return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
     if not isinstance(value, str):
         return str(value)
-    return _quoted(value) if value.strip() != value else one_line(value)
+    return _quote(value) if value.strip() != value else one_line(value)
 
 
 def _lossless_rows(section: Section) -> Iterator[str]:
@@ -225,9 +229,9 @@ def _lossless_rows(section: Section) -> Iterator[str]:
             reasons = [reason for reason in reasons if reason["for"] == "bytes"]
         yield f"  {grade:<16}  no" + (", because" if reasons else "")
         for reason in reasons:
-            example = "" if reason["example"] is None else f"  (for example {_quoted(reason['example'])})"
+            example = "" if reason["example"] is None else f"  (for example {_quote(reason['example'])})"
             yield f"    {one_line(reason['what'])}{example}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{one_line(text)}"'

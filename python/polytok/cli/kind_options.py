@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from ..training import KINDS, Kind
 
-# The verbs define the options with these names themselves.
+# The verbs define the options with these names, so the options are not generated.
 _VERB_OPTIONS = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
-_PREFIX = "kind_"  # the prefix of the options' attributes in the parsed arguments
+_ATTRIBUTE_PREFIX = "kind_"  # the prefix of the options' attributes in the parsed arguments
 _REPEAT_HELP = "can be repeated"
 
 
@@ -26,7 +26,7 @@ def add_training_options(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 
 def add_counting_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Adds those options of the kind in ``arguments`` that define which words are counted."""
+    """Adds the options that define which words are counted, for the kind that ``arguments`` name."""
     if (kind := _requested_kind(arguments)) is not None:
         add_options(parser, kind, kind.counted())
 
@@ -39,19 +39,19 @@ def _requested_kind(arguments: Sequence[str]) -> Kind | None:
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None) -> None:
-    """Adds the options of ``kind`` with their descriptions from its class; with ``names``, only the options named."""
+    """Adds the options of ``kind``, described as in the class of the kind; with ``names``, only the named options."""
     group = parser.add_argument_group(f"options of {kind.name}")
     docstring = inspect.getdoc(kind.load()) or ""
     for parameter in kind.options():
         if parameter.name in _VERB_OPTIONS or (names is not None and parameter.name not in names):
             continue
-        if (settings := _settings(parameter.annotation)) is not None:
+        if (settings := _argparse_settings(parameter.annotation)) is not None:
             repeat_help = _REPEAT_HELP if settings.get("action") == "append" else ""
             help_parts = [_description(docstring, parameter.name), repeat_help, _default_help(parameter.default)]
             name = "--" + parameter.name.replace("_", "-")
             group.add_argument(
                 name,
-                dest=_PREFIX + parameter.name,
+                dest=_ATTRIBUTE_PREFIX + parameter.name,
                 default=argparse.SUPPRESS,
                 help="; ".join(filter(None, help_parts)).replace("%", "%%"),
                 **settings,
@@ -60,8 +60,8 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
 
 def chosen_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Returns the kind's options that the user set, as keywords of its class."""
-    values = {name: value for name, value in vars(arguments).items() if name.startswith(_PREFIX)}
-    return {name.removeprefix(_PREFIX): _list_or_mapping(value) for name, value in values.items()}
+    values = {name: value for name, value in vars(arguments).items() if name.startswith(_ATTRIBUTE_PREFIX)}
+    return {name.removeprefix(_ATTRIBUTE_PREFIX): _list_or_mapping(value) for name, value in values.items()}
 
 
 def _list_or_mapping(value: Any) -> Any:
@@ -74,15 +74,15 @@ def _list_or_mapping(value: Any) -> Any:
     return value
 
 
-def _settings(annotation: Any) -> dict[str, Any] | None:
+def _argparse_settings(annotation: Any) -> dict[str, Any] | None:
     """Returns the argparse settings for an option with this type; None if a command line cannot express the type."""
-    members = _members(annotation)
+    members = _union_members(annotation)
     kinds = {typing.get_origin(member) or member for member in members}
     names = [value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)]
     if bool in kinds:
         return {"action": argparse.BooleanOptionalAction}
     if names and str not in kinds:
-        return {"type": _literal(names), "metavar": "{" + ",".join(map(str, names)) + "}"}
+        return {"type": _choice_converter(names), "metavar": "{" + ",".join(map(str, names)) + "}"}
     if float in kinds or int in kinds:
         return {"type": float if float in kinds else int, "metavar": "N"}
     if str in kinds:
@@ -96,14 +96,14 @@ def _is_list(annotation: Any) -> bool:
     return isinstance(origin, type) and issubclass(origin, Collection) and item_types[:1] == (str,)
 
 
-def _members(annotation: Any) -> list[Any]:
+def _union_members(annotation: Any) -> list[Any]:
     """Returns the members of a union of types; any other type is its only member."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return [nested_member for member in typing.get_args(annotation) for nested_member in _members(member)]
+        return [nested_member for member in typing.get_args(annotation) for nested_member in _union_members(member)]
     return [annotation]
 
 
-def _literal(values: list[Any]) -> Callable[[str], Any]:
+def _choice_converter(values: list[Any]) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         choice = next((value for value in values if str(value) == text), None)
         if choice is None:

@@ -40,7 +40,8 @@ def add_verb(
 ) -> argparse.ArgumentParser:
     """Adds a verb that loads a tokenizer to ``verbs``, and returns its parser.
 
-    The option ``-m`` names the tokenizer's file. If ``source`` is given, a positional argument of that name does it.
+    The option ``-m`` names the tokenizer's file. If ``source`` is set, a positional argument with that name replaces
+    ``-m``.
     """
     parser = add_plain_verb(verbs, name, summary, examples)
     if source is not None:

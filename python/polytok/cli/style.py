@@ -12,7 +12,7 @@ RESET = "\x1b[0m"
 _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
 _SPECIAL_COLOR = "\x1b[1;38;5;231;48;5;125m"
 _SPACE = "\u2423"
-_SHORT_FORMS = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE, _SPACE: "\\u2423"}
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE, _SPACE: "\\u2423"}
 # The general categories of characters that are invisible or move the text around them.
 _INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
 
@@ -32,8 +32,8 @@ def _visible_char(char: str) -> str:
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
-    if char in _SHORT_FORMS:
-        return _SHORT_FORMS[char]
+    if char in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[char]
     if unicodedata.category(char) not in _INVISIBLE_CATEGORIES:
         return char
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

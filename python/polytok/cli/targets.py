@@ -11,27 +11,28 @@ from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
 from ..training import TrainingReport, specs
 
-# The formats that each kind can be written in. If the name of a file fits several of them, the first one is chosen.
-_SENTENCEPIECE = ("sentencepiece", "ptok", "huggingface", "gguf")
-_BYTES = ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")
-_FORMATS: dict[str, tuple[str, ...]] = {
+# The formats that each kind can be written in. If a file's name fits several formats, the first of these formats is
+# chosen.
+_SENTENCEPIECE_FORMATS = ("sentencepiece", "ptok", "huggingface", "gguf")
+_BYTE_BPE_FORMATS = ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")
+_FORMATS_OF_KIND: dict[str, tuple[str, ...]] = {
     "wordpiece": ("wordpiece", "huggingface", "ptok"),
-    "sentencepiece-bpe": (*_SENTENCEPIECE, "llama2c"),
-    "sentencepiece-unigram": _SENTENCEPIECE,
+    "sentencepiece-bpe": (*_SENTENCEPIECE_FORMATS, "llama2c"),
+    "sentencepiece-unigram": _SENTENCEPIECE_FORMATS,
     "sentencepiece-word": ("sentencepiece", "ptok"),
     "sentencepiece-char": ("sentencepiece", "ptok"),
     "longest-match": ("rwkv", "gguf", "ptok"),
 }
-# Formats that are typical of a kind and so preferred if a file name fits several formats.
-_PREFERRED = {"huggingface", "sentencepiece", "wordpiece", "rwkv"}
+# Formats that are typical of a kind, and therefore preferred if a file name fits several formats.
+_PREFERRED_FORMATS = {"huggingface", "sentencepiece", "wordpiece", "rwkv"}
 
 
 def formats(names: Sequence[str], requested: Sequence[str], kind: str, options: dict[str, Any]) -> list[str]:
     """Returns the format of each output file.
 
-    ``requested`` has the formats of the user: none, one for all outputs, or one for each output. Raises
-    `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits no format or
-    several formats, and for a path in a missing folder.
+    ``requested`` has the formats that the user named: no format, one format for all outputs, or one for each output.
+    Raises `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits no
+    format or several formats, and for a path in a missing folder.
     """
     if len(requested) not in (0, 1, len(names)):
         raise ArgumentError(
@@ -42,7 +43,9 @@ def formats(names: Sequence[str], requested: Sequence[str], kind: str, options: 
     possible_formats, preferred_formats = _possible_formats(kind, options)
     for format in requested:
         if format not in possible_formats:
-            raise ArgumentError(f"--kind {kind} cannot be written as {format}: choose {_choices(possible_formats)}")
+            raise ArgumentError(
+                f"--kind {kind} cannot be written as {format}: choose {_choices_text(possible_formats)}"
+            )
     if requested:
         chosen_formats = list(requested) * (1 if len(requested) == len(names) else len(names))
     else:
@@ -82,31 +85,31 @@ def _check_path(path: Path) -> None:
 
 
 def _possible_formats(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
-    """Returns the formats that can hold a kind with these options, and the formats to prefer."""
+    """Returns the formats that can store a kind with these options, and the preferred formats."""
     if kind != "bpe":
-        return _FORMATS[kind], _PREFERRED
+        return _FORMATS_OF_KIND[kind], _PREFERRED_FORMATS
     if options.get("ties") != "huggingface":
-        return _BYTES, _PREFERRED | ({"minbpe"} if options.get("ties") == "minbpe" else set())
+        return _BYTE_BPE_FORMATS, _PREFERRED_FORMATS | ({"minbpe"} if options.get("ties") == "minbpe" else set())
     is_byte_level = options.get("byte_level", True)
-    return ("huggingface", "tiktoken", "gguf", "ptok") if is_byte_level else ("huggingface", "ptok"), _PREFERRED
+    return ("huggingface", "tiktoken", "gguf", "ptok") if is_byte_level else ("huggingface", "ptok"), _PREFERRED_FORMATS
 
 
 def _format_of_name(path: Path, kind: str, possible_formats: Sequence[str], preferred_formats: set[str]) -> str:
-    """Returns the format that a file's name selects among the possible formats. Raises `ArgumentError` if none does."""
+    """Returns the possible format that a file name selects. Raises `ArgumentError` if the name selects no format."""
     named_formats = formats_named(path)
     candidates = [format for format in possible_formats if format in named_formats]
     preferred_candidates = [format for format in candidates if format in preferred_formats]
     if len(candidates) == 1 or preferred_candidates:
         return (preferred_candidates or candidates)[0]
     if candidates:
-        raise ArgumentError(f"several formats have files named {path.name}: choose {_choices(candidates)}")
+        raise ArgumentError(f"several formats have files named {path.name}: choose {_choices_text(candidates)}")
     if named_formats:
         raise ArgumentError(
             f"{path.name} is the name of a {' or '.join(named_formats)} file, and --kind {kind} cannot be written in "
-            f"that format: choose {_choices(possible_formats)}"
+            f"that format: choose {_choices_text(possible_formats)}"
         )
-    raise ArgumentError(f"the name {path.name} does not select a format: choose {_choices(possible_formats)}")
+    raise ArgumentError(f"the name {path.name} does not select a format: choose {_choices_text(possible_formats)}")
 
 
-def _choices(formats: Sequence[str]) -> str:
+def _choices_text(formats: Sequence[str]) -> str:
     return " or ".join(f"--to {format}" for format in formats)

@@ -26,7 +26,7 @@ def open_input(name: str) -> Iterator[BufferedReader]:
 
 
 def whole_texts(names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Yields the name and content of each file; without names, those of standard input."""
+    """Yields the name and content of each file; without names, the name and content of standard input."""
     for name in names or [STDIN]:
         with open_input(name) as file:
             yield name, file.read()

@@ -28,24 +28,24 @@ _EXAMPLES = """\
 
 If the command is interrupted, the same command continues the work.
 """
-_DEFAULTS = DocumentOptions()
+_DEFAULT_OPTIONS = DocumentOptions()
 
 
 def add_parser(verbs: Any) -> None:
     """Adds the parser of ``tokenize`` to ``verbs``."""
     parser = add_verb(verbs, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES)
     add_inputs(parser, ["error", "replace", "skip"], "by default an error")
-    _add_documents(parser)
-    _add_output(parser)
-    _add_running(parser)
+    _add_document_options(parser)
+    _add_output_options(parser)
+    _add_running_options(parser)
     parser.set_defaults(run=run)
 
 
-def _add_documents(parser: argparse.ArgumentParser) -> None:
+def _add_document_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("documents")
     for name, verb in (("bos", "begins"), ("eos", "ends")):
         help = f"the piece or id that {verb} each document; without PIECE, the one that the tokenizer defines"
-        group.add_argument(f"--{name}", nargs="?", const="auto", type=_piece, metavar="PIECE", help=help)
+        group.add_argument(f"--{name}", nargs="?", const="auto", type=_parse_piece, metavar="PIECE", help=help)
     group.add_argument("--add-special", action="store_true", help="add the format's special ids to each document")
     group.add_argument(
         "--special",
@@ -62,21 +62,21 @@ def _add_documents(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--long",
         choices=["truncate", "skip", "split"],
-        default=_DEFAULTS.long,
+        default=_DEFAULT_OPTIONS.long,
         help="how to treat documents longer than --max-tokens; by default truncate",
     )
     group.add_argument("--shuffle", type=int, default=0, metavar="N", help="shuffle each N consecutive documents")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the shuffle; by default 0")
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--out", required=True, metavar="OUTDIR", help="the folder to write, or its URL")
     group.add_argument(
         "--output",
         choices=list(WRITERS),
-        default=_DEFAULTS.output,
-        help=f"the format of the shards; by default {_DEFAULTS.output}",
+        default=_DEFAULT_OPTIONS.output,
+        help=f"the format of the shards; by default {_DEFAULT_OPTIONS.output}",
     )
     group.add_argument(
         "--dtype",
@@ -93,15 +93,15 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--shard-size",
-        type=_size,
-        default=_DEFAULTS.shard_size,
+        type=_parse_size,
+        default=_DEFAULT_OPTIONS.shard_size,
         metavar="SIZE",
         help="the bytes of input for each shard; by default 128M",
     )
     group.add_argument("--overwrite", action="store_true", help="delete the files of another job in OUTDIR first")
 
 
-def _add_running(parser: argparse.ArgumentParser) -> None:
+def _add_running_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument(
         "--workers", type=int, metavar="N", help="the number of processes; by default one for each processor"
@@ -179,12 +179,12 @@ def _open_to_append(path: Path) -> IO[str]:
         raise write_error(error, path) from error
 
 
-def _piece(text: str) -> int | str:
+def _parse_piece(text: str) -> int | str:
     """Returns decimal digits as an id, and any other text as a piece. A piece of digits can be named only by its id."""
     return int(text) if text.isdecimal() else text
 
 
-def _size(text: str) -> int:
+def _parse_size(text: str) -> int:
     try:
         return memory_size(text)
     except ArgumentError as error:

@@ -36,7 +36,7 @@ def add_parser(verbs: Any) -> None:
         help="the kind of vocabulary, by default bpe; `--kind KIND --help` lists the options of a kind",
     )
     parser.add_argument(
-        "--vocab-size", type=_sizes, metavar="N", help="the number of entries; N,M trains several sizes together"
+        "--vocab-size", type=_parse_sizes, metavar="N", help="the number of entries; N,M trains several sizes together"
     )
     parser.add_argument(
         "-o",
@@ -59,8 +59,8 @@ def add_parser(verbs: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Trains, then writes the files. Returns exit code 0."""
-    options = _options(arguments)
-    outputs = _outputs(arguments, options)
+    options = _training_options(arguments)
+    outputs = _output_formats(arguments, options)
     report = TrainingReport()
     with training.bar(arguments) or nullcontext() as progress:
         trained_specs = specs(
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _training_options(arguments: argparse.Namespace) -> dict[str, Any]:
     options = kind_options.chosen_options(arguments)
     option_names = {parameter.name for parameter in kind_named(arguments.kind).options()}
     if arguments.vocab_size is not None:
@@ -90,7 +90,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def _outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tuple[str, str]]:
+def _output_formats(arguments: argparse.Namespace, options: dict[str, Any]) -> list[tuple[str, str]]:
     """Returns pairs of the name and format of each output. Raises `ArgumentError` for an impossible output."""
     if isinstance(arguments.vocab_size, list) and not all("{size}" in name for name in arguments.out):
         raise ArgumentError("several sizes need {size} in the name of OUT")
@@ -112,7 +112,7 @@ def _write(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict:
             print(f"  not in the file: {loss}")
 
 
-def _sizes(text: str) -> int | list[int]:
+def _parse_sizes(text: str) -> int | list[int]:
     try:
         sizes = [int(part) for part in text.split(",")]
     except ValueError as error:

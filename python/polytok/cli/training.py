@@ -37,7 +37,7 @@ def inputs(arguments: argparse.Namespace) -> Inputs:
 
 
 def reading(arguments: argparse.Namespace) -> Reading | None:
-    """Returns the options of reading; None if they are all default."""
+    """Returns the options of reading; None if all options have their defaults."""
     chosen_reading = reading_options.reading(arguments)
     return None if chosen_reading == Reading() else chosen_reading
 
@@ -48,7 +48,7 @@ def bar(arguments: argparse.Namespace) -> ProgressBar | None:
 
 
 def print_report(report: TrainingReport) -> None:
-    """Prints the numbers of skipped texts, and other notes, if there are any."""
+    """Prints the counts of skipped texts and the other notes of the report, if any."""
     if report.left_out or report.notes:
         print(f"polytok: {report}", file=sys.stderr)
 

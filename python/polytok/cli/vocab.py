@@ -22,8 +22,8 @@ _EXAMPLES = """\
   polytok vocab -m llama.model --export vocab.tsv
   polytok vocab --export - --as jsonl | jq .piece
 """
-_SPECIAL = "special"
-_KINDS = (*(kind.name.lower() for kind in Kind), _SPECIAL)
+_SPECIAL_KIND = "special"
+_KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
 _ID_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
 
 
@@ -42,38 +42,42 @@ _RowTest = Callable[[VocabRow], bool]
 def add_parser(verbs: Any) -> None:
     """Adds the parser of ``vocab`` to ``verbs``."""
     parser = add_verb(verbs, "vocab", "list, search and export the vocabulary", _EXAMPLES)
-    parser.add_argument("--search", metavar="REGEX", type=_regex, help="entries that match a Python regex anywhere")
+    parser.add_argument(
+        "--search", metavar="REGEX", type=_parse_regex, help="entries that match a Python regex anywhere"
+    )
     parser.add_argument("--contains", metavar="TEXT", help="entries that contain TEXT")
-    parser.add_argument("--kind", choices=_KINDS, help="entries of a kind; special: tokens outside the vocabulary")
-    parser.add_argument("--ids", metavar="1-20,30", type=_ranges, help="entries with these ids; 100- is 100 and above")
+    parser.add_argument("--kind", choices=_KIND_NAMES, help="entries of a kind; special: tokens outside the vocabulary")
+    parser.add_argument(
+        "--ids", metavar="1-20,30", type=_parse_ranges, help="entries with these ids; 100- is 100 and above"
+    )
     parser.add_argument(
         "--export", metavar="FILE", help="the file to write; an existing file is replaced; `-` is standard output"
     )
     parser.add_argument(
         "--as",
         dest="form",
-        choices=_FORMS,
+        choices=_LINE_FORMATTERS,
         help="the format of the export; by default jsonl for a file .jsonl or .ndjson, otherwise tsv",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lists or exports the entries that fit all options. Returns exit code 1 if there are none, else 0."""
+    """Lists or exports the entries that fit all options. Returns exit code 1 if no entry fits, else 0."""
     tokenizer = load_tokenizer(arguments)
     tests = list(_row_tests(arguments))
     selected_rows = (row for row in vocab_rows(tokenizer) if all(test(row) for test in tests))
     if arguments.export in (None, "-"):
         form = (
-            _table(tokenizer)
+            _table_formatter(tokenizer)
             if arguments.export is None and arguments.form is None
-            else _FORMS[arguments.form or "tsv"]
+            else _LINE_FORMATTERS[arguments.form or "tsv"]
         )
         count = sum(1 for line in _lines(form, selected_rows) if stdout().write(line))
         stdout().flush()
     else:
         path = Path(arguments.export)
-        form = _FORMS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
+        form = _LINE_FORMATTERS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
         with open_replacement(path) as file:
             count = sum(1 for line in _lines(form, selected_rows) if file.write(line))
     return 0 if count else 1
@@ -89,7 +93,7 @@ def vocab_rows(tokenizer: Tokenizer) -> Iterator[VocabRow]:
     for id, kind, score, piece in zip(vocab.ids.tolist(), kinds.tolist(), scores, vocab.pieces(), strict=True):
         yield VocabRow(id, names[kind], score, piece)
     for token in tokenizer.spec.special:
-        yield VocabRow(token.id, _SPECIAL, "0.0", token.text.encode())
+        yield VocabRow(token.id, _SPECIAL_KIND, "0.0", token.text.encode())
 
 
 def _row_tests(arguments: argparse.Namespace) -> Iterator[_RowTest]:
@@ -109,7 +113,7 @@ def _lines(form: Callable[[VocabRow], str], rows: Iterable[VocabRow]) -> Iterato
     return (f"{form(row)}\n".encode() for row in rows)
 
 
-def _table(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
+def _table_formatter(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
     """Returns a function that formats a row in aligned columns.
 
     The column of kinds has 12 characters for the longest kind, and the column of scores 14 for the longest float32.
@@ -125,21 +129,21 @@ def _tsv(entry: VocabRow) -> str:
 def _json(entry: VocabRow) -> str:
     score = float(entry.score)
     # JSON has no NaN and no infinities.
-    finite = score if abs(score) < float("inf") else None
-    return json.dumps({**entry._asdict(), "score": finite, "piece": json_piece(entry.piece)}, ensure_ascii=False)
+    finite_score = score if abs(score) < float("inf") else None
+    return json.dumps({**entry._asdict(), "score": finite_score, "piece": json_piece(entry.piece)}, ensure_ascii=False)
 
 
-_FORMS = {"tsv": _tsv, "jsonl": _json}
+_LINE_FORMATTERS = {"tsv": _tsv, "jsonl": _json}
 
 
-def _regex(text: str) -> re.Pattern[str]:
+def _parse_regex(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
         raise argparse.ArgumentTypeError(f"not a regular expression: {error}") from error
 
 
-def _ranges(text: str) -> list[tuple[int, int]]:
+def _parse_ranges(text: str) -> list[tuple[int, int]]:
     ranges = []
     for part in text.split(","):
         match = _ID_RANGE.fullmatch(part.strip())

@@ -1,8 +1,9 @@
 """Converts Specs to the dialects of other formats.
 
-The Specs that a format reads and writes share a dialect: those of llama2.c add a space in front, those of SentencePiece
-have its normalizer, and so on. `adapted` converts any Spec to a format's dialect and lists the losses. A conversion
-depends only on the fields of a Spec, never on its origin, and never changes an id.
+The Specs that a format reads and writes share a dialect: for example, Specs of llama2.c add a space in front of a text,
+and Specs of SentencePiece have SentencePiece's normalizer. `adapted` converts any Spec to a format's dialect and lists
+the losses. A conversion depends only on the fields of a Spec, never on the file that the Spec comes from, and never
+changes an id.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
     conversion = adapted(spec, format)
     result = file_format.write(conversion.spec)
     is_foreign = spec.origin.format not in (format, "memory")
-    # Names and extra data of another format have no effect on any text.
+    # Names and extra data of another format never change ids or texts.
     harmless_losses = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
     losses = tuple(
         dict.fromkeys((*conversion.losses, *(loss for loss in result.losses if loss not in harmless_losses)))

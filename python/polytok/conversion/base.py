@@ -14,7 +14,7 @@ class Converted:
     """A Spec in another dialect, with one line for each difference from the original Spec.
 
     ``losses`` are differences in the ids of valid UTF-8, or in the text of ids. ``notes`` are all other differences:
-    bytes that are not UTF-8, ids that no text has, and data that the engine does not need.
+    bytes that are not UTF-8, ids that no text encodes to, and data that the engine does not need.
     """
 
     spec: Spec
@@ -22,16 +22,16 @@ class Converted:
     notes: tuple[str, ...] = ()
 
     def then(self, step: Converted) -> Converted:
-        """Returns the result of a further step, with the losses and notes of both steps."""
-        return replace(step, losses=_union(self.losses, step.losses), notes=_union(self.notes, step.notes))
+        """Returns the Spec of a further step, with the losses and notes of this step and of the further step."""
+        return replace(step, losses=_unite(self.losses, step.losses), notes=_unite(self.notes, step.notes))
 
 
-def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+def _unite(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
 def first_items(items: Iterable[Any], max_items: int = 3) -> str:
-    """Returns the first items for a report, and the number of the others.
+    """Returns the first items for a report, and the count of the remaining items.
 
     >>> first_items([b"a", b"b", b"c", b"d"])
     "b'a', b'b', b'c' and 1 more"

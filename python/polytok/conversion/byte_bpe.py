@@ -1,7 +1,7 @@
 """Converts byte-pair encoding over bytes, which rank files and minbpe's models share.
 
 Rank files and minbpe's models have the same pipeline: special tokens, one pattern whose matches are the pieces, merging
-of bytes, and no normalizer. They differ only in the priorities of merges. Ids never change.
+of bytes, and no normalizer. Rank files and minbpe's models differ only in the priorities of merges. Ids never change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .special import flag_losses, matching_losses, only_tokens
 
 
 def to_rank_file(spec: Spec, format_name: str) -> Converted:
-    """Converts to the Spec of a rank file, tiktoken's or tekken's, which differ in the ids of special tokens."""
+    """Converts to the Spec of a rank file of tiktoken or tekken; these formats differ in the ids of special tokens."""
     if spec.model == RANKS and _is_plain(spec):
         return Converted(spec)
     conversion = plain_bytes(spec, format_name)

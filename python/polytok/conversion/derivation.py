@@ -1,9 +1,9 @@
 """Derives the merge that builds each entry, which can prove that two models encode alike.
 
-For every entry there is at most one pair of entries that merges into it, in any text: the last merge of the entry's own
-text (the proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges any pair whose
-concatenation is an entry is equivalent to the list of these pairs in the order of their priorities. Two models with the
-same pairs in the same order merge every text alike.
+At most one pair of entries merges into an entry, in any text: the pair is the last merge of the entry's own text (the
+proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges any pair whose concatenation is an
+entry is equivalent to the list of these pairs in the order of their priorities. Two models with the same pairs in the
+same order merge every text alike.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .. import _core
 from ..spec import Bpe, Spec, Vocab
 
 NO_ROW = 2**32 - 1
-"""The half of a pair that is not an entry: a character that occurs only inside entries."""
+"""The value for a half that is not an entry: a character that occurs only inside entries."""
 
 
 class DerivationKind(IntEnum):
-    """The kinds of entries by their derivation: a symbol, merged, never merged, or reserved."""
+    """Kinds of derivations: the entry is a symbol, is merged, is never merged, or is reserved."""
 
-    INITIAL = 0
+    SYMBOL = 0
     MERGED = 1
-    NEVER = 2
+    NEVER_MERGED = 2
     RESERVED = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivations:
-    """The derivation of each row: the ids of the halves of its last merge, its kind, and its priority, lowest first.
+    """The derivation of each row: the ids of the halves of the last merge, the kind, and the priority (lowest first).
 
     Pairs of equal priority merge from the left.
     """
@@ -66,32 +66,32 @@ def _priorities(
     if model.priority == "score":
         return np.asarray(np.unique(-(vocab.scores + 0.0), return_inverse=True)[1], dtype=np.int64)
     assert model.merges is not None
-    # If a pair is listed twice, the last one counts.
-    position_of_pair = {pair: at for at, pair in enumerate(_keys(model.merges[:, 0], model.merges[:, 1]))}
-    pairs = _keys(left[is_merged], right[is_merged])
+    # If a pair is listed twice, the last position is used.
+    position_of_pair = {pair: at for at, pair in enumerate(_pair_keys(model.merges[:, 0], model.merges[:, 1]))}
+    pairs = _pair_keys(left[is_merged], right[is_merged])
     priority = np.zeros(len(vocab), dtype=np.int64)
     priority[is_merged] = [position_of_pair[pair] for pair in pairs]
     return priority
 
 
-def _keys(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> list[int]:
+def _pair_keys(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> list[int]:
     keys: list[int] = (left.astype(np.uint64) << np.uint64(32) | right).tolist()
     return keys
 
 
 def rows_merged_differently(first: Derivations, second: Derivations) -> npt.NDArray[np.int64]:
-    """Returns the rows that may prevent two models over one vocabulary from merging alike; an empty result is a proof.
+    """Returns the rows that two models may merge differently; an empty result proves that the models agree.
 
-    A row counts if its derivations differ, or if its priority is out of order.
+    A row is returned if the derivations of the row differ, or if the order of its priorities differs.
     """
-    differs = (first.kind != second.kind) | (first.left != second.left) | (first.right != second.right)
-    rows = np.flatnonzero(differs & ~_never_merged(first, second))
+    is_different = (first.kind != second.kind) | (first.left != second.left) | (first.right != second.right)
+    rows = np.flatnonzero(is_different & ~_is_never_merged(first, second))
     return rows if len(rows) else out_of_order(first, second)
 
 
-def _never_merged(first: Derivations, second: Derivations) -> npt.NDArray[np.bool_]:
-    """Returns a mask of the rows that neither model merges, whatever kind they have."""
-    never_kinds = (DerivationKind.NEVER, DerivationKind.RESERVED)
+def _is_never_merged(first: Derivations, second: Derivations) -> npt.NDArray[np.bool_]:
+    """Returns a mask of the rows that neither model merges."""
+    never_kinds = (DerivationKind.NEVER_MERGED, DerivationKind.RESERVED)
     return np.isin(first.kind, never_kinds) & np.isin(second.kind, never_kinds)
 
 
@@ -99,9 +99,9 @@ def out_of_order(first: Derivations, second: Derivations) -> npt.NDArray[np.int6
     """Returns the merged rows whose order, relative to the previous row, differs between the two models."""
     rows = first.rows(DerivationKind.MERGED)
     order = rows[np.lexsort((second.priority[rows], first.priority[rows]))]
-    steps = np.diff(first.priority[order]), np.diff(second.priority[order])
-    wrong_rows: npt.NDArray[np.int64] = order[1:][np.sign(steps[0]) != np.sign(steps[1])]
-    return wrong_rows
+    priority_steps = np.diff(first.priority[order]), np.diff(second.priority[order])
+    misordered_rows: npt.NDArray[np.int64] = order[1:][np.sign(priority_steps[0]) != np.sign(priority_steps[1])]
+    return misordered_rows
 
 
 def merges_alike(spec: Spec, other_spec: Spec) -> bool:

@@ -127,7 +127,7 @@ def _without_flags(token: SpecialToken) -> SpecialToken:
 
 
 def _with_template(conversion: Converted) -> Converted:
-    """Returns the Spec with the part of its template that flags can express: BOS before a text and EOS after it."""
+    """Returns the Spec with a template that flags can express: at most BOS before a text and EOS after the text."""
     spec = conversion.spec
     ids_before, ids_after = spec.post.before, spec.post.after
     roles = {"bos": ids_before, "eos": ids_after}
@@ -186,7 +186,7 @@ def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
 
 
 def _reserved_losses(spec: Spec) -> Iterator[str]:
-    """Yields a loss unless merging with rows of every kind provably has the same result."""
+    """Yields a loss unless merging provably has the same result if rows of every kind can merge."""
     assert isinstance(spec.model, Bpe)
     rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM))
     if len(rows):
@@ -198,7 +198,7 @@ def _reserved_losses(spec: Spec) -> Iterator[str]:
 
 
 def _special_rows(spec: Spec) -> tuple[SpecialToken, ...]:
-    """Returns the control, unknown and user-defined pieces as special tokens; user-defined ones are always matched."""
+    """Returns the control, unknown and user-defined pieces as special tokens; user-defined pieces always match."""
     is_special_kind = {Kind.UNKNOWN: True, Kind.CONTROL: True, Kind.USER_DEFINED: False}
     rows = [
         (row, is_special_kind[Kind(kind)])
@@ -290,7 +290,7 @@ def _wpm(spec: Spec) -> Converted:
 
 
 def _with_space_mark(piece: bytes, prefix: str, special: dict[str, SpecialToken]) -> bytes:
-    """Converts ``##ing`` to ``ing`` and ``in`` to ``▁in``; special tokens are not changed."""
+    """Converts ``##ing`` to ``ing`` and ``in`` to ``▁in``; returns special tokens unchanged."""
     if piece.decode(errors="replace") in special:
         return piece
     return piece.removeprefix(prefix.encode()) if piece.startswith(prefix.encode()) else SPACE_MARK_BYTES + piece

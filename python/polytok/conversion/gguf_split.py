@@ -1,9 +1,9 @@
 """Chooses the pre-tokenizer of llama.cpp that splits text most like a Spec's split steps.
 
-llama.cpp selects a pre-tokenizer by its name only, and its expressions differ from those of the models. If a name
+llama.cpp selects a pre-tokenizer only by name, and its expressions differ from the patterns of the models. If a name
 exists for the Spec's pattern, that pre-tokenizer is chosen, with the flags that the model needs. For any other pattern,
-the pre-tokenizer is chosen that splits the most test texts alike. A text that is split differently is reported as an
-example.
+the chosen pre-tokenizer is the one that splits the most test texts like the Spec. A text that is split differently is
+reported as an example.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _NAMES = (
     *("granite-embed-multi-97m", "spark2_5", "default"),
 )
 
-# Expressions that recognise the patterns of well-known models, from the special to the general.
-_CASED = r"\\p\{Lu\}.*\\p\{Ll\}"
+# Expressions that recognise the patterns of well-known models, the most specific expressions first.
+_UPPER_THEN_LOWER = r"\\p\{Lu\}.*\\p\{Ll\}"
 _WORDS = r"\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\+?\\p\{L\}\+"
-_PATTERN_SIGNS = (
+_NAME_BY_EXPRESSION = (
     (r"\\p\{Han\}", "kimi-k2"),
-    (rf"{_CASED}(?!.*'[sS]).*\|\\p\{{N\}}\|", "tekken"),
-    (rf"{_CASED}.*\\p\{{N\}}\{{1,3\}}", "gpt-4o"),
+    (rf"{_UPPER_THEN_LOWER}(?!.*'[sS]).*\|\\p\{{N\}}\|", "tekken"),
+    (rf"{_UPPER_THEN_LOWER}.*\\p\{{N\}}\{{1,3\}}", "gpt-4o"),
     (rf"{_WORDS}.*\\p\{{N\}}\{{1,3\}}", "llama-bpe"),
     (rf"'[sS].*{_WORDS}\|\\p\{{N\}}\|", "qwen2"),
 )
@@ -55,14 +55,14 @@ def choose_pre_tokenizer(spec: Spec) -> ChosenSplit:
     """Returns the pre-tokenizer for the pattern, or the most similar one; raises FormatError if none is similar."""
     assert isinstance(spec.model, Bpe)
     texts = probes.TROUBLE
-    wanted_pieces = [_piece_numbers(spec.split, text) for text in texts]
+    expected_indices = [_piece_indices(spec.split, text) for text in texts]
     candidates = []
     known_name = _known_name(spec.split)
     for order, name in enumerate((known_name,) if known_name else _NAMES):
         candidate = gguf_pretokenizers.find_pre_tokenizer(name)
         steps = gguf_pretokenizers.steps(candidate)
         different_texts = [
-            text for text, pieces in zip(texts, wanted_pieces, strict=True) if _piece_numbers(steps, text) != pieces
+            text for text, pieces in zip(texts, expected_indices, strict=True) if _piece_indices(steps, text) != pieces
         ]
         candidates.append(
             (
@@ -88,7 +88,7 @@ def _known_name(steps: tuple[SplitStep, ...]) -> str | None:
     if len(steps) != 1 or not isinstance(steps[0], PatternSplit):
         return None
     pattern = steps[0].pattern
-    return next((name for sign, name in _PATTERN_SIGNS if re.search(sign, pattern)), None)
+    return next((name for expression, name in _NAME_BY_EXPRESSION if re.search(expression, pattern)), None)
 
 
 def _losses(name: str, different_texts: list[str], unicode: str) -> Iterator[str]:
@@ -105,8 +105,8 @@ def _tokenizer(steps: tuple[SplitStep, ...]) -> _core.Tokenizer | None:
         return None
 
 
-def _piece_numbers(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
-    """Returns the number of the piece of each byte; None if the engine does not accept the steps."""
+def _piece_indices(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
+    """Returns for each byte the index of its piece; None if the engine does not accept the steps."""
     tokenizer = _tokenizer(steps)
     if tokenizer is None:
         return None

@@ -119,7 +119,7 @@ def _with_model_only_ids(vocab: Vocab, spec: Spec) -> Vocab:
 
 
 def _wordpiece(spec: Spec) -> Converted:
-    """Converts llama.cpp's WordPiece: instead of U+2581 before a word's first entry, ``##`` is before the others."""
+    """Converts llama.cpp's WordPiece: ``##`` before later entries of a word replaces U+2581 before the first entry."""
     step = next((step for step in spec.normalize if isinstance(step, WpmNormalize)), WpmNormalize())
     special = {token.text.encode() for token in spec.special}
     texts = [piece if piece in special else _with_prefix(piece) for piece in spec.vocab.pieces()]
@@ -223,7 +223,7 @@ def _unigram(spec: Spec) -> Converted:
 
 
 def _only_unknown_kind(vocab: Vocab) -> Vocab:
-    """Returns the vocabulary with only two kinds: unknown and normal."""
+    """Returns the vocabulary with only two kinds of entries: unknown and normal."""
     kinds = np.where(vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
     return replace(vocab, kinds=kinds, active_kinds=None)
 
@@ -258,7 +258,7 @@ def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
 
 
 def _escape(piece: str) -> str:
-    """Returns a pattern that matches a text in every engine: only operators and line breaks are escaped."""
+    """Returns a pattern that matches the piece in every regex engine: only operators and line breaks are escaped."""
     escaped_text = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
     return escaped_text.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 

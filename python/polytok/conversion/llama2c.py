@@ -1,8 +1,8 @@
 """Converts SentencePiece BPE to llama2.c's vocabulary, and back.
 
 llama2.c fixes the ids (0 is unknown, 1 and 2 are BOS and EOS, b + 3 is byte b), always adds a space in front of a text,
-and has neither kinds nor a normalizer. Its texts are SentencePiece's, with spaces instead of U+2581; BOS and EOS have a
-newline before and after them.
+and has neither kinds nor a normalizer. The texts of its entries are SentencePiece's, with spaces instead of U+2581; the
+texts of BOS and EOS begin and end with a newline.
 """
 
 from __future__ import annotations

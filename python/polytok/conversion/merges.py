@@ -18,7 +18,7 @@ _RUN_LENGTH_FACTOR = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergeList:
-    """Merges (left id, right id, merged id) in order, and the losses against the model that the merges come from."""
+    """An ordered list of merges (left id, right id, merged id), and its losses against the original model."""
 
     merges: npt.NDArray[np.uint32]
     derived: Derivations
@@ -26,7 +26,7 @@ class MergeList:
 
 
 def known_merges(model: Bpe, vocab: Vocab) -> Bpe:
-    """Returns the model without merges of entries that the vocabulary lacks (special tokens that were rows)."""
+    """Returns the model without merges of ids that the vocabulary lacks (rows that are now special tokens)."""
     if model.merges is None:
         return model
     is_kept = np.isin(model.merges, vocab.ids).all(axis=1)
@@ -37,16 +37,16 @@ def live_merges(vocab: Vocab, model: Bpe) -> MergeList:
     """Returns the merges of a model that merges by ids or by a list: exactly one pair for each merged entry."""
     vocab_derivations = derivations(vocab, model)
     return MergeList(
-        _merge_rows(vocab, vocab_derivations, vocab_derivations.rows(DerivationKind.MERGED)), vocab_derivations
+        _merges_of_rows(vocab, vocab_derivations, vocab_derivations.rows(DerivationKind.MERGED)), vocab_derivations
     )
 
 
 def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
     """Returns the merges of a model that merges by scores, the highest first.
 
-    A list cannot express two cases, which are reported as losses. First, of entries with the same score the leftmost
-    pair merges first, but a list has one order for all positions. (Runs of one character are no loss if encoding them
-    gives the same result.) Second, a character that is not an entry, but part of an entry, has no id.
+    A list cannot express two cases, which are reported as losses. First, if entries have the same score, the leftmost
+    pair merges first, but a list has one order for all positions. (Runs of one character are not a loss if the list
+    encodes the runs in the same way.) Second, a character that is only part of an entry has no id.
     """
     vocab_derivations = derivations(vocab, model)
     rows = vocab_derivations.rows(DerivationKind.MERGED)
@@ -59,13 +59,15 @@ def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
         losses.append(
             f"model: {len(lone_entries)} entries are merged from characters without entry ({first_items(lone_entries)})"
         )
-    merges = _merge_rows(vocab, vocab_derivations, rows[has_both_halves])
+    merges = _merges_of_rows(vocab, vocab_derivations, rows[has_both_halves])
     losses += _tie_losses(vocab, model, merges, vocab_derivations, rows[has_both_halves])
     return MergeList(merges, vocab_derivations, tuple(losses))
 
 
-def _merge_rows(vocab: Vocab, vocab_derivations: Derivations, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
-    """Returns merges by priority; of equal priorities the longest first, which equals merging from the left."""
+def _merges_of_rows(
+    vocab: Vocab, vocab_derivations: Derivations, rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint32]:
+    """Returns the merges of rows by priority. At equal priority, the longest is first, like merging from the left."""
     lengths = np.diff(vocab.offsets.astype(np.int64))
     rows = rows[np.lexsort((vocab.ids[rows], -lengths[rows], vocab_derivations.priority[rows]))]
     columns = (vocab_derivations.left[rows], vocab_derivations.right[rows], vocab.ids[rows])
@@ -95,7 +97,7 @@ def _tie_losses(
 
 
 def _encodes_runs_alike(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], pieces: list[str]) -> bool:
-    original, converted = (
+    original_tokenizer, converted_tokenizer = (
         _core.Tokenizer(Spec(vocab, candidate, unknown="bytes" if (vocab.kinds == Kind.BYTE).any() else "unk"))
         for candidate in (model, replace(model, priority="merges", merges=merges))
     )
@@ -103,4 +105,4 @@ def _encodes_runs_alike(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32]
     runs = [
         char * count for char in {piece[0] for piece in pieces} for count in range(1, _RUN_LENGTH_FACTOR * max_length)
     ]
-    return all(original.encode(run) == converted.encode(run) for run in runs)
+    return all(original_tokenizer.encode(run) == converted_tokenizer.encode(run) for run in runs)

@@ -15,7 +15,7 @@ from ..spec import PatternSplit, SplitStep
 
 
 def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternSplit, ...]:
-    """Returns at most one pattern whose matches are the pieces; raises FormatError if no pattern is equivalent."""
+    """Returns the equivalent step whose matches are the pieces, or no step; raises FormatError if none exists."""
     if not steps:
         return ()
     if len(steps) > 1:
@@ -46,5 +46,5 @@ def as_isolated(step: PatternSplit) -> PatternSplit:
 
 
 def _without_invert(step: PatternSplit) -> str:
-    opposite = {"matches": "removed", "removed": "matches"}
-    return opposite.get(step.behavior, step.behavior) if step.invert else step.behavior
+    opposite_behavior = {"matches": "removed", "removed": "matches"}
+    return opposite_behavior.get(step.behavior, step.behavior) if step.invert else step.behavior

@@ -1,4 +1,4 @@
-"""Converts a list of merges to ranks: any pair can merge whose concatenation is an entry, in the order of ids."""
+"""Converts a list of merges to ranks, with which any pair merges whose concatenation is an entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ RANKS = Bpe("rank", whole_piece_first=True)
 
 
 def to_ranks(spec: Spec) -> Converted:
-    """Returns the same model by rank. Raises FormatError if ranks merge differently; additional merges are a loss.
+    """Returns the Spec with an equivalent model that merges by rank.
+
+    Raises FormatError if ranks merge differently; additional merges are a loss.
 
     Ids do not change, so a list whose merges are not in the order of ids is refused. Rank models look up a whole piece
     first: an entry that no merge of the list builds can then be a token.
@@ -41,7 +43,7 @@ def to_ranks(spec: Spec) -> Converted:
             pieces = [spec.vocab.piece(int(row)) for row in rows]
             raise FormatError(f"ranks merge differently: {len(pieces)} entries {reason} ({first_items(pieces)})")
     added_rows = np.flatnonzero(
-        (list_derivations.kind == DerivationKind.NEVER) & (rank_derivations.kind == DerivationKind.MERGED)
+        (list_derivations.kind == DerivationKind.NEVER_MERGED) & (rank_derivations.kind == DerivationKind.MERGED)
     )
     losses = _whole_piece_losses(spec.vocab, model)
     if len(added_rows):
@@ -66,4 +68,4 @@ def _whole_piece_losses(vocab: Vocab, model: Bpe) -> tuple[str, ...]:
 
 def unmerged_entries(vocab: Vocab, model: Bpe) -> list[bytes]:
     """Returns the entries that merging never builds, so that they are found only as whole pieces."""
-    return [vocab.piece(int(row)) for row in derivations(vocab, model).rows(DerivationKind.NEVER)]
+    return [vocab.piece(int(row)) for row in derivations(vocab, model).rows(DerivationKind.NEVER_MERGED)]

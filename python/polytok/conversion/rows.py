@@ -25,7 +25,7 @@ def select_rows(vocab: Vocab, rows: npt.NDArray[np.int64]) -> Vocab:
 
 
 def with_texts(vocab: Vocab, pieces: Sequence[bytes]) -> Vocab:
-    """Returns the rows with other texts."""
+    """Returns the vocabulary with ``pieces`` as the texts of its rows."""
     return Vocab(b"".join(pieces), offsets_of(pieces), vocab.ids, vocab.scores, vocab.kinds)
 
 
@@ -45,5 +45,5 @@ def with_rows(vocab: Vocab, rows: Sequence[tuple[bytes, int, int]]) -> Vocab:
 
 
 def offsets_of(pieces: Sequence[bytes]) -> npt.NDArray[np.uint32]:
-    """Returns the offsets of the pieces in one blob."""
+    """Returns the offsets of the pieces in their concatenation."""
     return np.cumsum([0, *map(len, pieces)], dtype=np.uint64).astype(np.uint32)

@@ -1,7 +1,8 @@
 """Converts models of Hugging Face and llama.cpp to SentencePiece models.
 
-BPE: the score of an entry is the negative position of its merge in the list. Each entry is checked for merging alike,
-and a difference is a loss. The kinds follow from the special tokens and from the texts of the entries.
+BPE: the score of an entry is the negative position of its merge in the list. For each entry the converted model is
+checked to merge like the original model; a difference is a loss. The kinds follow from the special tokens and from the
+texts of the entries.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from .derivation import DerivationKind, derivations, rows_merged_differently
 from .rows import sorted_by_id, with_rows
 
 _BPE = Bpe("score", symbols="chars")
-_BYTE = re.compile(rb"<0x[0-9A-F]{2}>")
-_ROLES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
+_BYTE_PIECE = re.compile(rb"<0x[0-9A-F]{2}>")
+_PIECE_OF_ROLE = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
 _TRIM_SPACES = Replace(r"\A +| +\z", "", is_regex=True)
 _COLLAPSE_SPACES = Replace(" {2,}", " ", is_regex=True)
 
@@ -70,8 +71,8 @@ def from_llama_cpp(spec: Spec) -> Converted:
     """Converts llama.cpp's SPM and UGM."""
     losses: list[str] = []
     if isinstance(spec.model, Bpe):
-        has_space = any(isinstance(step, PrefixSpace) for step in spec.normalize)
-        normalize = SentencePieceNormalize(add_dummy_prefix=has_space, remove_extra_whitespaces=False)
+        has_prefix_space = any(isinstance(step, PrefixSpace) for step in spec.normalize)
+        normalize = SentencePieceNormalize(add_dummy_prefix=has_prefix_space, remove_extra_whitespaces=False)
         rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _BPE))
         if len(rows):
             pieces = [spec.vocab.piece(int(row)) for row in rows]
@@ -97,11 +98,11 @@ def from_llama_cpp(spec: Spec) -> Converted:
             f"({first_items(always_matched)})"
         )
     has_bytes = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE)) == 256
-    return _model(spec, _one_unknown(spec), target, normalize, has_bytes, losses)
+    return _model(spec, _with_one_unknown(spec), target, normalize, has_bytes, losses)
 
 
-def _one_unknown(spec: Spec) -> Vocab:
-    """Returns the vocabulary with one unknown piece, as SentencePiece needs; other ones become control symbols."""
+def _with_one_unknown(spec: Spec) -> Vocab:
+    """Returns the vocabulary with one unknown piece, as SentencePiece needs; others get the kind control."""
     kinds = spec.vocab.kinds.copy()
     unknown = spec.names.get("unk", 0)
     kinds[(kinds == Kind.UNKNOWN) & (spec.vocab.ids != unknown)] = Kind.CONTROL
@@ -140,7 +141,7 @@ def _names(vocab: Vocab) -> dict[str, int]:
     """Returns the ids of the roles that SentencePiece finds by their usual texts."""
     row_of = {piece: row for row, piece in enumerate(vocab.pieces())}
     ids = {}
-    for role, text in _ROLES.items():
+    for role, text in _PIECE_OF_ROLE.items():
         row = row_of.get(text)
         if role == "unk":
             row = int(np.flatnonzero(vocab.kinds == Kind.UNKNOWN)[0]) if (vocab.kinds == Kind.UNKNOWN).any() else None
@@ -162,13 +163,13 @@ def _with_kinds(spec: Spec, has_bytes: bool) -> Vocab:
             continue
         if piece in kind_of:
             kinds[row] = kind_of[piece]
-        elif has_bytes and _BYTE.fullmatch(piece):
+        elif has_bytes and _BYTE_PIECE.fullmatch(piece):
             kinds[row] = Kind.BYTE
     return replace(vocab, kinds=kinds)
 
 
 def _with_all_ids(vocab: Vocab) -> Vocab:
-    """Returns the rows by id, with an unused row for each id that has none."""
+    """Returns the rows by id, with an unused row for each id without a row."""
     missing_rows = sorted(set(range(int(vocab.ids.max(initial=0)) + 1)) - set(vocab.ids.tolist()))
     if len(missing_rows) > len(vocab):
         raise FormatError(f"ids go up to {vocab.ids.max()}, but most have no entry; a model needs a piece for every id")
@@ -190,7 +191,7 @@ def _with_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     merged_rows = list_derivations.rows(DerivationKind.MERGED)
     order = merged_rows[np.argsort(list_derivations.priority[merged_rows], kind="stable")]
     scores[order] = -np.arange(1, len(order) + 1, dtype=np.float32)
-    symbol_rows = np.flatnonzero((list_derivations.kind == DerivationKind.INITIAL) & (vocab.kinds == Kind.NORMAL))
+    symbol_rows = np.flatnonzero((list_derivations.kind == DerivationKind.SYMBOL) & (vocab.kinds == Kind.NORMAL))
     scores[symbol_rows] = -np.arange(len(order) + 1, len(order) + 1 + len(symbol_rows), dtype=np.float32)
     scored_vocab = replace(vocab, scores=scores)
     rows = rows_merged_differently(list_derivations, derivations(scored_vocab, _BPE))

@@ -14,24 +14,24 @@ from .rows import select_rows, with_rows
 
 
 def matching_losses(spec: Spec, target_matching: str) -> tuple[str, ...]:
-    """Returns a loss if the target's rule for special tokens at one offset matters: if a token overlaps another."""
+    """Returns a loss if special tokens overlap, because the target then chooses between tokens by another rule."""
     if spec.matching == target_matching:
         return ()
     texts = sorted((token.text for token in spec.special), key=len)
-    overlapping = [
-        text for n, text in enumerate(texts) if any(_overlap(text, longer_text) for longer_text in texts[n + 1 :])
+    overlapping_texts = [
+        text for n, text in enumerate(texts) if any(_can_overlap(text, longer_text) for longer_text in texts[n + 1 :])
     ]
-    if not overlapping:
+    if not overlapping_texts:
         return ()
     return (
         (
-            f"special: {len(overlapping)} texts overlap others ({first_items(overlapping)}); the target may choose "
-            "another one"
+            f"special: {len(overlapping_texts)} texts overlap others ({first_items(overlapping_texts)}); "
+            "the target may choose another one"
         ),
     )
 
 
-def _overlap(text: str, other_text: str) -> bool:
+def _can_overlap(text: str, other_text: str) -> bool:
     if text in other_text:
         return True
     ends = range(1, len(text))
@@ -51,7 +51,7 @@ def only_tokens(spec: Spec) -> Vocab:
 
 
 def flag_losses(special: Iterable[SpecialToken], *, always: bool = False) -> Iterator[str]:
-    """Yields the losses of flags that a format lacks; ``always``: the format has tokens that are always recognised."""
+    """Yields the losses of flags that a format lacks; ``always``: the format can mark a token as always recognised."""
     tokens = list(special)
     for flag in ("single_word", "lstrip", "rstrip"):
         if texts := [token.text for token in tokens if getattr(token, flag)]:
@@ -96,12 +96,12 @@ def _keys(vocab: Vocab, byte_level: bool) -> list[Row]:
 
 
 def _has_natural_ids(size: int, known_ids: dict[Row, int], rows: list[tuple[SpecialToken, Row]]) -> bool:
-    largest = -1
+    largest_id = -1
     for token, row in rows:
         number = known_ids.get(row)
         if number is None:
-            number = max(largest + 1, size)
+            number = max(largest_id + 1, size)
         if number != token.id:
             return False
-        largest = max(largest, number)
+        largest_id = max(largest_id, number)
     return True

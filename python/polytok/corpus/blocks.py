@@ -1,4 +1,4 @@
-"""Reads the documents of a dataset of any kind, in order and in blocks, for verifying and exporting."""
+"""Reads the documents of a dataset in order and in blocks, for any kind of shard, to verify and export them."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _mapped_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Itera
 
 def _table_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-    with _translated_errors(path) as arrow:
+    with _translate_errors(path) as arrow:
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
             yield _rows_of_table(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
 
 
 @contextmanager
-def _translated_errors(path: Path) -> Iterator[Any]:
+def _translate_errors(path: Path) -> Iterator[Any]:
     """Yields the module pyarrow, and raises pyarrow's errors as `FileError` and `FormatError`."""
     arrow = pyarrow_for(str(path))
     try:
@@ -79,7 +79,7 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
     if manifest.kind not in TABLES or not manifest.shards:
         return None
     path = folder / manifest.shards[0].files[0].name
-    with _translated_errors(path) as arrow:
+    with _translate_errors(path) as arrow:
         other_fields = [field for field in _schema(path, manifest.kind) if field.name != COLUMN]
     return arrow.schema(other_fields) if other_fields else None
 

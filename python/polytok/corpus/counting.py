@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ..training.keywords import CountingKeywords
 
-_TASK = "polytok.corpus.counting:prepare"
+_TASK_FUNCTION = "polytok.corpus.counting:prepare"
 
 
 def count_words(
@@ -63,7 +63,7 @@ def count_words(
     ``max_memory`` limits the memory of all processes on this machine together, in bytes or as a text such as "4G".
 
     The folder ``out + ".parts"`` stores the counts of finished tasks until the job is done, so that the same call can
-    resume an interrupted job. Returns the numbers of texts and bytes that were read, and of texts that were skipped.
+    resume an interrupted job. Returns a report with the counts of texts and bytes read, and of skipped texts.
 
     Raises `ArgumentError` for wrong options, `FormatError` and `EncodeError` for inputs that are damaged or not UTF-8,
     and `FileError` if reading or writing fails.
@@ -79,21 +79,23 @@ def count_words(
     """
     memory = checked_memory(max_memory)
     worker_memory = None if memory is None else memory // (workers or processors())
-    setup = _setup(kind, reading or Reading(), cast("dict[str, Any]", options), worker_memory)
+    setup = _task_settings(kind, reading or Reading(), cast("dict[str, Any]", options), worker_memory)
     folder = Folder(f"{os.fspath(out)}.parts")
     job_plan = plan(inputs, reading, shard_size, outside=folder.url)
     task_runner = create_runner(runner, workers, [source.name for source in job_plan.sources])
     with ExitStack() as stack:
         monitor = ProgressMonitor("counting", stack.enter_context(ProgressBar()) if progress else None, json_log)
-        manifest = _job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, listen=monitor)
+        manifest = _create_job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, listen=monitor)
         paths = [Path(folder.url, file["name"]) for task in manifest["tasks"] for file in task["files"]]
         Counts.load(*paths, max_memory=memory).save(out)
     Journal(folder).overwrite()
     os.rmdir(folder.url)
-    return _report(manifest["tasks"])
+    return _create_report(manifest["tasks"])
 
 
-def _setup(kind: str | None, reading: Reading, options: Mapping[str, Any], memory: int | None) -> dict[str, Any]:
+def _task_settings(
+    kind: str | None, reading: Reading, options: Mapping[str, Any], memory: int | None
+) -> dict[str, Any]:
     """Returns the settings of all tasks as a JSON value. Raises `ArgumentError` for wrong options."""
     trainer, counts = counting(kind, dict(options), {"max_memory": memory, "threads": 1})
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
@@ -108,7 +110,7 @@ def _setup(kind: str | None, reading: Reading, options: Mapping[str, Any], memor
     }
 
 
-def _job(folder: Folder, setup: dict[str, Any], job_plan: Plan) -> Job:
+def _create_job(folder: Folder, setup: dict[str, Any], job_plan: Plan) -> Job:
     header = {name: value for name, value in setup.items() if name != "max_memory"}
     header = {"version": 1, **header, **job_plan.to_plain()}
     assignments = tuple(
@@ -118,7 +120,7 @@ def _job(folder: Folder, setup: dict[str, Any], job_plan: Plan) -> Job:
     def manifest(records: Records) -> bytes:
         return to_json({"tasks": [records[number] for number in sorted(records)]})
 
-    return Job(folder, Work(_TASK, {**setup, "folder": folder.url}), header, assignments, manifest)
+    return Job(folder, Work(_TASK_FUNCTION, {**setup, "folder": folder.url}), header, assignments, manifest)
 
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:
@@ -162,7 +164,7 @@ def _push_all(
     }
 
 
-def _report(records: list[dict[str, Any]]) -> TrainingReport:
+def _create_report(records: list[dict[str, Any]]) -> TrainingReport:
     skipped_counts = sum((Counter(record["skipped"]) for record in records), Counter[str]())
     text_count, text_bytes = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
     return TrainingReport(text_count, text_bytes, dict(skipped_counts), examples(records))

@@ -63,7 +63,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         shards = self.manifest.shards
         self._first_documents = [0, *accumulate(shard.documents for shard in shards)]
         self._first_tokens = [0, *accumulate(shard.tokens for shard in shards)]
-        self._shard = lru_cache(_MAX_MAPPED_SHARDS)(self._map)
+        self._shard = lru_cache(_MAX_MAPPED_SHARDS)(self._map_shard)
         self._tokenizer: Tokenizer | None = None
 
     @property
@@ -83,14 +83,14 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
     @property
     def shards(self) -> tuple[ShardEntry, ...]:
-        """The manifest's entries of the shards, with files and numbers of documents and tokens."""
+        """The manifest's entries for the shards, with the files and the counts of documents and tokens."""
         return self.manifest.shards
 
     def shard(self, number: int) -> MappedShard:
-        """Returns a shard with its files mapped. Raises `IndexError` if ``number`` is out of range."""
+        """Returns a shard with its files mapped. Raises `IndexError` if the index ``number`` is out of range."""
         return self._shard(range(len(self.shards))[number])
 
-    def _map(self, number: int) -> MappedShard:
+    def _map_shard(self, number: int) -> MappedShard:
         return map_shard(self.folder, self.manifest, self.shards[number])
 
     def __len__(self) -> int:
@@ -127,8 +127,8 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def ids(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Returns the ids ``start`` to ``stop`` of the concatenation of all documents, of shape (stop - start,).
 
-        The ids are copied only if the range crosses the end of a shard. A range past the end is shortened, as for
-        slices of a list.
+        The ids are copied only if the range crosses the end of a shard. A range past the end is shortened, like a slice
+        of a list.
         """
         start, stop, _ = slice(start, stop).indices(self.tokens)
         parts = []
@@ -151,7 +151,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return Windows(self, length, length if stride is None else stride)
 
     def check(self, tokenizer: Tokenizer) -> None:
-        """Raises `ArgumentError` if the fingerprint of ``tokenizer`` differs from that of the tokenizer of the ids."""
+        """Raises `ArgumentError` if the fingerprints of ``tokenizer`` and of the dataset's tokenizer differ."""
         expected = self.manifest.tokenizer
         if tokenizer.fingerprint != expected.fingerprint:
             raise ArgumentError(

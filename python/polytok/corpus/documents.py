@@ -1,7 +1,7 @@
 """Reads the documents of a part of a plan, in blocks of some megabytes.
 
-Memory holds one block, or one document if that is larger, so memory does not grow with the file. Reading the same part
-again returns the same documents in the same order.
+Memory holds one block, or one document if the document is larger, so memory does not grow with the file. Reading the
+same part again returns the same documents in the same order.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _byte_place(name: str, position: int) -> str:
 def _content(
     part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, format: Format
 ) -> tuple[Content, int]:
-    """Returns a reader of the bytes of a part's texts, and the position of the first byte in the file."""
+    """Returns a reader of the bytes of a part's texts, and the offset of the first of these bytes in the file."""
     if part.unit != "bytes":
         return decompress(source.name, file, first_bytes), 0
     separator = separator_of(reading, format)

@@ -34,15 +34,16 @@ def export(
     * ``parquet``, ``arrow``: one file.
 
     Each existing file is replaced completely or not at all. Memory use does not depend on the size of the dataset.
-    Without ``dtype``, ids have the dtype of the dataset; if the kind cannot hold uint32, int32 replaces it, and
-    otherwise uint32 replaces int32. ``progress`` is called with the stage, the tokens written, and all tokens.
+    Without ``dtype``, ids have the dtype of the dataset; but a kind without uint32 uses int32 instead of uint32, and
+    any other kind uses uint32 instead of int32. ``progress`` is called with the stage, the count of tokens written, and
+    the total count of tokens.
 
     Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
     `FileError` for files that cannot be read or written; and `FormatError` for a shard with a wrong checksum.
     """
     root = local_path(folder)
     manifest = load(root)
-    writer = _writer(kind)
+    writer = _writer_type(kind)
     stored_dtype = writer.stored_dtype(np.dtype(dtype) if dtype else manifest.unsigned)
     path_and_stem = _path_and_stem(root, local_path(target), writer)
     schema = columns(root, manifest) if writer.can_hold_columns else None
@@ -51,14 +52,14 @@ def export(
         return out.finish()
 
 
-def _writer(kind: str) -> type[ShardWriter]:
+def _writer_type(kind: str) -> type[ShardWriter]:
     if kind not in WRITERS:
         raise ArgumentError(f"unknown kind={kind!r}: choose one of {', '.join(WRITERS)}")
     return WRITERS[kind]
 
 
 def _path_and_stem(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
-    """Returns the folder of ``target`` and its name without a suffix of the writer's files."""
+    """Returns the folder of ``target``, and the name of ``target`` without a suffix of the writer's files."""
     name = target.stem if target.suffix in writer.suffixes else target.name
     if not target.parent.is_dir() or not name:
         raise ArgumentError(

@@ -58,7 +58,7 @@ def _unreachable_rows(spec: Spec) -> list[int]:
     if isinstance(model, Bpe) and model.symbols != "groups":
         if model.whole_piece_first or model.continuing_prefix or model.word_suffix:
             return []
-        rows = derivations(spec.vocab, model).rows(DerivationKind.NEVER).tolist()
+        rows = derivations(spec.vocab, model).rows(DerivationKind.NEVER_MERGED).tolist()
         excluded_texts = {token.text.encode() for token in spec.special}
         excluded_texts |= {b"<0x%02X>" % byte for byte in range(256)} if model.byte_fallback else set()
         return [row for row in rows if _is_normal(spec, row) and spec.vocab.piece(row) not in excluded_texts]
