@@ -71,7 +71,7 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
 /// Decodes strictly the character at the start of four bytes; returns the code point and the length. Reads the four
 /// bytes as one number.
 #[inline]
-pub fn decode_four(four: [u8; 4]) -> Option<(u32, usize)> {
+pub fn decode_four_bytes(four: [u8; 4]) -> Option<(u32, usize)> {
     let word = u32::from_le_bytes(four);
     if word & 0x80 == 0 {
         return Some((word & 0x7F, 1));

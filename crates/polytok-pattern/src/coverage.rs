@@ -17,8 +17,8 @@ use crate::pattern::{Node, Tree};
 /// Reports whether the matches of `tree` provably cover every text.
 pub(super) fn covers_text(tree: &Tree) -> bool {
     let Some((classes, masks)) = Classes::build(&tree.sets) else { return false };
-    let promised = tree.alternatives.iter().fold(0, |all, sequence| all | promised_classes(sequence, &masks));
-    never_empty(tree) && promised == (1 << classes.end) - 1
+    let all_promised = tree.alternatives.iter().fold(0, |all, sequence| all | promised_classes(sequence, &masks));
+    never_empty(tree) && all_promised == (1 << classes.end) - 1
 }
 
 /// Reports whether every match of `tree` provably has at least one character.

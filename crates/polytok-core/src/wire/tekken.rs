@@ -63,7 +63,7 @@ pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
         entries: TekkenEntries { columns: empty_columns(), odd_texts: Vec::new(), unused: None },
     };
     let mut json = serde_json::Deserializer::from_slice(vocab);
-    let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(message(&error)))?;
+    let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(error_text(&error)))?;
     if count < live {
         return Err(Error::Format(format!("vocab: {count} entries, but the configuration counts on {live}")));
     }
@@ -122,7 +122,7 @@ fn range_in(data: &[u8], part: &str) -> Range<usize> {
 }
 
 /// Returns the text of an error; removes the line and the column that serde_json adds to polytok's own errors.
-fn message(error: &serde_json::Error) -> String {
+fn error_text(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     let own_text = text.strip_suffix(&position).filter(|text| text.starts_with("entry "));
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for TekkenDocument<'de> {
                 let mut vocab = None;
                 while let Some(BorrowedText(key)) = map.next_key()? {
                     if key == "vocab" {
-                        set_once(&mut vocab, map.next_value()?, "vocab")?;
+                        set_field_once(&mut vocab, map.next_value()?, "vocab")?;
                     } else {
                         map.next_value::<IgnoredAny>()?;
                     }
@@ -236,9 +236,9 @@ impl<'de> Visitor<'de> for EntryKeys {
         let (mut rank, mut token_bytes, mut token_str) = (None, None, None);
         while let Some(BorrowedText(key)) = map.next_key()? {
             match &*key {
-                "rank" => set_once(&mut rank, map.next_value()?, "rank")?,
-                "token_bytes" => set_once(&mut token_bytes, map.next_value::<BorrowedText>()?.0, "token_bytes")?,
-                "token_str" => set_once(&mut token_str, map.next_value::<Option<BorrowedText>>()?, "token_str")?,
+                "rank" => set_field_once(&mut rank, map.next_value()?, "rank")?,
+                "token_bytes" => set_field_once(&mut token_bytes, map.next_value::<BorrowedText>()?.0, "token_bytes")?,
+                "token_str" => set_field_once(&mut token_str, map.next_value::<Option<BorrowedText>>()?, "token_str")?,
                 other => return Err(A::Error::unknown_field(other, &["rank", "token_bytes", "token_str"])),
             }
         }
@@ -257,7 +257,11 @@ impl<'de> Visitor<'de> for EntryKeys {
 struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Sets a value; returns an error if the key repeats.
-fn set_once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, name: &'static str) -> std::result::Result<(), E> {
+fn set_field_once<T, E: serde::de::Error>(
+    slot: &mut Option<T>,
+    value: T,
+    name: &'static str,
+) -> std::result::Result<(), E> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(E::duplicate_field(name)),

@@ -13,7 +13,7 @@ use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pair};
 use crate::space_mark;
-use crate::utf8::{char_len, decode_four, decode_strict, only_char};
+use crate::utf8::{char_len, decode_four_bytes, decode_strict, only_char};
 
 /// The number of runs that are processed together.
 pub(super) const RUN_BATCH: usize = 64;
@@ -193,7 +193,7 @@ impl Letters {
         match text[at..] {
             [] => LetterChar::END,
             [byte @ 0..128, ..] => LetterChar { letter: self.ascii[byte as usize], code: byte as u32, len: 1 },
-            [a, b, c, d, ..] => self.char_from(decode_four([a, b, c, d]), &text[at..]),
+            [a, b, c, d, ..] => self.char_from(decode_four_bytes([a, b, c, d]), &text[at..]),
             _ => self.char_from(decode_strict(&text[at..]).map(|(char, len)| (char as u32, len)), &text[at..]),
         }
     }

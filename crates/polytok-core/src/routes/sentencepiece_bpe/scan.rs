@@ -3,7 +3,7 @@
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS};
 use crate::boundary::pair_set::pair;
-use crate::utf8::decode_four;
+use crate::utf8::decode_four_bytes;
 
 /// The number of ASCII bytes that are tested together.
 const BLOCK: usize = 64;
@@ -207,7 +207,7 @@ impl TextTables {
     /// a character.
     #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> ScannedChar {
-        match text[at..].first_chunk().and_then(|&four| decode_four(four)) {
+        match text[at..].first_chunk().and_then(|&four| decode_four_bytes(four)) {
             Some((code_point, len)) => {
                 let code_point = if code_point == MARK as u32 { ' ' as u32 } else { code_point };
                 ScannedChar { record: self.chars.get(code_point), code_point, len }

@@ -167,16 +167,16 @@ impl WordBlock {
 
     fn sum_both_directions(&mut self, tables: &ApproximationTables) {
         let [first, second] = &mut self.strands;
-        let together = first.edges.len().min(second.edges.len());
+        let common_count = first.edges.len().min(second.edges.len());
         let (mut first_edge, mut second_edge) = (first.last_group as usize, second.last_group as usize);
-        for forward in 0..together {
+        for forward in 0..common_count {
             first_edge = first.step(forward, first_edge, tables);
             second_edge = second.step(forward, second_edge, tables);
         }
-        for forward in together..first.edges.len() {
+        for forward in common_count..first.edges.len() {
             first_edge = first.step(forward, first_edge, tables);
         }
-        for forward in together..second.edges.len() {
+        for forward in common_count..second.edges.len() {
             second_edge = second.step(forward, second_edge, tables);
         }
     }

@@ -13,7 +13,7 @@ use crate::wire::show;
 /// GPT-2's table stays unchanged; also returns the indexes of these unchanged texts.
 pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<(GgufTexts, Vec<u32>)> {
     let mut out = GgufTexts::new();
-    let mut foreign = Vec::new();
+    let mut unmapped_texts = Vec::new();
     let mut bytes = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         if !is_mapped(index) {
@@ -22,10 +22,10 @@ pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Resul
             out.push(&bytes)?;
         } else {
             out.push(text)?;
-            foreign.push(index as u32);
+            unmapped_texts.push(index as u32);
         }
     }
-    Ok((out, foreign))
+    Ok((out, unmapped_texts))
 }
 
 /// Converts the texts for which `is_mapped` is true from bytes to GPT-2's characters.

@@ -15,7 +15,7 @@ pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<(V
     let mut out = empty_columns();
     let mut bytes = Vec::new();
     let mut seen = [false; 256];
-    let mut foreign_ids = Vec::new();
+    let mut unmapped_ids = Vec::new();
     for (text, &id) in rows(columns).zip(&columns.ids) {
         if read_table_bytes(text, &mut bytes) {
             push_row(&mut out, &bytes, id, 0.0, Kind::Normal)?;
@@ -24,15 +24,15 @@ pub fn to_bytes(columns: &VocabColumns, merges: &[[u32; 3]]) -> Result<Option<(V
             }
         } else {
             push_row(&mut out, text, id, 0.0, Kind::Unused)?;
-            foreign_ids.push(id);
+            unmapped_ids.push(id);
         }
     }
-    foreign_ids.sort_unstable();
-    let is_foreign = |id: &u32| foreign_ids.binary_search(id).is_ok();
-    let merges_foreign = !foreign_ids.is_empty() && merges.as_flattened().iter().any(is_foreign);
+    unmapped_ids.sort_unstable();
+    let is_unmapped = |id: &u32| unmapped_ids.binary_search(id).is_ok();
+    let merges_unmapped_id = !unmapped_ids.is_empty() && merges.as_flattened().iter().any(is_unmapped);
     let has_all_bytes = seen.iter().all(|&seen| seen);
     let covers_text = (0..=255).all(|byte| seen[byte as usize] || INVALID_UTF8_BYTES.contains(&byte));
-    Ok((covers_text && !merges_foreign).then_some((out, has_all_bytes)))
+    Ok((covers_text && !merges_unmapped_id).then_some((out, has_all_bytes)))
 }
 
 /// The bytes that never occur in valid UTF-8; many vocabularies lack these bytes.

@@ -283,7 +283,7 @@ impl<'de> Visitor<'de> for MergeVisitor<'_> {
 
 /// Appends a key and its value to an object's text.
 fn push_member<E: serde::de::Error>(out: &mut String, key: &str, value: &RawValue) -> std::result::Result<(), E> {
-    if depth(value.get()) > MAX_DEPTH {
+    if nesting_depth(value.get()) > MAX_DEPTH {
         return Err(E::custom(format_args!("{key} is nested deeper than {MAX_DEPTH} levels")));
     }
     push_key(out, key);
@@ -301,7 +301,7 @@ fn push_key(out: &mut String, key: &str) {
 }
 
 /// Returns the maximum depth of nesting in well-formed JSON.
-fn depth(json: &str) -> usize {
+fn nesting_depth(json: &str) -> usize {
     let (mut open, mut deepest, mut in_string) = (0usize, 0, false);
     let mut bytes = json.bytes();
     while let Some(byte) = bytes.next() {

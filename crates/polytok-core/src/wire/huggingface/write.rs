@@ -30,7 +30,7 @@ pub fn write(parts: &VocabParts<'_>) -> Result<(String, String)> {
     let texts = texts(parts)?;
     let vocab = match &parts.columns.wide_scores {
         Some(scores) => list(&texts, scores, parts)?,
-        None => object(&texts, &parts.columns.ids, parts.indent),
+        None => write_object(&texts, &parts.columns.ids, parts.indent),
     };
     Ok((vocab, merges(parts, &texts)?))
 }
@@ -46,7 +46,7 @@ fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
     rows(parts.columns).enumerate().map(as_text).collect()
 }
 
-fn object(texts: &[String], ids: &[u32], indent: usize) -> String {
+fn write_object(texts: &[String], ids: &[u32], indent: usize) -> String {
     let members = texts.iter().zip(ids).map(|(text, id)| format!("{}: {id}", quote(text)));
     block(members, ['{', '}'], indent)
 }
@@ -70,10 +70,10 @@ fn number(score: f64) -> String {
 /// Returns the shortest text of a number. If the package `tokenizers` reads that text as another number, returns the
 /// text of an adjacent number that the package reads as the wanted number.
 fn score_text(score: f64) -> String {
-    let reads_right = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
+    let is_read_exactly = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
     let neighbours =
         [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
-    neighbours.into_iter().map(number).find(reads_right).unwrap_or_else(|| number(score))
+    neighbours.into_iter().map(number).find(is_read_exactly).unwrap_or_else(|| number(score))
 }
 
 fn merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
