@@ -18,7 +18,7 @@ use crate::sink::Count;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The number of bytes of text in one run.
-const RUN: usize = 1 << 16;
+const RUN_BYTES: usize = 1 << 16;
 
 /// The ids of many texts; row `i` is `ids[offsets[i]..offsets[i + 1]]`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub fn encode_batch<T: Id>(
     texts: &[Option<&[u8]>],
     options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
-    let mut batch = with_room_for(texts);
+    let mut batch = new_batch(texts);
     let runs = runs(texts);
     let threads = options.threads.min(runs.len());
     if threads <= 1 {
@@ -85,7 +85,7 @@ pub fn encode_batch<T: Id>(
                 let begin = lock(&joiner).begin(rows.start);
                 let mut run = match begin {
                     RunMemory::Reuse(run) => run,
-                    RunMemory::New => with_room_for(&texts[rows.clone()]),
+                    RunMemory::New => new_batch(&texts[rows.clone()]),
                     RunMemory::Skip => break,
                 };
                 let outcome = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
@@ -122,7 +122,7 @@ fn runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
     let (mut from, mut bytes) = (0, 0);
     for (i, text) in texts.iter().enumerate() {
         bytes += text.map_or(0, <[u8]>::len);
-        if bytes >= RUN || i + 1 == texts.len() {
+        if bytes >= RUN_BYTES || i + 1 == texts.len() {
             runs.push(from..i + 1);
             (from, bytes) = (i + 1, 0);
         }
@@ -155,7 +155,7 @@ fn encode_rows<T: Id>(
 }
 
 /// Creates an empty batch with capacity for the ids of the texts, estimated at four bytes of text per id.
-fn with_room_for<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
+fn new_batch<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
     let bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
     let mut offsets = Vec::with_capacity(texts.len() + 1);
     offsets.push(0);
@@ -285,11 +285,11 @@ mod tests {
             mut runs in runs(),
             failed in proptest::sample::subsequence(vec![0, 1, 2], 0..3),
         ) {
-            let mut joiner = RunJoiner::new(with_room_for(&[]));
+            let mut joiner = RunJoiner::new(new_batch(&[]));
             for (index, rows) in &runs {
                 let mut run = match joiner.begin(*index) {
                     RunMemory::Reuse(run) => run,
-                    RunMemory::New => with_room_for(&[]),
+                    RunMemory::New => new_batch(&[]),
                     RunMemory::Skip => continue,
                 };
                 for row in rows {
@@ -304,7 +304,7 @@ mod tests {
             if failed.is_none() {
                 runs.sort();
                 let rows = runs.into_iter().flat_map(|(_, rows)| rows);
-                let mut expected = with_room_for(&[]);
+                let mut expected = new_batch(&[]);
                 for row in rows {
                     expected.ids.extend(row);
                     expected.offsets.push(expected.ids.len() as i64);

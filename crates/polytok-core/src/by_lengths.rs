@@ -14,7 +14,7 @@ use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
 
 /// The number of pieces that the split finds at a time.
-const PIECES: usize = 256;
+const PIECE_BATCH_LEN: usize = 256;
 
 /// The text whose spans can be computed from the lengths of tokens, and the lengths.
 pub(crate) struct ByLengths {
@@ -133,7 +133,7 @@ fn find_words(segmenter: &Segmenter, text: &[u8], words: &mut Vec<u32>) -> bool 
         return true;
     }
     let Ok(text) = std::str::from_utf8(text) else { return false };
-    let (mut cursor, mut pieces) = (SplitCursor::new(), [(0, 0); PIECES]);
+    let (mut cursor, mut pieces) = (SplitCursor::new(), [(0, 0); PIECE_BATCH_LEN]);
     loop {
         match splits.fill(text, &mut cursor, &mut pieces) {
             Ok(0) => return true,

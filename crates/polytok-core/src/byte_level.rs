@@ -5,18 +5,18 @@
 //! ascending order, to U+0100 to U+0143. Each direction is one lookup.
 
 /// The number of bytes that are not visible characters in Latin-1.
-const OTHERS: usize = 68;
+const OTHER_BYTE_COUNT: usize = 68;
 
 /// The code point to which the first byte that is not visible in Latin-1 maps.
-const FIRST: u32 = 0x100;
+const FIRST_OTHER_CODE: u32 = 0x100;
 
 /// Reports whether the byte is a visible character in Latin-1.
 const fn is_printed(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
-const OTHER_BYTES: [u8; OTHERS] = {
-    let mut others = [0; OTHERS];
+const OTHER_BYTES: [u8; OTHER_BYTE_COUNT] = {
+    let mut others = [0; OTHER_BYTE_COUNT];
     let (mut byte, mut count) = (0, 0);
     while byte < 256 {
         if !is_printed(byte as u8) {
@@ -36,8 +36,8 @@ const CHARS: [char; 256] = {
         byte += 1;
     }
     let mut other = 0;
-    while other < OTHERS {
-        if let Some(c) = char::from_u32(FIRST + other as u32) {
+    while other < OTHER_BYTE_COUNT {
+        if let Some(c) = char::from_u32(FIRST_OTHER_CODE + other as u32) {
             chars[OTHER_BYTES[other] as usize] = c;
         }
         other += 1;
@@ -55,8 +55,8 @@ pub fn char_of(byte: u8) -> char {
 #[inline]
 pub fn byte_of(c: char) -> Option<u8> {
     match c as u32 {
-        code @ 0..FIRST => Some(code as u8).filter(|&byte| is_printed(byte)),
-        code => OTHER_BYTES.get((code - FIRST) as usize).copied(),
+        code @ 0..FIRST_OTHER_CODE => Some(code as u8).filter(|&byte| is_printed(byte)),
+        code => OTHER_BYTES.get((code - FIRST_OTHER_CODE) as usize).copied(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! stored.
 
 /// The number of characters in a block.
-const BLOCK: usize = 64;
+const BLOCK_LEN: usize = 64;
 
 /// A table that maps each character to a number.
 pub(crate) struct CharTable {
@@ -15,24 +15,24 @@ pub(crate) struct CharTable {
 impl CharTable {
     /// Returns a table with the same number for all characters.
     pub fn new(default: u32) -> CharTable {
-        CharTable { places: vec![0; 0x11_0000 / BLOCK].into(), numbers: vec![default; BLOCK] }
+        CharTable { places: vec![0; 0x11_0000 / BLOCK_LEN].into(), numbers: vec![default; BLOCK_LEN] }
     }
 
     /// Returns the number of a code point; the default if the code point is not a character.
     #[inline]
     pub fn get(&self, code: u32) -> u32 {
-        let place = self.places.get(code as usize / BLOCK).map_or(0, |&place| place as usize);
-        self.numbers.get(place * BLOCK + code as usize % BLOCK).copied().unwrap_or(self.numbers[0])
+        let place = self.places.get(code as usize / BLOCK_LEN).map_or(0, |&place| place as usize);
+        self.numbers.get(place * BLOCK_LEN + code as usize % BLOCK_LEN).copied().unwrap_or(self.numbers[0])
     }
 
     /// Returns a mutable reference to the number of a character.
     pub fn at(&mut self, code: char) -> &mut u32 {
-        let place = &mut self.places[code as usize / BLOCK];
+        let place = &mut self.places[code as usize / BLOCK_LEN];
         if *place == 0 {
-            *place = (self.numbers.len() / BLOCK) as u16;
-            self.numbers.extend_from_within(..BLOCK);
+            *place = (self.numbers.len() / BLOCK_LEN) as u16;
+            self.numbers.extend_from_within(..BLOCK_LEN);
         }
-        &mut self.numbers[*place as usize * BLOCK + code as usize % BLOCK]
+        &mut self.numbers[*place as usize * BLOCK_LEN + code as usize % BLOCK_LEN]
     }
 }
 

@@ -5,7 +5,7 @@ pub const KEY: usize = 15;
 
 /// For each length of a piece, the mask of the piece's bytes in a window of sixteen; empty for a piece that is too
 /// long.
-const BYTES: [u128; KEY + 2] = {
+const BYTE_MASKS: [u128; KEY + 2] = {
     let mut bytes = [0; KEY + 2];
     let mut len = 1;
     while len <= KEY {
@@ -52,7 +52,7 @@ impl PieceKey {
         // The bytes after the piece are masked out. The code does not branch on the length, because the processor could
         // not predict the branch.
         let len = (end - start).min(KEY + 1);
-        let bytes = window & BYTES[len];
+        let bytes = window & BYTE_MASKS[len];
         let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN | if flag { FLAG } else { 0 };
         PieceKey { low: bytes as u64, high }
     }

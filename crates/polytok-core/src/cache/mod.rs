@@ -44,7 +44,7 @@ pub struct Cache {
 }
 
 /// The number of bits in `many`. Only a few bits are set.
-const MANY: usize = 1 << 16;
+const MANY_BITS: usize = 1 << 16;
 
 /// The entries of a vocabulary are added after a number of insertions: the number of entries divided by this number.
 const ENTRIES_PER_PIECE: usize = 16;
@@ -98,8 +98,8 @@ impl Cache {
             None => self.records.insert(piece, key.is_part(), ids),
         }
         if key.is_short() {
-            self.many.resize(MANY / 64, 0);
-            let bit = key.hash() as usize % MANY;
+            self.many.resize(MANY_BITS / 64, 0);
+            let bit = key.hash() as usize % MANY_BITS;
             self.many[bit / 64] |= 1 << (bit % 64);
         }
     }
@@ -108,7 +108,7 @@ impl Cache {
     /// that table would cost a cache miss.
     #[inline]
     fn may_have_many(&self, key: PieceKey) -> bool {
-        let bit = key.hash() as usize % MANY;
+        let bit = key.hash() as usize % MANY_BITS;
         self.many.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 

@@ -36,7 +36,7 @@ struct Set<E>([E; 2]);
 
 #[derive(Debug)]
 pub(crate) struct Sets<E> {
-    /// The sets. The sets; the number of sets is a power of two, or 0.
+    /// The sets; the number of sets is a power of two, or 0.
     sets: Vec<Set<E>>,
     /// The largest number of sets.
     max_sets: usize,

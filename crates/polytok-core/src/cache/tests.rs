@@ -114,7 +114,7 @@ fn long_pieces_and_many_ids_are_stored_as_records() {
 
 proptest! {
     #[test]
-    fn what_comes_out_is_what_went_in(
+    fn lookups_return_the_inserted_ids(
         entries in prop::collection::vec((piece(), any::<bool>(), ids()), 1..200),
         limit in prop::sample::select(vec![0usize, 256, 4096, 1 << 20]),
     ) {

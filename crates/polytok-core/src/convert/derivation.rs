@@ -28,7 +28,7 @@ pub const NO_ROW: u32 = u32::MAX;
 /// The way in which a row is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum How {
+pub enum DerivationKind {
     /// The row is one of the symbols that merging starts from.
     Initial = 0,
     /// The row has a last merge.
@@ -62,10 +62,10 @@ pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: R
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());
     for row in vocab.rows() {
         let (left, right, how) = match bpe.derive(row, &mut scratch) {
-            Derived::Initial => (NO_ROW, NO_ROW, How::Initial),
-            Derived::Merged(left, right) => (id(left), id(right), How::Merged),
-            Derived::Never => (NO_ROW, NO_ROW, How::Never),
-            Derived::Reserved => (NO_ROW, NO_ROW, How::Reserved),
+            Derived::Initial => (NO_ROW, NO_ROW, DerivationKind::Initial),
+            Derived::Merged(left, right) => (id(left), id(right), DerivationKind::Merged),
+            Derived::Never => (NO_ROW, NO_ROW, DerivationKind::Never),
+            Derived::Reserved => (NO_ROW, NO_ROW, DerivationKind::Reserved),
         };
         found.left.push(left);
         found.right.push(right);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn each_row_has_one_last_merge() {
         use Kind::{Control, Normal};
-        let none = |how: How| (how as u8, NO_ROW, NO_ROW);
+        let none = |how: DerivationKind| (how as u8, NO_ROW, NO_ROW);
         let rows = [
             ("a", Normal),
             ("b", Normal),
@@ -113,19 +113,19 @@ mod tests {
             ("bc", Normal),
             ("cc d", Normal),
         ];
-        let merged = |left, right| (How::Merged as u8, left, right);
+        let merged = |left, right| (DerivationKind::Merged as u8, left, right);
         let expected = [
-            none(How::Initial),
-            none(How::Initial),
-            none(How::Initial),
+            none(DerivationKind::Initial),
+            none(DerivationKind::Initial),
+            none(DerivationKind::Initial),
             merged(1, 2),
             merged(0, 1),
             merged(0, 3),
-            none(How::Reserved),
+            none(DerivationKind::Reserved),
             merged(4, 4),
             merged(2, 4),
-            none(How::Reserved),
-            none(How::Never),
+            none(DerivationKind::Reserved),
+            none(DerivationKind::Never),
         ];
         assert_eq!(by_rank(&rows), expected);
     }
@@ -135,7 +135,7 @@ mod tests {
         use Kind::Normal;
         // `b c` merges first, so `abc` is never made: the only listed pair that makes `abc` is `ab c`.
         let rows = [("a", Normal), ("b", Normal), ("c", Normal), ("d", Normal), ("bcd", Normal), ("bc", Normal)];
-        assert_eq!(by_rank(&rows)[4], (How::Merged as u8, 5, 3)); // a later row makes an earlier one
+        assert_eq!(by_rank(&rows)[4], (DerivationKind::Merged as u8, 5, 3)); // a later row makes an earlier one
         let merges = vec![[0, 1, 3], [3, 2, 4]];
         let rows = [("a", Normal), ("b", Normal), ("c", Normal), ("ab", Normal), ("abc", Normal), ("bc", Normal)];
         let found = |merges: Vec<[u32; 3]>| {

@@ -29,20 +29,20 @@ pub(super) struct RowTexts {
     long_texts: Vec<Box<[u8]>>,
 }
 
-/// A text, with its length or one of the marks LONG, BYTE and DEPENDS in the last byte.
-type TextSlot = [u8; SLOT];
-const SLOT: usize = 16;
+/// A text, with its length or one of the marks LONG_MARK, BYTE_MARK and DEPENDS_MARK in the last byte.
+type TextSlot = [u8; SLOT_BYTES];
+const SLOT_BYTES: usize = 16;
 /// The mark of a text that is too long for a slot.
-const LONG: u8 = u8::MAX;
+const LONG_MARK: u8 = u8::MAX;
 /// The mark of a row that adds a byte to a run.
-const BYTE: u8 = u8::MAX - 1;
+const BYTE_MARK: u8 = u8::MAX - 1;
 /// The mark of a row that the rules decode.
-const DEPENDS: u8 = u8::MAX - 2;
+const DEPENDS_MARK: u8 = u8::MAX - 2;
 /// The number that is added to the length of a text that can be skipped.
 const SKIPPABLE: u8 = 32;
 
 /// The number of ids ahead whose slots are prefetched: more than the processor prefetches by itself.
-const AHEAD: usize = 48;
+const PREFETCH_DISTANCE: usize = 48;
 
 /// The number of bytes that are collected before they are appended.
 const BLOCK: usize = 512;
@@ -52,18 +52,18 @@ impl RowTexts {
     pub fn new<'a>(rows: impl Iterator<Item = (Settled<'a>, bool)>) -> RowTexts {
         let mut long_texts = Vec::new();
         let slot_of = |(settled, is_skippable): (Settled, bool)| match settled {
-            Settled::Text(text) if text.len() < SLOT => {
-                let mut slot = [0; SLOT];
+            Settled::Text(text) if text.len() < SLOT_BYTES => {
+                let mut slot = [0; SLOT_BYTES];
                 slot[..text.len()].copy_from_slice(&text);
-                slot[SLOT - 1] = text.len() as u8 + if is_skippable { SKIPPABLE } else { 0 };
+                slot[SLOT_BYTES - 1] = text.len() as u8 + if is_skippable { SKIPPABLE } else { 0 };
                 slot
             }
             Settled::Text(text) if !is_skippable => {
                 long_texts.push(text.into());
-                marked_slot(long_texts.len() as u64 - 1, LONG)
+                marked_slot(long_texts.len() as u64 - 1, LONG_MARK)
             }
-            Settled::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE),
-            _ => marked_slot(0, DEPENDS),
+            Settled::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE_MARK),
+            _ => marked_slot(0, DEPENDS_MARK),
         };
         RowTexts { slots: rows.map(slot_of).collect(), long_texts }
     }
@@ -71,10 +71,10 @@ impl RowTexts {
     /// Returns the output of a row in a settled state.
     pub fn get(&self, row: Row) -> Settled<'_> {
         let slot = &self.slots[row.index()];
-        match slot[SLOT - 1] {
-            LONG => Settled::Text(self.long_text(slot).into()),
-            BYTE => Settled::Byte(slot[0]),
-            DEPENDS => Settled::Depends,
+        match slot[SLOT_BYTES - 1] {
+            LONG_MARK => Settled::Text(self.long_text(slot).into()),
+            BYTE_MARK => Settled::Byte(slot[0]),
+            DEPENDS_MARK => Settled::Depends,
             len => Settled::Text(slot[..(len % SKIPPABLE) as usize].into()),
         }
     }
@@ -96,26 +96,26 @@ impl RowTexts {
         skip_special: bool,
         out: &mut Vec<u8>,
     ) -> usize {
-        let mut block = [0; BLOCK + SLOT];
+        let mut block = [0; BLOCK + SLOT_BYTES];
         let mut len = 0;
         for (i, &id) in ids.iter().enumerate() {
-            if let Some(row) = ids.get(i + AHEAD).and_then(|&id| row_of(id)) {
+            if let Some(row) = ids.get(i + PREFETCH_DISTANCE).and_then(|&id| row_of(id)) {
                 prefetch(&self.slots, row.index());
             }
             let Some(slot) = row_of(id).and_then(|row| self.slots.get(row.index())) else {
                 out.extend_from_slice(&block[..len]);
                 return i;
             };
-            let text_len = slot[SLOT - 1] as usize;
-            if text_len < SLOT {
-                block[len..][..SLOT].copy_from_slice(slot);
+            let text_len = slot[SLOT_BYTES - 1] as usize;
+            if text_len < SLOT_BYTES {
+                block[len..][..SLOT_BYTES].copy_from_slice(slot);
                 len += text_len;
                 if len < BLOCK {
                     continue;
                 }
             }
             out.extend_from_slice(&block[..std::mem::take(&mut len)]);
-            if text_len >= SLOT && !self.append_marked(slot, skip_special, out) {
+            if text_len >= SLOT_BYTES && !self.append_marked(slot, skip_special, out) {
                 return i;
             }
         }
@@ -125,9 +125,9 @@ impl RowTexts {
 
     /// Appends a text that is long or can be skipped; returns false if the rules decode this id.
     fn append_marked(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
-        match slot[SLOT - 1] {
-            LONG => out.extend_from_slice(self.long_text(slot)),
-            BYTE | DEPENDS => return false,
+        match slot[SLOT_BYTES - 1] {
+            LONG_MARK => out.extend_from_slice(self.long_text(slot)),
+            BYTE_MARK | DEPENDS_MARK => return false,
             _ if skip_special => return false,
             len => out.extend_from_slice(&slot[..(len - SKIPPABLE) as usize]),
         }
@@ -142,8 +142,8 @@ impl RowTexts {
 
 /// Returns a slot that contains a number and a mark.
 fn marked_slot(number: u64, mark: u8) -> TextSlot {
-    let mut slot = [0; SLOT];
+    let mut slot = [0; SLOT_BYTES];
     slot[..8].copy_from_slice(&number.to_le_bytes());
-    slot[SLOT - 1] = mark;
+    slot[SLOT_BYTES - 1] = mark;
     slot
 }

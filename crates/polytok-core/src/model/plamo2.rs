@@ -29,7 +29,7 @@ const UNKNOWN_SCORE: i32 = -10_000_000;
 const UNREACHED: i64 = 1 << 60;
 
 /// The largest capacity of the scratch buffers that is kept after a call.
-const KEPT: usize = 1 << 20;
+const MAX_KEPT_LEN: usize = 1 << 20;
 
 /// A compiled PLaMo-2 model.
 pub struct Plamo2 {
@@ -82,7 +82,7 @@ impl Plamo2 {
             emit(Segment { id, start: at as u32, end: at as u32 + len })?;
             at += len as usize;
         }
-        if scratch.places.capacity() > KEPT {
+        if scratch.places.capacity() > MAX_KEPT_LEN {
             *scratch = Plamo2Scratch::default();
         }
         Ok(())

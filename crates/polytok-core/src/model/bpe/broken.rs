@@ -104,10 +104,10 @@ impl Bpe {
                 emit(Segment { id, start: start as u32, end: end as u32 })?;
                 continue;
             }
-            let mut shifted = |segment: Segment| {
+            let mut emit_shifted = |segment: Segment| {
                 emit(Segment { start: start as u32 + segment.start, end: start as u32 + segment.end, ..segment })
             };
-            self.segment(&piece[start..end], start, end - start < piece.len(), scratch, &mut shifted)?;
+            self.segment(&piece[start..end], start, end - start < piece.len(), scratch, &mut emit_shifted)?;
         }
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Bpe {
     fn new_byte_boundaries(&self, merging: &Merging) -> ByteBoundaries {
         let joined = BytePairs::of(self.vocab.rows().map(|row| self.vocab.bytes(row)));
         let single_byte_ids =
-            std::array::from_fn(|byte| match self.becomes(merging.units.of_bytes()[byte], &[byte as u8]) {
+            std::array::from_fn(|byte| match self.symbol_output(merging.units.byte_symbols()[byte], &[byte as u8]) {
                 Emit::Id(id) => Some(id),
                 _ => None,
             });

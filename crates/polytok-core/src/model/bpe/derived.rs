@@ -15,7 +15,7 @@
 
 use hashbrown::HashSet;
 
-use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
+use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use super::merging::RowSplitter;
 use super::pairs::{GrowingPairs, Pair};
 use super::symbol::{Rank, Symbol, SymbolKind};
@@ -44,36 +44,36 @@ pub(super) fn derived_pairs(
     let mut late = Late { ranks, vocab, dictionary, splitter: None, rows: HashSet::new() };
     let mut pairs = GrowingPairs::new(order.len(), seed);
     // Pairs are added to the table after all entries of their rank were merged.
-    let mut waiting: Vec<Pair> = Vec::new();
+    let mut pending_pairs: Vec<Pair> = Vec::new();
     let (mut symbols, mut scratch) = (Vec::new(), MergeScratch::default());
     for row in order {
         let (piece, rank) = (vocab.bytes(row), ranks[row.index()]);
         if piece.len() < 2 || !dictionary.reaches(vocab, row) {
             continue;
         }
-        if waiting.last().is_some_and(|last| last.rank != rank) {
-            waiting.drain(..).try_for_each(|pair| pairs.insert(pair))?;
+        if pending_pairs.last().is_some_and(|last| last.rank != rank) {
+            pending_pairs.drain(..).try_for_each(|pair| pairs.insert(pair))?;
         }
         if dictionary.normal.find(vocab, piece) != Some(row) {
             continue;
         }
         if piece.len() > LONGEST {
-            late.push(row, units, &mut waiting);
+            late.push(row, units, &mut pending_pairs);
             continue;
         }
         units.number(piece, &mut symbols);
         if symbols.len() < 2 {
             continue;
         }
-        merge(&pairs, &mut symbols, &mut scratch, &mut Unwatched);
+        merge(&pairs, &mut symbols, &mut scratch, &mut NoWatcher);
         match symbols[..] {
             [PlacedSymbol { symbol: left, .. }, PlacedSymbol { symbol: right, .. }] => {
-                waiting.push(Pair { left, right, rank, merged: Symbol::row(row) });
+                pending_pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
             }
-            _ => late.push(row, units, &mut waiting),
+            _ => late.push(row, units, &mut pending_pairs),
         }
     }
-    waiting.drain(..).try_for_each(|pair| pairs.insert(pair))?;
+    pending_pairs.drain(..).try_for_each(|pair| pairs.insert(pair))?;
     let mut late: Vec<Row> = late.rows.into_iter().collect();
     late.sort_unstable();
     Ok((pairs, late))

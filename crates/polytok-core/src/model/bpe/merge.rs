@@ -85,9 +85,9 @@ pub trait Watch {
 }
 
 /// The watcher that does nothing.
-pub struct Unwatched;
+pub struct NoWatcher;
 
-impl Watch for Unwatched {
+impl Watch for NoWatcher {
     fn wants_heap(&self) -> bool {
         false
     }
@@ -114,7 +114,7 @@ struct Link {
 
 /// Merges `symbols` in place until no pair can merge.
 pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
-    if watch.wants_heap() || symbols.len() > short::MOST {
+    if watch.wants_heap() || symbols.len() > short::MAX_SYMBOLS {
         merge_long(pairs, symbols, scratch, watch);
     } else {
         merge_short(pairs, symbols, &mut scratch.short);

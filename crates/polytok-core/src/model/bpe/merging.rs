@@ -97,7 +97,7 @@ impl Source<'_> {
 
 impl Merging {
     fn new(units: UnitSymbols, pairs: Pairs) -> Merging {
-        let single = units.of_places();
+        let single = units.frequent_symbols();
         let count = single.len();
         let mut first = vec![NO_VALUE; count * count];
         // If several bytes have the same symbol, such as INERT, the pairs of all of them are needed.
@@ -125,8 +125,8 @@ impl Merging {
     #[inline]
     fn start_bytes(&self, text: &[u8], offset: usize, run: &mut ShortPiece) -> usize {
         run.clear();
-        let text = &text[..text.len().min(short::MOST)];
-        let symbols = self.units.of_bytes();
+        let text = &text[..text.len().min(short::MAX_SYMBOLS)];
+        let symbols = self.units.byte_symbols();
         let mut last = 0;
         for (at, &byte) in text.iter().enumerate() {
             let place = (last as usize) << 8 | byte as usize;
@@ -142,9 +142,9 @@ impl Merging {
     #[inline]
     pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut ShortPiece) -> usize {
         run.clear();
-        let count = self.units.of_places().len();
+        let count = self.units.frequent_symbols().len();
         let (mut at, mut last) = (0, (Symbol::INERT, None));
-        while at < text.len() && run.len() < short::MOST {
+        while at < text.len() && run.len() < short::MAX_SYMBOLS {
             let (symbol, place, len) = self.units.char(&text[at..], space);
             let rank_and_merged = match (last.1, place) {
                 (Some(left), Some(right)) => {

@@ -27,7 +27,7 @@ use crate::trie::Trie;
 use crate::vocab::dictionary::{Dictionary, Emit};
 use crate::vocab::{Row, Vocab};
 use by_text::{ByText, table_pays_after};
-use merge::{MergeScratch, PlacedSymbol, Unwatched, merge};
+use merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use merging::{Merging, Source};
 use scalars::Scalars;
 use windows::merge_text;
@@ -231,7 +231,7 @@ impl Bpe {
         // The table of a damaged file can contain any number instead of a row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
-            match self.becomes(Symbol::row(row), entry) {
+            match self.symbol_output(Symbol::row(row), entry) {
                 Emit::Id(id) => Some((entry, id)),
                 _ => None,
             }
@@ -266,19 +266,19 @@ impl Bpe {
         let Some(merging) = self.merging(piece.len()) else {
             let by_text = self.by_text(piece);
             by_text.push(0..piece.len(), symbols);
-            merge(&by_text, symbols, run, &mut Unwatched);
+            merge(&by_text, symbols, run, &mut NoWatcher);
             return self.emit_symbols(piece, symbols, &Splits::default(), emit);
         };
         if let Some(scalars) = &self.scalars {
             let len = scalars.push(piece, symbols)?;
-            merge(&merging.pairs, symbols, run, &mut Unwatched);
+            merge(&merging.pairs, symbols, run, &mut NoWatcher);
             return self.emit_scalars(piece, symbols, len, emit);
         }
         if self.symbols == Symbols::Groups {
             let prefix = self.depends_on_place(piece, at) as usize;
             merging.units.push(&piece[..prefix], 0, symbols);
             merging.units.push(&piece[prefix..], prefix, symbols);
-            merge(&merging.pairs, symbols, run, &mut Unwatched);
+            merge(&merging.pairs, symbols, run, &mut NoWatcher);
         } else if piece.len() > cache::LONGEST
             && let Some(id) = self.own_id(piece)
         {
@@ -401,7 +401,7 @@ impl Bpe {
     ) -> Result<()> {
         for (i, symbol) in symbols.iter().enumerate() {
             let end = symbols.get(i + 1).map_or(piece.len() as u32, |next| next.start);
-            match self.becomes(symbol.symbol, &piece[symbol.start as usize..end as usize]) {
+            match self.symbol_output(symbol.symbol, &piece[symbol.start as usize..end as usize]) {
                 Emit::Id(id) => emit(Segment { id, start: symbol.start, end })?,
                 _ => self.emit_split(piece, (symbol.symbol, symbol.start, end), splits, emit)?,
             }
@@ -422,16 +422,18 @@ impl Bpe {
         let mut todo = vec![(symbol, start, end, 0)];
         while let Some((symbol, start, end, depth)) = todo.pop() {
             let bytes = &piece[start as usize..end as usize];
-            let mut becomes = self.becomes(symbol, bytes);
+            let mut symbol_output = self.symbol_output(symbol, bytes);
             if depth > self.dictionary.max_split_depth() {
-                becomes = self.dictionary.emit_by_name(&self.vocab, bytes);
-            } else if let (Emit::Unused(_), Some(&Halves { left, right, left_len })) = (becomes, splits.get(&symbol)) {
+                symbol_output = self.dictionary.emit_by_name(&self.vocab, bytes);
+            } else if let (Emit::Unused(_), Some(&Halves { left, right, left_len })) =
+                (symbol_output, splits.get(&symbol))
+            {
                 let middle = start + left_len;
                 todo.push((right, middle, end, depth + 1));
                 todo.push((left, start, middle, depth + 1));
                 continue;
             }
-            match self.dictionary.settle(becomes) {
+            match self.dictionary.settle(symbol_output) {
                 Emit::Id(id) => emit(Segment { id, start, end })?,
                 Emit::Refused(id) => return Err(control_symbol_error(id, start as usize)),
                 _ => emit(Segment { id: TokenId::UNKNOWN, start, end })?,
@@ -442,7 +444,7 @@ impl Bpe {
 
     /// Returns the output for a final symbol. Tables of a damaged file can have any symbol, so every symbol is checked.
     #[inline]
-    fn becomes(&self, symbol: Symbol, bytes: &[u8]) -> Emit {
+    fn symbol_output(&self, symbol: Symbol, bytes: &[u8]) -> Emit {
         match symbol.kind(self.vocab.len()) {
             SymbolKind::Row(row) => {
                 let id = Emit::Id(self.vocab.id(row));
@@ -479,9 +481,9 @@ fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, Emit> {
                 None => continue,
             },
         };
-        let becomes = dictionary.emit(vocab, vocab.bytes(row));
-        if becomes != Emit::Id(vocab.id(row)) {
-            exceptions.insert(row, becomes);
+        let symbol_output = dictionary.emit(vocab, vocab.bytes(row));
+        if symbol_output != Emit::Id(vocab.id(row)) {
+            exceptions.insert(row, symbol_output);
         }
     }
     exceptions

@@ -81,7 +81,7 @@ impl Bpe {
     /// characters here, because this route is only for vocabularies without affixes that have an entry for each byte.
     fn merges_raw(&self, merging: &Merging) -> bool {
         matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
-            && matches!(merging.units.of_mark().kind(self.vocab.len()), SymbolKind::Row(_))
+            && matches!(merging.units.mark_symbol().kind(self.vocab.len()), SymbolKind::Row(_))
     }
 
     /// Merges a short piece without rewriting it. The cache has most entries of this length, so the piece is not looked
@@ -120,7 +120,7 @@ impl Bpe {
         let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;
         let row = self.dictionary.normal.find(&self.vocab, text)?;
         let is_own = own_row_bits.get(row.index() / 64).is_some_and(|bits| bits >> (row.index() % 64) & 1 == 1);
-        match is_own.then(|| self.becomes(Symbol::row(row), text)) {
+        match is_own.then(|| self.symbol_output(Symbol::row(row), text)) {
             Some(Emit::Id(id)) => Some(id),
             _ => None,
         }
@@ -129,7 +129,7 @@ impl Bpe {
     /// Returns the id that a character alone encodes to; None if the character is unknown or its output is not an id.
     pub fn id_of_char(&self, unit: &[u8]) -> Option<TokenId> {
         let emit = match self.row_of_char(unit) {
-            Some(row) => self.becomes(Symbol::row(row), unit),
+            Some(row) => self.symbol_output(Symbol::row(row), unit),
             None => self.dictionary.emit(&self.vocab, unit),
         };
         if let Emit::Id(id) = emit { Some(id) } else { None }

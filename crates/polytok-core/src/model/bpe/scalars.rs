@@ -103,7 +103,7 @@ impl Scalars {
                 "this BPE takes characters, and the text is not UTF-8: replace what is not (errors=\"replace\")".into(),
             )
         })?;
-        let mut run = SymbolRun { symbols, len: 0, waiting: None };
+        let mut run = SymbolRun { symbols, len: 0, pending_unknown: None };
         for (at, c) in text.char_indices() {
             let (is_first, is_last) = (at == 0, at + c.len_utf8() == text.len());
             let len = c.len_utf8() as u32;
@@ -138,7 +138,8 @@ impl Scalars {
                 if !self.fuses {
                     run.flush();
                 }
-                run.waiting = Some((row, len + run.waiting.map_or(0, |(_, waiting)| waiting)));
+                run.pending_unknown =
+                    Some((row, len + run.pending_unknown.map_or(0, |(_, pending_unknown)| pending_unknown)));
                 Ok(())
             }
             OnUnknown::Drop => Ok(()),
@@ -154,7 +155,7 @@ struct SymbolRun<'a> {
     symbols: &'a mut Vec<PlacedSymbol>,
     len: u32,
     /// The unknown entry that is not written yet, and its length.
-    waiting: Option<(Row, u32)>,
+    pending_unknown: Option<(Row, u32)>,
 }
 
 impl SymbolRun<'_> {
@@ -164,7 +165,7 @@ impl SymbolRun<'_> {
     }
 
     fn flush(&mut self) {
-        if let Some((row, len)) = self.waiting.take() {
+        if let Some((row, len)) = self.pending_unknown.take() {
             self.add(row, len);
         }
     }

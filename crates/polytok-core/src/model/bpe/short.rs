@@ -10,20 +10,20 @@ use super::merge::{Lookup, PlacedSymbol};
 use super::symbol::{Rank, Symbol};
 
 /// The largest number of symbols.
-pub const MOST: usize = 64;
+pub const MAX_SYMBOLS: usize = 64;
 
 /// The number of a symbol that starts no mergeable pair.
-const NEVER: f64 = f64::INFINITY;
+const NO_MERGE: f64 = f64::INFINITY;
 
 /// The symbols of a run. Slots from index `len` on contain data of earlier runs.
 #[derive(Debug)]
 pub struct ShortPiece {
-    symbols: [Symbol; MOST],
-    starts: [u32; MOST],
+    symbols: [Symbol; MAX_SYMBOLS],
+    starts: [u32; MAX_SYMBOLS],
     /// The rank of the pair that each symbol starts, with the index of the symbol in the lower bits.
-    due: [f64; MOST],
+    due: [f64; MAX_SYMBOLS],
     /// The merged symbol of the pair that each symbol starts.
-    merged: [Symbol; MOST],
+    merged: [Symbol; MAX_SYMBOLS],
     len: usize,
     /// A bit for each symbol that remains.
     alive: u64,
@@ -36,8 +36,15 @@ fn lesser(one: f64, other: f64) -> f64 {
 
 impl Default for ShortPiece {
     fn default() -> ShortPiece {
-        let symbols = [Symbol::INERT; MOST];
-        ShortPiece { symbols, starts: [0; MOST], due: [NEVER; MOST], merged: symbols, len: 0, alive: 0 }
+        let symbols = [Symbol::INERT; MAX_SYMBOLS];
+        ShortPiece {
+            symbols,
+            starts: [0; MAX_SYMBOLS],
+            due: [NO_MERGE; MAX_SYMBOLS],
+            merged: symbols,
+            len: 0,
+            alive: 0,
+        }
     }
 }
 
@@ -58,10 +65,10 @@ impl ShortPiece {
     /// added symbol ends.
     #[inline]
     pub fn push(&mut self, symbol: Symbol, start: usize, rank_and_merged: (Rank, Symbol)) {
-        let at = self.len % MOST;
+        let at = self.len % MAX_SYMBOLS;
         self.symbols[at] = symbol;
         self.starts[at] = start as u32;
-        self.rate(at.wrapping_sub(1) % MOST, rank_and_merged);
+        self.rate(at.wrapping_sub(1) % MAX_SYMBOLS, rank_and_merged);
         self.len += 1;
     }
 
@@ -93,29 +100,29 @@ impl ShortPiece {
             return;
         }
         // The search reads four slots at a time.
-        self.due[self.len - 1..self.len.next_multiple_of(4)].fill(NEVER);
-        let mut alive = u64::MAX >> (MOST - self.len);
+        self.due[self.len - 1..self.len.next_multiple_of(4)].fill(NO_MERGE);
+        let mut alive = u64::MAX >> (MAX_SYMBOLS - self.len);
         loop {
             let least = self.least();
             if least >= f64::from_bits(1f64.to_bits() | (Rank::NONE.0 as u64) << 6) {
                 break;
             }
             let least = least.to_bits();
-            let left = least as usize % MOST;
+            let left = least as usize % MAX_SYMBOLS;
             let above = alive & (u64::MAX - 1) << left;
-            let right = above.trailing_zeros() as usize % MOST;
+            let right = above.trailing_zeros() as usize % MAX_SYMBOLS;
             let above = above & above.wrapping_sub(1);
             let below = alive & ((1 << left) - 1);
             alive &= !(1 << right);
             self.symbols[left] = self.merged[left];
-            self.due[right] = NEVER;
-            self.due[left] = NEVER;
-            let before = MOST - 1 - (below | 1).leading_zeros() as usize;
+            self.due[right] = NO_MERGE;
+            self.due[left] = NO_MERGE;
+            let before = MAX_SYMBOLS - 1 - (below | 1).leading_zeros() as usize;
             // Both lookups can miss the processor's cache, so the memory of the second lookup is prefetched during the
             // first lookup.
             pairs.prefetch(self.symbols[before], self.symbols[left]);
             if above != 0 {
-                self.look_up(pairs, left, above.trailing_zeros() as usize % MOST, above & (above - 1));
+                self.look_up(pairs, left, above.trailing_zeros() as usize % MAX_SYMBOLS, above & (above - 1));
             }
             if below != 0 {
                 self.look_up(pairs, before, left, above);
@@ -127,10 +134,10 @@ impl ShortPiece {
     /// Returns the least number.
     #[inline]
     fn least(&self) -> f64 {
-        let mut least = [NEVER; 4];
+        let mut least = [NO_MERGE; 4];
         let mut at = 0;
         while at < self.len {
-            let four = &self.due[at % MOST..at % MOST + 4];
+            let four = &self.due[at % MAX_SYMBOLS..at % MAX_SYMBOLS + 4];
             least[0] = lesser(least[0], four[0]);
             least[1] = lesser(least[1], four[1]);
             least[2] = lesser(least[2], four[2]);
@@ -144,7 +151,7 @@ impl ShortPiece {
     #[inline]
     fn look_up(&mut self, pairs: &impl Lookup, left: usize, right: usize, above: u64) {
         let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);
-        let end = || (above != 0).then(|| self.starts[above.trailing_zeros() as usize % MOST]);
+        let end = || (above != 0).then(|| self.starts[above.trailing_zeros() as usize % MAX_SYMBOLS]);
         let rank_and_merged = pairs.rate(symbol(left), symbol(right), end);
         self.rate(left, rank_and_merged);
     }
@@ -156,7 +163,8 @@ impl ShortPiece {
         std::iter::from_fn(move || {
             let at = alive.trailing_zeros() as usize;
             alive &= alive.wrapping_sub(1);
-            (at < MOST).then(|| PlacedSymbol::new(self.symbols[at % MOST], self.starts[at % MOST] as usize))
+            (at < MAX_SYMBOLS)
+                .then(|| PlacedSymbol::new(self.symbols[at % MAX_SYMBOLS], self.starts[at % MAX_SYMBOLS] as usize))
         })
     }
 }

@@ -204,7 +204,7 @@ proptest! {
         let plain = |text: &[u8]| {
             let mut symbols = Vec::new();
             all.units.push(text, 0, &mut symbols);
-            crate::model::bpe::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut Unwatched);
+            crate::model::bpe::merge::merge_long(&all.pairs, &mut symbols, &mut Default::default(), &mut NoWatcher);
             symbols
         };
         for row in bpe.merging.peek().unwrap().own_rows().unwrap() {

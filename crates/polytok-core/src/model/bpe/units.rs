@@ -19,9 +19,9 @@ use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
 /// The index of U+2581 among the frequent characters, after the ASCII characters.
-const MARK: usize = 128;
+const MARK_INDEX: usize = 128;
 /// The number of frequent characters: ASCII and U+2581.
-const PLACES: usize = 129;
+const FREQUENT_CHAR_COUNT: usize = 129;
 /// The bytes of U+2581.
 const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
 
@@ -40,7 +40,7 @@ pub(super) struct UnitSymbols {
     pub(super) kind: Symbols,
     /// The symbols of the ASCII characters and then of U+2581, which is in most words of SentencePiece's normalized
     /// texts.
-    ascii: [Symbol; PLACES],
+    ascii: [Symbol; FREQUENT_CHAR_COUNT],
     /// The symbols of single bytes, for symbols that are bytes and for byte fallback.
     bytes: [Symbol; 256],
     chars: CharSymbols,
@@ -133,7 +133,7 @@ impl Numbering {
     /// Returns the finished table.
     pub(super) fn finish(self) -> Result<UnitSymbols> {
         let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
-        let ascii = |at| if at == MARK { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
+        let ascii = |at| if at == MARK_INDEX { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
         let ascii = std::array::from_fn(ascii);
         Ok(UnitSymbols { kind: self.kind, ascii, bytes: self.bytes, chars: CharSymbols::build(self.chars)? })
     }
@@ -174,28 +174,29 @@ impl UnitSymbols {
     }
 
     /// Returns the symbol of U+2581.
-    pub(super) fn of_mark(&self) -> Symbol {
-        self.ascii[MARK]
+    pub(super) fn mark_symbol(&self) -> Symbol {
+        self.ascii[MARK_INDEX]
     }
 
     /// Returns the symbols of the frequent units, by index: all bytes, or ASCII and U+2581 if symbols are characters.
-    pub(super) fn of_places(&self) -> &[Symbol] {
+    pub(super) fn frequent_symbols(&self) -> &[Symbol] {
         if self.kind == Symbols::Bytes { &self.bytes } else { &self.ascii }
     }
 
     /// Returns the symbols of bytes.
     #[inline]
-    pub(super) fn of_bytes(&self) -> &[Symbol; 256] {
+    pub(super) fn byte_symbols(&self) -> &[Symbol; 256] {
         &self.bytes
     }
 
-    /// Returns the first character of a text: its symbol, its index in `of_places` if it is frequent, and its length.
+    /// Returns the first character of a text: its symbol, its index in `frequent_symbols` if the character is frequent,
+    /// and its length.
     #[inline]
     pub(super) fn char(&self, text: &[u8], space: Space) -> (Symbol, Option<usize>, usize) {
         match *text {
-            [b' ', ..] if space == Space::Mark => (self.ascii[MARK], Some(MARK), 1),
+            [b' ', ..] if space == Space::Mark => (self.ascii[MARK_INDEX], Some(MARK_INDEX), 1),
             [byte @ 0..128, ..] => (self.ascii[byte as usize], Some(byte as usize), 1),
-            [0xE2, 0x96, 0x81, ..] => (self.ascii[MARK], Some(MARK), 3),
+            [0xE2, 0x96, 0x81, ..] => (self.ascii[MARK_INDEX], Some(MARK_INDEX), 3),
             _ => {
                 let len = utf8::char_len(text);
                 (self.chars.get(unit_key(&text[..len])).unwrap_or(Symbol::INERT), None, len)
@@ -279,7 +280,7 @@ impl Stored for UnitSymbols {
         let (ascii, bytes): (Table<Symbol>, Table<Symbol>) = (part.table("ascii")?, part.table("bytes")?);
         let chars =
             CharSymbols { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
-        match (kind, <[Symbol; PLACES]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
+        match (kind, <[Symbol; FREQUENT_CHAR_COUNT]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
             (Some(kind), Ok(ascii), Ok(bytes)) => Ok(UnitSymbols { kind, ascii, bytes, chars }),
             _ => Err(part.section_error("kind", "or of its neighbours are not those of units")),
         }

@@ -15,13 +15,13 @@
 //! Cost: linear if symbols depend only on near text, as in all trained vocabularies; n log n at worst, because the
 //! number of doublings is limited and long windows use the heap. Twin: one heap for the whole text, see merge.rs.
 
-use super::merge::{MergeScratch, PlacedSymbol, Unwatched, merge_long};
+use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge_long};
 use super::merging::Merging;
 use super::short;
 use super::symbol::Symbol;
 
 /// The number of correct windows of one size after which half the size is tried, unless halving has failed too often.
-const CALM: u32 = 8;
+const WINDOWS_BEFORE_HALVING: u32 = 8;
 const MOST_FAILURES: u32 = 16;
 
 /// A window of the text.
@@ -53,13 +53,13 @@ struct WindowRun<'a> {
     /// The largest number of symbols of a window.
     size: usize,
     /// The number of correct windows of this size.
-    calm: u32,
+    correct_windows: u32,
     failures: u32,
 }
 
 impl<'a> WindowRun<'a> {
     fn new(merging: &'a Merging, text: &'a [u8]) -> WindowRun<'a> {
-        WindowRun { merging, text, size: short::MOST, calm: 0, failures: 0 }
+        WindowRun { merging, text, size: short::MAX_SYMBOLS, correct_windows: 0, failures: 0 }
     }
 
     #[cold]
@@ -80,22 +80,22 @@ impl<'a> WindowRun<'a> {
                 let PlacedSymbol { symbol, start, .. } = symbols[seam];
                 symbols.truncate(seam);
                 windows.push(next);
-                self.hold();
+                self.count_correct_window();
                 let at = self.repeat(next, end, start as usize, symbol, symbols);
                 next = Window { at, kept: symbols.len(), expected: Some(symbol) };
             } else {
                 self.grow();
             }
         }
-        windows.truncate(short::MOST);
-        windows.shrink_to(short::MOST);
+        windows.truncate(short::MAX_SYMBOLS);
+        windows.shrink_to(short::MAX_SYMBOLS);
         scratch.windows = windows;
     }
 
     /// Merges a window alone; returns its end in the text.
     fn window(&self, at: usize, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) -> usize {
         let rest = &self.text[at..];
-        if self.size <= short::MOST {
+        if self.size <= short::MAX_SYMBOLS {
             let end = at + self.merging.start(rest, at, &mut scratch.short);
             scratch.short.merge(&self.merging.pairs);
             symbols.extend(scratch.short.left());
@@ -104,7 +104,7 @@ impl<'a> WindowRun<'a> {
         let mut own = std::mem::take(&mut scratch.symbols);
         own.clear();
         let end = at + self.merging.units.push_some(rest, at, self.size, &mut own);
-        merge_long(&self.merging.pairs, &mut own, scratch, &mut Unwatched);
+        merge_long(&self.merging.pairs, &mut own, scratch, &mut NoWatcher);
         symbols.extend_from_slice(&own);
         scratch.symbols = own;
         end
@@ -123,7 +123,7 @@ impl<'a> WindowRun<'a> {
     /// equals the window's first symbol. Returns the end of the repetitions in the text.
     fn repeat(&self, window: Window, end: usize, at: usize, symbol: Symbol, symbols: &mut Vec<PlacedSymbol>) -> usize {
         let (len, period) = (end - window.at, at - window.at);
-        let same = common(&self.text[window.at..], &self.text[at..]);
+        let same = common_prefix_len(&self.text[window.at..], &self.text[at..]);
         if same < len || symbols[window.kept].symbol != symbol {
             return at;
         }
@@ -141,21 +141,24 @@ impl<'a> WindowRun<'a> {
 
     fn grow(&mut self) {
         self.size *= 2;
-        self.calm = 0;
+        self.correct_windows = 0;
         self.failures += 1;
     }
 
-    fn hold(&mut self) {
-        self.calm += 1;
-        if self.calm == CALM && self.size > short::MOST && self.failures < MOST_FAILURES {
+    fn count_correct_window(&mut self) {
+        self.correct_windows += 1;
+        if self.correct_windows == WINDOWS_BEFORE_HALVING
+            && self.size > short::MAX_SYMBOLS
+            && self.failures < MOST_FAILURES
+        {
             self.size /= 2;
-            self.calm = 0;
+            self.correct_windows = 0;
         }
     }
 }
 
 /// Returns a lower bound of the number of bytes that two texts have in common at their starts.
-fn common(one: &[u8], other: &[u8]) -> usize {
+fn common_prefix_len(one: &[u8], other: &[u8]) -> usize {
     const BLOCK: usize = 64;
     let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
     BLOCK * blocks.take_while(|(one, other)| one == other).count()

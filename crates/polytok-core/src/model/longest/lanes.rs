@@ -18,13 +18,13 @@ use crate::trie::{LEAF, NONE, ROOT, Trie, TrieNode};
 const LANES: usize = 4;
 
 /// The largest number of bytes in a lane, so that its ids stay in the processor's nearest cache.
-const LONGEST_LANE: usize = 1 << 11;
+const MAX_LANE_BYTES: usize = 1 << 11;
 
 /// The smallest number of bytes for which a lane pays.
-const SHORTEST_LANE: usize = 1 << 5;
+const MIN_LANE_BYTES: usize = 1 << 5;
 
 /// The limit for the depth of nodes, and for the number of bytes since the end of an entry.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// The trie in the form that lanes walk.
 pub(super) struct Lanes {
@@ -85,7 +85,7 @@ impl Lanes {
     pub(super) fn walk(&self, text: &[u8], ids: &mut Vec<TokenId>) {
         let mut at = 0;
         while at < text.len() {
-            let end = text.len().min(at + LANES * LONGEST_LANE);
+            let end = text.len().min(at + LANES * MAX_LANE_BYTES);
             at = match self.borders(text, at, end) {
                 Some(borders) => self.walk_lanes(text, &borders, ids),
                 None => self.finish(text, self.start(text, at), end, |id| ids.push(id)),
@@ -96,7 +96,7 @@ impl Lanes {
     /// Returns the borders of the lanes, which no entry crosses, except the last.
     fn borders(&self, text: &[u8], from: usize, to: usize) -> Option<[usize; LANES + 1]> {
         let len = (to - from) / LANES;
-        if len < SHORTEST_LANE {
+        if len < MIN_LANE_BYTES {
             return None;
         }
         let mut borders = [from; LANES + 1];
@@ -112,7 +112,7 @@ impl Lanes {
         // A lane writes at most one id for each byte, so every lane has enough room for its ids.
         let (from, room) = (borders[0], ids.len());
         ids.resize(room + borders[LANES] - from, TokenId(0));
-        let mut lanes = self.walk_side_by_side(text, borders, &mut ids[room..]);
+        let mut lanes = self.walk_in_parallel(text, borders, &mut ids[room..]);
         let mut len = room;
         for (lane, ends) in lanes.iter_mut().zip(borders.windows(2)) {
             let mut to = room + lane.to;
@@ -129,7 +129,7 @@ impl Lanes {
     }
 
     /// Steps in all lanes until one of them is at its end.
-    fn walk_side_by_side(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [TokenId]) -> [Lane; LANES] {
+    fn walk_in_parallel(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [TokenId]) -> [Lane; LANES] {
         let mut lanes: [Lane; LANES] = std::array::from_fn(|i| self.start(text, borders[i]));
         for (lane, &start) in lanes.iter_mut().zip(borders) {
             lane.to = start - borders[0];
@@ -168,7 +168,7 @@ impl Lanes {
             let byte = *text.get_unchecked(lane.at);
             (byte, *self.nodes.get_unchecked((lane.node.base() ^ byte as u32) as usize))
         };
-        let goes_on = child.label() == byte;
+        let can_continue = child.label() == byte;
         let next = lane.at - lane.node.back();
         // SAFETY: a node is never deeper than the walk to it, so `next` is inside of what was walked; the caller says
         // so of the ids.
@@ -176,9 +176,9 @@ impl Lanes {
             *ids.get_unchecked_mut(lane.to) = lane.node.id();
             self.first[*text.get_unchecked(next) as usize]
         };
-        lane.to += !goes_on as usize;
-        lane.node = std::hint::select_unpredictable(goes_on, child, start);
-        lane.at = std::hint::select_unpredictable(goes_on, lane.at, next) + 1;
+        lane.to += !can_continue as usize;
+        lane.node = std::hint::select_unpredictable(can_continue, child, start);
+        lane.at = std::hint::select_unpredictable(can_continue, lane.at, next) + 1;
     }
 
     /// Continues one walk until a token ends at `end` or later; returns the end of that token.
@@ -216,7 +216,7 @@ fn with_found(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
         while depths[top].is_none() && parent(top) != NONE {
             path.push(top);
             top = parent(top) as usize;
-            if path.len() > DEEPEST {
+            if path.len() > MAX_DEPTH {
                 return None;
             }
         }
@@ -230,7 +230,7 @@ fn with_found(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
                 NONE => (found[parent].id(), found[parent].back() + 1),
                 id => (TokenId(id), 0),
             };
-            if depth > DEEPEST || id.0 >> 24 != 0 {
+            if depth > MAX_DEPTH || id.0 >> 24 != 0 {
                 return None;
             }
             found[place] = nodes[place].with_found(id, back);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lanes_do_not_take() {
+    fn vocabularies_that_lanes_refuse() {
         let byte = |byte: u8| vec![byte];
         let build = |entries: &[Vec<u8>], first: u32| {
             let trie = Trie::build(entries.iter().map(Vec::as_slice).zip(first..)).unwrap();
@@ -326,14 +326,14 @@ mod tests {
         assert!(build(&entries, 0));
         assert!(!build(&entries[1..], 0));
         assert!(!build(&entries, 1 << 24));
-        entries.push(vec![b'a'; DEEPEST]);
+        entries.push(vec![b'a'; MAX_DEPTH]);
         assert!(build(&entries, 0));
-        entries.push(vec![b'a'; DEEPEST + 1]);
+        entries.push(vec![b'a'; MAX_DEPTH + 1]);
         assert!(!build(&entries, 0));
     }
 
     #[test]
-    fn no_trees() {
+    fn nodes_that_are_not_a_tree_are_refused() {
         let (trie, _) = lanes(&[b"ab".to_vec()]);
         let a = trie.child(ROOT, b'a') as usize;
         let forged = |change: &dyn Fn(&mut Vec<TrieNode>)| {

@@ -65,7 +65,7 @@ impl Lattice {
 
     /// Builds a lattice from nodes, and adds the node at the end of the text. The first node is the start of the text.
     fn from_nodes(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, chars: usize, line: Line) -> Lattice {
-        let (ending, ending_at) = by_end(&nodes, chars);
+        let (ending, ending_at) = sort_by_end(&nodes, chars);
         nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
         Lattice { nodes, char_starts, ending, ending_at, line }
     }
@@ -177,7 +177,7 @@ fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: 
 }
 
 /// Sorts the nodes by their ends; nodes with the same end stay in their order.
-fn by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
+fn sort_by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ending_at = vec![0u32; chars + 2];
     for node in nodes {
         ending_at[node.end as usize + 1] += 1;

@@ -21,7 +21,7 @@ use crate::space_mark;
 use crate::utf8::decode_strict;
 
 /// The flags of characters at which the scan of copied characters stops.
-const STOP: u32 = Letter::REWRITTEN | Letter::FOLLOWS;
+const STOP_FLAGS: u32 = Letter::REWRITTEN | Letter::FOLLOWS;
 
 /// The largest number of bytes of a text that is split before normalization, so that no sum of lengths overflows.
 pub(super) const MOST_TEXT_BYTES: usize = 1 << 26;
@@ -96,7 +96,7 @@ impl Letters {
         let mut char = self.char_at(text, cursor.at);
         while count < RUN_BATCH {
             let before = *cursor;
-            while char.letter.has_any(Letter::SPACE) && !char.letter.has_any(STOP) {
+            while char.letter.has_any(Letter::SPACE) && !char.letter.has_any(STOP_FLAGS) {
                 *cursor = RawCursor { at: cursor.at + char.len, has_space: true };
                 char = self.char_at(text, cursor.at);
             }
@@ -104,7 +104,7 @@ impl Letters {
                 // The normalizer removes spaces at the end of the text.
                 return (count, ScanStop::End);
             }
-            if char.letter.has_any(STOP) {
+            if char.letter.has_any(STOP_FLAGS) {
                 // A rule can replace the space together with this character.
                 *cursor = if char.letter.has_any(Letter::FOLLOWS) { before } else { *cursor };
                 return (count, ScanStop::Rewrite);
@@ -186,7 +186,7 @@ impl Letters {
     /// normalized.
     fn is_boundary(&self, normalized: &[u8], text: &[u8], at: usize) -> bool {
         let next = self.char_at(text, at);
-        if next.letter.has_any(STOP) || self.follows(text, at + next.len) {
+        if next.letter.has_any(STOP_FLAGS) || self.follows(text, at + next.len) {
             return false;
         }
         let is_start = |&offset: &usize| normalized[offset] & 0xC0 != 0x80;
