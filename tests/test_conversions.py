@@ -396,4 +396,4 @@ def test_a_text_that_one_side_refuses() -> None:
 
 def test_probes_are_the_same_every_time() -> None:
     assert probes.texts(unigram_spec()) == probes.texts(unigram_spec())
-    assert len(set(probes.TROUBLE)) == len(probes.TROUBLE)
+    assert len(set(probes.DIFFICULT_TEXTS)) == len(probes.DIFFICULT_TEXTS)

@@ -14,7 +14,7 @@ TIMEOUT = 30.0
 MAX_BYTES = 2**26
 """The number of bytes after which a download is abandoned; every known file is smaller."""
 
-_CHUNK = 2**16
+_CHUNK_BYTES = 2**16
 
 
 def fetch_content(address: str) -> bytes:
@@ -34,7 +34,7 @@ def fetch_content(address: str) -> bytes:
 def _chunks(response: Any) -> Iterator[bytes]:
     deadline = time.monotonic() + 10 * TIMEOUT
     bytes_read = 0
-    while chunk := response.read1(_CHUNK):
+    while chunk := response.read1(_CHUNK_BYTES):
         yield chunk
         bytes_read += len(chunk)
         if bytes_read > MAX_BYTES:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _FIELDS_WITHOUT_EFFECT = frozenset({"vocab", "decode", "trim", "names", "origin", "extra"})
-_SIZE = 16
+_DIGEST_SIZE = 16
 
 
 def fingerprint(spec: Spec) -> bytes:
     """Returns the fingerprint of a Spec, 16 bytes."""
-    digest = blake2b(digest_size=_SIZE, person=b"polytok encoding")
+    digest = blake2b(digest_size=_DIGEST_SIZE, person=b"polytok encoding")
     for name, data in _parts(spec):
         digest.update(name.encode() + b"\0" + len(data).to_bytes(8, "little"))
         digest.update(data)

@@ -40,12 +40,12 @@ from .spec import (
     Word,
 )
 
-_RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
+_RESERVED_KINDS = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 # The bytes that never occur in valid UTF-8.
-_NEVER_IN_UTF8 = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
-_ESCAPE = re.compile(rb"<0x[0-9A-Fa-f]")
+_BYTES_NEVER_IN_UTF8 = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
+_ESCAPE_PATTERN = re.compile(rb"<0x[0-9A-Fa-f]")
 _BYTE_PIECE = re.compile(rb"<0x([0-9A-F]{2})>")
 _MAX_EXAMINED_LENGTH = 64
 _LLAMA2C_FIRST_BYTE = 3
@@ -134,11 +134,11 @@ def _bytes_reasons(spec: Spec) -> Iterator[Reason]:
         return
     bytes_with_entry = {piece[0] for piece in _PieceSets(spec).usable_pieces if len(piece) == 1}
     missing_bytes = sorted(set(range(256)) - bytes_with_entry)
-    utf8_bytes = [byte for byte in missing_bytes if byte not in _NEVER_IN_UTF8]
+    utf8_bytes = [byte for byte in missing_bytes if byte not in _BYTES_NEVER_IN_UTF8]
     if utf8_bytes:
         example = bytes([utf8_bytes[0]]) if utf8_bytes[0] < 0x80 else None
         yield Reason(f"vocab: {_name_bytes(utf8_bytes)} has no entry, so text with it is an error", example)
-    if other_bytes := [byte for byte in missing_bytes if byte in _NEVER_IN_UTF8]:
+    if other_bytes := [byte for byte in missing_bytes if byte in _BYTES_NEVER_IN_UTF8]:
         yield Reason(f"vocab: {_name_bytes(other_bytes)} has no entry", bytes([other_bytes[0]]), valid_utf8=False)
 
 
@@ -204,7 +204,7 @@ def _space_mark_reasons(step: SentencePieceNormalize, pieces: _PieceSets) -> Ite
 def _byte_fallback_reasons(spec: Spec, step: SentencePieceNormalize, pieces: _PieceSets) -> Iterator[Reason]:
     """Yields the reasons of byte pieces, which print the normalized text, in which a space can be a U+2581."""
     unknown_character = pieces.unknown_character
-    if missing_bytes := sorted(set(range(256)) - pieces.fallback - _NEVER_IN_UTF8):
+    if missing_bytes := sorted(set(range(256)) - pieces.fallback - _BYTES_NEVER_IN_UTF8):
         yield Reason(f"unknown: {_name_bytes(missing_bytes)} has no active byte piece", unknown_character)
     if isinstance(spec.model, Word):
         if step.escape_whitespaces and unknown_character:
@@ -264,7 +264,7 @@ def _llama2c_reasons(spec: Spec) -> Iterator[Reason]:
         yield Reason(f"vocab: {_name_bytes(wrong_bytes)} does not have the id {wrong_bytes[0]} + {_LLAMA2C_FIRST_BYTE}")
     reachable = _ReachableEntries(pieces.all_pieces)
     for row, piece in enumerate(pieces.all_pieces):
-        if _ESCAPE.match(piece) and reachable.by_merging(piece):
+        if _ESCAPE_PATTERN.match(piece) and reachable.can_be_merged(piece):
             yield Reason(f"decode: {piece!r} can be reached by merging text, and prints one byte", piece)
             break
         if spec.vocab.ids[row] == _LLAMA2C_BOS and reachable(piece):
@@ -286,9 +286,9 @@ class _ReachableEntries:
 
     def __call__(self, piece: bytes) -> bool:
         """Reports whether the entry is produced by merging, or is a character."""
-        return len(piece.decode(errors="replace")) == 1 or self.by_merging(piece)
+        return len(piece.decode(errors="replace")) == 1 or self.can_be_merged(piece)
 
-    def by_merging(self, piece: bytes) -> bool:
+    def can_be_merged(self, piece: bytes) -> bool:
         """Reports whether the piece is a concatenation of two entries that can be produced or represent a byte."""
         if len(piece) > _MAX_EXAMINED_LENGTH:
             return True
@@ -299,7 +299,7 @@ class _ReachableEntries:
         return self.results[piece]
 
     def _can_be_half(self, half: bytes) -> bool:
-        return half in self.entries and (self(half) or _ESCAPE.match(half) is not None)
+        return half in self.entries and (self(half) or _ESCAPE_PATTERN.match(half) is not None)
 
 
 # Examining the vocabulary and the character map
@@ -319,12 +319,12 @@ class _PieceSets:
     def usable_pieces(self) -> dict[bytes, None]:
         """The pieces that a text can produce."""
         rows = zip(self.all_pieces, self.kinds, self.active, strict=True)
-        return {piece: None for piece, kind, active in rows if kind not in _RESERVED and active != Kind.UNUSED}
+        return {piece: None for piece, kind, active in rows if kind not in _RESERVED_KINDS and active != Kind.UNUSED}
 
     @cached_property
     def reserved(self) -> set[bytes]:
         """The pieces that a text cannot produce."""
-        return {piece for piece, kind in zip(self.all_pieces, self.kinds, strict=True) if kind in _RESERVED}
+        return {piece for piece, kind in zip(self.all_pieces, self.kinds, strict=True) if kind in _RESERVED_KINDS}
 
     @cached_property
     def user_defined(self) -> tuple[bytes, ...]:
@@ -349,8 +349,8 @@ class _PieceSets:
         codes = (code for code in range(_LAST_CHARACTER, 0, -1) if code not in _SURROGATES)
         return next((chr(code).encode() for code in codes if chr(code) not in known_characters), None)
 
-    def _pieces_of_kind(self, kinds: list[int], kind_wanted: Kind) -> list[bytes]:
-        return [piece for piece, kind in zip(self.all_pieces, kinds, strict=True) if kind == kind_wanted]
+    def _pieces_of_kind(self, kinds: list[int], wanted_kind: Kind) -> list[bytes]:
+        return [piece for piece, kind in zip(self.all_pieces, kinds, strict=True) if kind == wanted_kind]
 
 
 def _changed_key(charsmap: bytes, unchanged_prefixes: tuple[bytes, ...]) -> tuple[bytes, bytes] | None:

@@ -11,7 +11,7 @@ import random
 from .space_mark import SPACE_MARK_BYTES
 from .spec import Kind, Spec
 
-TROUBLE = (
+DIFFICULT_TEXTS = (
     *("", " ", "  ", "   ", "\n", "\n\n", " \n ", "\t", "\r\n", "a", " a", "a ", "  a  b  ", "\u3000a\xa0b\u2028c"),
     *("Hello, world!", "HELLO World's I'll we'RE they'd can't", "don\u2019t", "'\u017f", "x'S", "eBay mL NaOH pH"),
     *("0 12 345 6789 12345678901234567890", "1,234.56 3/4 \u0663\u0664 \uff11\uff12 \u2167 \u00bd", "a1b22c333"),
@@ -46,7 +46,7 @@ _SEED = 1
 
 
 def texts(spec: Spec, count: int = 400) -> list[str]:
-    """Returns `TROUBLE`, and ``count`` texts that concatenate up to eight entries each."""
+    """Returns `DIFFICULT_TEXTS`, and ``count`` texts that concatenate up to eight entries each."""
     random_source = random.Random(_SEED)
     pieces_in_texts = [
         piece for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True) if _is_in_texts(kind)
@@ -55,7 +55,7 @@ def texts(spec: Spec, count: int = 400) -> list[str]:
     random_texts = (
         b"".join(random_source.choices(pieces, k=random_source.randrange(1, 9))) for _ in range(count if pieces else 0)
     )
-    return [*TROUBLE, *(text.decode(errors="ignore") for text in random_texts)]
+    return [*DIFFICULT_TEXTS, *(text.decode(errors="ignore") for text in random_texts)]
 
 
 def _is_in_texts(kind: int) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import IO, TypeAlias
 
-Report: TypeAlias = Callable[[str, int, int], object]
+ReportProgress: TypeAlias = Callable[[str, int, int], object]
 """A function that receives the stage, the amount done, and the total (0 if unknown).
 
 An exception that the function raises ends the job.

@@ -54,7 +54,7 @@ class ChosenSplit:
 def choose_pre_tokenizer(spec: Spec) -> ChosenSplit:
     """Returns the pre-tokenizer for the pattern, or the most similar one; raises FormatError if none is similar."""
     assert isinstance(spec.model, Bpe)
-    texts = probes.TROUBLE
+    texts = probes.DIFFICULT_TEXTS
     expected_indices = [_piece_indices(spec.split, text) for text in texts]
     candidates = []
     known_name = _known_name(spec.split)

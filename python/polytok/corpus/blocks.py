@@ -14,7 +14,7 @@ from ..reading.tables import pyarrow_for
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
-from .write.arrow import COLUMN
+from .write.arrow import ID_COLUMN
 
 if TYPE_CHECKING:
     import pyarrow
@@ -80,7 +80,7 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
         return None
     path = folder / manifest.shards[0].files[0].name
     with _translate_errors(path) as arrow:
-        other_fields = [field for field in _schema(path, manifest.kind) if field.name != COLUMN]
+        other_fields = [field for field in _schema(path, manifest.kind) if field.name != ID_COLUMN]
     return arrow.schema(other_fields) if other_fields else None
 
 
@@ -107,12 +107,12 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
 
 def _rows_of_table(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
     arrow = pyarrow_for()
-    if COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(COLUMN).type):
-        raise FormatError(f"the file needs a column {COLUMN!r} of lists of ids")
-    lists = table[COLUMN].combine_chunks()
+    if ID_COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(ID_COLUMN).type):
+        raise FormatError(f"the file needs a column {ID_COLUMN!r} of lists of ids")
+    lists = table[ID_COLUMN].combine_chunks()
     values = lists.values
     if lists.null_count or values.null_count or values.type != arrow.from_numpy_dtype(dtype):
-        raise FormatError(f"the column {COLUMN!r} has nulls, or its type {lists.type} is not a list of {dtype}")
+        raise FormatError(f"the column {ID_COLUMN!r} has nulls, or its type {lists.type} is not a list of {dtype}")
     offsets = lists.offsets.to_numpy().astype(np.int64)
-    other_names = [name for name in table.column_names if name != COLUMN]
+    other_names = [name for name in table.column_names if name != ID_COLUMN]
     return Rows(values.to_numpy(), offsets, table.select(other_names) if other_names else None)

@@ -24,7 +24,7 @@ from .documents import documents
 from .job import Job, Records
 from .journal import Journal, stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
-from .report import EXAMPLES, examples
+from .report import MAX_EXAMPLES, examples
 from .run import create_runner
 from .run.base import Assignment, ProgressFunction, TaskFunction, Work
 from .sources import Inputs, Source
@@ -153,7 +153,7 @@ def _push_all(
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
             skipped_counts.update(text.reason for text in block.skipped)
-            places += [(text.place, text.reason) for text in block.skipped[: EXAMPLES - len(places)]]
+            places += [(text.place, text.reason) for text in block.skipped[: MAX_EXAMPLES - len(places)]]
             report_progress(text_count, 0, text_bytes)
     skipped_counts.update(getattr(trainer, "left_out", {}))
     return {

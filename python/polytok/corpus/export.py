@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ArgumentError
-from ..progress import Report
+from ..progress import ReportProgress
 from .blocks import blocks, columns
 from .journal import MANIFEST
 from .manifest import Manifest, load, local_path
@@ -22,7 +22,7 @@ def export(
     kind: str = "megatron",
     *,
     dtype: str | None = None,
-    progress: Report | None = None,
+    progress: ReportProgress | None = None,
 ) -> tuple[ShardFile, ...]:
     """Writes all documents of the dataset in ``folder``, in order, and returns the files.
 
@@ -73,7 +73,7 @@ def _path_and_stem(dataset: Path, target: Path, writer: type[ShardWriter]) -> tu
     return target.parent, name
 
 
-def copy_documents(folder: Path, manifest: Manifest, out: ShardWriter, progress: Report | None) -> None:
+def copy_documents(folder: Path, manifest: Manifest, out: ShardWriter, progress: ReportProgress | None) -> None:
     """Appends all documents to the writer ``out``.
 
     The checksum of each shard is checked first, so that damage is not copied to a file with a valid checksum.

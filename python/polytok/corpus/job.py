@@ -29,7 +29,7 @@ class JobBegun:
 class VerifyProgress:
     """The event while the tasks of an earlier run are verified: the counts of verified tasks and of all tasks."""
 
-    verified: int
+    verified_count: int
     total: int
 
 
@@ -63,14 +63,14 @@ class Job:
             journal = Journal(self.storage)
             count, job = len(self.assignments), self._begin(journal, overwrite)
             if journal.finished() is None:
-                records = journal.verified_records(
+                records = journal.verify_records(
                     job, count, lambda done_count, total_count: listen(VerifyProgress(done_count, total_count))
                 )
-                journal.remove_unrecorded(count, records)
+                journal.remove_unrecorded_files(count, records)
                 work = Work(self.work.prepare, {**self.work.setup, "job": job})
                 self._do_remaining(work, records, runner, listen, () if lock is None else (lock,))
                 journal.check_identity(job)
-                journal.remove_unrecorded(count, records)  # workers that died can have left files
+                journal.remove_unrecorded_files(count, records)  # workers that died can have left files
                 journal.finish(self.manifest(records), records)
             journal.remove_records(count)
             return journal.finished() or {}

@@ -16,23 +16,23 @@ from typing import Any
 
 from ..errors import ArgumentError, FormatError
 from .differences import differences
-from .lock import NAME as LOCK
+from .lock import LOCK_NAME as LOCK
 from .storage import Storage
 from .write import WRITERS, checksum_of
 
-PLAN = "plan.json"
+PLAN_NAME = "plan.json"
 TOKENIZER = "tokenizer.ptok"
 MANIFEST = "dataset.json"
 
 # The value of the field ``format`` in plans of polytok. A folder whose ``plan.json`` has another value was not written
 # by polytok.
-_FORMAT = "polytok corpus job"
+_PLAN_FORMAT = "polytok corpus job"
 
 # The names of files that jobs write and can remove: files and records of tasks, and files with a temporary name.
 _SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
-_TASK_FILE = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
-_RECORD = re.compile(r"done/([0-9]{5,})\.json")
-_TEMPORARY_FILE = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
+_TASK_FILE_PATTERN = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
+_RECORD_PATTERN = re.compile(r"done/([0-9]{5,})\.json")
+_TEMPORARY_FILE_PATTERN = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
 
 
 def stem(number: int) -> str:
@@ -47,7 +47,7 @@ def record_name(number: int) -> str:
 
 def identity(plan: Mapping[str, Any]) -> str:
     """Returns a hash that identifies the job with this plan."""
-    return hashlib.sha256(to_json({"format": _FORMAT, **plan})).hexdigest()
+    return hashlib.sha256(to_json({"format": _PLAN_FORMAT, **plan})).hexdigest()
 
 
 def _seal(job: str, record: Mapping[str, Any]) -> str:
@@ -75,7 +75,7 @@ class Journal:
         if (plan := self.plan()) is None:
             return False
         other_names = sorted(name for name in self.storage.names() if _is_ours(name, len(plan["tasks"])))
-        for name in [MANIFEST, *other_names, TOKENIZER, PLAN]:
+        for name in [MANIFEST, *other_names, TOKENIZER, PLAN_NAME]:
             self.storage.remove(name)
         return True
 
@@ -84,9 +84,11 @@ class Journal:
 
         Raises `ArgumentError` if the folder has files that no job has written.
         """
-        if (data := self.storage.read(PLAN)) is not None:
+        if (data := self.storage.read(PLAN_NAME)) is not None:
             return _parse_plan(data, self.storage.name)
-        other_names = sorted(name for name in self.storage.names() - {LOCK} if not _TEMPORARY_FILE.fullmatch(name))
+        other_names = sorted(
+            name for name in self.storage.names() - {LOCK} if not _TEMPORARY_FILE_PATTERN.fullmatch(name)
+        )
         if other_names:
             raise ArgumentError(
                 f"{self.storage.name} holds other files ({', '.join(other_names[:3])}): name a new folder"
@@ -95,12 +97,14 @@ class Journal:
 
     def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """Returns a line for each difference between the plan in the folder and the plan of a new job."""
-        return differences(old, json.loads(to_json({"format": _FORMAT, **new})))
+        return differences(old, json.loads(to_json({"format": _PLAN_FORMAT, **new})))
 
     def has_results(self) -> bool:
         """Reports whether the folder has a manifest, a record or a file of a task."""
         names = self.storage.names()
-        return any(name == MANIFEST or _RECORD.fullmatch(name) or _TASK_FILE.fullmatch(name) for name in names)
+        return any(
+            name == MANIFEST or _RECORD_PATTERN.fullmatch(name) or _TASK_FILE_PATTERN.fullmatch(name) for name in names
+        )
 
     def other_job_error(self, differences: list[str]) -> ArgumentError:
         """Returns the error for a folder that holds another job, with the differences between the plans."""
@@ -112,7 +116,7 @@ class Journal:
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Writes the plan, which marks the folder as the folder of this job."""
-        self.storage.write(PLAN, to_json({"format": _FORMAT, **plan}))
+        self.storage.write(PLAN_NAME, to_json({"format": _PLAN_FORMAT, **plan}))
 
     def write_record(self, job: str, record: Mapping[str, Any]) -> None:
         """Writes the record of a task of this job. The files of the task must already exist.
@@ -133,7 +137,7 @@ class Journal:
         data = self.storage.read(MANIFEST)
         return None if data is None else _parse_manifest(data, self.storage.name, MANIFEST)
 
-    def verified_records(
+    def verify_records(
         self, job: str, count: int, report_progress: Callable[[int, int], object]
     ) -> dict[int, dict[str, Any]]:
         """Returns the records of this job's ``count`` tasks whose files match their checksums, by task number.
@@ -145,11 +149,11 @@ class Journal:
         records = {}
         for verified_count, number in enumerate(recorded_numbers):
             report_progress(verified_count, len(recorded_numbers))
-            if (record := self._verified(job, number, names)) is not None:
+            if (record := self._verify_record(job, number, names)) is not None:
                 records[number] = record
         return records
 
-    def remove_unrecorded(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
+    def remove_unrecorded_files(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
         """Removes files of the job's ``count`` tasks that are not in ``records``."""
         recorded_names = {*map(record_name, records)}
         recorded_names.update(file["name"] for record in records.values() for file in record["files"])
@@ -157,7 +161,7 @@ class Journal:
             if _is_ours(name, count):
                 self.storage.remove(name)
 
-    def _verified(self, job: str, number: int, names: Collection[str]) -> dict[str, Any] | None:
+    def _verify_record(self, job: str, number: int, names: Collection[str]) -> dict[str, Any] | None:
         if (record := self._record(job, number)) is None:
             return None
         for file in record["files"]:
@@ -205,8 +209,8 @@ class Journal:
 
 def _is_ours(name: str, count: int) -> bool:
     """Reports whether a job of ``count`` tasks writes a file with this name, temporary files included."""
-    match = _TASK_FILE.fullmatch(name) or _RECORD.fullmatch(name)
-    return int(match[1]) < count if match else _TEMPORARY_FILE.fullmatch(name) is not None
+    match = _TASK_FILE_PATTERN.fullmatch(name) or _RECORD_PATTERN.fullmatch(name)
+    return int(match[1]) < count if match else _TEMPORARY_FILE_PATTERN.fullmatch(name) is not None
 
 
 def _parse_plan(data: bytes, url: str) -> dict[str, Any]:
@@ -214,9 +218,9 @@ def _parse_plan(data: bytes, url: str) -> dict[str, Any]:
         value = json.loads(data)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict) and value.get("format") == _FORMAT and isinstance(value.get("tasks"), list):
+    if isinstance(value, dict) and value.get("format") == _PLAN_FORMAT and isinstance(value.get("tasks"), list):
         return value
-    raise ArgumentError(f"{url}/{PLAN} is not a plan that polytok wrote, or is damaged: name a new folder")
+    raise ArgumentError(f"{url}/{PLAN_NAME} is not a plan that polytok wrote, or is damaged: name a new folder")
 
 
 def _parse_manifest(data: bytes, url: str, name: str) -> dict[str, Any]:

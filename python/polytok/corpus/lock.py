@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows can read datasets but cannot run jobs
     fcntl = None  # type: ignore[assignment]
 
-NAME = ".lock"
+LOCK_NAME = ".lock"
 
 _UNSUPPORTED_ERRORS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _TIMEOUT_SECONDS = 5.0
@@ -36,14 +36,14 @@ def hold_lock(folder: Path) -> Iterator[int]:
     cannot be created.
     """
     deadline = time.monotonic() + _TIMEOUT_SECONDS
-    while (file := _open_and_lock(folder / NAME)) is None:
+    while (file := _open_and_lock(folder / LOCK_NAME)) is None:
         if time.monotonic() > deadline:
             raise ArgumentError(f"another job is writing to {folder}: wait until that job is done, or stop it")
         time.sleep(_RETRY_SECONDS)
     try:
         yield file
     finally:
-        (folder / NAME).unlink(missing_ok=True)
+        (folder / LOCK_NAME).unlink(missing_ok=True)
         os.close(file)
 
 

@@ -21,7 +21,7 @@ from ..files import open_replacement
 from .journal import MANIFEST
 from .write import WRITERS, ShardFile
 
-VERSION = 1
+_MANIFEST_VERSION = 1
 
 _MAX_BYTES = 1 << 30
 _MAX_COUNT = 2**63 - 1
@@ -56,8 +56,8 @@ class DocumentCounts:
             self.documents + other.documents,
             self.tokens + other.tokens,
             self.text_bytes + other.text_bytes,
-            _sums(self.skipped, other.skipped),
-            _sums(self.changed, other.changed),
+            _add_counts(self.skipped, other.skipped),
+            _add_counts(self.changed, other.changed),
         )
 
 
@@ -104,7 +104,7 @@ class Manifest:
 
     def data(self) -> bytes:
         """Returns the content of ``dataset.json``."""
-        value = {"version": VERSION, **asdict(self), "totals": asdict(self.totals)}
+        value = {"version": _MANIFEST_VERSION, **asdict(self), "totals": asdict(self.totals)}
         for shard in value["shards"]:
             shard["files"] = [dict(zip(ShardFile._fields, file, strict=True)) for file in shard["files"]]
         return json.dumps(value, indent=1, sort_keys=True).encode() + b"\n"
@@ -115,7 +115,7 @@ class Manifest:
             file.write(self.data())
 
 
-def _sums(counts: Mapping[str, int], other_counts: Mapping[str, int]) -> dict[str, int]:
+def _add_counts(counts: Mapping[str, int], other_counts: Mapping[str, int]) -> dict[str, int]:
     return {name: counts.get(name, 0) + other_counts.get(name, 0) for name in sorted({*counts, *other_counts})}
 
 
@@ -220,9 +220,9 @@ class _Fields:
 
 def _parse_manifest(fields: _Fields) -> Manifest:
     version = fields.count("version")
-    if version != VERSION:
+    if version != _MANIFEST_VERSION:
         raise FormatError(
-            f"the manifest has version {version}, but this polytok reads version {VERSION}: update polytok"
+            f"the manifest has version {version}, but this polytok reads version {_MANIFEST_VERSION}: update polytok"
         )
     kind, dtype, name = fields.text("kind"), fields.text("dtype"), fields.object("tokenizer")
     if kind not in WRITERS:

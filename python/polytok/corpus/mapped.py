@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..errors import FileError, FormatError
 from .manifest import Manifest, ShardEntry
 from .write.base import little_endian
-from .write.megatron import CODES, HEADER, MAGIC
+from .write.megatron import DTYPE_CODES, HEADER, MAGIC
 
 
 class MappedShard:
@@ -112,7 +112,7 @@ def _map_pointers(path: Path, dtype: np.dtype[Any], documents: int) -> npt.NDArr
     _check_size(path, HEADER.size + 20 * documents + 8)
     with open(path, "rb") as file:
         header = HEADER.unpack(file.read(HEADER.size))
-    expected = (MAGIC, 1, CODES[dtype.name], documents, documents + 1)
+    expected = (MAGIC, 1, DTYPE_CODES[dtype.name], documents, documents + 1)
     if header != expected:
         raise FormatError(f"{path}: the header is {header} instead of {expected}")
     return _map_range(path, np.dtype("<i8"), HEADER.size + 4 * documents, documents)

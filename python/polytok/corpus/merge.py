@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import write_error
-from ..progress import Report
+from ..progress import ReportProgress
 from .blocks import columns
 from .export import copy_documents
 from .journal import TOKENIZER
@@ -33,7 +33,7 @@ def merge(
     *,
     kind: str | None = None,
     link: bool = False,
-    progress: Report | None = None,
+    progress: ReportProgress | None = None,
 ) -> Manifest:
     """Merges several datasets in the given order to one dataset in the new folder ``out``, and returns its manifest.
 
@@ -49,13 +49,13 @@ def merge(
     target = local_path(out)
     inputs = [(root, load(root)) for root in map(local_path, folders)]
     _check_arguments(inputs, target, kind, link)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    draft_folder = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        draft.mkdir()
-        manifest = _fill_folder(inputs, draft, kind or inputs[0][1].kind, link, progress)
-        os.replace(draft, target)
+        draft_folder.mkdir()
+        manifest = _fill_folder(inputs, draft_folder, kind or inputs[0][1].kind, link, progress)
+        os.replace(draft_folder, target)
     except BaseException as error:
-        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(draft_folder, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, FileError):
             raise write_error(error, Path(error.filename or target)) from error
         raise
@@ -63,7 +63,7 @@ def merge(
 
 
 def _fill_folder(
-    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
+    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: ReportProgress | None
 ) -> Manifest:
     """Writes all files of the merged dataset to the folder ``out``, the manifest last. Returns the manifest."""
     folder, first_manifest = inputs[0]
@@ -137,7 +137,7 @@ def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
 
 
 def _write_shards(
-    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: Report | None
+    inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: ReportProgress | None
 ) -> Iterator[ShardEntry]:
     all_shards = [(folder, manifest, shard) for folder, manifest in inputs for shard in manifest.shards]
     for number, (folder, manifest, shard) in enumerate(all_shards):

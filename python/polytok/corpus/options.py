@@ -131,8 +131,8 @@ class DocumentOptions:
         The template must add at most one id before the text and at most one id after the text.
         """
         template = tokenizer.spec.post
-        for name, own_id, template_ids in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):
-            if own_id is not None and template_ids:
+        for name, option_id, template_ids in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):
+            if option_id is not None and template_ids:
                 raise ArgumentError(
                     f"add_special=True and {name} would both add a token; add_special adds "
                     f"{_piece_texts(template_ids, tokenizer)}: remove {name} or add_special"

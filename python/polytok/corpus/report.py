@@ -9,7 +9,7 @@ from typing import Any
 
 from .manifest import DocumentCounts, total
 
-EXAMPLES = 10
+MAX_EXAMPLES = 10
 """The maximum number of skipped documents whose places are reported."""
 
 _MAX_INPUT_ROWS = 10
@@ -59,7 +59,7 @@ def counts_of(record: Mapping[str, Any]) -> DocumentCounts:
     return DocumentCounts(*(record[name] for name in ("documents", "tokens", "text_bytes", "skipped", "changed")))
 
 
-def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[DocumentCounts]:
+def counts_by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[DocumentCounts]:
     """Returns the counts of each of ``count`` sources, summed over the records of tasks."""
     sums = [DocumentCounts()] * count
     for record in records:
@@ -70,7 +70,7 @@ def by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[Document
 
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Returns pairs of the place and the reason for the first skipped documents in the records of tasks."""
-    return [(place, reason) for record in records for place, reason in record["examples"]][:EXAMPLES]
+    return [(place, reason) for record in records for place, reason in record["examples"]][:MAX_EXAMPLES]
 
 
 def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: int | None = None) -> list[str]:
@@ -78,7 +78,7 @@ def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: in
 
     If there are more than ``max_rows`` names, the last row before the sums has only the count of the omitted names.
     """
-    rows = [(*_row(name, counts), _reasons(counts)) for name, counts in counts_by_name.items()]
+    rows = [(*_row(name, counts), _format_reasons(counts)) for name, counts in counts_by_name.items()]
     if max_rows is not None and len(rows) > max_rows + 1:
         rows[max_rows:] = [(f"and {len(rows) - max_rows} more", *[""] * 5)]
     header = (title, "documents", "tokens", "bytes per token", "skipped", "")
@@ -92,7 +92,7 @@ def _row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
     return short_name, f"{counts.documents:,}", f"{counts.tokens:,}", bytes_per_token, f"{skipped_count:,}"
 
 
-def _reasons(counts: DocumentCounts) -> str:
+def _format_reasons(counts: DocumentCounts) -> str:
     return ", ".join(f"{reason}: {count:,}" for reason, count in sorted(counts.skipped.items()))
 
 

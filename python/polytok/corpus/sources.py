@@ -53,7 +53,7 @@ def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) ->
         seen_names.add(name)
     if outside is not None:
         _check_outside(file_names, os.fspath(outside))
-    return tuple(map(_source, file_names))
+    return tuple(map(_find_source, file_names))
 
 
 def names_in(path: str | os.PathLike[str]) -> list[str]:
@@ -89,7 +89,7 @@ def _check_outside(names: list[str], folder: str) -> None:
             raise ArgumentError(f"the input {name} is in the output folder {folder}: choose another output folder")
 
 
-def _source(name: str) -> Source:
+def _find_source(name: str) -> Source:
     if is_url(name):
         return Source(name, *remote.size_and_stamp(name), remote.can_read_ranges(name))
     try:
@@ -141,6 +141,8 @@ def _check_same(source: Source, file: IO[bytes]) -> None:
         raise _change_error(source, f"{status.st_size} bytes, {_stamp(status)}")
 
 
-def _change_error(source: Source, current: str) -> FileError:
+def _change_error(source: Source, current_state: str) -> FileError:
     planned_state = f"{source.size} bytes, {source.stamp}"
-    return FileError(errno.ESTALE, f"changed since the job was planned ({planned_state}, now {current})", source.name)
+    return FileError(
+        errno.ESTALE, f"changed since the job was planned ({planned_state}, now {current_state})", source.name
+    )

@@ -25,7 +25,7 @@ from .journal import TOKENIZER, Journal, stem
 from .manifest import DocumentCounts
 from .options import DocumentOptions
 from .plan import Part
-from .report import EXAMPLES
+from .report import MAX_EXAMPLES
 from .rows import LimitedRows, Rows, join_small_portions, limit_rows
 from .run.base import ProgressFunction, TaskFunction
 from .shuffle import shuffle_rows
@@ -161,7 +161,7 @@ class _TokenizeTask:
         )
         self.total = self.total.plus(counts)
         self.counts[source] = self.counts.get(source, DocumentCounts()).plus(counts)
-        for text in block.skipped[: EXAMPLES - len(self.examples)]:
+        for text in block.skipped[: MAX_EXAMPLES - len(self.examples)]:
             self.examples.append((f"{text.place} ({text.detail})" if text.detail else text.place, text.reason))
         self.report_progress(self.total.documents, self.total.tokens, self.total.text_bytes)
 

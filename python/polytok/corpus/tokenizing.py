@@ -18,7 +18,7 @@ from .journal import stem
 from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
-from .report import Report, by_source, counts_of, examples
+from .report import Report, counts_by_source, counts_of, examples
 from .run import create_runner
 from .run.base import Assignment, Runner, TaskDone, TaskRetried, Work
 from .storage import Storage, storage
@@ -137,7 +137,7 @@ def _name(tokenizer: Tokenizer) -> str:
 
 
 def _manifest(name: TokenizerName, options: DocumentOptions, job_plan: Plan, records: Records) -> Manifest:
-    counts = by_source(len(job_plan.sources), records.values())
+    counts = counts_by_source(len(job_plan.sources), records.values())
     sources = tuple(
         SourceEntry(**asdict(source_counts), name=source.name, bytes=source.size)
         for source, source_counts in zip(job_plan.sources, counts, strict=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
-from ..progress import Report
+from ..progress import ReportProgress
 from .blocks import blocks
 from .journal import MANIFEST, TOKENIZER
 from .manifest import Manifest, ShardEntry, TokenizerName, load, local_path, total
@@ -27,7 +27,7 @@ class Damage(NamedTuple):
     what: str
 
 
-def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) -> tuple[Damage, ...]:
+def verify(folder: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> tuple[Damage, ...]:
     """Reads all files of a dataset and returns the damage, or an empty tuple if the dataset is intact.
 
     ``progress`` is called with the stage, the count of bytes read so far, and the count of all bytes. Raises
@@ -40,7 +40,7 @@ def verify(folder: str | os.PathLike[str], *, progress: Report | None = None) ->
     for shard in manifest.shards:
         if progress is not None:
             progress("verifying", bytes_read, all_bytes)
-        all_damage += _damaged_files(root, shard) or _damaged_documents(root, manifest, shard)
+        all_damage += _find_file_damage(root, shard) or _find_document_damage(root, manifest, shard)
         bytes_read += sum(file.bytes for file in shard.files)
     return tuple(all_damage)
 
@@ -60,12 +60,12 @@ def _check_tokenizer(folder: Path, expected: TokenizerName) -> Iterator[Damage]:
         yield Damage(TOKENIZER, f"this is not the tokenizer of the ids, {expected.name} {expected.fingerprint}")
 
 
-def _damaged_files(folder: Path, shard: ShardEntry) -> list[Damage]:
+def _find_file_damage(folder: Path, shard: ShardEntry) -> list[Damage]:
     all_damage = []
     for file in shard.files:
         path = folder / file.name
         try:
-            if difference := _difference(path, file):
+            if difference := _describe_difference(path, file):
                 all_damage.append(Damage(file.name, difference))
         except OSError as error:
             all_damage.append(Damage(file.name, f"cannot be read: {error.strerror}"))
@@ -77,7 +77,7 @@ def check_files(folder: Path, shard: ShardEntry) -> None:
     for file in shard.files:
         path = folder / file.name
         try:
-            difference = _difference(path, file)
+            difference = _describe_difference(path, file)
         except OSError as error:
             raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(path)) from error
         if difference:
@@ -86,14 +86,14 @@ def check_files(folder: Path, shard: ShardEntry) -> None:
             )
 
 
-def _difference(path: Path, file: ShardFile) -> str | None:
+def _describe_difference(path: Path, file: ShardFile) -> str | None:
     """Describes the difference between a file and its entry in the manifest; None if they agree."""
     if (size := path.stat().st_size) != file.bytes:
         return f"{size} bytes instead of {file.bytes}"
     return None if checksum(path) == file.checksum else "the checksum differs: bytes were changed"
 
 
-def _damaged_documents(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
+def _find_document_damage(folder: Path, manifest: Manifest, shard: ShardEntry) -> list[Damage]:
     """Returns the damage in the offsets and ids of a shard with correct checksums.
 
     Such damage was already in the files when the manifest was written.

@@ -34,7 +34,7 @@ class ProgressMonitor:
         """Shows an event."""
         if isinstance(event, VerifyProgress):
             if self._bar is not None:
-                self._bar("verifying shards", event.verified, event.total)
+                self._bar("verifying shards", event.verified_count, event.total)
             return
         if isinstance(event, JobBegun):
             self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining}
@@ -44,10 +44,10 @@ class ProgressMonitor:
         elif isinstance(event, TaskRetried):
             self.log("retry", task=event.number, attempt=event.attempt, reason=event.reason)
         else:
-            self._add_finished(event)
+            self._add_finished_task(event)
         self._show()
 
-    def _add_finished(self, event: TaskDone) -> None:
+    def _add_finished_task(self, event: TaskDone) -> None:
         self._running_counts.pop(event.number, None)
         counts = tuple(event.record.get(name, 0) for name in ("documents", "tokens", "text_bytes"))
         self._done_counts = _sum([self._done_counts, counts])

@@ -57,18 +57,18 @@ def find_special_clashes(spec: Spec) -> Iterator[Finding]:
             "nothing, if the texts are names of one token",
         )
     row_of = {piece: row for row, piece in enumerate(pieces) if spec.vocab.kinds[row] == Kind.NORMAL}
-    doubled_texts = [
+    duplicate_texts = [
         token.text
         for token in spec.special
         if token.special and (row := row_of.get(token.text.encode())) is not None and spec.vocab.ids[row] != token.id
     ]
-    if doubled_texts:
+    if duplicate_texts:
         yield Finding(
             "special-text-twice",
             Severity.WARNING,
             (
-                f"{len(doubled_texts)} special tokens are ordinary entries too, with another id "
-                f"({examples(doubled_texts)})"
+                f"{len(duplicate_texts)} special tokens are ordinary entries too, with another id "
+                f"({examples(duplicate_texts)})"
             ),
             "the id depends on whether special tokens are recognised; keep only one of the two entries",
         )

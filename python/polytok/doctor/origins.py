@@ -9,7 +9,7 @@ from ..lossless import lossless
 from ..spec import Bpe, LlamaCppDecode, PieceSpace, Prepend, Spec
 from .finding import Finding, Severity, examples
 
-_KEY = "tokenizer.ggml."
+_KEY_PREFIX = "tokenizer.ggml."
 _APPROXIMATE_NAMES = (
     "tekken",
     "gpt-4o",
@@ -30,14 +30,14 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
         return
     if spec.decode.family == "bpe":
         yield from _pre_tokenizer(keys)
-    if spec.decode.family == "spm" and f"{_KEY}add_space_prefix" not in keys:
+    if spec.decode.family == "spm" and f"{_KEY_PREFIX}add_space_prefix" not in keys:
         yield Finding(
             "gguf-space-prefix-unsaid",
             Severity.NOTE,
             "the file does not set add_space_prefix, so llama.cpp adds a space before every text",
             "nothing for Llama-like models; if the model's own tokenizer adds no space, set the key to false",
         )
-    if f"{_KEY}token_type" not in keys and spec.decode.family != "rwkv":
+    if f"{_KEY_PREFIX}token_type" not in keys and spec.decode.family != "rwkv":
         yield Finding(
             "gguf-no-token-types",
             Severity.WARNING,
@@ -51,7 +51,7 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
 
 def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
     """Yields a finding if the file names no pre-tokenizer, or names a pre-tokenizer with known problems."""
-    stated_value = keys.get(f"{_KEY}pre")
+    stated_value = keys.get(f"{_KEY_PREFIX}pre")
     name = "default" if stated_value is None else (stated_value[3] or b"").decode(errors="replace")
     if name == "default":
         description = "names no pre-tokenizer" if stated_value is None else "names the pre-tokenizer 'default'"

@@ -16,7 +16,7 @@ from .finding import Finding, Severity, examples, readable
 
 _REGEX_SIGNS = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
 _MISTRAL_TOKENS = {"[INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]"}
-_NOT_FOR_MISTRAL = re.compile(r"'\(?\??\(?[iI]?:?\[?[sS]|\\p\{N\}\{1,3\}")
+_OTHER_MODEL_PATTERN = re.compile(r"'\(?\??\(?[iI]?:?\[?[sS]|\\p\{N\}\{1,3\}")
 _SAMPLE_SIZE = 20_000
 _MAX_SPLIT_SHARE = 0.002
 """The share of entries that a pattern can split.
@@ -44,7 +44,7 @@ def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
     }
     patterns = [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
     is_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-    if is_bytes and len(texts & _MISTRAL_TOKENS) > 1 and any(map(_NOT_FOR_MISTRAL.search, patterns)):
+    if is_bytes and len(texts & _MISTRAL_TOKENS) > 1 and any(map(_OTHER_MODEL_PATTERN.search, patterns)):
         yield Finding(
             "mistral-pattern",
             Severity.ERROR,

@@ -126,13 +126,13 @@ class _VocabRows:
 
     def __init__(self, spec: Spec) -> None:
         self.entries: dict[bytes, int] = {}
-        self.others: list[tuple[bytes, int, float, int]] = []
+        self.other_rows: list[tuple[bytes, int, float, int]] = []
         self.is_gguf = isinstance(spec.decode, LlamaCppDecode)
         vocab = spec.vocab
         for row in zip(vocab.pieces(), vocab.ids.tolist(), vocab.scores.tolist(), vocab.kinds.tolist(), strict=True):
             piece, id, _, kind = row
             if kind != Kind.NORMAL or (self._is_reserved(piece) and not self._is_filler(piece, id)):
-                self.others.append(row)
+                self.other_rows.append(row)
             elif not self._is_filler(piece, id):
                 self.entries.setdefault(piece, id)
 
@@ -149,7 +149,7 @@ class _VocabRows:
         Rows are ordered by length, which RWKV's table reader requires, or by id in a vocabulary from GGUF.
         """
         rows = [(entry, new_ids[entry], 0.0, Kind.NORMAL) for entry in sorted(new_ids, key=_rwkv_order)]
-        vocab = Vocab.from_rows([*rows, *self.others])
+        vocab = Vocab.from_rows([*rows, *self.other_rows])
         return with_every_id(vocab, {}) if self.is_gguf else vocab
 
 
@@ -182,7 +182,7 @@ def _selected_entries(entries: Sequence[bytes], select: Selector) -> set[bytes]:
 
 
 def _special_ids(spec: Spec, rows: _VocabRows) -> set[int]:
-    return {token.id for token in spec.special} | {row[1] for row in rows.others}
+    return {token.id for token in spec.special} | {row[1] for row in rows.other_rows}
 
 
 def _free_ids(used_ids: set[int]) -> Iterator[int]:

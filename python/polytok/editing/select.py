@@ -48,8 +48,8 @@ def script(name: str) -> Selector:
     >>> script("Latin")([b" the", "日本".encode(), b"42", "aя".encode()])
     [True, False, False, False]
     """
-    in_script = rf"\p{{Script={name}}}"
-    return matching(rf"\A[{in_script}\P{{L}}]*[{in_script}&&\p{{L}}][{in_script}\P{{L}}]*\z")
+    script_class = rf"\p{{Script={name}}}"
+    return matching(rf"\A[{script_class}\P{{L}}]*[{script_class}&&\p{{L}}][{script_class}\P{{L}}]*\z")
 
 
 ENGLISH: Final = _selector(r"\A[ \n\t]?[A-Za-z][A-Za-z'’]*[A-Za-z]\.?\z")

@@ -34,11 +34,11 @@ FAMILIES = {"llama": "spm", "bert": "wpm", "t5": "ugm", "rwkv": "rwkv", "plamo2"
 FAMILIES |= dict.fromkeys(("gpt2", "gemma4", "whitespace"), "bpe")
 ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": "seperator", "mask": "mask"}
 """The names of ids in a Spec, and their names in the keys of a file."""
-_COLUMNS = ("tokens", "scores", "token_type", "merges")
+_COLUMN_KEYS = ("tokens", "scores", "token_type", "merges")
 _FLAGS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
 _OTHER_KEYS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
 _DERIVED_KEYS = frozenset(
-    KEY + key for key in (*_COLUMNS, *_FLAGS, *_OTHER_KEYS, *(f"{role}_token_id" for role in ROLES.values()))
+    KEY + key for key in (*_COLUMN_KEYS, *_FLAGS, *_OTHER_KEYS, *(f"{role}_token_id" for role in ROLES.values()))
 )
 """The keys that the fields of a Spec determine."""
 
@@ -93,7 +93,7 @@ def columns(spec: Spec, file: GgufFile) -> dict[str, Value]:
     derived_values = {
         f"{KEY}tokens": file.text_array(texts),
         f"{KEY}scores": file.array(F32, spec.vocab.scores),
-        f"{KEY}token_type": file.array(I32, _types(spec)),
+        f"{KEY}token_type": file.array(I32, _token_types(spec)),
     }
     if isinstance(spec.model, Bpe) and spec.model.merges is not None:
         derived_values[f"{KEY}merges"] = file.text_array(_core.gguf_merge_lines(texts, spec.model.merges))
@@ -109,7 +109,7 @@ def _texts(spec: Spec) -> Texts:
     return texts
 
 
-def _types(spec: Spec) -> Any:
+def _token_types(spec: Spec) -> Any:
     types = spec.vocab.kinds.astype(np.int32)
     for token in spec.special:
         if token.id < len(types) and types[token.id] != Kind.UNKNOWN:

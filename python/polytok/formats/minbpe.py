@@ -22,8 +22,8 @@ name = "minbpe"
 options: frozenset[str] = frozenset()
 
 _VERSION = b"minbpe v1"
-_LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
-_NUMBER = re.compile(r"[0-9]{1,10}")
+_LINE_PATTERN = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_NUMBER_PATTERN = re.compile(r"[0-9]{1,10}")
 
 
 def refusal(data: bytes) -> str | None:
@@ -42,8 +42,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     special = _special_tokens(head_lines, count)
     # Each merge can double the length of a token, so the bytes of all tokens need a cap. minbpe's own models stay far
     # below the cap.
-    cap = 4 * len(data) + 2**20
-    merges, columns = _core.minbpe_read(data[head_lines.at :], head_lines.count + 1, cap)
+    max_bytes = 4 * len(data) + 2**20
+    merges, columns = _core.minbpe_read(data[head_lines.at :], head_lines.count + 1, max_bytes)
     vocab = Vocab(*columns)
     _check_special(special, len(vocab))
     return Spec(
@@ -91,7 +91,7 @@ class _HeadLines:
     def next_line(self, item_name: str) -> str:
         """Returns the next line without white space at its ends, as minbpe reads it."""
         self.count += 1
-        match = _LINE.match(self.data, self.at)
+        match = _LINE_PATTERN.match(self.data, self.at)
         if match is None or self.at == len(self.data):
             raise FormatError(f"line {self.count}: the file ends before {item_name}")
         self.at = match.end()
@@ -101,7 +101,7 @@ class _HeadLines:
             raise FormatError(f"line {self.count}: {item_name} is not UTF-8") from error
 
     def number(self, text: str) -> int:
-        if not _NUMBER.fullmatch(text) or int(text) > MAX_ID:
+        if not _NUMBER_PATTERN.fullmatch(text) or int(text) > MAX_ID:
             raise FormatError(f"line {self.count}: {text[:40]!r} is not a number from 0 to {MAX_ID}")
         return int(text)
 

@@ -40,7 +40,7 @@ _MODELS: dict[int, Model] = {1: Unigram(), 2: Bpe("score", symbols="chars"), 3: 
 _UNIGRAM = 1
 _UNK_SURFACE = " \u2047 ".encode()
 _FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
-_RESERVED = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
+_RESERVED_KINDS = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
 _SPECIAL_PIECES = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
 
 
@@ -90,7 +90,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Writes a model: the pieces, then the other messages by field number."""
-    model_type, normalize, decode = _checked_parts(spec)
+    model_type, normalize, decode = _check_parts(spec)
     byte_fallback = spec.unknown == "bytes"
     _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.line)
 
@@ -109,7 +109,7 @@ def write(spec: Spec) -> Written:
     return with_losses(spec, data, read(data, ReadOptions(line=spec.line)))
 
 
-def _checked_parts(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePieceDecode]:
+def _check_parts(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePieceDecode]:
     """Returns the parts of a Spec that a model can express; raises FormatError if it cannot express the Spec."""
     model_type = next((number for number, model in _MODELS.items() if model == spec.model), None)
     if model_type is None:
@@ -198,7 +198,7 @@ def _special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int
     kinds = dict(zip(special_rows.tolist(), vocab.kinds[special_rows].tolist(), strict=True))
     lengths = set(map(len, texts.values()))
     sizes = (vocab.offsets[special_rows + 1] - vocab.offsets[special_rows]).tolist()
-    rows = [row for row, size in zip(kinds, sizes, strict=True) if size in lengths and kinds[row] in _RESERVED]
+    rows = [row for row, size in zip(kinds, sizes, strict=True) if size in lengths and kinds[row] in _RESERVED_KINDS]
     row_by_text = {vocab.piece(row): row for row in rows}
     ids: dict[str, int] = {}
     for role, text in texts.items():

@@ -34,7 +34,7 @@ _MODEL = Bpe("rank", whole_piece_first=True)
 _VERSIONS = ("v1", "v2", "v3", "v7", "v11", "v13", "v15")
 _DEFAULT_VERSION = "v7"
 # The special tokens of files up to v7 that have no list of special tokens.
-_OLD_SPECIAL = (
+_OLD_SPECIAL_TEXTS = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
     *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
@@ -44,8 +44,8 @@ _MAX_SPECIAL_TOKENS = 2**16
 """The largest number of special tokens; a small file could otherwise demand billions. Mistral's files have 1,000."""
 
 _ENTRIES = re.compile(rb'"vocab"\s*:\s*\[\s*\{\s*"(?:rank|token_bytes|token_str)"\s*:')
-_TOP_LEVEL = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
-_FIRST_ITEM = re.compile(rb'\[\s*\{\s*"[a-z_]*"\s*:\s*[0-9]+[ \t]*,([ \t]*)')
+_TOP_LEVEL_PATTERN = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
+_FIRST_ITEM_PATTERN = re.compile(rb'\[\s*\{\s*"[a-z_]*"\s*:\s*[0-9]+[ \t]*,([ \t]*)')
 
 
 def refusal(data: bytes) -> str | None:
@@ -84,7 +84,7 @@ def write(spec: Spec) -> Written:
     document = _update_document(kept_parts.get("document"), pattern, special, len(spec.vocab))
     layout = {**_DEFAULT_LAYOUT, **kept_parts.get("layout", {})}
     vocab = _vocab_text(spec.vocab, kept_parts, layout, is_unchanged=document == kept_parts.get("document"))
-    data = _join(document, vocab, layout)
+    data = _join_parts(document, vocab, layout)
     return with_losses(spec, data, read(data, ReadOptions(name=spec.origin.name)))
 
 
@@ -148,7 +148,7 @@ def _number(config: Mapping[str, Any], key: str, maximum: int) -> int:
 def _special_texts(document: Mapping[str, Any], count: int) -> list[str]:
     """Returns the texts of the special tokens by id."""
     token_list = document.get("special_tokens")
-    texts = list(_OLD_SPECIAL) if token_list is None else _texts_in_list(token_list)
+    texts = list(_OLD_SPECIAL_TEXTS) if token_list is None else _texts_in_list(token_list)
     if len(texts) > count:
         raise FormatError(f"{len(texts)} special tokens, but default_num_special_tokens is {count}")
     texts += [f"<SPECIAL_{number}>" for number in range(len(texts), count)]
@@ -175,7 +175,7 @@ _DEFAULT_LAYOUT = {"indent": None, "item": ",", "key": ":", "ascii": False, "end
 
 
 def _layout(data: bytes, vocab: bytes) -> dict[str, Any]:
-    top_match, item_match = _TOP_LEVEL.match(data), _FIRST_ITEM.match(vocab)
+    top_match, item_match = _TOP_LEVEL_PATTERN.match(data), _FIRST_ITEM_PATTERN.match(vocab)
     margin = top_match[1].decode() if top_match else ""
     return {
         "indent": margin.rpartition("\n")[2] if "\n" in margin else None,
@@ -252,7 +252,7 @@ def _vocab_text(vocab: Vocab, kept_parts: Mapping[str, Any], layout: Mapping[str
     return f"[{outer_start}".encode() + entries + f"{_line_start(layout, 1)}]".encode()
 
 
-def _join(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]) -> bytes:
+def _join_parts(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]) -> bytes:
     """Returns the file of a document and its vocabulary."""
     parts = [
         _dump(key, layout) + layout["key"].encode() + (vocab if key == "vocab" else _dump(value, layout))

@@ -30,7 +30,7 @@ QWEN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-_KIMI_RESERVED = 256
+_KIMI_RESERVED_COUNT = 256
 _QWEN_FIRST = 151643
 _QWEN_TEXTS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *(f"<|extra_{number}|>" for number in range(205)))
 _QWEN_VL_TEXTS = ("<ref>", "</ref>", "<box>", "</box>", "<quad>", "</quad>", "<img>", "</img>", "<imgpad>")
@@ -54,7 +54,7 @@ def _kimi(size: int, config: Json, _model: Json) -> Scheme:
     token_by_id = _object_at(config, "added_tokens_decoder")
     texts = {
         id: _token_text(token_by_id.get(str(id))) or f"<|reserved_token_{id}|>"
-        for id in range(size, size + _KIMI_RESERVED)
+        for id in range(size, size + _KIMI_RESERVED_COUNT)
     }
     names = {role: text for role in ("bos", "eos", "unk", "pad") if (text := _token_text(config.get(f"{role}_token")))}
     return Scheme(KIMI, {text: id for id, text in texts.items()}, names, adds_bos=False)

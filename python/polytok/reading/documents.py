@@ -16,9 +16,9 @@ from .blocks import Block
 from .choices import Invalid, Reading
 from .streams import Damaged
 
-NO_UTF8 = "no UTF-8"
+NOT_UTF8_REASON = "no UTF-8"
 
-DAMAGED = "damaged"
+DAMAGED_REASON = "damaged"
 
 PlaceFunction = Callable[[int], str]
 """A function that describes the place of a text with a number, for reports: ``a.jsonl: byte 70``."""
@@ -86,7 +86,7 @@ def damage_report(error: Damaged, reading: Reading, place: str) -> SkippedText:
     """Returns the report of damage that the options allow to skip. Raises `FormatError` if they do not allow it."""
     if reading.broken == "error":
         raise FormatError(f"{error}; broken='skip' reads the texts before the damage") from error
-    return SkippedText(DAMAGED, place, str(error))
+    return SkippedText(DAMAGED_REASON, place, str(error))
 
 
 def no_documents(skipped: SkippedText) -> Documents:
@@ -111,7 +111,7 @@ def _checked_documents(block: Block, invalid: Invalid, place: PlaceFunction) -> 
         texts, invalid_rows = texts.checked("skip")
         if len(invalid_rows) and invalid == "error":
             raise _utf8_error(block, int(invalid_rows[0]), place)
-        skipped_results = sorted([*skipped_results, *((int(numbers[row]), NO_UTF8) for row in invalid_rows)])
+        skipped_results = sorted([*skipped_results, *((int(numbers[row]), NOT_UTF8_REASON) for row in invalid_rows)])
         numbers, columns = _drop_rows(invalid_rows, numbers, columns)
     skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped_results)
     return Documents(texts, numbers, skipped_texts, replaced_count, columns, lambda row: place(int(numbers[row])))
@@ -148,12 +148,12 @@ def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> It
     """
     for block in blocks:
         records = [_record(block, int(number)) for number in block.numbers]
-        unreadable = [
+        unreadable_texts = [
             (int(block.numbers[row]), record) for row, record in enumerate(records) if isinstance(record, str)
         ]
-        if unreadable:
+        if unreadable_texts:
             rows = np.array([row for row, record in enumerate(records) if not isinstance(record, str)], np.int64)
-            skipped_texts = sorted([*block.skipped, *unreadable])
+            skipped_texts = sorted([*block.skipped, *unreadable_texts])
             block = replace(block, texts=block.texts.take(rows), numbers=block.numbers[rows], skipped=skipped_texts)
         fields = {
             name: [_field_as_text(record, name) for record in records if not isinstance(record, str)] for name in names

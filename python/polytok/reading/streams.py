@@ -15,7 +15,7 @@ from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FormatError
 
-GZIP, ZSTD, BZIP2, XZ = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
+GZIP_MAGIC, ZSTD_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
 
 # The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
@@ -95,11 +95,13 @@ class _PeekedFile(io.RawIOBase):
 
 def is_compressed(first_bytes: bytes) -> bool:
     """Reports whether a file with these first bytes is compressed."""
-    return first_bytes.startswith((GZIP, BZIP2, XZ)) or _is_zstandard(first_bytes)
+    return first_bytes.startswith((GZIP_MAGIC, BZIP2_MAGIC, XZ_MAGIC)) or _is_zstandard(first_bytes)
 
 
 def _is_zstandard(first_bytes: bytes) -> bool:
-    return first_bytes.startswith(ZSTD) or (first_bytes[1:4] == _ZSTD_SKIPPABLE and 0x50 <= first_bytes[0] <= 0x5F)
+    return first_bytes.startswith(ZSTD_MAGIC) or (
+        first_bytes[1:4] == _ZSTD_SKIPPABLE and 0x50 <= first_bytes[0] <= 0x5F
+    )
 
 
 def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
@@ -107,11 +109,11 @@ def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
 
     Reading the stream raises `Damaged` at damage. Raises `ArgumentError` if a package for zstd is missing.
     """
-    if first_bytes.startswith(GZIP):
+    if first_bytes.startswith(GZIP_MAGIC):
         return _MemberReader(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, is_padded=True)
-    if first_bytes.startswith(BZIP2):
+    if first_bytes.startswith(BZIP2_MAGIC):
         return _MemberReader(name, file, bz2.BZ2Decompressor, OSError)
-    if first_bytes.startswith(XZ):
+    if first_bytes.startswith(XZ_MAGIC):
         return _MemberReader(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, is_padded=True)
     if _is_zstandard(first_bytes):
         package = _zstd_package(name)
@@ -161,7 +163,7 @@ class _MemberReader:
         if self._damage is not None:
             return None
         try:
-            if self._has_input():
+            if self._fill_input():
                 return self._decompress()
             self._check_complete()
         except self._error as error:
@@ -173,7 +175,7 @@ class _MemberReader:
             self._damage.__cause__ = error
         return None
 
-    def _has_input(self) -> bool:
+    def _fill_input(self) -> bool:
         """Reads compressed bytes if the decompressor needs them. Returns False at the end of the file."""
         if self._member is not None and not getattr(self._member, "needs_input", True):
             return True

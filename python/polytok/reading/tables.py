@@ -116,7 +116,7 @@ class _ArrowFileTable:
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
         if columns != self._columns:
-            top_names = {_path(self.schema, name)[0] for name in columns}
+            top_names = {_column_path(self.schema, name)[0] for name in columns}
             field_indices = sorted(self.schema.get_field_index(name) for name in top_names)
             options = self._arrow.ipc.IpcReadOptions(included_fields=field_indices)
             self._reader = self._arrow.ipc.open_file(self._file, options=options)
@@ -149,7 +149,7 @@ class TextColumn:
     Columns can be nested in structs. ``schema`` is the pyarrow.Schema of the other columns.
     """
 
-    def __init__(self, name: str, schema: Any, field: str, others: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, schema: Any, field: str, other_columns: Sequence[str] = ()) -> None:
         """Finds the columns in ``schema``; ``name`` is the name of the file.
 
         Raises `ArgumentError` if a column is missing, or if the column ``field`` does not hold texts.
@@ -157,18 +157,20 @@ class TextColumn:
         self._arrow = pyarrow_for(name)
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
-        self.others = others
-        self.schema = self._arrow.schema([(column, self._type(name, schema, column)) for column in others])
-        text_type = self._type(name, schema, field)
+        self.other_columns = other_columns
+        self.schema = self._arrow.schema(
+            [(column, self._column_type(name, schema, column)) for column in other_columns]
+        )
+        text_type = self._column_type(name, schema, field)
         if not self._is_text(text_type):
             raise ArgumentError(
                 f"{name}: the column {field!r} is of type {text_type}, not text: choose another column with the field "
                 "option"
             )
 
-    def _type(self, name: str, schema: Any, field: str) -> Any:
+    def _column_type(self, name: str, schema: Any, field: str) -> Any:
         """Returns the type of a column. Raises `ArgumentError` if the column is missing."""
-        path = _path(schema, field)
+        path = _column_path(schema, field)
         type, parent = None, schema
         for part in path:
             index = parent.get_field_index(part) if parent is not None else -1
@@ -194,10 +196,10 @@ class TextColumn:
         for batch in batches:
             block_rows = _rows_per_block(batch.num_rows, batch.nbytes)
             for start in range(0, batch.num_rows, block_rows):
-                yield self._block(batch.slice(start, block_rows), row + start)
+                yield self._make_block(batch.slice(start, block_rows), row + start)
             row += batch.num_rows
 
-    def _block(self, batch: Any, first_row: int) -> Block:
+    def _make_block(self, batch: Any, first_row: int) -> Block:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
         rows, skipped_rows = np.arange(batch.num_rows), []
         if (is_valid := texts.validity) is not None:
@@ -205,15 +207,15 @@ class TextColumn:
             rows = np.flatnonzero(is_valid)
             texts = texts.take(rows)
         columns = None
-        if self.others:
-            columns = self._arrow.table({name: self.column(batch, name) for name in self.others}).take(rows)
+        if self.other_columns:
+            columns = self._arrow.table({name: self.column(batch, name) for name in self.other_columns}).take(rows)
         return Block(
             texts, rows + first_row, skipped_rows, start=first_row, end=first_row + batch.num_rows, columns=columns
         )
 
     def column(self, batch: Any, field: str) -> Any:
         """Returns a column of a record batch; the parts of a nested column's name are separated by dots."""
-        top_name, *nested_names = _path(batch.schema, field)
+        top_name, *nested_names = _column_path(batch.schema, field)
         top_column = batch.column(top_name)
         return self._compute.struct_field(top_column, nested_names) if nested_names else top_column
 
@@ -223,7 +225,7 @@ class TextColumn:
         return column.cast(self._arrow.string()) if self._arrow.types.is_null(column.type) else column
 
 
-def _path(schema: Any, field: str) -> list[str]:
+def _column_path(schema: Any, field: str) -> list[str]:
     """Returns the path to a column as a list of names. A column whose own name contains dots is preferred."""
     return [field] if field in schema.names else field.split(".")
 
@@ -232,7 +234,7 @@ def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Ite
     """Yields the texts of a group in blocks. Raises `Damaged` after the last text before damage."""
     arrow = pyarrow_for(name)
     try:
-        yield from column.blocks(table.batches(group, (column.field, *column.others)))
+        yield from column.blocks(table.batches(group, (column.field, *column.other_columns)))
     except (arrow.ArrowException, OSError) as error:
         raise _table_error(name, error) from error
 

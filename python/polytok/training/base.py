@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 from ..checks import optional_number
 from ..errors import ArgumentError
-from ..progress import Report
+from ..progress import ReportProgress
 from ..spec import Spec
 from .counting import Counts
 
@@ -37,7 +37,7 @@ class Trainer(Protocol):
     def push(self, texts: Sequence[bytes]) -> None:
         """Adds texts, which follow all earlier texts."""
 
-    def finish(self, progress: Report | None = None) -> Spec | list[Spec]:
+    def finish(self, progress: ReportProgress | None = None) -> Spec | list[Spec]:
         """Trains and returns the Spec; returns a list of Specs if several sizes were requested."""
 
 

@@ -14,7 +14,7 @@ from ..checks import number
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import open_replacement
 from ..plain import from_plain, to_plain
-from ..progress import Report
+from ..progress import ReportProgress
 from ..resources import processors, room
 from ..spec import NormalizeStep, PatternSplit, SplitStep
 from .options import steps
@@ -130,7 +130,7 @@ class Counts:
         """The number of bytes of memory that learning from the counts can use; None without a limit."""
         return room(self._max_memory)
 
-    def words(self, order: Order = "first_seen", progress: Report | None = None) -> _core.Words:
+    def words(self, order: Order = "first_seen", progress: ReportProgress | None = None) -> _core.Words:
         """Returns the words in an order: by first occurrence, by decreasing frequency, or by their bytes.
 
         Words of equal frequency are ordered by bytes. ``progress`` is called with the stage, the count of processed
@@ -153,7 +153,7 @@ class Counts:
         }
         return {name: to_plain(list(value), bytes.hex) for name, value in steps.items()}
 
-    def save(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
+    def save(self, path: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Writes the counts to a file, completely or not at all. Raises `FileError` if it cannot be written.
 
         >>> import tempfile
@@ -173,7 +173,7 @@ class Counts:
         *paths: str | os.PathLike[str],
         max_memory: int | None = None,
         threads: int | None = None,
-        progress: Report | None = None,
+        progress: ReportProgress | None = None,
     ) -> Counts:
         """Reads files of counts and adds them up.
 
@@ -187,7 +187,7 @@ class Counts:
             counts.add_file(path, progress=progress)
         return counts
 
-    def add_file(self, path: str | os.PathLike[str], *, progress: Report | None = None) -> None:
+    def add_file(self, path: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Adds the counts of a file, which follow all earlier words. Raises the same errors as `load`."""
         self._check_description(_read_description(Path(path)), f"{path} counts other words")
         counter = self._finished()
@@ -205,7 +205,7 @@ class Counts:
         )
         raise ArgumentError(f"{message}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not the same")
 
-    def merge(self, other: Counts, *, progress: Report | None = None) -> None:
+    def merge(self, other: Counts, *, progress: ReportProgress | None = None) -> None:
         """Adds other counts, whose words follow all earlier words.
 
         Raises `ArgumentError` if the other counts do not count the same words.

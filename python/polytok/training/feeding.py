@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError
-from ..progress import Report
+from ..progress import ReportProgress
 from ..reading import Reading
 from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
@@ -26,7 +26,7 @@ def feed(
     inputs: Inputs,
     reading: Reading | None,
     report: TrainingReport | None,
-    progress: Report | None,
+    progress: ReportProgress | None,
     max_memory: int | None = None,
 ) -> None:
     """Passes all texts of the inputs to a trainer or to `Counts`.

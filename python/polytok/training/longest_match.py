@@ -11,7 +11,7 @@ from .. import _core
 from ..checks import number, optional_number
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, collect_entries, emoji, kaomoji
-from ..progress import Report
+from ..progress import ReportProgress
 from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
@@ -109,7 +109,7 @@ class LongestMatchTrainer:
         """Counts the words of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
-    def finish(self, progress: Report | None = None) -> Spec | list[Spec]:
+    def finish(self, progress: ReportProgress | None = None) -> Spec | list[Spec]:
         """Chooses the entries and returns the Spec; returns a list of Specs if several sizes were requested.
 
         Raises `ArgumentError` if the texts have too few different strings.
@@ -118,7 +118,7 @@ class LongestMatchTrainer:
         specs = [self._spec(words, size, progress) for size in self._sizes]
         return specs[0] if self._is_single_size else specs
 
-    def _spec(self, words: _core.Words, size: int, progress: Report | None) -> Spec:
+    def _spec(self, words: _core.Words, size: int, progress: ReportProgress | None) -> Spec:
         entries, _ = _core.train_longest_match(
             words,
             size - 1,

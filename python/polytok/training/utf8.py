@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..errors import EncodeError
 from ..reading import Invalid, SkippedText
-from ..reading.documents import NO_UTF8
+from ..reading.documents import NOT_UTF8_REASON
 from ..values import Text
 from .reading import Part
 
@@ -47,7 +47,7 @@ class Utf8:
 
     def _skip_or_raise(self, place: str, error: UnicodeError) -> SkippedText:
         if self._invalid == "skip":
-            return SkippedText(NO_UTF8, place)
+            return SkippedText(NOT_UTF8_REASON, place)
         byte_place = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
         raise EncodeError(
             f"{place}: no UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "

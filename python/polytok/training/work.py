@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ArgumentError
-from ..progress import ProgressBar, Report
+from ..progress import ProgressBar, ReportProgress
 from ..reading import Reading
 from ..resources import checked_memory
 from ..spec import Spec
@@ -35,7 +35,7 @@ def train(
     reading: Reading | None = None,
     max_memory: int | str | None = None,
     threads: int | None = None,
-    progress: bool | Report = False,
+    progress: bool | ReportProgress = False,
     report: TrainingReport | None = None,
     **options: Unpack[TrainingKeywords],
 ) -> Tokenizer:
@@ -82,7 +82,7 @@ def specs(
     reading: Reading | None = None,
     max_memory: int | str | None = None,
     threads: int | None = None,
-    progress: bool | Report = False,
+    progress: bool | ReportProgress = False,
     report: TrainingReport | None = None,
     **options: Unpack[SizedKeywords],
 ) -> list[Spec]:
@@ -110,7 +110,7 @@ def count_words(
     reading: Reading | None = None,
     max_memory: int | str | None = None,
     threads: int | None = None,
-    progress: bool | Report = False,
+    progress: bool | ReportProgress = False,
     report: TrainingReport | None = None,
     **options: Unpack[CountingKeywords],
 ) -> Counts:
@@ -184,7 +184,7 @@ def _report_notes(notes: list[str], report: TrainingReport | None) -> None:
         warnings.warn(note, TrainingWarning, stacklevel=4)
 
 
-def _progress_function(progress: bool | Report) -> AbstractContextManager[Report | None]:
+def _progress_function(progress: bool | ReportProgress) -> AbstractContextManager[ReportProgress | None]:
     if progress is True:
         return ProgressBar()
     return nullcontext(progress or None)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from ... import errors
 from ...errors import PolytokError
 
-ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """The maximum number of attempts at a task whose workers die."""
 
 ProgressFunction: TypeAlias = Callable[[int, int, int], object]
@@ -106,8 +106,8 @@ def sort_longest_first(assignments: Sequence[Assignment]) -> list[Assignment]:
 def worker_death_error(assignment: Assignment, reason: str) -> PolytokError:
     """Returns the error for a task whose workers all died."""
     return PolytokError(
-        f"the worker of {assignment} died {ATTEMPTS} times, the last time with {reason}. If memory ran out, use fewer "
-        "workers or a smaller shard size; the results of finished tasks are kept"
+        f"the worker of {assignment} died {MAX_ATTEMPTS} times, the last time with {reason}. If memory ran out, use "
+        "fewer workers or a smaller shard size; the results of finished tasks are kept"
     )
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from ...resources import processors
 from .base import (
-    ATTEMPTS,
+    MAX_ATTEMPTS,
     Assignment,
     Listener,
     TaskDone,
@@ -131,7 +131,7 @@ class _Pool:
                 if worker not in self.workers:
                     continue
                 if message is None:
-                    self._replace_dead(worker)
+                    self._replace_dead_worker(worker)
                 else:
                     self._handle_message(worker, message)
         finally:
@@ -139,7 +139,7 @@ class _Pool:
                 worker.end()
 
     def _start_worker(self) -> None:
-        with _interrupts_blocked():
+        with _block_interrupts():
             process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *sys.path],
                 stdin=subprocess.PIPE,
@@ -171,7 +171,7 @@ class _Pool:
         self._send_next_task(worker)
         self.listen(TaskDone(task.number, message["done"]))
 
-    def _replace_dead(self, worker: _Worker) -> None:
+    def _replace_dead_worker(self, worker: _Worker) -> None:
         """Starts a new worker for the task of a worker that died. Raises `PolytokError` after too many attempts."""
         self.workers.remove(worker)
         worker.end(_EXIT_SECONDS)
@@ -180,7 +180,7 @@ class _Pool:
             return
         reason = _exit_reason(worker.process.returncode)
         attempts = self.attempts[task.number]
-        if attempts >= ATTEMPTS:
+        if attempts >= MAX_ATTEMPTS:
             raise worker_death_error(task, reason)
         self.listen(TaskRetried(task.number, attempts + 1, reason))
         self.pending.appendleft(task)
@@ -188,7 +188,7 @@ class _Pool:
 
 
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def _block_interrupts() -> Iterator[None]:
     """Blocks SIGINT, so that processes that start in this context never receive Ctrl-C.
 
     The calling process handles Ctrl-C itself and ends its workers.

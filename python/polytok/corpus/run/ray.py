@@ -15,7 +15,7 @@ from typing import Any
 
 from ...errors import ArgumentError, PolytokError
 from .base import (
-    ATTEMPTS,
+    MAX_ATTEMPTS,
     Assignment,
     Listener,
     TaskDone,
@@ -40,8 +40,8 @@ class RayRunner:
         self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
     ) -> None:
         """Does all tasks and returns. The first error of a task is raised here and stops the other tasks."""
-        with _connected(self._workers) as ray:
-            do_task = ray.remote(max_retries=ATTEMPTS - 1, scheduling_strategy="SPREAD")(_do_task)
+        with _connect(self._workers) as ray:
+            do_task = ray.remote(max_retries=MAX_ATTEMPTS - 1, scheduling_strategy="SPREAD")(_do_task)
             pending = sort_longest_first(assignments)[::-1]
             submitted_tasks: dict[Any, Assignment] = {}
             try:
@@ -85,7 +85,7 @@ def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
 
 
 @contextmanager
-def _connected(workers: int | None) -> Iterator[Any]:
+def _connect(workers: int | None) -> Iterator[Any]:
     """Connects to a Ray cluster and yields the module ray. A cluster that was started here ends with the job."""
     try:
         ray = importlib.import_module("ray")
@@ -94,11 +94,11 @@ def _connected(workers: int | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    quiet_options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     try:
-        ray.init(address="auto", **quiet)
+        ray.init(address="auto", **quiet_options)
     except ConnectionError:
-        ray.init(num_cpus=workers, include_dashboard=False, **quiet)
+        ray.init(num_cpus=workers, include_dashboard=False, **quiet_options)
     try:
         yield ray
     finally:

@@ -19,7 +19,7 @@ from .base import IntArray, ShardWriter
 if TYPE_CHECKING:
     import pyarrow
 
-COLUMN = "ids"
+ID_COLUMN = "ids"
 """The name of the column of ids."""
 
 _GROUP_TOKENS = 1 << 22
@@ -35,14 +35,15 @@ class _TableWriter(ShardWriter):
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
         arrow = pyarrow_for()
-        if columns is not None and COLUMN in columns.names:
+        if columns is not None and ID_COLUMN in columns.names:
             raise ArgumentError(
-                f"the input column {COLUMN!r} has the name of the column of ids: rename it, or remove it from columns"
+                f"the input column {ID_COLUMN!r} has the name of the column of ids: rename it, or remove it from "
+                "columns"
             )
         self._list = arrow.list_(arrow.field("item", arrow.from_numpy_dtype(self.dtype.newbyteorder("=")), False))
         if columns is not None:
             self._columns = tuple(map(_plain_field, columns))
-        self._schema = arrow.schema([arrow.field(COLUMN, self._list, False), *self._columns])
+        self._schema = arrow.schema([arrow.field(ID_COLUMN, self._list, False), *self._columns])
         self._pending: list[pyarrow.Table] = []
         self._row_count = self._token_count = 0
         self._sink = self._open_sink()
@@ -65,7 +66,7 @@ class _TableWriter(ShardWriter):
         list_offsets = arrow.array((offsets - offsets[0]).astype(np.int32))
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
         lists = arrow.ListArray.from_arrays(list_offsets, values, type=self._list)
-        table = arrow.table([lists], names=[COLUMN])
+        table = arrow.table([lists], names=[ID_COLUMN])
         for field in self._columns:
             table = table.append_column(field.name, _column(field, columns))
         self._pending.append(table.cast(self._schema))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"MMIDIDX\0\0"
 HEADER = struct.Struct("<9sQBQQ")
-CODES = {"uint16": 8, "int32": 4}
+DTYPE_CODES = {"uint16": 8, "int32": 4}
 
 _BLOCK_DOCUMENTS = 1 << 17
 
@@ -59,7 +59,7 @@ class MegatronWriter(ShardWriter):
                 np.arange(first_document, min(first_document + _BLOCK_DOCUMENTS, self.documents + 1), dtype="<i8")
             )
         index.seek(0)
-        index.write(HEADER.pack(MAGIC, 1, CODES[self.dtype.name], self.documents, self.documents + 1))
+        index.write(HEADER.pack(MAGIC, 1, DTYPE_CODES[self.dtype.name], self.documents, self.documents + 1))
 
     def _lengths(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yields the lengths of documents in blocks, read from the unfinished index."""

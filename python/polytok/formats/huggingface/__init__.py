@@ -191,7 +191,7 @@ def write(spec: Spec) -> Written:
     extra: Mapping[str, Any] = spec.extra.get(name, {})
     document = dict(extra.get("document", {}))
     if not document:
-        document = _with_members(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
+        document = _set_members(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
         document["version"] = _VERSION
     file = _assemble(spec, document)
     if not _same_scores(spec, file.reread_spec):
@@ -203,7 +203,7 @@ def write(spec: Spec) -> Written:
         if any(_fields_differ(spec, file.reread_spec, field) for field in fields)
     ]
     if changed_members and extra.get("document"):
-        file = _assemble(spec, _with_members(spec, document, changed_members))
+        file = _assemble(spec, _set_members(spec, document, changed_members))
     return with_losses(spec, file.data, replace(file.reread_spec, extra=_extra_for_report(spec, file.reread_spec)))
 
 
@@ -222,12 +222,12 @@ def _fields_differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
     return bool(getattr(spec, field) != getattr(reread_spec, field))
 
 
-def _with_members(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
+def _set_members(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
     """Returns the document with these members written from the Spec."""
     is_bytes = _is_over_bytes(spec)
     writers = {
         "added_tokens": lambda: added_tokens.write(spec.special),
-        "normalizer": lambda: normalizers.write(_without_repair(spec.normalize)),
+        "normalizer": lambda: normalizers.write(_drop_repair(spec.normalize)),
         "pre_tokenizer": lambda: pre_tokenizers.write((*spec.split, ByteLevel()) if is_bytes else spec.split),
         "post_processor": lambda: post_processors.write(spec.post, spec.trim, _texts(spec)),
         "decoder": lambda: decoders.write(_decode_steps(spec.decode)),
@@ -240,7 +240,7 @@ def _is_over_bytes(spec: Spec) -> bool:
     return isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
 
 
-def _without_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep, ...]:
+def _drop_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep, ...]:
     return normalize[1:] if normalize[:1] == (ReplaceInvalid(),) else normalize
 
 

@@ -95,10 +95,10 @@ def _unigram(fields: Fields, vocab: Vocab) -> ModelParts:
     return ModelParts(model, _mark_unknown(vocab, unk), "unk", unk)
 
 
-def _with_unk(model: Model, vocab: Vocab, unk_token: str, otherwise: UnknownPolicy) -> ModelParts:
+def _with_unk(model: Model, vocab: Vocab, unk_token: str, default_policy: UnknownPolicy) -> ModelParts:
     row = row_of(vocab, [unk_token]).get(unk_token)
     if row is None:
-        return ModelParts(model, vocab, otherwise)
+        return ModelParts(model, vocab, default_policy)
     return ModelParts(model, _mark_unknown(vocab, row), "unk", int(vocab.ids[row]))
 
 

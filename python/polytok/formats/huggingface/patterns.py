@@ -16,12 +16,12 @@ from ...patterns import COMPONENT_PATTERNS
 from ...spec import ChainDecode, PatternSplit, Replace, ReplaceDecode
 from ..oniguruma import translate
 
-_TOKEN = re.compile(
+_TOKEN_PATTERN = re.compile(
     r"(?P<escape>\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|x[0-9A-Fa-f]{2}|.))|(?P<open>\()|(?P<close>\))|(?P<bracket>\[)"
     r"|(?P<interval>\{[0-9]+(?:,[0-9]*)?\}\+)|(?P<end>\$)|(?P<other>.)",
     re.DOTALL,
 )
-_IN_CLASS = re.compile(r"\\.|\[:[^\]]*:\]|.", re.DOTALL)
+_CLASS_TOKEN_PATTERN = re.compile(r"\\.|\[:[^\]]*:\]|.", re.DOTALL)
 
 
 def to_oniguruma(pattern: str) -> str:
@@ -60,7 +60,7 @@ def _convert(pattern: str) -> str:
     out: list[str] = []
     open_groups: list[int] = []
     atom_start, at = 0, 0
-    while match := _TOKEN.match(pattern, at):
+    while match := _TOKEN_PATTERN.match(pattern, at):
         at = match.end()
         if match["interval"]:
             out[atom_start:] = ["(?>", *out[atom_start:], match[0][:-1], ")"]
@@ -83,7 +83,7 @@ def _convert(pattern: str) -> str:
 def _class_end(pattern: str, at: int) -> int:
     """Returns the end of a bracketed class whose first member is at ``at``."""
     depth = 1
-    while depth and (match := _IN_CLASS.match(pattern, at)):
+    while depth and (match := _CLASS_TOKEN_PATTERN.match(pattern, at)):
         at = match.end()
         depth += {"[": 1, "]": -1}.get(match[0], 0)
     return at

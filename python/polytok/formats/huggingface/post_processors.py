@@ -32,15 +32,15 @@ def read(value: Json) -> tuple[Template, TrimOffsets | None]:
     """Returns the template of a post-processor, and the trimming of spans (None: spans are not trimmed)."""
     if value is None:
         return Template(), None
-    template, trims = None, []
+    template, trim_steps = None, []
     for part in _parts(value, "post_processor"):
         if part.template is not None and template is not None:
             raise FormatError("post_processor: two templates, one inside the other, are not supported")
         template = part.template if template is None else template
-        trims += [part.trim] if part.trim is not None else []
-    if len(trims) > 1:
+        trim_steps += [part.trim] if part.trim is not None else []
+    if len(trim_steps) > 1:
         raise FormatError("post_processor: two components that trim spans are not supported")
-    return (Template() if template is None else template), (trims[0] if trims else None)
+    return (Template() if template is None else template), (trim_steps[0] if trim_steps else None)
 
 
 def _parts(value: Json, path: str) -> Iterator[PostProcessing]:
@@ -62,8 +62,8 @@ def _parts(value: Json, path: str) -> Iterator[PostProcessing]:
 
 
 def _trim_offsets(fields: Fields) -> TrimOffsets | None:
-    add_prefix_space, trims = fields.flag("add_prefix_space"), fields.flag("trim_offsets")
-    return TrimOffsets(add_prefix_space) if trims else None
+    add_prefix_space, is_trimmed = fields.flag("add_prefix_space"), fields.flag("trim_offsets")
+    return TrimOffsets(add_prefix_space) if is_trimmed else None
 
 
 def _named_id(fields: Fields, name: str) -> int:

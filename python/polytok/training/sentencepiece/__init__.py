@@ -11,7 +11,7 @@ import numpy as np
 from ... import _core
 from ...checks import number
 from ...errors import ArgumentError
-from ...progress import Report
+from ...progress import ReportProgress
 from ...resources import processors
 from ...spec import Spec
 from ..counting import Counts
@@ -104,7 +104,7 @@ class SentencePieceTrainer:
         """Counts the sentences of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
-    def finish(self, progress: Report | None = None) -> Spec:
+    def finish(self, progress: ReportProgress | None = None) -> Spec:
         """Trains and returns the Spec. Raises `ArgumentError` if the texts do not allow the requested size."""
         pieces, scores = _core.train_sentencepiece(
             self.model,
