@@ -39,16 +39,16 @@ def blocks(data: bytes) -> Iterator[bytes]:
 
 def split_corpus() -> tuple[list[bytes], list[bytes]]:
     """Returns the blocks of training text and the blocks that are held out."""
-    training, held_out = [], []
+    training_blocks, held_out_blocks = [], []
     for path in sorted((DATA / "corpus").glob("*.txt")):
         if path.name != EXCLUDED_FILE:
             file_blocks = list(blocks(path.read_bytes()))
-            training += file_blocks[::2]
-            held_out += file_blocks[1::2]
-    return training, held_out
+            training_blocks += file_blocks[::2]
+            held_out_blocks += file_blocks[1::2]
+    return training_blocks, held_out_blocks
 
 
-def as_longest_match(tokenizer: Tokenizer) -> Tokenizer:
+def to_longest_match(tokenizer: Tokenizer) -> Tokenizer:
     """Returns a tokenizer that applies longest match to the entries of another model."""
     pieces = tokenizer.spec.vocab.pieces()
     return Tokenizer(Spec(Vocab.from_rows((piece, id, 0.0, Kind.NORMAL) for id, piece in enumerate(pieces)), Longest()))
@@ -56,23 +56,23 @@ def as_longest_match(tokenizer: Tokenizer) -> Tokenizer:
 
 def rows() -> Iterator[str]:
     """Yields the rows of the table."""
-    training, held_out = split_corpus()
-    size = sum(map(len, held_out))
+    training_blocks, held_out_blocks = split_corpus()
+    size = sum(map(len, held_out_blocks))
 
     def row(ids: int, name: str, tokenizer: Tokenizer) -> str:
-        tokens = sum(tokenizer.count(text) for text in held_out)
+        tokens = sum(tokenizer.count(text) for text in held_out_blocks)
         return f"| {ids:,} | {name} | {tokens:,} | {size / tokens:.3f} |"
 
     yield "| ids | vocabulary | tokens of held-out text | bytes a token |"
     yield "|---:|---|---:|---:|"
-    counts = count_words(training, "longest-match")
+    counts = count_words(training_blocks, "longest-match")
     for ids in SIZES:
         yield row(ids, "`longest-match`", train(counts, "longest-match", vocab_size=ids))
-        bpe = train(training, "bpe", vocab_size=ids, pattern="default")
+        bpe = train(training_blocks, "bpe", vocab_size=ids, pattern="default")
         yield row(ids, "`bpe`", bpe)
-        yield row(ids, "entries of `bpe` by longest match", as_longest_match(bpe))
-    world = load(DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt")
-    yield row(world.vocab_size, "RWKV World", world)
+        yield row(ids, "entries of `bpe` by longest match", to_longest_match(bpe))
+    world_tokenizer = load(DATA / "vocab/rwkv/rwkv_vocab_v20230424.txt")
+    yield row(world_tokenizer.vocab_size, "RWKV World", world_tokenizer)
 
 
 def main() -> None:

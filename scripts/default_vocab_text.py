@@ -40,25 +40,25 @@ SHARES = {
     "data_json.txt": 1.5,
     "logs.txt": 1.0,
 }
-RECORDS = frozenset({"data_csv.txt", "data_json.txt", "logs.txt"})
+RECORD_FILES = frozenset({"data_csv.txt", "data_json.txt", "logs.txt"})
 # Files in another script than Latin. Their words in ASCII letters do not count.
-OTHER_SCRIPTS = frozenset({"ru_uk_bg.txt", "ar_fa_he_ur.txt", "hi_indic.txt", "zh.txt", "ja.txt", "ko.txt"})
+OTHER_SCRIPT_FILES = frozenset({"ru_uk_bg.txt", "ar_fa_he_ur.txt", "hi_indic.txt", "zh.txt", "ja.txt", "ko.txt"})
 # Translated documents, which repeat the same English code listings in each language.
-WITH_LISTINGS = OTHER_SCRIPTS | {"europe.txt", "th_vi_sea.txt"}
+FILES_WITH_LISTINGS = OTHER_SCRIPT_FILES | {"europe.txt", "th_vi_sea.txt"}
 # The file with German, which capitalises nouns. In a block with at least NOUN_SHARE capitalised words, capitalised
 # words are not taken for names.
-WITH_GERMAN = "europe.txt"
+GERMAN_FILE = "europe.txt"
 NOUN_SHARE = 0.22
 # Products that the corpus's manuals describe. Their names are too frequent in the corpus.
 _SUBJECT = re.compile(
     r"(?<![a-z])(?:azure|azurite|cargo|grove|hugo|raspberry|seeed|sketchnotes?|wio|tldr)(?![a-z])", re.IGNORECASE
 )
 # Folders of the Python library that do not count: tests, tables and bundled tools.
-CODE_EXCLUDED = frozenset(
+EXCLUDED_CODE_FOLDERS = frozenset(
     {"site-packages", "test", "tests", "idlelib", "lib2to3", "encodings", "pydoc_data", "turtledemo", "__pycache__"}
 )
 
-SECTIONS = 20
+SECTION_COUNT = 20
 BLOCK_CHARS = 16_384
 MAX_LINE_REPEATS = 3
 MIN_BLOCKS = 2
@@ -86,8 +86,8 @@ def hold_out(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
     languages from the training text completely.
     """
     train, held_out, start = [], [], 0
-    for section in range(1, SECTIONS + 1):
-        end = line_break(data, len(data) * section // SECTIONS)
+    for section in range(1, SECTION_COUNT + 1):
+        end = line_break(data, len(data) * section // SECTION_COUNT)
         split = min(line_break(data, start + (end - start) * 9 // 10), end)
         train.append(data[start:split].decode(errors="replace"))
         held_out.append(data[split:end].decode(errors="replace"))
@@ -113,7 +113,9 @@ def sources(corpus: Path) -> Iterator[Source]:
 
 def library_code() -> bytes:
     root = Path(sysconfig.get_paths()["stdlib"])
-    files = (path for path in root.rglob("*.py") if not CODE_EXCLUDED.intersection(path.relative_to(root).parts))
+    files = (
+        path for path in root.rglob("*.py") if not EXCLUDED_CODE_FOLDERS.intersection(path.relative_to(root).parts)
+    )
     return b"".join(path.read_bytes() for path in sorted(files))
 
 
@@ -134,7 +136,7 @@ _NOISE = re.compile(
 
 def clean(name: str, text: str) -> str:
     """Removes code listings from translated documents, and URLs, hashes and comments of tools from all documents."""
-    if name in WITH_LISTINGS:
+    if name in FILES_WITH_LISTINGS:
         text = _LISTING.sub(BOUNDARY, text)
     return _NOISE.sub(BOUNDARY, text)
 
@@ -181,7 +183,7 @@ class PieceCounts:
             block_counts = Counter(p.rstrip() if _EMOJI_LINE.search(p) else p for p in _PIECE.findall(block))
             counts.update(block_counts)
             spread.update(block_counts.keys())
-            if src.name == WITH_GERMAN:
+            if src.name == GERMAN_FILE:
                 self._add_nouns(block)
 
     def _add_nouns(self, block: str) -> None:
@@ -208,33 +210,33 @@ class PieceFilter:
 
     def __init__(self, pieces: PieceCounts) -> None:
         self.spread: Counter[str] = Counter()
-        self.cased: dict[str, Counter[str]] = {"small": Counter(), "capital": Counter()}
+        self.counts_by_case: dict[str, Counter[str]] = {"small": Counter(), "capital": Counter()}
         self.files: dict[str, Counter[str]] = defaultdict(Counter)
         self.nouns = pieces.nouns
-        self.elsewhere: set[str] = set()
+        self.pieces_outside_records: set[str] = set()
         for name, counts in pieces.counts.items():
             self._learn(name, counts, pieces.spread[name])
 
     def _learn(self, name: str, counts: Counter[str], spread: Counter[str]) -> None:
-        if name not in RECORDS:
-            self.elsewhere.update(counts)
+        if name not in RECORD_FILES:
+            self.pieces_outside_records.update(counts)
         for piece, count in counts.items():
             if _ASCII_SIGNS.fullmatch(piece):
                 self.files[piece.strip()][name] += count
             for word in _WORD.findall(piece):
                 self.spread[word] += spread[piece]
-                self.cased["capital" if word[0].isupper() else "small"][word.lower()] += count
-                if name not in OTHER_SCRIPTS or not word.isascii():
+                self.counts_by_case["capital" if word[0].isupper() else "small"][word.lower()] += count
+                if name not in OTHER_SCRIPT_FILES or not word.isascii():
                     self.files[word][name] += count
 
     def counts(self, name: str, piece: str) -> bool:
-        if name in RECORDS and piece not in self.elsewhere:
+        if name in RECORD_FILES and piece not in self.pieces_outside_records:
             return False
         if _SUBJECT.search(piece):
             return False
         if _ASCII_SIGNS.fullmatch(piece) and len(self.files[piece.strip()]) < MIN_SHARED_FILES:
             return False
-        if name in OTHER_SCRIPTS and _ASCII_LETTER.search(piece):
+        if name in OTHER_SCRIPT_FILES and _ASCII_LETTER.search(piece):
             return False
         return all(self.word_counts(name, word) for word in _WORD.findall(piece))
 
@@ -244,14 +246,17 @@ class PieceFilter:
         files = self.files[word]
         if word.isupper() and name != CODE and len(files) < MIN_SHARED_FILES:
             return False
-        lowercase_counts, capital_counts = self.cased["small"][word.lower()], self.cased["capital"][word.lower()]
+        lowercase_counts, capital_counts = (
+            self.counts_by_case["small"][word.lower()],
+            self.counts_by_case["capital"][word.lower()],
+        )
         if word[0].islower() or lowercase_counts * 50 >= capital_counts or name == CODE:
             return True
         is_common = len(files) >= MIN_NAME_FILES and max(files.values()) * 4 < files.total() * 3
         return is_common or self.nouns[word] * 2 > capital_counts
 
 
-def weighted(pieces: PieceCounts, total: int) -> Counter[str]:
+def weighted_counts(pieces: PieceCounts, total: int) -> Counter[str]:
     """Returns the counts of all pieces that count, scaled so that each file has its share of ``total`` characters."""
     piece_filter = PieceFilter(pieces)
     result: Counter[str] = Counter()

@@ -71,13 +71,13 @@ def check(house: House, listed_rooms: Sequence[str]) -> Iterator[str]:
             yield f"{TABLES.name} lists {path}, which is missing"
         elif times != 1:
             yield f"{TABLES.name} lists {path} {times} times: list it once, above all rooms that it imports"
-    yield from upward(arrows, {room: place for place, room in enumerate(listed_rooms)})
+    yield from upward_imports(arrows, {room: place for place, room in enumerate(listed_rooms)})
 
 
-def upward(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
+def upward_imports(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
     """Yields a message for each import of a room that is listed above the importing room.
 
-    >>> list(upward([Arrow("b", "a", ROOT / "b.py", 3), Arrow("a", "b", ROOT / "a.py", 1)], {"a": 0, "b": 1}))
+    >>> list(upward_imports([Arrow("b", "a", ROOT / "b.py", 3), Arrow("a", "b", ROOT / "a.py", 1)], {"a": 0, "b": 1}))
     ['b.py:3: b imports a, which is listed above it']
     """
     for room, other_room, file, line in arrows:
@@ -127,26 +127,28 @@ def rust_arrows(source: Path) -> Iterator[Arrow]:
         module_path = [part for part in file.relative_to(source).with_suffix("").parts if part != "mod"]
         if module_path == ["lib"] or "tests" in module_path:
             continue
-        text = without_tests(file.read_text(encoding="utf-8"))
-        for match in _FROM_ROOT.finditer(text):
+        text = remove_tests(file.read_text(encoding="utf-8"))
+        for match in _PATH_FROM_ROOT.finditer(text):
             if match[0] == "crate::" or match[0].count("super") == len(module_path):
                 for name in _first_names(text[match.end() :]):
                     yield Arrow(room_of(source, file), name, file, text.count("\n", 0, match.start()) + 1)
 
 
-_FROM_ROOT = re.compile(r"(?<![\w:$])(?:crate::|(?:super::)+)")
+_PATH_FROM_ROOT = re.compile(r"(?<![\w:$])(?:crate::|(?:super::)+)")
 _CFG_TEST = "#[cfg(test)]"
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
-_NO_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\[^']+|[^'\\\n])'""", re.DOTALL)
+_COMMENT_OR_STRING = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\[^']+|[^'\\\n])'""", re.DOTALL
+)
 
 
-def without_tests(text: str) -> str:
+def remove_tests(text: str) -> str:
     """Returns Rust code without comments, strings and test code. Line numbers do not change.
 
-    >>> without_tests('use a; // b\\n#[cfg(test)]\\nmod tests {\\n    use c;\\n}\\nuse d;').split()
+    >>> remove_tests('use a; // b\\n#[cfg(test)]\\nmod tests {\\n    use c;\\n}\\nuse d;').split()
     ['use', 'a;', 'use', 'd;']
     """
-    text = _NO_CODE.sub(lambda match: "\n" * match[0].count("\n"), text)
+    text = _COMMENT_OR_STRING.sub(lambda match: "\n" * match[0].count("\n"), text)
     while (start := text.find(_CFG_TEST)) >= 0:
         end = _end_of_item(text, start + len(_CFG_TEST))
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]

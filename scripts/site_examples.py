@@ -12,10 +12,10 @@ class Examples(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = fence_examples(obj.docstring.value)
 
 
-def fenced(text: str) -> str:
+def fence_examples(text: str) -> str:
     """Returns a docstring with fences around its examples. An example ends at an empty line, as in doctest."""
     lines: list[str] = []
     is_example = False

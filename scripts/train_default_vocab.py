@@ -37,7 +37,7 @@ DATA = Path(__file__).resolve().parent.parent / "python" / "polytok" / "data"
 COUNTED_CHARS = 40_000_000
 # The minimum count of a character with an entry, about the count of the last merges. Other characters stay bytes.
 MIN_CHAR_COUNT = 110
-FREQUENT_EMOJI = 300
+FREQUENT_EMOJI_COUNT = 300
 # Characters that many emoji contain: zero-width joiner, emoji presentation, keycap, skin tones, flag letters.
 EMOJI_PARTS = "\u200d\ufe0f\u20e3" + "".join(map(chr, [*range(0x1F3FB, 0x1F400), *range(0x1F1E6, 0x1F200)]))
 MAX_ENTRY_CHARS = 16
@@ -47,8 +47,8 @@ SPARE_MERGES = 2500
 MAX_LINE_BREAKS = 2
 # The minimum number of blocks, other than chat, that must use an entry of two letters, and an entry of more letters.
 # This excludes words of a single author or topic, brands and slang.
-MIN_BLOCKS_TWO = 3
-MIN_BLOCKS_MORE = 6
+MIN_BLOCKS_OF_TWO_LETTERS = 3
+MIN_BLOCKS_OF_MORE_LETTERS = 6
 
 _EMOJI = regex.compile(r"(?!\p{ASCII})\p{Emoji}")
 # Emoji that always have an entry: faces, hands, hearts, and symbols that are also emoji. The corpus lists every emoji
@@ -88,7 +88,7 @@ def frequent_emoji(pieces: Counter[str]) -> list[str]:
     for piece, count in pieces.items():
         for char in _EMOJI.findall(piece):
             counts[char] += count
-    return sorted(counts, key=lambda char: (-counts[char], char))[:FREQUENT_EMOJI]
+    return sorted(counts, key=lambda char: (-counts[char], char))[:FREQUENT_EMOJI_COUNT]
 
 
 def row_prefixes() -> list[bytes]:
@@ -110,12 +110,12 @@ def forced_chars(pieces: Counter[str]) -> list[str]:
     return [*EMOJI_PARTS, *frequent_emoji(pieces), *emoji, *alphabets]
 
 
-def numbers() -> list[bytes]:
+def number_entries() -> list[bytes]:
     """Returns all numbers of two and three digits, so that the digits of a number do not affect the token count."""
     return [b"%02d" % number for number in range(100)] + [b"%03d" % number for number in range(1000)]
 
 
-def assembly(chars: Iterable[str]) -> list[bytes]:
+def assembly_entries(chars: Iterable[str]) -> list[bytes]:
     """Returns the entries that build characters from bytes; each prefix precedes the longer entries."""
     entries: dict[bytes, None] = {}
     for char in chars:
@@ -153,10 +153,10 @@ def trained_merges(pieces: Counter[str], chars: list[str], merge_count: int) -> 
     return [piece for _, piece in rows if len(piece.decode()) > 1]
 
 
-def merge(piece: bytes, ranks: dict[bytes, int], until: int = 1) -> list[bytes]:
-    """Merges the bytes of a piece by rank, leftmost first, until ``until`` parts remain or no merge is possible."""
+def merge(piece: bytes, ranks: dict[bytes, int], min_parts: int = 1) -> list[bytes]:
+    """Merges the bytes of a piece by rank, leftmost first, until ``min_parts`` parts remain or no merge is possible."""
     parts = [piece[i : i + 1] for i in range(len(piece))]
-    while len(parts) > until:
+    while len(parts) > min_parts:
         candidates = [(ranks.get(a + b, len(ranks)), i) for i, (a, b) in enumerate(pairwise(parts))]
         rank, i = min(candidates)
         if rank == len(ranks):
@@ -165,7 +165,7 @@ def merge(piece: bytes, ranks: dict[bytes, int], until: int = 1) -> list[bytes]:
     return parts
 
 
-def allowed(entry: bytes) -> bool:
+def is_allowed(entry: bytes) -> bool:
     """Reports whether an entry is allowed.
 
     An allowed entry is not too long, has few line breaks, and has no part of an emoji next to ASCII. If the entry is a
@@ -182,7 +182,7 @@ def allowed(entry: bytes) -> bool:
     )
 
 
-def reachable_only(entries: list[bytes]) -> list[bytes]:
+def keep_reachable(entries: list[bytes]) -> list[bytes]:
     """Returns the entries that merging by rank can produce from their own bytes with only these entries."""
     while True:
         ranks = {entry: rank for rank, entry in enumerate(entries)}
@@ -192,7 +192,7 @@ def reachable_only(entries: list[bytes]) -> list[bytes]:
         entries = reachable
 
 
-def blocks_served(entries: list[bytes], corpus: Path) -> list[int]:
+def count_served_blocks(entries: list[bytes], corpus: Path) -> list[int]:
     """Returns the number of blocks, other than chat, that use each entry itself or an entry merged from it."""
     ranks = {entry: rank for rank, entry in enumerate(entries)}
     tokenizer = polytok.load(rank_file(entries), format="tiktoken", pattern=DEFAULT_PATTERN, special_tokens={})
@@ -203,26 +203,26 @@ def blocks_served(entries: list[bytes], corpus: Path) -> list[int]:
         for token in set(tokenizer.encode(block)):
             block_masks[token] |= 1 << number
     for rank in range(len(entries) - 1, 255, -1):
-        for part in merge(entries[rank], ranks, until=2):
+        for part in merge(entries[rank], ranks, min_parts=2):
             block_masks[ranks[part]] |= block_masks[rank]
     return [block_mask.bit_count() for block_mask in block_masks]
 
 
 def is_spread(entry: bytes, blocks: int) -> bool:
     letters = len(_LETTER.findall(entry.decode(errors="ignore")))
-    return letters < 2 or blocks >= (MIN_BLOCKS_TWO if letters == 2 else MIN_BLOCKS_MORE)
+    return letters < 2 or blocks >= (MIN_BLOCKS_OF_TWO_LETTERS if letters == 2 else MIN_BLOCKS_OF_MORE_LETTERS)
 
 
 def vocabulary(counts: text.PieceCounts, corpus: Path) -> list[bytes]:
     size = DEFAULT_SIZE - len(DEFAULT_SPECIAL_TOKENS)
-    pieces = text.weighted(counts, COUNTED_CHARS)
+    pieces = text.weighted_counts(counts, COUNTED_CHARS)
     chars = char_entries(pieces, forced_chars(pieces))
-    first_entries = [bytes([byte]) for byte in range(256)] + row_prefixes() + assembly(chars) + numbers()
+    first_entries = [bytes([byte]) for byte in range(256)] + row_prefixes() + assembly_entries(chars) + number_entries()
     merges = trained_merges(pieces, chars, size - len(first_entries) + SPARE_MERGES)
-    entries = reachable_only(list(dict.fromkeys([*first_entries, *filter(allowed, merges)])))
-    served_counts = blocks_served(entries, corpus)
+    entries = keep_reachable(list(dict.fromkeys([*first_entries, *filter(is_allowed, merges)])))
+    served_counts = count_served_blocks(entries, corpus)
     spread_entries = [entry for entry, blocks in zip(entries, served_counts, strict=True) if is_spread(entry, blocks)]
-    result = reachable_only(spread_entries)
+    result = keep_reachable(spread_entries)
     if len(result) < size:
         raise SystemExit(f"only {len(result)} of {size} entries remain: raise SPARE_MERGES")
     return result[:size]
@@ -232,10 +232,10 @@ def rank_file(entries: list[bytes]) -> bytes:
     return b"".join(base64.b64encode(entry) + b" %d\n" % rank for rank, entry in enumerate(entries))
 
 
-def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> str:
-    multi = [entry.decode(errors="replace") for entry in entries if len(entry) > 1]
-    partial_count = sum("\ufffd" in token for token in multi)
-    single_count = sum(len(token) == 1 for token in multi) - partial_count
+def provenance_text(inputs: list[text.Source], entries: list[bytes], digest: str) -> str:
+    merged_texts = [entry.decode(errors="replace") for entry in entries if len(entry) > 1]
+    partial_count = sum("\ufffd" in token for token in merged_texts)
+    single_count = sum(len(token) == 1 for token in merged_texts) - partial_count
     rows = [f"| {s.name} | {s.size:,} | `{s.sha256[:16]}` | {text.SHARES[s.name]:g} |" for s in inputs]
     return "\n".join(
         [
@@ -248,7 +248,7 @@ def provenance(inputs: list[text.Source], entries: list[bytes], digest: str) -> 
             "",
             (
                 f"Entries: 256 bytes, {partial_count:,} prefixes of characters, {single_count:,} characters beyond "
-                f"ASCII, {len(multi) - partial_count - single_count:,} merges, "
+                f"ASCII, {len(merged_texts) - partial_count - single_count:,} merges, "
                 f"{len(DEFAULT_SPECIAL_TOKENS)} special token."
             ),
             "",
@@ -275,7 +275,7 @@ def main() -> None:
     module = DATA / "__init__.py"
     source_text = module.read_text(encoding="utf-8")
     module.write_text(re.sub(r'"[0-9a-f]{64}"', f'"{digest}"', source_text), encoding="utf-8")
-    write_section("provenance", provenance(inputs, entries, digest))
+    write_section("provenance", provenance_text(inputs, entries, digest))
 
 
 if __name__ == "__main__":

@@ -81,9 +81,11 @@ class Kind:
         if missing_names:
             raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing_names)}")
         optional_number("threads", resources.get("threads"), least=1, most=1024)
-        accepted = {name: value for name, value in resources.items() if name in parameters and value is not None}
-        trainer = self.load()(**options, **accepted)
-        if not accepted.keys() & {"counts", "max_memory"}:
+        accepted_resources = {
+            name: value for name, value in resources.items() if name in parameters and value is not None
+        }
+        trainer = self.load()(**options, **accepted_resources)
+        if not accepted_resources.keys() & {"counts", "max_memory"}:
             trainer.counts.use(max_memory=resources.get("max_memory"), threads=resources.get("threads"))
         return trainer
 

@@ -14,7 +14,7 @@ from .bpe_huggingface import HuggingFaceBpe
 from .bpe_learning import Progress
 from .counting import Counts
 from .matching import check_counts
-from .splits import Pattern, steps_of
+from .splits import Pattern, split_steps
 
 Ties = Literal["ids", "minbpe", "huggingface"]
 
@@ -130,8 +130,7 @@ class BpeTrainer:
             self.notes = rules.notes(learned_merges)
             normalize = tuple(step for step in self.counts.normalize if step != ReplaceInvalid())
             specs = [
-                bpe_huggingface.bpe_spec(rules, learned_merges.truncated(size), normalize, split)
-                for size in rules.sizes
+                bpe_huggingface.bpe_spec(rules, learned_merges.truncate(size), normalize, split) for size in rules.sizes
             ]
         return specs[0] if self._is_single_size else specs
 
@@ -140,8 +139,8 @@ def _counts(
     ties: Ties, pattern: Pattern, normalize: Sequence[NormalizeStep], byte_level: bool, special: Collection[str]
 ) -> Counts:
     if ties != "huggingface":
-        split = steps_of("o200k" if pattern == "auto" else pattern, "matches")
+        split = split_steps("o200k" if pattern == "auto" else pattern, "matches")
         return Counts(split=split, special_tokens=tuple(special) if ties == "ids" else ())
-    split = steps_of("gpt2" if pattern == "auto" else pattern, "isolated")
+    split = split_steps("gpt2" if pattern == "auto" else pattern, "isolated")
     repair_steps = () if byte_level and not normalize else (ReplaceInvalid(),)
     return Counts(normalize=(*repair_steps, *normalize), split=split)

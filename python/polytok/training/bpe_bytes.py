@@ -60,7 +60,7 @@ class PlainBytes:
 
     def specs(self, learned_merges: LearnedMerges, split: tuple[SplitStep, ...]) -> list[Spec]:
         """Returns the Spec of each size."""
-        return [self._spec(learned_merges.truncated(size - self._special_count), split) for size in self.sizes]
+        return [self._spec(learned_merges.truncate(size - self._special_count), split) for size in self.sizes]
 
     def _spec(self, learned_merges: LearnedMerges, split: tuple[SplitStep, ...]) -> Spec:
         free_ids = iter(range(len(learned_merges), len(learned_merges) + self._special_count))

@@ -87,14 +87,15 @@ class HuggingFaceBpe:
 
     def notes(self, learned_merges: LearnedMerges) -> list[str]:
         """Returns notes for the user: a memory limit that was exceeded, and a size that differs from the request."""
-        notes = [] if learned_merges.kept_limit else [LIMIT_EXCEEDED]
-        if (count := len(learned_merges)) < (requested := max(self.sizes)):
+        notes = [] if learned_merges.is_within_limit else [LIMIT_EXCEEDED]
+        if (count := len(learned_merges)) < (requested_size := max(self.sizes)):
             notes.append(
-                f"the texts allow {count} entries, not {requested}; the vocabulary is smaller, as with tokenizers"
+                f"the texts allow {count} entries, not {requested_size}; the vocabulary is smaller, as with tokenizers"
             )
-        if min(self.sizes) < learned_merges.initial:
+        if min(self.sizes) < learned_merges.initial_entries:
             notes.append(
-                f"special tokens and alphabet have {learned_merges.initial} entries, which is more than vocab_size"
+                f"special tokens and alphabet have {learned_merges.initial_entries} entries, "
+                "which is more than vocab_size"
             )
         return notes
 

@@ -53,35 +53,35 @@ class Rules:
 class LearnedMerges:
     """The entries and merges that were learned.
 
-    ``initial`` is the number of entries before the first merge. The text of entry ``id`` is
+    ``initial_entries`` is the number of entries before the first merge. The text of entry ``id`` is
     ``blob[offsets[id]:offsets[id + 1]]``; ``offsets`` has the shape (entries + 1,). ``merges`` has rows of the left id,
-    the right id and the merged id: shape (merges, 3). ``counts`` and ``before``, both of shape (merges,), have the
-    count of each merged pair and the number of entries before each merge. ``kept_limit`` is true if learning stayed
-    within its memory limit.
+    the right id and the merged id: shape (merges, 3). ``counts`` and ``entries_before_merge``, both of shape (merges,),
+    have the count of each merged pair and the number of entries before each merge. ``is_within_limit`` is true if
+    learning stayed within its memory limit.
     """
 
-    initial: int
+    initial_entries: int
     blob: bytes
     offsets: npt.NDArray[np.uint32]
     merges: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.uint64]
-    before: npt.NDArray[np.uint32]
-    kept_limit: bool
+    entries_before_merge: npt.NDArray[np.uint32]
+    is_within_limit: bool
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def truncated(self, size: int) -> LearnedMerges:
+    def truncate(self, size: int) -> LearnedMerges:
         """Returns the result of learning only ``size`` entries."""
-        merge_count = int(np.searchsorted(self.before, size))
-        entries = min(max(size, self.initial), len(self))
+        merge_count = int(np.searchsorted(self.entries_before_merge, size))
+        entries = min(max(size, self.initial_entries), len(self))
         return replace(
             self,
             blob=self.blob[: self.offsets[entries]],
             offsets=self.offsets[: entries + 1],
             merges=self.merges[:merge_count],
             counts=self.counts[:merge_count],
-            before=self.before[:merge_count],
+            entries_before_merge=self.entries_before_merge[:merge_count],
         )
 
     def text(self, id: int) -> bytes:
@@ -108,18 +108,18 @@ def merge_line(number: int, total: int, left_id: int, right_id: int, merged_id: 
 def learn(
     words: _core.WordCounter,
     units: Units,
-    initial: Sequence[bytes],
+    initial_entries: Sequence[bytes],
     rules: Rules,
     progress: Progress | None = None,
     verbose: Verbose | None = None,
 ) -> LearnedMerges:
-    """Learns merges from words. ``initial`` has the texts of the first ids and contains all symbols of the words.
+    """Learns merges from words. ``initial_entries`` has the texts of the first ids, with all symbols of the words.
 
     >>> words = _core.WordCounter(None)
     >>> words.add([(b"abab", 3)])
     >>> learned = learn(words, Units("bytes"), [bytes([byte]) for byte in range(256)], Rules(257), verbose=print)
     merge 1/1: (97, 98) -> 256 (b'ab') had 6 occurrences
     """
-    texts = list(initial)
+    texts = list(initial_entries)
     on_merge = None if verbose is None else lambda *merge: verbose(merge_line(*merge))
     return LearnedMerges(len(texts), *_core.bpe_learn(words, units, texts, rules, progress, on_merge))

@@ -106,7 +106,7 @@ class Counts:
         >>> counts.words().to_list()
         [(b'to', 3), (b'be', 3000000000)]
         """
-        self._finished().add(list(words))
+        self._finish().add(list(words))
 
     def _open(self) -> _core.TextCounter:
         if self._counter is None:
@@ -115,7 +115,7 @@ class Counts:
             )
         return self._counter
 
-    def _finished(self) -> _core.WordCounter:
+    def _finish(self) -> _core.WordCounter:
         if self._counted is None:
             self._counted = self._open().finish()
             self._counter = None
@@ -123,7 +123,7 @@ class Counts:
 
     def counter(self) -> _core.WordCounter:
         """Returns the engine's counts. No texts can be counted afterwards."""
-        return self._finished()
+        return self._finish()
 
     @property
     def room(self) -> int | None:
@@ -136,7 +136,7 @@ class Counts:
         Words of equal frequency are ordered by bytes. ``progress`` is called with the stage, the count of processed
         words and the total. No texts can be counted afterwards.
         """
-        return self._finished().words(order, progress)
+        return self._finish().words(order, progress)
 
     @property
     def kind(self) -> str:
@@ -165,7 +165,7 @@ class Counts:
         [(b'to', 1), (b'be', 1)]
         """
         with open_replacement(Path(path)) as file:
-            self._finished().write(json.dumps(self.description, sort_keys=True), file, progress)
+            self._finish().write(json.dumps(self.description, sort_keys=True), file, progress)
 
     @classmethod
     def load(
@@ -190,7 +190,7 @@ class Counts:
     def add_file(self, path: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Adds the counts of a file, which follow all earlier words. Raises the same errors as `load`."""
         self._check_description(_read_description(Path(path)), f"{path} counts other words")
-        counter = self._finished()
+        counter = self._finish()
         with _open_counts(Path(path)) as file:
             _with_path(path, lambda: counter.read(file, progress))
 
@@ -212,9 +212,9 @@ class Counts:
         """
         self._check_description(other.description, "the two objects count different words")
         with tempfile.TemporaryFile() as file:
-            other._finished().write("", file, progress)
+            other._finish().write("", file, progress)
             file.seek(0)
-            self._finished().read(file, progress)
+            self._finish().read(file, progress)
 
 
 def is_counts(path: os.PathLike[str]) -> bool:

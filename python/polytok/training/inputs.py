@@ -13,7 +13,7 @@ from ..reading import Documents, Invalid, Reading, SkippedText, remote
 from ..reading.names import files_named, is_url
 from ..values import Text
 from .reading import Part, ReadResult, open_file, read, text_of_record
-from .utf8 import Utf8
+from .utf8 import Utf8Converter
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
 """A path, a pattern of paths, or an iterable of texts, paths, open files, records, and lists of these."""
@@ -81,7 +81,7 @@ class InputStream:
         self._items = _items(inputs)
         self._reading = reading
         self._invalid: Invalid = invalid_choice
-        self._utf8 = Utf8(invalid_choice)
+        self._utf8 = Utf8Converter(invalid_choice)
         self._report = report
         self._text_number = 0
         self._finished_bytes = 0

@@ -17,7 +17,7 @@ from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import check_counts
 from .options import flag, sizes, text
-from .splits import steps_of
+from .splits import split_steps
 
 MAX_IDS: Final = 65_536
 _BYTE_COUNT: Final = 256
@@ -92,7 +92,7 @@ class LongestMatchTrainer:
         self._min_count = optional_number("min_count", min_count, least=1)
         self._whole_characters = flag("whole_characters", whole_characters)
         self._threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
-        expected = Counts(split=steps_of(pattern or None, "matches"))
+        expected = Counts(split=split_steps(pattern or None, "matches"))
         self.counts = (
             expected if counts is None else check_counts(counts, expected, any_split=pattern == _DEFAULT_PATTERN)
         )

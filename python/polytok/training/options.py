@@ -125,12 +125,12 @@ def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int |
     ids_by_text: dict[str, int | None] = dict.fromkeys(tokens)
     if isinstance(tokens, Mapping):
         ids_by_text.update(tokens)
-    owners: dict[int, str] = {}
+    text_by_id: dict[int, str] = {}
     for token, id in ids_by_text.items():
         if not token:
             raise ArgumentError("special_tokens contains an empty text: remove it")
         if isinstance(tokens, Mapping):
             number(f"special_tokens: the id of {token!r}", id, least=0, most=_MAX_ENTRIES)
-        if id is not None and owners.setdefault(id, token) != token:
-            raise ArgumentError(f"special_tokens: {owners[id]!r} and {token!r} have the same id {id}")
+        if id is not None and text_by_id.setdefault(id, token) != token:
+            raise ArgumentError(f"special_tokens: {text_by_id[id]!r} and {token!r} have the same id {id}")
     return ids_by_text

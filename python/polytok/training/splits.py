@@ -12,13 +12,13 @@ from .options import steps, text
 Pattern = str | Sequence[SplitStep] | None
 
 
-def steps_of(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
+def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     """Returns the split steps for the name of a pattern or for a regular expression; returns steps unchanged.
 
     ``behavior`` defines how text between the matches of a regular expression is split. Raises `ArgumentError` for a
     value of another type, and for an identifier that is not the name of a pattern.
 
-    >>> steps_of("whitespace_split", "matches")[0].pattern, steps_of("a+", "matches")[0].pattern
+    >>> split_steps("whitespace_split", "matches")[0].pattern, split_steps("a+", "matches")[0].pattern
     ('\\\\s', 'a+')
     """
     if pattern is None:

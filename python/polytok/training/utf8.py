@@ -12,7 +12,7 @@ from ..values import Text
 from .reading import Part
 
 
-class Utf8:
+class Utf8Converter:
     """Converts texts to UTF-8, or keeps, skips or rejects texts that are not UTF-8."""
 
     def __init__(self, invalid: Invalid) -> None:

@@ -11,7 +11,7 @@ from .bpe_huggingface import HuggingFaceBpe, wordpiece_spec
 from .bpe_learning import Progress
 from .counting import Counts
 from .matching import check_counts
-from .splits import Pattern, steps_of
+from .splits import Pattern, split_steps
 
 _BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -80,12 +80,12 @@ class WordPieceTrainer:
             suffix=options.text("end_of_word_suffix", end_of_word_suffix),
         )
         if normalize is None:
-            accents = lowercase if strip_accents is None else strip_accents
+            strips_accents = lowercase if strip_accents is None else strip_accents
             flags = {"lowercase": lowercase, "clean_text": clean_text, "handle_chinese_chars": handle_chinese_chars}
-            for name, value in {**flags, "strip_accents": accents}.items():
+            for name, value in {**flags, "strip_accents": strips_accents}.items():
                 options.flag(name, value)
-            normalize = (BertNormalize(clean_text, handle_chinese_chars, accents, lowercase),)
-        split = steps_of(pattern, "isolated")
+            normalize = (BertNormalize(clean_text, handle_chinese_chars, strips_accents, lowercase),)
+        split = split_steps(pattern, "isolated")
         expected = Counts(normalize=(ReplaceInvalid(), *options.steps("normalize", normalize)), split=split)
         self.counts = expected if counts is None else check_counts(counts, expected, any_split=False)
 
@@ -99,5 +99,5 @@ class WordPieceTrainer:
         learned_merges = rules.learn(counts, progress)
         self.notes = rules.notes(learned_merges)
         normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
-        specs = [wordpiece_spec(rules, learned_merges.truncated(size), normalize, counts.split) for size in rules.sizes]
+        specs = [wordpiece_spec(rules, learned_merges.truncate(size), normalize, counts.split) for size in rules.sizes]
         return specs[0] if self._is_single_size else specs

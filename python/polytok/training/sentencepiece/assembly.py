@@ -54,7 +54,7 @@ _UNWRITTEN_FIELDS = frozenset(
 
 def build_spec(
     options: SentencePieceOptions,
-    explicit: Collection[str],
+    explicit_names: Collection[str],
     model: str,
     meta: Meta,
     pieces: Sequence[bytes],
@@ -64,8 +64,8 @@ def build_spec(
 ) -> Spec:
     """Returns the Spec of a trained vocabulary.
 
-    ``explicit`` has the names of the options that the user or the profile sets, ``meta`` the reserved pieces by id.
-    Raises `ArgumentError` if SentencePiece would reject the pieces and ids.
+    ``explicit_names`` has the names of the options that the user or the profile sets, ``meta`` the reserved pieces by
+    id. Raises `ArgumentError` if SentencePiece would reject the pieces and ids.
     """
     size = len(meta) + len(pieces) if options.use_all_vocab else options.vocab_size
     rows = _rows(meta, pieces, scores, size)
@@ -83,7 +83,7 @@ def build_spec(
         line=options.line,
         names=names,
         origin=Origin("sentencepiece"),
-        extra={"sentencepiece": _extra(options, explicit, model, len(rows))},
+        extra={"sentencepiece": _extra(options, explicit_names, model, len(rows))},
     )
 
 
@@ -132,10 +132,10 @@ def _names(options: SentencePieceOptions, meta: Meta) -> dict[str, int]:
     return {role: id for role, id in role_ids.items() if id is not None and meta[id][1] == kinds[role]}
 
 
-def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str, size: int) -> dict[str, Any]:
+def _extra(options: SentencePieceOptions, explicit_names: Collection[str], model: str, size: int) -> dict[str, Any]:
     """Returns the fields of the ``.model`` file that a Spec does not have itself, as SentencePiece sets them."""
     trainer: dict[str, Any] = {}
-    for name in sorted(explicit):  # sets have a different order in every process
+    for name in sorted(explicit_names):  # sets have a different order in every process
         value = getattr(options, name)
         if name not in _UNWRITTEN_FIELDS and value is not None:
             trainer[name] = _field_value(value)
@@ -147,22 +147,22 @@ def _extra(options: SentencePieceOptions, explicit: Collection[str], model: str,
     if options.denormalization_rule_tsv is not None:
         path = os.fspath(options.denormalization_rule_tsv).encode()
         messages["denormalizer_spec"] = {"name": b"user_defined", "normalization_rule_tsv": path}
-    written_defaults = tuple(_written_defaults(options, explicit, model))
+    written_defaults = tuple(_written_defaults(options, explicit_names, model))
     return {**messages, "written_defaults": written_defaults} if written_defaults else messages
 
 
-def _written_defaults(options: SentencePieceOptions, explicit: Collection[str], model: str) -> Iterator[str]:
+def _written_defaults(options: SentencePieceOptions, explicit_names: Collection[str], model: str) -> Iterator[str]:
     """Yields the names of fields of the Spec that the ``.model`` file contains although they have default values."""
     if model == "unigram":
         yield "trainer_spec.model_type"
     for name in _SPEC_FIELDS:
-        if name in explicit and getattr(options, name) == _DEFAULTS[name]:
+        if name in explicit_names and getattr(options, name) == _DEFAULTS[name]:
             yield f"trainer_spec.{name}"
     has_rules = options.normalization_rule_tsv or options.precompiled_charsmap
     if options.normalization_rule_name == "identity" and not has_rules:
         yield "normalizer_spec.precompiled_charsmap"
     for name in _NORMALIZER_FLAGS:
-        if name in explicit and getattr(options, name) == _DEFAULTS[name]:
+        if name in explicit_names and getattr(options, name) == _DEFAULTS[name]:
             yield f"normalizer_spec.{name}"
 
 

@@ -92,11 +92,11 @@ class SentenceCounts(Counts):
             )
         self._sentences.push(list(texts))
 
-    def _finished(self) -> _core.WordCounter:
+    def _finish(self) -> _core.WordCounter:
         if self._counted is None and self._sentences is not None:
             self._counted = self._sentences.finish()
             self._sentences = None
-        return super()._finished()
+        return super()._finish()
 
     def skipped(self) -> tuple[int, int]:
         """Returns two counts of skipped sentences: too long sentences, and sentences with a reserved character."""
