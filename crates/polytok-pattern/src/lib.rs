@@ -5,8 +5,8 @@
 //! classes, and `program` compiles the tree to steps. Two engines run the steps:
 //!
 //! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces. A `rule` decides
-//! at most offsets from five adjacent characters whether a piece ends, for many offsets together (`blocks`,
-//! `char_groups`). Some patterns of the family have no automaton.
+//!   at most offsets from five adjacent characters whether a piece ends, for many offsets together (`blocks`,
+//!   `char_groups`). Some patterns of the family have no automaton.
 //! * `scanner` finds one match per call, for every pattern of the family. `dispatch` chooses its first steps.
 //!
 //! Patterns outside the family are run by `regex`, the general engine. All engines find the same matches as
