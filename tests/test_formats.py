@@ -136,7 +136,7 @@ def test_the_line_is_checked_and_stored() -> None:
 @pytest.mark.parametrize(
     ("format_name", "data", "message"),
     [
-        ("sentencepiece", b"\x0a\x05ab", "a field of 5 bytes, but 2 are left (byte 2)"),
+        ("sentencepiece", b"\x0a\x05ab", "a field of 5 bytes, but 2 bytes remain (byte 2)"),
         ("sentencepiece", b"\x0a\x02\x0a\x05", "piece 0 (byte 0): not a protobuf message: a field of 5 bytes"),
         ("sentencepiece", sentencepiece_file(UNKNOWN_PIECE, A_PIECE) + b"\x12\x02\x0a\x09", "are not valid protobuf"),
         ("llama2c", b"\0", "shorter than its header"),

@@ -50,8 +50,8 @@ def test_a_mapped_file_and_lists_need_no_numpy(tmp_path: Path, make: type[Spec])
 
 def test_every_public_name_exists_and_is_listed() -> None:
     assert sorted(polytok._MODULE_OF_NAME) == sorted(polytok.__all__)
-    assert set(dir(polytok)) >= {*polytok.__all__, *polytok._MODULES}
-    for name in (*polytok.__all__, *polytok._MODULES):
+    assert set(dir(polytok)) >= {*polytok.__all__, *polytok._PUBLIC_MODULES}
+    for name in (*polytok.__all__, *polytok._PUBLIC_MODULES):
         assert getattr(polytok, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         polytok.nothing  # noqa: B018
