@@ -96,11 +96,20 @@ impl Block {
         }
     }
 
-    /// Looks up the piece at index `at` and writes its ids after the first `count` ids. Returns the number of ids, or 0
-    /// if the piece is not cached. `prepare` must have been called.
+    /// Looks up the pieces from index `at` on, up to the first piece that is not cached, and writes their ids to the start of
+    /// `ids`. Returns the index of that piece, or the number of pieces if all are cached, and the number of ids. `prepare`
+    /// must have been called.
     #[inline]
-    pub fn look_up(&mut self, at: usize, count: usize, cache: &Cache) -> usize {
-        self.ids[count..].first_chunk_mut().map_or(0, |room| cache.get(self.keys[at], self.hashes[at], room))
+    pub fn look_up(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
+        let mut id_count = 0;
+        for piece in at..self.count {
+            let room = self.ids[id_count..].first_chunk_mut();
+            match room.map_or(0, |room| cache.get(self.keys[piece], self.hashes[piece], room)) {
+                0 => return (piece, id_count),
+                more => id_count += more,
+            }
+        }
+        (self.count, id_count)
     }
 
     /// Returns the key of the piece at index `at`.

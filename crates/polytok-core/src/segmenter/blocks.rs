@@ -58,19 +58,16 @@ impl<S: IdSink> Context<'_, '_, S> {
         block: &mut Block,
         mut encode_missed: impl FnMut(&mut Self, BlockPiece, PieceKey) -> Result<()>,
     ) -> Result<()> {
-        let mut count = 0;
-        for at in 0..block.count() {
-            match block.look_up(at, count, &self.scratch.cache) {
-                0 => {
-                    self.out.take_ids(&block.ids[..count]);
-                    count = 0;
-                    encode_missed(self, block.piece(at), block.key(at))?;
-                }
-                more => count += more,
+        let mut at = 0;
+        loop {
+            let (missed, id_count) = block.look_up(at, &self.scratch.cache);
+            self.out.take_ids(&block.ids[..id_count]);
+            if missed == block.count() {
+                return Ok(());
             }
+            encode_missed(self, block.piece(missed), block.key(missed))?;
+            at = missed + 1;
         }
-        self.out.take_ids(&block.ids[..count]);
-        Ok(())
     }
 
     /// Encodes a piece that is not among the cache's short ones.
