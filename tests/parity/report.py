@@ -75,10 +75,10 @@ def write_pages(results: Results, only: str = "") -> None:
     """Updates the tables of both pages; only rows of vocabularies whose name contains ``only`` are replaced."""
     cells, refusals = unchanged_rows(TABLE.read_text("utf-8"), only)
     cells = sorted([*cells, *results.cells()])
-    markdown.put(TABLE, "rows", rows_table(cells))
-    markdown.put(TABLE, "refusals", "\n".join(sorted([*refusals, *results.refusals()]) or ["* none"]))
-    markdown.put(PAGE, "sums", sums_table(cells))
-    markdown.put(PAGE, "known", known_table())
+    markdown.replace_section(TABLE, "rows", rows_table(cells))
+    markdown.replace_section(TABLE, "refusals", "\n".join(sorted([*refusals, *results.refusals()]) or ["* none"]))
+    markdown.replace_section(PAGE, "sums", sums_table(cells))
+    markdown.replace_section(PAGE, "known", known_table())
 
 
 def unchanged_rows(table: str, only: str) -> tuple[list[tuple[str, ...]], list[str]]:
