@@ -73,7 +73,7 @@ def test_counts_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None
 
 def test_errors_of_tasks_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": 5}\n')
-    with pytest.raises(FormatError, match=r"a.jsonl: byte 14: the field 'text' is no text"):
+    with pytest.raises(FormatError, match=r"a.jsonl: byte 14: the field 'text' is not a text"):
         tokenize(tmp_path / "a.jsonl", "default", tmp_path / "out", runner="ray")
     with pytest.raises(ArgumentError, match="workers=0"):
         tokenize(tmp_path / "a.jsonl", "default", tmp_path / "out", runner="ray", workers=0)

@@ -252,7 +252,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
         ("no UTF-8", "25"),
         ("not JSON", "44"),
         ("no field 'text'", "55"),
-        ("the field 'text' is no text", "70"),
+        ("the field 'text' is not a text", "70"),
     ]
     blocks = read_plan(plan(path), Reading(records="skip", invalid="replace"))
     assert [block.texts.to_list() for block in blocks] == [[b"a", "\ufffd".encode()], [b"z"]]

@@ -136,7 +136,7 @@ def test_skipped_documents_are_counted_by_reason(tmp_path: Path) -> None:
         "fewer than 2 tokens": 1,
         "more than 4 tokens": 1,
         "not JSON": 1,
-        "the field 'text' is no text": 1,
+        "the field 'text' is not a text": 1,
     }
     assert report.total.documents == 1
     assert f"{tmp_path}/a.jsonl: byte 34" in str(report)

@@ -80,7 +80,7 @@ def test_texts_beyond_the_data_do_not_end() -> None:
 
 
 def parse_by_python(line: bytes, path: list[str]) -> bytes | str | None:
-    """Returns the text of a line by Python's json, or the reason why there is no text; None for a blank line."""
+    """Returns the text of a line by Python's json, or the reason why there is not a text; None for a blank line."""
     line = line.removeprefix(b"\xef\xbb\xbf")
     if not line.strip(b" \t\r"):
         return None
@@ -92,7 +92,7 @@ def parse_by_python(line: bytes, path: list[str]) -> bytes | str | None:
         value = value.get(key) if isinstance(value, dict) else None
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
-    return f"no field '{'.'.join(path)}'" if value is None else f"the field '{'.'.join(path)}' is no text"
+    return f"no field '{'.'.join(path)}'" if value is None else f"the field '{'.'.join(path)}' is not a text"
 
 
 scalars = st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters(codec="utf-8"), max_size=8)

@@ -184,7 +184,7 @@ def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
     assert read_texts(path, records="skip", report=report) == [b"a", b"bare"]
     places = [place for place, _ in report.examples]
     assert places == [f"{path}:{number}" for number in (3, 4, 5, 7)]
-    assert report.left_out["no field 'text'"] == report.left_out["the field 'text' is no text"] == 1
+    assert report.left_out["no field 'text'"] == report.left_out["the field 'text' is not a text"] == 1
     assert sum(report.left_out.values()) == 4 and "4 texts were left out" in str(report)
 
 
@@ -218,7 +218,7 @@ def test_wrong_inputs(tmp_path: Path) -> None:
         read_texts(str(tmp_path / "*.txt"))
     with pytest.raises(ArgumentError, match="a single text"):
         read_texts(b"a text")
-    with pytest.raises(FormatError, match="text 1: the field 'text' is no text"):
+    with pytest.raises(FormatError, match="text 1: the field 'text' is not a text"):
         read_texts([{"text": 7}])
     with pytest.raises(FormatError, match="text 1"):
         read_texts([7])

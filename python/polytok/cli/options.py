@@ -81,8 +81,14 @@ def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Adds the options of encoding."""
     group = parser.add_argument_group("encoding")
+    add_special_tokens(group, "text")
+    group.add_argument("--lines", action="store_true", help="each line is a separate text, without its line feed")
+
+
+def add_special_tokens(group: argparse._ArgumentGroup, unit: str) -> None:
+    """Adds the options of special tokens. ``unit`` is the help's word for a text of the input."""
     group.add_argument(
-        "--add-special", action="store_true", help="add the format's special ids, such as BOS, to each text"
+        "--add-special", action="store_true", help=f"add the format's special ids, such as BOS, to each {unit}"
     )
     group.add_argument(
         "--special",
@@ -94,7 +100,6 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--reject-special", action="store_true", help="fail if a text contains a special token that is not recognised"
     )
-    group.add_argument("--lines", action="store_true", help="each line is a separate text, without its line feed")
 
 
 def encode_options(arguments: argparse.Namespace) -> Options:

@@ -16,7 +16,7 @@ from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
-from .options import add_verb, encode_options, load_tokenizer
+from .options import add_special_tokens, add_verb, encode_options, load_tokenizer
 from .reading import add_inputs, names, reading
 from .style import show
 
@@ -46,17 +46,7 @@ def _add_document_options(parser: argparse.ArgumentParser) -> None:
     for name, verb in (("bos", "begins"), ("eos", "ends")):
         help = f"the piece or id that {verb} each document; without PIECE, the one that the tokenizer defines"
         group.add_argument(f"--{name}", nargs="?", const="auto", type=_parse_piece, metavar="PIECE", help=help)
-    group.add_argument("--add-special", action="store_true", help="add the format's special ids to each document")
-    group.add_argument(
-        "--special",
-        action="append",
-        default=[],
-        metavar="all|TEXT",
-        help="recognise all special tokens, or the token TEXT (can be repeated); by default none",
-    )
-    group.add_argument(
-        "--reject-special", action="store_true", help="fail if a text contains a special token that is not recognised"
-    )
+    add_special_tokens(group, "document")
     group.add_argument("--min-tokens", type=int, default=0, metavar="N", help="skip documents of fewer than N tokens")
     group.add_argument("--max-tokens", type=int, metavar="N", help="the maximum length of a document; see --long")
     group.add_argument(

@@ -174,15 +174,20 @@ def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
         yield "normalize: spaces at both ends and in runs stay"
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         yield "normalize: the text's spaces differ from those of the pieces"
-    if user_defined_count := _count(spec.vocab, Kind.USER_DEFINED):
+    yield from _kind_losses(spec.vocab)
+    if spec.unknown != "bytes" and _count(spec.vocab, Kind.BYTE) < 256:
+        yield "unknown: characters without an entry need byte pieces"
+
+
+def _kind_losses(vocab: Vocab) -> Iterator[str]:
+    """Yields the losses of piece kinds that llama.cpp encodes in other ways."""
+    if user_defined_count := _count(vocab, Kind.USER_DEFINED):
         yield (
             f"special: {user_defined_count} user-defined pieces are matched first, and the text after them is "
             "encoded as a new text"
         )
-    if unused_count := _count(spec.vocab, Kind.UNUSED):
+    if unused_count := _count(vocab, Kind.UNUSED):
         yield f"vocab: {unused_count} unused pieces are produced from a text"
-    if spec.unknown != "bytes" and _count(spec.vocab, Kind.BYTE) < 256:
-        yield "unknown: characters without an entry need byte pieces"
 
 
 def _reserved_losses(spec: Spec) -> Iterator[str]:
@@ -240,13 +245,7 @@ def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
         yield "normalize: the added space is after the spaces at the start, and a text of only spaces gets none"
     if not step.add_dummy_prefix and step.remove_extra_whitespaces:
         yield "normalize: a space is added before the first word"
-    if user_defined_count := _count(spec.vocab, Kind.USER_DEFINED):
-        yield (
-            f"special: {user_defined_count} user-defined pieces are matched first, and the text after them is "
-            "encoded as a new text"
-        )
-    if unused_count := _count(spec.vocab, Kind.UNUSED):
-        yield f"vocab: {unused_count} unused pieces are produced from a text"
+    yield from _kind_losses(spec.vocab)
     yield "decode: the unknown piece prints nothing or its name"
 
 

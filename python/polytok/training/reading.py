@@ -134,4 +134,4 @@ def text_of_record(record: Any, names: list[str], place: str) -> tuple[bytes | s
     if isinstance(value, (str, bytes)):
         return value, place
     field = ".".join(names)
-    return SkippedText(f"no field {field!r}" if value is None else f"the field {field!r} is no text", place)
+    return SkippedText(f"no field {field!r}" if value is None else f"the field {field!r} is not a text", place)

@@ -74,6 +74,11 @@ impl Tokens {
         self.tokens
     }
 
+    /// Adds a token whose text differs from its entry's text.
+    fn push_with_text(&mut self, id: TokenId, start: u32, end: u32, own_text: OwnText) {
+        self.tokens.push(Token { id, start, end, word: self.word(), own_text: Some(Box::new(own_text)) });
+    }
+
     /// Returns the index of the current word, if words are needed.
     fn word(&self) -> Option<u32> {
         self.words.checked_sub(1).filter(|_| self.needs_words)
@@ -112,13 +117,7 @@ impl Sink for Tokens {
 
     fn push_unknown(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         let (start, end) = self.place.original(start, end);
-        self.tokens.push(Token {
-            id,
-            start,
-            end,
-            word: self.word(),
-            own_text: Some(Box::new(OwnText::Unknown(text.to_vec()))),
-        });
+        self.push_with_text(id, start, end, OwnText::Unknown(text.to_vec()));
     }
 
     fn extend_unknown(&mut self, text: &[u8], start: u32, end: u32) {
@@ -134,12 +133,6 @@ impl Sink for Tokens {
 
     fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
         self.words += 1;
-        self.tokens.push(Token {
-            id,
-            start,
-            end,
-            word: self.word(),
-            own_text: Some(Box::new(OwnText::Special(text.to_vec()))),
-        });
+        self.push_with_text(id, start, end, OwnText::Special(text.to_vec()));
     }
 }

@@ -36,7 +36,7 @@ impl NoTextReason {
             NoTextReason::Broken(at, false) => format!("not JSON: at byte {at} of the line"),
             NoTextReason::Broken(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
             NoTextReason::Missing => format!("no field '{field}'"),
-            NoTextReason::NotText => format!("the field '{field}' is no text"),
+            NoTextReason::NotText => format!("the field '{field}' is not a text"),
         }
     }
 }
