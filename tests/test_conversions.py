@@ -17,10 +17,16 @@ from format_samples import SMALL, longest_spec, merges_spec, rank_spec, real, se
 from polytok import conversion, formats, probes
 from polytok.conversion import adapted
 from polytok.conversion.base import Converted
-from polytok.conversion.derivation import NO_ROW, DerivationKind, derivations, merges_alike, rows_merged_differently
-from polytok.conversion.merges import live_merges, merges_from_scores
+from polytok.conversion.derivation import (
+    NO_ROW,
+    DerivationKind,
+    derivations,
+    have_equivalent_merges,
+    rows_merged_differently,
+)
+from polytok.conversion.merges import effective_merges, merges_from_scores
 from polytok.conversion.patterns import as_isolated, as_matches
-from polytok.conversion.ranks import RANKS, to_ranks
+from polytok.conversion.ranks import RANK_MODEL, to_ranks
 from polytok.convert import convert
 from polytok.divergence import Comparison
 from polytok.errors import ArgumentError, FormatError, LossError
@@ -57,7 +63,7 @@ EVERY_SHORT_TEXT = ["".join(letters).encode() for n in range(1, 9) for letters i
 @given(vocabularies)
 def test_the_core_derives_the_same_pairs_as_its_twin(entries: list[bytes]) -> None:
     spec = rank_bpe_spec(entries)
-    actual = derivations(spec.vocab, RANKS)
+    actual = derivations(spec.vocab, RANK_MODEL)
     ranks = {text: n for n, text in enumerate(entries)}
     for row, text in enumerate(entries):
         halves = derivation(text, ranks)
@@ -77,7 +83,7 @@ def test_one_pair_for_each_entry_merges_as_ranks_do(entries: list[bytes]) -> Non
     spec = rank_bpe_spec(entries)
     ranks = {text: n for n, text in enumerate(entries)}
     expected = encode_all(spec, EVERY_SHORT_TEXT)
-    listed_merges = live_merges(spec.vocab, RANKS).merges
+    listed_merges = effective_merges(spec.vocab, RANK_MODEL).merges
     derived_pairs = [(entries[left], entries[right]) for left, right, _ in listed_merges.tolist()]
     assert encode_all(list_bpe_spec(entries, derived_pairs), EVERY_SHORT_TEXT) == expected
     assert encode_all(list_bpe_spec(entries, all_splits(ranks)), EVERY_SHORT_TEXT) == expected
@@ -95,7 +101,7 @@ def test_scores_convert_to_a_list_of_merges(pieces: list[bytes]) -> None:
     assert not merge_list.losses
     list_spec = replace(spec, model=Bpe("merges", symbols="chars", merges=merge_list.merges))
     assert encode_all(spec, EVERY_SHORT_TEXT) == encode_all(list_spec, EVERY_SHORT_TEXT)
-    assert merges_alike(spec, list_spec)
+    assert have_equivalent_merges(spec, list_spec)
 
 
 @settings(max_examples=100, deadline=None)
@@ -136,7 +142,7 @@ def test_pairs_that_never_merge_change_nothing() -> None:
     entries = [*LETTERS, b"ab", b"bc", b"abc"]
     pairs = [(b"a", b"b"), (b"b", b"c"), (b"a", b"bc"), (b"ab", b"c")]
     spec = list_bpe_spec(entries, pairs)
-    assert [tuple(row) for row in live_merges(spec.vocab, spec.model).merges[:, :2].tolist()] == [  # type: ignore[arg-type]
+    assert [tuple(row) for row in effective_merges(spec.vocab, spec.model).merges[:, :2].tolist()] == [  # type: ignore[arg-type]
         (97, 98),
         (98, 99),
         (256, 99),
@@ -161,7 +167,7 @@ def test_characters_without_entry_cannot_be_listed() -> None:
     rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"ab", 1, -1.0, Kind.NORMAL)]
     merge_list = merges_from_scores(Vocab.from_rows(rows), Bpe("score", symbols="chars"))
     assert merge_list.losses == ("model: 1 entries are merged from characters without entry ('ab')",)
-    assert merge_list.derived.left[1] == NO_ROW
+    assert merge_list.derivations.left[1] == NO_ROW
 
 
 def test_merge_alike_returns_the_differing_rows() -> None:
@@ -175,7 +181,7 @@ def test_merge_alike_returns_the_differing_rows() -> None:
 
 def test_o200k_converts_within_two_seconds() -> None:
     spec = formats.read(real("tiktoken/o200k_base.tiktoken"))
-    merges = live_merges(spec.vocab, RANKS).merges
+    merges = effective_merges(spec.vocab, RANK_MODEL).merges
     assert len(merges) == len(spec.vocab) - 256
 
 

@@ -12,7 +12,7 @@ import pytest
 import polytok
 from polytok.errors import ArgumentError, FormatError, SpecError
 
-RANKS = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
+RANK_MODEL = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_token_with_a_lone_surrogate(tmp_path: Path, config: dict[str, Any]) -
             (tmp_path / name / file).write_text(json.dumps(value))
     (tmp_path / "pair/merges.txt").write_text("#version: 0.2\n")
     (tmp_path / "lines/vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n")
-    (tmp_path / "ranks/tiktoken.model").write_bytes(RANKS)
+    (tmp_path / "ranks/tiktoken.model").write_bytes(RANK_MODEL)
     for name in folders:
         # Kimi's class ignores additional_special_tokens and listed roles.
         if name != "ranks" or "additional_special_tokens" not in config:
@@ -49,6 +49,6 @@ def test_a_token_with_a_lone_surrogate(tmp_path: Path, config: dict[str, Any]) -
 
 def test_a_text_with_a_lone_surrogate() -> None:
     with pytest.raises(ArgumentError, match=r"special_tokens: '\\ud800' has half of a surrogate pair"):
-        polytok.load(RANKS, pattern="", special_tokens={"\ud800": 300})
+        polytok.load(RANK_MODEL, pattern="", special_tokens={"\ud800": 300})
     with pytest.raises(SpecError, match="a text of the Spec has half of a surrogate pair"):
-        polytok.load(RANKS, pattern="\ud800", special_tokens={})
+        polytok.load(RANK_MODEL, pattern="\ud800", special_tokens={})

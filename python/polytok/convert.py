@@ -35,8 +35,8 @@ def convert(
 ) -> Conversion:
     """Writes a tokenizer as a file of a format, reads the file, and compares both tokenizers on texts.
 
-    ``texts`` are by default known difficult texts and texts generated from the vocabulary's entries. With ``strict`` a
-    loss is a `LossError`. Raises `FormatError` if the format cannot express the tokenizer.
+    By default, ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``,
+    any loss raises `LossError`. Raises `FormatError` if the format cannot express the tokenizer.
 
     >>> import polytok
     >>> conversion = convert(polytok.load("default"), "huggingface")

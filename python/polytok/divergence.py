@@ -1,8 +1,8 @@
 """Finds the first divergence of two tokenizers in a text: the range, both results, and the stage that causes it.
 
-The stage is found by trial: a stage of one tokenizer's Spec is replaced with the same stage of the other Spec. The
-stage whose replacement makes the tokenizers agree on the text is the cause. If no single replacement does, the first
-stage is replaced, then the first two stages, and so on; the last stage replaced when the tokenizers agree is the cause.
+The stage is found by trial: a stage of the left Spec is replaced with the same stage of the right Spec. If the
+tokenizers then agree on the text, the replaced stage is the cause. If no single replacement makes them agree, the first
+two stages are replaced, then the first three, and so on; the stage that was added last is the cause.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Comparison:
     left: Tokenizer
     right: Tokenizer
     special: Special = ()
-    _hybrids: dict[frozenset[str], Tokenizer | None] = field(default_factory=dict)
+    _hybrid_of_stages: dict[frozenset[str], Tokenizer | None] = field(default_factory=dict)
 
     def divergence_in(self, text: Text) -> Divergence | None:
         """Returns the first divergence in a text; None if the ids are the same."""
@@ -74,10 +74,10 @@ class Comparison:
         if (left.ids, left.error is None) == (right.ids, right.error is None):
             return None
         start, end, left, right = _divergent_range(len(data), left, right)
-        return Divergence(data, start, end, left, right, self._stage(data))
+        return Divergence(data, start, end, left, right, self._find_stage(data))
 
     def divergences_in(self, texts: Iterable[Text]) -> Iterator[Divergence]:
-        """Yields the first divergence of each text that has one."""
+        """Yields the first divergence of each text whose ids differ."""
         return (divergence for text in texts if (divergence := self.divergence_in(text)) is not None)
 
     def _tokens_of(self, tokenizer: Tokenizer, text: bytes) -> DivergentSide:
@@ -86,39 +86,41 @@ class Comparison:
         except PolytokError as error:
             return DivergentSide(error=str(error))
 
-    def _stage(self, text: bytes) -> str | None:
+    def _find_stage(self, text: bytes) -> str | None:
         expected_ids = self._tokens_of(self.right, text).ids
-        names = list(STAGES)
-        single_stages = [frozenset((name,)) for name in names]
-        leading_stages = [frozenset(names[: n + 1]) for n in range(1, len(names))]
-        for stages, name in zip((*single_stages, *leading_stages), (*names, *names[1:]), strict=True):
-            tokenizer = self._hybrid(stages)
+        stage_names = list(STAGES)
+        single_stage_sets = [frozenset((name,)) for name in stage_names]
+        leading_stage_sets = [frozenset(stage_names[: n + 1]) for n in range(1, len(stage_names))]
+        for stages, name in zip(
+            (*single_stage_sets, *leading_stage_sets), (*stage_names, *stage_names[1:]), strict=True
+        ):
+            tokenizer = self._build_hybrid(stages)
             if tokenizer is not None and self._tokens_of(tokenizer, text).ids == expected_ids:
                 return name
         return None
 
-    def _hybrid(self, stages: frozenset[str]) -> Tokenizer | None:
+    def _build_hybrid(self, stages: frozenset[str]) -> Tokenizer | None:
         """Returns the left tokenizer with these stages of the right tokenizer; None if the stages are incompatible."""
-        if stages not in self._hybrids:
+        if stages not in self._hybrid_of_stages:
             fields = [name for stage in stages for name in STAGES[stage]]
-            changes = {name: getattr(self.right.spec, name) for name in fields}
+            replaced_fields = {name: getattr(self.right.spec, name) for name in fields}
             try:
-                self._hybrids[stages] = Tokenizer(replace(self.left.spec, **changes))
+                self._hybrid_of_stages[stages] = Tokenizer(replace(self.left.spec, **replaced_fields))
             except PolytokError:
-                self._hybrids[stages] = None
-        return self._hybrids[stages]
+                self._hybrid_of_stages[stages] = None
+        return self._hybrid_of_stages[stages]
 
 
 def _divergent_range(
     length: int, left: DivergentSide, right: DivergentSide
 ) -> tuple[int, int, DivergentSide, DivergentSide]:
     """Returns the range from the first different token to the next shared boundary, and the tokens in the range."""
-    same_count = 0
+    shared_token_count = 0
     for left_token, right_token in zip(left.tokens, right.tokens, strict=False):
         if left_token.id != right_token.id:
             break
-        same_count += 1
-    remaining_tokens = left.tokens[same_count:], right.tokens[same_count:]
+        shared_token_count += 1
+    remaining_tokens = left.tokens[shared_token_count:], right.tokens[shared_token_count:]
     start = min((side[0].byte_start for side in remaining_tokens if side), default=length)
     ends = [{token.byte_end for token in side} for side in remaining_tokens]
     end = min((position for position in ends[0] & ends[1] if position > start), default=length)

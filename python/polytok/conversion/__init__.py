@@ -1,9 +1,9 @@
 """Converts Specs to the dialects of other formats.
 
-The Specs that a format reads and writes share a dialect: for example, Specs of llama2.c add a space in front of a text,
-and Specs of SentencePiece have SentencePiece's normalizer. `adapted` converts any Spec to a format's dialect and lists
-the losses. A conversion depends only on the fields of a Spec, never on the file that the Spec comes from, and never
-changes an id.
+Each format can read and write only some Specs, the dialect of the format: for example, every Spec of llama2.c adds a
+space in front of a text, and every Spec of SentencePiece has SentencePiece's normalizer. `adapted` converts any Spec to
+a format's dialect and lists the losses. A conversion depends only on the fields of a Spec, never on the file that the
+Spec comes from, and never changes an id.
 """
 
 from __future__ import annotations
@@ -47,26 +47,28 @@ def adapted(spec: Spec, format: str) -> Converted:
 def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
     """Writes a Spec as a file of a format, after converting the Spec to the format's dialect.
 
-    ``losses`` of the result lists the data that the format cannot carry. With ``strict`` a loss is a LossError.
+    The result lists in ``losses`` the data that the format cannot carry. With ``strict``, any loss raises LossError.
     """
     file_format = formats.named(format)
     conversion = adapted(spec, format)
-    result = file_format.write(conversion.spec)
-    is_foreign = spec.origin.format not in (format, "memory")
+    written_file = file_format.write(conversion.spec)
+    is_from_other_format = spec.origin.format not in (format, "memory")
     # Names and extra data of another format never change ids or texts.
-    harmless_losses = tuple(loss for loss in result.losses if is_foreign and loss.startswith(("names:", "extra:")))
+    harmless_losses = tuple(
+        loss for loss in written_file.losses if is_from_other_format and loss.startswith(("names:", "extra:"))
+    )
     losses = tuple(
-        dict.fromkeys((*conversion.losses, *(loss for loss in result.losses if loss not in harmless_losses)))
+        dict.fromkeys((*conversion.losses, *(loss for loss in written_file.losses if loss not in harmless_losses)))
     )
     if strict and losses:
         loss_lines = "".join(f"\n  {loss}" for loss in losses)
         raise LossError(f"a {format} file cannot carry all of this tokenizer:{loss_lines}")
-    return replace(result, losses=losses, notes=(*conversion.notes, *result.notes, *harmless_losses))
+    return replace(written_file, losses=losses, notes=(*conversion.notes, *written_file.notes, *harmless_losses))
 
 
 def _without_extra(spec: Spec, format: str) -> Converted:
-    """Returns the Spec without the extra data of other formats, which the engine does not need."""
-    foreign_extra = {name: extra for name, extra in spec.extra.items() if name != format}
-    notes = [f"extra: {', '.join(extra)} of the {name} file" for name, extra in foreign_extra.items()]
-    own_extra = {name: extra for name, extra in spec.extra.items() if name == format}
-    return Converted(replace(spec, extra=own_extra), notes=tuple(notes))
+    """Removes the extra data of other formats, which the engine does not need."""
+    extra_of_other_formats = {name: extra for name, extra in spec.extra.items() if name != format}
+    notes = [f"extra: {', '.join(extra)} of the {name} file" for name, extra in extra_of_other_formats.items()]
+    extra_of_format = {name: extra for name, extra in spec.extra.items() if name == format}
+    return Converted(replace(spec, extra=extra_of_format), notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""The result of a conversion."""
+"""The result of a conversion between dialects of the Spec."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ class Converted:
     notes: tuple[str, ...] = ()
 
     def then(self, step: Converted) -> Converted:
-        """Returns the Spec of a further step, with the losses and notes of this step and of the further step."""
-        return replace(step, losses=_unite(self.losses, step.losses), notes=_unite(self.notes, step.notes))
+        """Returns the result of ``step``, to which the losses and notes of this conversion are added."""
+        return replace(
+            step, losses=_unique_lines(self.losses, step.losses), notes=_unique_lines(self.notes, step.notes)
+        )
 
 
-def _unite(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
+def _unique_lines(first_lines: tuple[str, ...], second_lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first_lines, *second_lines)))
 
 
 def first_items(items: Iterable[Any], max_items: int = 3) -> str:
-    """Returns the first items for a report, and the count of the remaining items.
+    """Formats the first items for a report, followed by the number of items that are left out.
 
     >>> first_items([b"a", b"b", b"c", b"d"])
     "b'a', b'b', b'c' and 1 more"
     """
     item_list = list(items)
-    remainder = f" and {len(item_list) - max_items} more" if len(item_list) > max_items else ""
-    return ", ".join(map(repr, item_list[:max_items])) + remainder
+    remainder_text = f" and {len(item_list) - max_items} more" if len(item_list) > max_items else ""
+    return ", ".join(map(repr, item_list[:max_items])) + remainder_text

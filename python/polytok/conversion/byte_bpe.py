@@ -1,7 +1,7 @@
-"""Converts byte-pair encoding over bytes, which rank files and minbpe's models share.
+"""Converts models that merge bytes to rank files and to minbpe's models.
 
 Rank files and minbpe's models have the same pipeline: special tokens, one pattern whose matches are the pieces, merging
-of bytes, and no normalizer. Rank files and minbpe's models differ only in the priorities of merges. Ids never change.
+of bytes, and no normalizer. They differ only in the order in which pairs merge. Ids never change.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from dataclasses import replace
 from ..errors import FormatError
 from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken, described
 from .base import Converted, first_items
-from .merges import known_merges, live_merges
+from .merges import effective_merges, with_known_merges
 from .patterns import as_matches
-from .ranks import RANKS, to_ranks, unmerged_entries
+from .ranks import RANK_MODEL, to_ranks, unmerged_entries
 from .rows import sorted_by_id
-from .special import flag_losses, matching_losses, only_tokens
+from .special import flag_losses, matching_losses, only_text_rows
 
 
 def to_rank_file(spec: Spec, format_name: str) -> Converted:
     """Converts to the Spec of a rank file of tiktoken or tekken; these formats differ in the ids of special tokens."""
-    if spec.model == RANKS and _is_plain(spec):
+    if spec.model == RANK_MODEL and _has_plain_pipeline(spec):
         return Converted(spec)
-    conversion = plain_bytes(spec, format_name)
+    conversion = to_plain_byte_bpe(spec, format_name)
     return conversion.then(to_ranks(replace(conversion.spec, vocab=sorted_by_id(conversion.spec.vocab))))
 
 
 def to_minbpe(spec: Spec) -> Converted:
     """Converts to the Spec of a minbpe model."""
     model = spec.model
-    if model == Bpe("merges", merges=getattr(model, "merges", None)) and _is_plain(spec):
+    if model == Bpe("merges", merges=getattr(model, "merges", None)) and _has_plain_pipeline(spec):
         return Converted(spec)
-    conversion = plain_bytes(spec, "minbpe")
+    conversion = to_plain_byte_bpe(spec, "minbpe")
     model = conversion.spec.model
     assert isinstance(model, Bpe)
     vocab = sorted_by_id(conversion.spec.vocab)
@@ -43,36 +43,38 @@ def to_minbpe(spec: Spec) -> Converted:
                 f"({first_items(pieces)})"
             ),
         )
-    minbpe_model = Bpe("merges", merges=live_merges(vocab, model).merges)
+    minbpe_model = Bpe("merges", merges=effective_merges(vocab, model).merges)
     return conversion.then(
-        Converted(replace(conversion.spec, vocab=vocab, model=minbpe_model, names={}), losses, _lost_names(spec))
+        Converted(replace(conversion.spec, vocab=vocab, model=minbpe_model, names={}), losses, _name_losses(spec))
     )
 
 
-def _lost_names(spec: Spec) -> tuple[str, ...]:
+def _name_losses(spec: Spec) -> tuple[str, ...]:
     return (f"names: {dict(spec.names)} is not in the file",) if spec.names else ()
 
 
-def _is_plain(spec: Spec) -> bool:
+def _has_plain_pipeline(spec: Spec) -> bool:
     patterns = [step for step in spec.split if isinstance(step, PatternSplit) and step.behavior == "matches"]
     return not spec.normalize and isinstance(spec.decode, BytesDecode) and len(patterns) == len(spec.split)
 
 
-def plain_bytes(spec: Spec, format_name: str) -> Converted:
-    """Returns a Spec that only splits by one pattern and merges bytes; raises FormatError for another model."""
+def to_plain_byte_bpe(spec: Spec, format_name: str) -> Converted:
+    """Converts to a Spec that only splits by one pattern and merges bytes; raises FormatError for any other model."""
     model = spec.model
     if not isinstance(model, Bpe) or model.symbols != "bytes" or model.priority == "score":
         raise FormatError(f"{format_name} merges bytes; it cannot run this model: {described(model)}")
     split = as_matches(spec.split, format_name)
-    vocab = only_tokens(spec)
+    vocab = only_text_rows(spec)
     notes = []
-    if dropped_rows := len(spec.vocab) - len(vocab):
-        notes.append(f"vocab: {dropped_rows} rows are special tokens, or no text is encoded to them; they have no rank")
+    if dropped_row_count := len(spec.vocab) - len(vocab):
+        notes.append(
+            f"vocab: {dropped_row_count} rows are special tokens, or no text is encoded to them; they have no rank"
+        )
     losses = (*pipeline_losses(spec), *flag_losses(spec.special), *matching_losses(spec, "longest"))
     plain_spec = replace(
         spec,
         vocab=vocab,
-        model=known_merges(model, vocab),
+        model=with_known_merges(model, vocab),
         special=tuple(SpecialToken(token.text, token.id) for token in spec.special),
         matching="longest",
         normalize=(),

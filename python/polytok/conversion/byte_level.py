@@ -1,4 +1,4 @@
-"""Converts texts of Hugging Face's byte-level vocabularies to rows of bytes."""
+"""Converts texts of Hugging Face's byte-level vocabularies to vocabulary rows of bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from ..spec import Kind
 
 
 def row_of_text(text: str) -> tuple[bytes, Kind]:
-    """Returns the row of a text: its bytes by GPT-2's table, or the text itself if it is not in the table."""
+    """Returns the row of a text: the bytes of its characters by GPT-2's table, or its UTF-8 if a character is not in
+    the table."""
     if all(char in BYTES for char in text):
         return bytes(BYTES[char] for char in text), Kind.NORMAL
     return text.encode(), Kind.UNUSED

@@ -1,9 +1,9 @@
-"""Derives the merge that builds each entry, which can prove that two models encode alike.
+"""Derives the merge that builds each entry. Equal derivations prove that two models encode alike.
 
-At most one pair of entries merges into an entry, in any text: the pair is the last merge of the entry's own text (the
-proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges any pair whose concatenation is an
-entry is equivalent to the list of these pairs in the order of their priorities. Two models with the same pairs in the
-same order merge every text alike.
+In every text, an entry can be built by at most one pair of entries: the pair of the last merge when the text is the
+entry itself (the proof is in crates/polytok-core/src/convert/derivation.rs). So a model that merges any pair whose
+concatenation is an entry is equivalent to the list of these pairs in the order of their priorities. Two models with the
+same pairs in the same order merge every text alike.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_ROW = 2**32 - 1
 
 
 class DerivationKind(IntEnum):
-    """Kinds of derivations: the entry is a symbol, is merged, is never merged, or is reserved."""
+    """The kind of a derivation: an entry is a symbol, is built by a merge, is never built, or is reserved."""
 
     SYMBOL = 0
     MERGED = 1
@@ -48,7 +48,7 @@ class Derivations:
 
 
 def derivations(vocab: Vocab, model: Bpe) -> Derivations:
-    """Returns the derivation of each row."""
+    """Derives the last merge of each row's entry."""
     symbols = "bytes" if model.symbols == "bytes" else "chars"
     left, right, kind = _core.bpe_derivations(vocab, model.priority, model.merges, symbols, model.reserved)
     return Derivations(left, right, kind, _priorities(vocab, model, left, right, kind == DerivationKind.MERGED))
@@ -59,7 +59,7 @@ def _priorities(
     model: Bpe,
     left: npt.NDArray[np.uint32],
     right: npt.NDArray[np.uint32],
-    is_merged: npt.NDArray[np.bool_],
+    merged_mask: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
     if model.priority == "rank":
         return vocab.ids.astype(np.int64)
@@ -67,10 +67,10 @@ def _priorities(
         return np.asarray(np.unique(-(vocab.scores + 0.0), return_inverse=True)[1], dtype=np.int64)
     assert model.merges is not None
     # If a pair is listed twice, the last position is used.
-    position_of_pair = {pair: at for at, pair in enumerate(_pair_keys(model.merges[:, 0], model.merges[:, 1]))}
-    pairs = _pair_keys(left[is_merged], right[is_merged])
+    index_of_pair = {pair: index for index, pair in enumerate(_pair_keys(model.merges[:, 0], model.merges[:, 1]))}
+    pairs = _pair_keys(left[merged_mask], right[merged_mask])
     priority = np.zeros(len(vocab), dtype=np.int64)
-    priority[is_merged] = [position_of_pair[pair] for pair in pairs]
+    priority[merged_mask] = [index_of_pair[pair] for pair in pairs]
     return priority
 
 
@@ -82,33 +82,35 @@ def _pair_keys(left: npt.NDArray[np.uint32], right: npt.NDArray[np.uint32]) -> l
 def rows_merged_differently(first: Derivations, second: Derivations) -> npt.NDArray[np.int64]:
     """Returns the rows that two models may merge differently; an empty result proves that the models agree.
 
-    A row is returned if the derivations of the row differ, or if the order of its priorities differs.
+    The result has the rows whose derivations differ. If there are none, it has the rows that merge in another order.
     """
-    is_different = (first.kind != second.kind) | (first.left != second.left) | (first.right != second.right)
-    rows = np.flatnonzero(is_different & ~_is_never_merged(first, second))
-    return rows if len(rows) else out_of_order(first, second)
+    difference_mask = (first.kind != second.kind) | (first.left != second.left) | (first.right != second.right)
+    rows = np.flatnonzero(difference_mask & ~_never_merged_mask(first, second))
+    return rows if len(rows) else rows_out_of_order(first, second)
 
 
-def _is_never_merged(first: Derivations, second: Derivations) -> npt.NDArray[np.bool_]:
+def _never_merged_mask(first: Derivations, second: Derivations) -> npt.NDArray[np.bool_]:
     """Returns a mask of the rows that neither model merges."""
-    never_kinds = (DerivationKind.NEVER_MERGED, DerivationKind.RESERVED)
-    return np.isin(first.kind, never_kinds) & np.isin(second.kind, never_kinds)
+    unmerged_kinds = (DerivationKind.NEVER_MERGED, DerivationKind.RESERVED)
+    return np.isin(first.kind, unmerged_kinds) & np.isin(second.kind, unmerged_kinds)
 
 
-def out_of_order(first: Derivations, second: Derivations) -> npt.NDArray[np.int64]:
-    """Returns the merged rows whose order, relative to the previous row, differs between the two models."""
+def rows_out_of_order(first: Derivations, second: Derivations) -> npt.NDArray[np.int64]:
+    """Returns the merged rows that come after their predecessor in one model, and before it in the other model."""
     rows = first.rows(DerivationKind.MERGED)
-    order = rows[np.lexsort((second.priority[rows], first.priority[rows]))]
-    priority_steps = np.diff(first.priority[order]), np.diff(second.priority[order])
-    misordered_rows: npt.NDArray[np.int64] = order[1:][np.sign(priority_steps[0]) != np.sign(priority_steps[1])]
+    rows_by_priority = rows[np.lexsort((second.priority[rows], first.priority[rows]))]
+    priority_differences = np.diff(first.priority[rows_by_priority]), np.diff(second.priority[rows_by_priority])
+    misordered_rows: npt.NDArray[np.int64] = rows_by_priority[1:][
+        np.sign(priority_differences[0]) != np.sign(priority_differences[1])
+    ]
     return misordered_rows
 
 
-def merges_alike(spec: Spec, other_spec: Spec) -> bool:
+def have_equivalent_merges(spec: Spec, other_spec: Spec) -> bool:
     """Reports whether two Specs over the same vocabulary provably merge every piece alike."""
     if not (isinstance(spec.model, Bpe) and isinstance(other_spec.model, Bpe)):
         return False
-    both_derivations = derivations(spec.vocab, spec.model), derivations(other_spec.vocab, other_spec.model)
-    return len(both_derivations[0].kind) == len(both_derivations[1].kind) and not len(
-        rows_merged_differently(*both_derivations)
+    derivation_pair = derivations(spec.vocab, spec.model), derivations(other_spec.vocab, other_spec.model)
+    return len(derivation_pair[0].kind) == len(derivation_pair[1].kind) and not len(
+        rows_merged_differently(*derivation_pair)
     )

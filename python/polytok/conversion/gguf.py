@@ -1,6 +1,6 @@
 """Converts models of other formats to the models that llama.cpp supports in a GGUF file.
 
-llama.cpp's families are fixed programs with few flags. So most conversions have losses, which this module reports.
+llama.cpp runs each family of models with fixed code that has few flags, so most conversions have losses.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from .base import Converted, first_items
 from .byte_bpe import pipeline_losses
 from .derivation import derivations, rows_merged_differently
 from .gguf_split import choose_pre_tokenizer
-from .merges import known_merges, live_merges
+from .merges import effective_merges, with_known_merges
 from .ranks import unmerged_entries
 from .rows import sorted_by_id, with_rows, with_texts
-from .sentencepiece import BPE, to_sentencepiece
-from .special import flag_losses, matching_losses, only_tokens
+from .sentencepiece import BPE_MODEL, to_sentencepiece
+from .special import flag_losses, matching_losses, only_text_rows
 
-_SPM = Bpe("score", symbols="chars", reserved=True)
-_WORDS = (PatternSplit("\0", "removed", is_regex=False),)
-NEVER_IN_TEXT = b"\xff"
+_SPM_MODEL = Bpe("score", symbols="chars", reserved=True)
+_WORD_SPLIT = (PatternSplit("\0", "removed", is_regex=False),)
+BYTE_NEVER_IN_TEXT = b"\xff"
 
 
 def to_gguf(spec: Spec) -> Converted:
@@ -55,40 +55,40 @@ def to_gguf(spec: Spec) -> Converted:
         return Converted(spec)
     model = spec.model
     if isinstance(model, Bpe) and model.symbols == "bytes":
-        return _bpe(spec)
+        return _to_bpe(spec)
     if isinstance(model, WordPiece):
-        return _wpm(spec)
+        return _to_wpm(spec)
     if isinstance(model, Longest):
-        return _rwkv(spec)
+        return _to_rwkv(spec)
     source = to_sentencepiece(spec, "llama.cpp")
-    if source.spec.model == BPE:
-        return source.then(_spm(source.spec))
+    if source.spec.model == BPE_MODEL:
+        return source.then(_to_spm(source.spec))
     if source.spec.model == Unigram():
-        return source.then(_ugm(source.spec))
+        return source.then(_to_ugm(source.spec))
     raise FormatError(f"llama.cpp has no model like this: {described(source.spec.model)}")
 
 
 # Byte-level BPE
 
 
-def _bpe(spec: Spec) -> Converted:
+def _to_bpe(spec: Spec) -> Converted:
     model = spec.model
     assert isinstance(model, Bpe)
-    vocab, special = sorted_by_id(only_tokens(spec)), spec.special
-    model = known_merges(model, vocab)
-    merges = live_merges(vocab, model).merges
+    vocab, special = sorted_by_id(only_text_rows(spec)), spec.special
+    model = with_known_merges(model, vocab)
+    merges = effective_merges(vocab, model).merges
     chosen_split = choose_pre_tokenizer(spec)
     losses = [*matching_losses(spec, "longest_first"), *chosen_split.losses, *flag_losses(special, always=True)]
     losses += pipeline_losses(spec)
     losses += ["decode: spaces before punctuation are removed (clean_spaces)"] if chosen_split.clean_spaces else []
     if model.whole_piece_first != chosen_split.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
-        change = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
-        losses.append(f"model: {len(pieces)} entries that no merge builds are {change} ({first_items(pieces)})")
-    new_spec = replace(
+        change_text = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
+        losses.append(f"model: {len(pieces)} entries that no merge builds are {change_text} ({first_items(pieces)})")
+    gguf_spec = replace(
         spec,
-        vocab=_with_special(vocab, special),
+        vocab=_with_special_rows(vocab, special),
         model=Bpe("merges", merges=merges, whole_piece_first=chosen_split.whole_piece_first),
-        special=tuple(_without_flags(token) for token in sorted(special, key=lambda token: token.id)),
+        special=tuple(_without_matching_flags(token) for token in sorted(special, key=lambda token: token.id)),
         matching="longest_first",
         normalize=(ReplaceInvalid(lenient=True),),
         split=chosen_split.steps,
@@ -98,11 +98,11 @@ def _bpe(spec: Spec) -> Converted:
         extra={**spec.extra, "gguf": {"pre_tokenizer": chosen_split.name}},
     )
     notes = ["normalize: bytes that are not UTF-8 become U+FFFD"]
-    return _with_template(Converted(new_spec, tuple(losses), tuple(notes)))
+    return _with_expressible_template(Converted(gguf_spec, tuple(losses), tuple(notes)))
 
 
-def _with_special(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
-    """Returns the vocabulary with rows for special tokens, and for ids that have no row."""
+def _with_special_rows(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
+    """Adds a row for each special token, and an unused row for each id without a row."""
     used_ids = set(vocab.ids.tolist())
     texts: dict[int, SpecialToken] = {}
     for token in special:
@@ -121,18 +121,18 @@ def _with_special(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:
     return replace(extended_vocab, kinds=new_kinds)
 
 
-def _without_flags(token: SpecialToken) -> SpecialToken:
-    """Returns a special token without the flags that a file cannot express."""
+def _without_matching_flags(token: SpecialToken) -> SpecialToken:
+    """Removes the flags of a special token that a GGUF file cannot express."""
     return SpecialToken(token.text, token.id, token.special)
 
 
-def _with_template(conversion: Converted) -> Converted:
-    """Returns the Spec with a template that flags can express: at most BOS before a text and EOS after the text."""
+def _with_expressible_template(conversion: Converted) -> Converted:
+    """Reduces the template to what the file's flags can express: at most BOS before a text and EOS after the text."""
     spec = conversion.spec
     ids_before, ids_after = spec.post.before, spec.post.after
-    roles = {"bos": ids_before, "eos": ids_after}
+    ids_by_role = {"bos": ids_before, "eos": ids_after}
     names = dict(spec.names)
-    for role, ids in roles.items():
+    for role, ids in ids_by_role.items():
         if len(ids) == 1:
             names[role] = ids[0]
     expressible_template = Template.around(ids_before[:1], ids_after[:1])
@@ -147,16 +147,16 @@ def _with_template(conversion: Converted) -> Converted:
 # SentencePiece
 
 
-def _spm(spec: Spec) -> Converted:
+def _to_spm(spec: Spec) -> Converted:
     step = spec.normalize[0]
     assert isinstance(step, SentencePieceNormalize) and isinstance(spec.model, Bpe)
     normalize: tuple[NormalizeStep, ...] = (Replace(" ", SPACE_MARK),)
     if step.add_dummy_prefix:
         normalize = (PrefixSpace(), *normalize)
-    new_spec = replace(
+    gguf_spec = replace(
         spec,
-        model=_SPM,
-        special=_special_rows(spec),
+        model=_SPM_MODEL,
+        special=_special_tokens_of_kinds(spec),
         matching="longest_first",
         normalize=normalize,
         unknown="bytes",
@@ -164,7 +164,7 @@ def _spm(spec: Spec) -> Converted:
     )
     losses = [*_spm_losses(spec, step), *_reserved_losses(spec)]
     notes = ["normalize: bytes that are not UTF-8 stay as they are", "decode: control pieces print their names"]
-    return _with_template(Converted(new_spec, tuple(losses), tuple(notes)))
+    return _with_expressible_template(Converted(gguf_spec, tuple(losses), tuple(notes)))
 
 
 def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
@@ -175,25 +175,25 @@ def _spm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         yield "normalize: the text's spaces differ from those of the pieces"
     yield from _kind_losses(spec.vocab)
-    if spec.unknown != "bytes" and _count(spec.vocab, Kind.BYTE) < 256:
+    if spec.unknown != "bytes" and _count_of_kind(spec.vocab, Kind.BYTE) < 256:
         yield "unknown: characters without an entry need byte pieces"
 
 
 def _kind_losses(vocab: Vocab) -> Iterator[str]:
-    """Yields the losses of piece kinds that llama.cpp encodes in other ways."""
-    if user_defined_count := _count(vocab, Kind.USER_DEFINED):
+    """Yields a loss for each kind of pieces that llama.cpp encodes differently."""
+    if user_defined_count := _count_of_kind(vocab, Kind.USER_DEFINED):
         yield (
             f"special: {user_defined_count} user-defined pieces are matched first, and the text after them is "
             "encoded as a new text"
         )
-    if unused_count := _count(vocab, Kind.UNUSED):
+    if unused_count := _count_of_kind(vocab, Kind.UNUSED):
         yield f"vocab: {unused_count} unused pieces are produced from a text"
 
 
 def _reserved_losses(spec: Spec) -> Iterator[str]:
-    """Yields a loss unless merging provably has the same result if rows of every kind can merge."""
+    """Yields a loss if merging can change when rows of every kind can merge, as in llama.cpp."""
     assert isinstance(spec.model, Bpe)
-    rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM))
+    rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM_MODEL))
     if len(rows):
         pieces = [spec.vocab.piece(int(row)) for row in rows]
         yield (
@@ -202,38 +202,38 @@ def _reserved_losses(spec: Spec) -> Iterator[str]:
         )
 
 
-def _special_rows(spec: Spec) -> tuple[SpecialToken, ...]:
-    """Returns the control, unknown and user-defined pieces as special tokens; user-defined pieces always match."""
-    is_special_kind = {Kind.UNKNOWN: True, Kind.CONTROL: True, Kind.USER_DEFINED: False}
+def _special_tokens_of_kinds(spec: Spec) -> tuple[SpecialToken, ...]:
+    """Returns the control, unknown and user-defined pieces as special tokens; the user-defined ones always match."""
+    is_special_by_kind = {Kind.UNKNOWN: True, Kind.CONTROL: True, Kind.USER_DEFINED: False}
     rows = [
-        (row, is_special_kind[Kind(kind)])
+        (row, is_special_by_kind[Kind(kind)])
         for row, kind in enumerate(spec.vocab.kinds.tolist())
-        if kind in is_special_kind
+        if kind in is_special_by_kind
     ]
     return tuple(SpecialToken(spec.vocab.piece(row).decode(errors="replace"), row, special) for row, special in rows)
 
 
-def _count(vocab: Vocab, kind: Kind) -> int:
+def _count_of_kind(vocab: Vocab, kind: Kind) -> int:
     return int(np.count_nonzero(vocab.kinds == kind))
 
 
-def _ugm(spec: Spec) -> Converted:
+def _to_ugm(spec: Spec) -> Converted:
     step = spec.normalize[0]
     assert isinstance(step, SentencePieceNormalize)
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         raise FormatError("llama.cpp's Unigram needs spaces before words, written as U+2581")
     if spec.unknown == "bytes":
         raise FormatError("llama.cpp's Unigram has no byte fallback")
-    new_spec = replace(
+    gguf_spec = replace(
         spec,
         model=Unigram("llama.cpp"),
-        special=_special_rows(spec),
+        special=_special_tokens_of_kinds(spec),
         matching="longest_first",
         normalize=(UgmNormalize(step.charsmap, step.add_dummy_prefix, step.remove_extra_whitespaces),),
         unknown="unk",
         decode=LlamaCppDecode("ugm", strip_space=step.add_dummy_prefix),
     )
-    return _with_template(Converted(new_spec, tuple(_ugm_losses(spec, step))))
+    return _with_expressible_template(Converted(gguf_spec, tuple(_ugm_losses(spec, step))))
 
 
 def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
@@ -252,7 +252,7 @@ def _ugm_losses(spec: Spec, step: SentencePieceNormalize) -> Iterator[str]:
 # WordPiece and RWKV
 
 
-def _wpm(spec: Spec) -> Converted:
+def _to_wpm(spec: Spec) -> Converted:
     model, step = spec.model, next((step for step in spec.normalize if isinstance(step, BertNormalize)), None)
     assert isinstance(model, WordPiece)
     losses = []
@@ -269,22 +269,22 @@ def _wpm(spec: Spec) -> Converted:
     special = {token.text: token for token in spec.special}
     texts = [_with_space_mark(piece, model.continuing_prefix, special) for piece in spec.vocab.pieces()]
     if len(set(texts)) < len(texts):
-        raise FormatError("two entries have the same text without their prefix")
+        raise FormatError("two entries have the same text after their prefix is removed")
     kinds = spec.vocab.kinds.copy()
-    new_spec = replace(
+    gguf_spec = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
         model=WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
         matching="longest_first",
-        special=tuple(_without_flags(token) for token in sorted(spec.special, key=lambda token: token.id)),
+        special=tuple(_without_matching_flags(token) for token in sorted(spec.special, key=lambda token: token.id)),
         normalize=(ReplaceInvalid(lenient=True), WpmNormalize(step.lowercase, step.strip_accents)),
-        split=_WORDS,
+        split=_WORD_SPLIT,
         unknown="unk",
         post=Template.around(spec.post.before, spec.post.after),
         decode=LlamaCppDecode("wpm", clean_spaces=True),
     )
     return Converted(
-        new_spec, (*losses, *flag_losses(spec.special, always=True), *matching_losses(spec, "longest_first"))
+        gguf_spec, (*losses, *flag_losses(spec.special, always=True), *matching_losses(spec, "longest_first"))
     )
 
 
@@ -296,9 +296,9 @@ def _with_space_mark(piece: bytes, prefix: str, special: dict[str, SpecialToken]
 
 
 def with_every_id(vocab: Vocab, names: Mapping[int, str]) -> Vocab:
-    """Returns the rows by id.
+    """Sorts the rows by id, and adds a row for each id without a row.
 
-    Ids without a row get texts that no text contains, because llama.cpp matches every row.
+    The texts of the added rows occur in no valid text, because llama.cpp matches every row.
     """
     used_ids = set(vocab.ids.tolist())
     size = max((*used_ids, *names), default=-1) + 1
@@ -306,16 +306,17 @@ def with_every_id(vocab: Vocab, names: Mapping[int, str]) -> Vocab:
         raise FormatError(f"ids go up to {size - 1}, but GGUF has a row for each, and most would be empty")
     missing_ids = [number for number in range(size) if number not in used_ids]
     rows = [
-        (NEVER_IN_TEXT + names.get(number, f"[PAD{number}]").encode(), number, Kind.NORMAL) for number in missing_ids
+        (BYTE_NEVER_IN_TEXT + names.get(number, f"[PAD{number}]").encode(), number, Kind.NORMAL)
+        for number in missing_ids
     ]
     return with_rows(sorted_by_id(vocab), rows)
 
 
-def _rwkv(spec: Spec) -> Converted:
+def _to_rwkv(spec: Spec) -> Converted:
     names = {token.id: token.text for token in spec.special}
-    new_spec = replace(
+    gguf_spec = replace(
         spec, vocab=with_every_id(spec.vocab, names), special=(), matching="longest_first", unknown="error",
         decode=LlamaCppDecode("rwkv"), post=Template(),
     )  # fmt: skip
     notes = [f"special: {first_items(names.values())} are not recognised in texts"] if names else []
-    return Converted(new_spec, (), tuple(notes))
+    return Converted(gguf_spec, (), tuple(notes))

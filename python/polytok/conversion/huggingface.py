@@ -1,8 +1,9 @@
 """Converts models of other formats to the components of Hugging Face's tokenizer.json.
 
-Byte-level BPE: the merges are the derivations (see derivation.py), and patterns without gaps get the behavior isolated.
-SentencePiece: the normalizer is converted to Prepend and Replace, the decoder to the chain of Llama's files. A pattern
-splits off user-defined entries, which are matched before the model, and the model looks them up as whole pieces.
+Byte-level BPE: the merges are those of the derivations (see derivation.py), and a pattern without gaps becomes
+``isolated``. SentencePiece: the normalizer is converted to Prepend and Replace, and the decoder to the chain of Llama's
+files. User-defined entries match before the model runs: a pattern splits them off, and the model looks up whole pieces
+first.
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ from ..spec import (
 from .base import Converted, first_items
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
-from .merges import known_merges, live_merges, merges_from_scores
+from .merges import effective_merges, merges_from_scores, with_known_merges
 from .patterns import as_isolated
 from .ranks import unmerged_entries
 from .rows import sorted_by_id, with_rows, with_texts
-from .sentencepiece import BPE, to_sentencepiece
-from .special import matching_losses, numbered_as_huggingface, only_tokens
+from .sentencepiece import BPE_MODEL, to_sentencepiece
+from .special import matching_losses, only_text_rows, with_huggingface_ids
 
-_MAX_USER_DEFINED = 1000
+_MAX_USER_DEFINED_PIECES = 1000
 _MAX_WORD_CHARS = 100_000
-"""The limit for characters of a word, which tokenizers needs and llama.cpp does not have."""
+"""The largest number of characters in a word: tokenizers needs a limit, and llama.cpp has none."""
 
 
 def to_huggingface(spec: Spec) -> Converted:
@@ -69,27 +70,27 @@ def to_huggingface(spec: Spec) -> Converted:
         return Converted(spec)
     model = spec.model
     if isinstance(model, Bpe) and model.symbols == "bytes":
-        return _byte_level(spec)
+        return _convert_byte_level(spec)
     if isinstance(model, WordPiece) and model.phantom_space:
-        return _wordpiece(spec)
+        return _convert_wordpiece(spec)
     if isinstance(model, (WordPiece, WordLevel)):
         return Converted(spec)
     if isinstance(model, Unigram) and model.rules == "huggingface":
         return Converted(spec)
     source = to_sentencepiece(spec, "tokenizers")
-    return source.then(_from_sentencepiece(source.spec))
+    return source.then(_convert_sentencepiece(source.spec))
 
 
-def _byte_level(spec: Spec) -> Converted:
+def _convert_byte_level(spec: Spec) -> Converted:
     model = spec.model
     assert isinstance(model, Bpe)
-    vocab = sorted_by_id(only_tokens(spec))
+    vocab = sorted_by_id(only_text_rows(spec))
     losses = (*matching_losses(spec, "longest"), *pipeline_losses(spec))
-    merges = live_merges(vocab, known_merges(model, vocab)).merges
+    merges = effective_merges(vocab, with_known_merges(model, vocab)).merges
     model = Bpe("merges", merges=merges, whole_piece_first=model.whole_piece_first)
     split = tuple(_convert_split_step(step) for step in spec.split)
-    vocab = numbered_as_huggingface(_with_model_only_ids(vocab, spec), spec.special, byte_level=True)
-    result_spec = replace(
+    vocab = with_huggingface_ids(_with_model_only_ids(vocab, spec), spec.special, byte_level=True)
+    huggingface_spec = replace(
         spec,
         vocab=vocab,
         model=model,
@@ -99,34 +100,35 @@ def _byte_level(spec: Spec) -> Converted:
         decode=BytesDecode(skips_unknown=True),
         trim=None,
     )
-    return Converted(replace(result_spec, unknown="error"), losses)
+    return Converted(replace(huggingface_spec, unknown="error"), losses)
 
 
 def _convert_split_step(step: SplitStep) -> SplitStep:
     if isinstance(step, PatternSplit):
         return as_isolated(replace(step, unicode=None))
     if isinstance(step, DigitGroups):
-        raise FormatError("tokenizers has no split of digits into threes from the right")
+        raise FormatError("tokenizers cannot split digits into groups of three from the right")
     return step
 
 
 def _with_model_only_ids(vocab: Vocab, spec: Spec) -> Vocab:
-    """Returns the vocabulary with the rows that are neither tokens nor special: ids that only the model uses."""
+    """Adds the Spec's rows that are neither ordinary nor special tokens: only the model uses their ids."""
     known_ids = {*vocab.ids.tolist(), *(token.id for token in spec.special)}
     rows = zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True)
     other_rows = [(text.decode(errors="replace"), number) for text, number in rows if number not in known_ids]
     return with_rows(vocab, [(row[0], number, row[1]) for text, number in other_rows for row in (row_of_text(text),)])
 
 
-def _wordpiece(spec: Spec) -> Converted:
-    """Converts llama.cpp's WordPiece: ``##`` before later entries of a word replaces U+2581 before the first entry."""
+def _convert_wordpiece(spec: Spec) -> Converted:
+    """Converts llama.cpp's WordPiece: instead of U+2581 before a word's first entry, ``##`` is before its other
+    entries."""
     step = next((step for step in spec.normalize if isinstance(step, WpmNormalize)), WpmNormalize())
     special = {token.text.encode() for token in spec.special}
-    texts = [piece if piece in special else _with_prefix(piece) for piece in spec.vocab.pieces()]
+    texts = [piece if piece in special else _with_wordpiece_prefix(piece) for piece in spec.vocab.pieces()]
     if len(set(texts)) < len(texts):
-        raise FormatError("two entries have the same text with their prefix")
+        raise FormatError("two entries have the same text after ## is added")
     kinds = np.where(spec.vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
-    result_spec = replace(
+    huggingface_spec = replace(
         spec,
         vocab=replace(with_texts(spec.vocab, texts), kinds=kinds),
         model=WordPiece("##", _MAX_WORD_CHARS),
@@ -140,52 +142,52 @@ def _wordpiece(spec: Spec) -> Converted:
         f"model: words of more than {_MAX_WORD_CHARS} characters become unknown",
         "decode: tokenizers' rules decide where spaces are",
     )
-    return Converted(result_spec, (*losses, *matching_losses(spec, "longest")))
+    return Converted(huggingface_spec, (*losses, *matching_losses(spec, "longest")))
 
 
-def _with_prefix(piece: bytes) -> bytes:
+def _with_wordpiece_prefix(piece: bytes) -> bytes:
     mark = SPACE_MARK_BYTES
     return piece.removeprefix(mark) if piece.startswith(mark) else b"##" + piece
 
 
-def _from_sentencepiece(spec: Spec) -> Converted:
+def _convert_sentencepiece(spec: Spec) -> Converted:
     step, decode = spec.normalize[0], spec.decode
     assert isinstance(step, SentencePieceNormalize) and isinstance(decode, SentencePieceDecode)
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         raise FormatError(
             "tokenizers cannot express a space after the text, or spaces that are not replaced with U+2581"
         )
-    user_defined = _pieces_of(spec.vocab, Kind.USER_DEFINED)
-    if len(user_defined) > _MAX_USER_DEFINED:
-        raise FormatError(f"{len(user_defined)} user-defined pieces are too many for a pattern")
-    model_result = _bpe(spec, user_defined) if spec.model == BPE else _unigram(spec)
-    result_spec = replace(
+    user_defined_pieces = _pieces_of(spec.vocab, Kind.USER_DEFINED)
+    if len(user_defined_pieces) > _MAX_USER_DEFINED_PIECES:
+        raise FormatError(f"{len(user_defined_pieces)} user-defined pieces are too many for one pattern")
+    model_result = _convert_bpe(spec, user_defined_pieces) if spec.model == BPE_MODEL else _convert_unigram(spec)
+    huggingface_spec = replace(
         model_result.spec,
-        vocab=_only_unknown_kind(model_result.spec.vocab),
+        vocab=_with_two_kinds(model_result.spec.vocab),
         special=_added_tokens(spec),
-        normalize=_normalize(step),
-        split=_split(spec, user_defined),
+        normalize=_normalizer_steps(step),
+        split=_split_steps(spec, user_defined_pieces),
         unknown="unk",
-        decode=ChainDecode(tuple(_decode(step, spec.unknown == "bytes"))),
+        decode=ChainDecode(tuple(_decoder_steps(step, spec.unknown == "bytes"))),
     )
-    losses = (*model_result.losses, *_losses(spec, step, decode))
-    return Converted(result_spec, losses, (*model_result.notes, *_notes(spec, decode)))
+    losses = (*model_result.losses, *_sentencepiece_losses(spec, step, decode))
+    return Converted(huggingface_spec, losses, (*model_result.notes, *_sentencepiece_notes(spec, decode)))
 
 
-def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
+def _convert_bpe(spec: Spec, user_defined_pieces: list[str]) -> Converted:
     assert isinstance(spec.model, Bpe)
-    merges = merges_from_scores(spec.vocab, spec.model)
-    losses = list(merges.losses)
-    if user_defined:
-        unreached_entries = [
+    merge_list = merges_from_scores(spec.vocab, spec.model)
+    losses = list(merge_list.losses)
+    if user_defined_pieces:
+        unmerged_pieces = [
             piece
             for piece in unmerged_entries(spec.vocab, spec.model)
-            if piece.decode(errors="replace") not in user_defined
+            if piece.decode(errors="replace") not in user_defined_pieces
         ]
-        if unreached_entries:
+        if unmerged_pieces:
             losses.append(
-                f"model: {len(unreached_entries)} entries that no merge builds become whole pieces "
-                f"({first_items(unreached_entries)})"
+                f"model: {len(unmerged_pieces)} entries that no merge builds become whole pieces "
+                f"({first_items(unmerged_pieces)})"
             )
         kinds = (Kind.CONTROL, Kind.BYTE, Kind.UNKNOWN)
         reserved_pieces = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
@@ -196,8 +198,8 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
     model = Bpe(
         "merges",
         symbols="scalars",
-        merges=merges.merges,
-        whole_piece_first=bool(user_defined),
+        merges=merge_list.merges,
+        whole_piece_first=bool(user_defined_pieces),
         byte_fallback=spec.unknown == "bytes",
         fuse_unknown=True,
     )
@@ -205,7 +207,7 @@ def _bpe(spec: Spec, user_defined: list[str]) -> Converted:
     return Converted(replace(spec, vocab=unscored_vocab, model=model), tuple(losses))
 
 
-def _unigram(spec: Spec) -> Converted:
+def _convert_unigram(spec: Spec) -> Converted:
     if spec.model != Unigram():
         raise FormatError(f"tokenizers has no model like this: {described(spec.model)}")
     losses = [
@@ -222,8 +224,8 @@ def _unigram(spec: Spec) -> Converted:
     return Converted(replace(spec, vocab=vocab, model=model), tuple(losses))
 
 
-def _only_unknown_kind(vocab: Vocab) -> Vocab:
-    """Returns the vocabulary with only two kinds of entries: unknown and normal."""
+def _with_two_kinds(vocab: Vocab) -> Vocab:
+    """Gives every entry one of two kinds: unknown or normal."""
     kinds = np.where(vocab.kinds == Kind.UNKNOWN, Kind.UNKNOWN, Kind.NORMAL).astype(np.uint8)
     return replace(vocab, kinds=kinds, active_kinds=None)
 
@@ -236,7 +238,7 @@ def _added_tokens(spec: Spec) -> tuple[SpecialToken, ...]:
     return (*(SpecialToken(text, number) for text, number in texts if text not in special_texts), *spec.special)
 
 
-def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
+def _normalizer_steps(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
     steps: list[NormalizeStep] = [ReplaceInvalid()]
     if step.charsmap:
         steps.append(Precompiled(step.charsmap))
@@ -247,32 +249,33 @@ def _normalize(step: SentencePieceNormalize) -> tuple[NormalizeStep, ...]:
     return (*steps, Replace(" ", SPACE_MARK))
 
 
-def _split(spec: Spec, user_defined: list[str]) -> tuple[SplitStep, ...]:
-    if user_defined:
-        longest_first = sorted(user_defined, key=len, reverse=True)
-        return (PatternSplit("|".join(map(_escape, longest_first)), "isolated"),)
+def _split_steps(spec: Spec, user_defined_pieces: list[str]) -> tuple[SplitStep, ...]:
+    if user_defined_pieces:
+        pieces_by_length = sorted(user_defined_pieces, key=len, reverse=True)
+        return (PatternSplit("|".join(map(_escape_piece, pieces_by_length)), "isolated"),)
     has_inner_space = any(SPACE_MARK in piece[1:] for piece in _pieces_of(spec.vocab, Kind.NORMAL))
-    if spec.model == BPE or has_inner_space:
+    if spec.model == BPE_MODEL or has_inner_space:
         return ()
     return (Metaspace(SPACE_MARK, "never", split=True),)
 
 
-def _escape(piece: str) -> str:
-    """Returns a pattern that matches the piece in every regex engine: only operators and line breaks are escaped."""
+def _escape_piece(piece: str) -> str:
+    """Returns a pattern that matches the piece in every regex engine. Only operators, tabs and line breaks are
+    escaped."""
     escaped_text = re.sub(r"[\\.^$|()\[\]{}*+?]", r"\\\g<0>", piece)
     return escaped_text.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
 
 
-def _decode(step: SentencePieceNormalize, has_bytes: bool) -> Iterator[DecodeStep]:
+def _decoder_steps(step: SentencePieceNormalize, has_byte_pieces: bool) -> Iterator[DecodeStep]:
     yield ReplaceDecode(SPACE_MARK, " ")
-    if has_bytes:
+    if has_byte_pieces:
         yield ByteFallbackDecode()
     yield FuseDecode()
     if step.add_dummy_prefix:
         yield StripDecode(" ", 1, 0)
 
 
-def _losses(spec: Spec, step: SentencePieceNormalize, decode: SentencePieceDecode) -> Iterator[str]:
+def _sentencepiece_losses(spec: Spec, step: SentencePieceNormalize, decode: SentencePieceDecode) -> Iterator[str]:
     if step.charsmap:
         yield "normalize: the character map is applied to whole grapheme clusters, then to characters"
     if decode.denormalize is not None:
@@ -281,7 +284,7 @@ def _losses(spec: Spec, step: SentencePieceNormalize, decode: SentencePieceDecod
         yield f"decode: the unknown piece prints its name, not {decode.unk_surface.decode(errors='replace')!r}"
 
 
-def _notes(spec: Spec, decode: SentencePieceDecode) -> Iterator[str]:
+def _sentencepiece_notes(spec: Spec, decode: SentencePieceDecode) -> Iterator[str]:
     if decode.remove_extra_whitespaces:
         yield "decode: of several spaces at the start only one is removed"
     if spec.unknown == "bytes":

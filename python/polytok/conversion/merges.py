@@ -18,22 +18,22 @@ _RUN_LENGTH_FACTOR = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MergeList:
-    """An ordered list of merges (left id, right id, merged id), and its losses against the original model."""
+    """An ordered list of merges (left id, right id, merged id), and the losses compared with the original model."""
 
     merges: npt.NDArray[np.uint32]
-    derived: Derivations
+    derivations: Derivations
     losses: tuple[str, ...] = ()
 
 
-def known_merges(model: Bpe, vocab: Vocab) -> Bpe:
-    """Returns the model without merges of ids that the vocabulary lacks (rows that are now special tokens)."""
+def with_known_merges(model: Bpe, vocab: Vocab) -> Bpe:
+    """Removes the merges of ids that the vocabulary lacks because their rows are now special tokens."""
     if model.merges is None:
         return model
-    is_kept = np.isin(model.merges, vocab.ids).all(axis=1)
-    return model if is_kept.all() else replace(model, merges=model.merges[is_kept])
+    kept_mask = np.isin(model.merges, vocab.ids).all(axis=1)
+    return model if kept_mask.all() else replace(model, merges=model.merges[kept_mask])
 
 
-def live_merges(vocab: Vocab, model: Bpe) -> MergeList:
+def effective_merges(vocab: Vocab, model: Bpe) -> MergeList:
     """Returns the merges of a model that merges by ids or by a list: exactly one pair for each merged entry."""
     vocab_derivations = derivations(vocab, model)
     return MergeList(
@@ -42,11 +42,12 @@ def live_merges(vocab: Vocab, model: Bpe) -> MergeList:
 
 
 def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
-    """Returns the merges of a model that merges by scores, the highest first.
+    """Returns the merges of a model that merges by scores, from the highest score to the lowest.
 
-    A list cannot express two cases, which are reported as losses. First, if entries have the same score, the leftmost
-    pair merges first, but a list has one order for all positions. (Runs of one character are not a loss if the list
-    encodes the runs in the same way.) Second, a character that is only part of an entry has no id.
+    A list cannot express two cases, which are reported as losses. First, among entries of
+    equal score, scores merge the leftmost pair first, but a list merges one of the entries first in every text. (Runs
+    of one character are not a loss if the list encodes the runs in the same way.) Second, a list cannot contain a
+    character that occurs only inside entries, because the character has no id.
     """
     vocab_derivations = derivations(vocab, model)
     rows = vocab_derivations.rows(DerivationKind.MERGED)
@@ -55,9 +56,10 @@ def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
     has_both_halves = (vocab_derivations.left[rows] != NO_ROW) & (vocab_derivations.right[rows] != NO_ROW)
     losses = []
     if not has_both_halves.all():
-        lone_entries = [vocab.piece(int(row)).decode(errors="replace") for row in rows[~has_both_halves]]
+        incomplete_entries = [vocab.piece(int(row)).decode(errors="replace") for row in rows[~has_both_halves]]
         losses.append(
-            f"model: {len(lone_entries)} entries are merged from characters without entry ({first_items(lone_entries)})"
+            f"model: {len(incomplete_entries)} entries are merged from characters without entry "
+            f"({first_items(incomplete_entries)})"
         )
     merges = _merges_of_rows(vocab, vocab_derivations, rows[has_both_halves])
     losses += _tie_losses(vocab, model, merges, vocab_derivations, rows[has_both_halves])
@@ -67,7 +69,8 @@ def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
 def _merges_of_rows(
     vocab: Vocab, vocab_derivations: Derivations, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint32]:
-    """Returns the merges of rows by priority. At equal priority, the longest is first, like merging from the left."""
+    """Returns the merges of rows by priority. At equal priority, longer entries are first, like merging from the
+    left."""
     lengths = np.diff(vocab.offsets.astype(np.int64))
     rows = rows[np.lexsort((vocab.ids[rows], -lengths[rows], vocab_derivations.priority[rows]))]
     columns = (vocab_derivations.left[rows], vocab_derivations.right[rows], vocab.ids[rows])
@@ -81,14 +84,14 @@ def _tie_losses(
     vocab_derivations: Derivations,
     rows: npt.NDArray[np.int64],
 ) -> list[str]:
-    """Returns the losses caused by entries of equal score, except runs of one character whose order has no effect."""
-    values, counts = np.unique(vocab_derivations.priority[rows], return_counts=True)
+    """Returns the losses of entries with equal scores, except runs of one character if their order has no effect."""
+    priorities, counts = np.unique(vocab_derivations.priority[rows], return_counts=True)
     losses = []
-    for value in values[counts > 1].tolist():
-        group = rows[vocab_derivations.priority[rows] == value]
-        pieces = [vocab.piece(int(row)).decode(errors="replace") for row in group]
-        if any(len(set(piece)) > 1 for piece in pieces) or not _encodes_runs_alike(vocab, model, merges, pieces):
-            score = vocab.scores[group[0]]
+    for priority_value in priorities[counts > 1].tolist():
+        tied_rows = rows[vocab_derivations.priority[rows] == priority_value]
+        pieces = [vocab.piece(int(row)).decode(errors="replace") for row in tied_rows]
+        if any(len(set(piece)) > 1 for piece in pieces) or not _encode_runs_alike(vocab, model, merges, pieces):
+            score = vocab.scores[tied_rows[0]]
             losses.append(
                 f"model: {len(pieces)} entries share the score {score:g} ({first_items(pieces)}); if two of them "
                 "compete, the leftmost merged first, and now the earlier one in the list does"
@@ -96,7 +99,7 @@ def _tie_losses(
     return losses
 
 
-def _encodes_runs_alike(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], pieces: list[str]) -> bool:
+def _encode_runs_alike(vocab: Vocab, model: Bpe, merges: npt.NDArray[np.uint32], pieces: list[str]) -> bool:
     original_tokenizer, converted_tokenizer = (
         _core.Tokenizer(Spec(vocab, candidate, unknown="bytes" if (vocab.kinds == Kind.BYTE).any() else "unk"))
         for candidate in (model, replace(model, priority="merges", merges=merges))

@@ -1,8 +1,8 @@
 """Converts split steps to equivalent steps of another behavior.
 
 * A pattern that provably matches all text has no gaps, so ``matches`` and ``isolated`` are equivalent.
-* The gap after a match of P extends to the next match of P: ``(?:(?!P)(?s:.))+``. So if P cannot match the empty text,
-  ``P|(?:(?!P)(?s:.))+`` is equivalent to P isolated.
+* The gap after a match of a pattern P extends to the next match of P: ``(?:(?!P)(?s:.))+``. So if P cannot match the
+  empty text, the matches of ``P|(?:(?!P)(?s:.))+`` are the pieces of P with the behavior ``isolated``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ..spec import PatternSplit, SplitStep
 
 
 def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternSplit, ...]:
-    """Returns the equivalent step whose matches are the pieces, or no step; raises FormatError if none exists."""
+    """Returns one equivalent step whose matches are the pieces, or no step for no steps; raises FormatError
+    otherwise."""
     if not steps:
         return ()
     if len(steps) > 1:
@@ -25,7 +26,7 @@ def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternS
     step = steps[0]
     if not isinstance(step, PatternSplit) or not step.is_regex:
         raise FormatError(f"{format_name} splits by one regular expression; it cannot express {step!r:.100}")
-    behavior = _without_invert(step)
+    behavior = _behavior_without_invert(step)
     pattern = step.pattern
     if behavior == "isolated" and covers_all_text(step):
         behavior = "matches"
@@ -39,12 +40,12 @@ def as_matches(steps: tuple[SplitStep, ...], format_name: str) -> tuple[PatternS
 
 
 def as_isolated(step: PatternSplit) -> PatternSplit:
-    """Returns the step with the behavior isolated if its pattern provably has no gaps, else the step unchanged."""
+    """Changes the behavior of a step to ``isolated`` if its pattern provably leaves no gaps."""
     if step.behavior == "matches" and not step.invert and covers_all_text(step):
         return replace(step, behavior="isolated")
     return step
 
 
-def _without_invert(step: PatternSplit) -> str:
+def _behavior_without_invert(step: PatternSplit) -> str:
     opposite_behavior = {"matches": "removed", "removed": "matches"}
     return opposite_behavior.get(step.behavior, step.behavior) if step.invert else step.behavior

@@ -11,26 +11,26 @@ from ..spec import Vocab
 
 
 def sorted_by_id(vocab: Vocab) -> Vocab:
-    """Returns the rows in the order of their ids."""
-    order = np.argsort(vocab.ids, kind="stable")
-    if np.array_equal(order, np.arange(len(vocab))):
+    """Returns the vocabulary with its rows in the order of their ids."""
+    rows_by_id = np.argsort(vocab.ids, kind="stable")
+    if np.array_equal(rows_by_id, np.arange(len(vocab))):
         return vocab
-    return select_rows(vocab, order)
+    return select_rows(vocab, rows_by_id)
 
 
 def select_rows(vocab: Vocab, rows: npt.NDArray[np.int64]) -> Vocab:
-    """Returns the selected rows, in the order of the selection."""
+    """Returns the vocabulary with only the given rows, in the given order."""
     pieces = [vocab.piece(int(row)) for row in rows]
     return Vocab(b"".join(pieces), offsets_of(pieces), vocab.ids[rows], vocab.scores[rows], vocab.kinds[rows])
 
 
 def with_texts(vocab: Vocab, pieces: Sequence[bytes]) -> Vocab:
-    """Returns the vocabulary with ``pieces`` as the texts of its rows."""
+    """Replaces the texts of all rows with ``pieces``."""
     return Vocab(b"".join(pieces), offsets_of(pieces), vocab.ids, vocab.scores, vocab.kinds)
 
 
 def with_rows(vocab: Vocab, rows: Sequence[tuple[bytes, int, int]]) -> Vocab:
-    """Returns the vocabulary with additional rows (text, id, kind), sorted by id."""
+    """Adds rows (text, id, kind), and sorts all rows by id."""
     if not rows:
         return vocab
     pieces = [*vocab.pieces(), *(text for text, _, _ in rows)]

@@ -6,13 +6,13 @@ from ..errors import FormatError
 from ..spec import Bpe, Char, Spec, Unigram, Word, described
 from .base import Converted
 
-BPE = Bpe("score", symbols="chars")
-_MODELS = (BPE, Unigram(), Word(), Char())
+BPE_MODEL = Bpe("score", symbols="chars")
+_SENTENCEPIECE_MODELS = (BPE_MODEL, Unigram(), Word(), Char())
 
 
 def to_sentencepiece(spec: Spec, format_name: str = "SentencePiece") -> Converted:
     """Converts to the Spec of a SentencePiece model; ``format_name`` names the target format in the error."""
-    if spec.model in _MODELS:
+    if spec.model in _SENTENCEPIECE_MODELS:
         return Converted(spec)
     from . import llama2c, sentencepiece_sources
 

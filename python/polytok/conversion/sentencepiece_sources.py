@@ -1,8 +1,8 @@
 """Converts models of Hugging Face and llama.cpp to SentencePiece models.
 
-BPE: the score of an entry is the negative position of its merge in the list. For each entry the converted model is
-checked to merge like the original model; a difference is a loss. The kinds follow from the special tokens and from the
-texts of the entries.
+BPE: the score of an entry is the negative position of its merge in the list. For each entry, the
+conversion checks that the new model merges like the original model; a difference is a loss. The kind of an entry
+follows from the special tokens and from its text.
 """
 
 from __future__ import annotations
@@ -38,48 +38,48 @@ from .base import Converted, first_items
 from .derivation import DerivationKind, derivations, rows_merged_differently
 from .rows import sorted_by_id, with_rows
 
-_BPE = Bpe("score", symbols="chars")
+_BPE_MODEL = Bpe("score", symbols="chars")
 _BYTE_PIECE = re.compile(rb"<0x[0-9A-F]{2}>")
-_PIECE_OF_ROLE = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
+_TEXT_OF_ROLE = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
 _TRIM_SPACES = Replace(r"\A +| +\z", "", is_regex=True)
 _COLLAPSE_SPACES = Replace(" {2,}", " ", is_regex=True)
 
 
 def from_huggingface(spec: Spec) -> Converted:
-    """Converts Hugging Face's BPE over characters, or Unigram, if spaces are U+2581."""
+    """Converts Hugging Face's Unigram, or its BPE over characters; spaces must be written as U+2581."""
     model = spec.model
-    has_bytes = bool(getattr(model, "byte_fallback", False))
-    vocab = _with_all_ids(_with_kinds(spec, has_bytes))
-    normalize, losses = _normalizer(spec)
+    has_byte_pieces = bool(getattr(model, "byte_fallback", False))
+    vocab = _with_all_ids(_with_kinds(spec, has_byte_pieces))
+    normalize, losses = _closest_normalizer(spec)
     losses += (
         [f"special: {len(texts)} tokens lose flags ({first_items(texts)})"]
-        if (texts := _texts_with_flags(spec))
+        if (texts := _special_texts_with_flags(spec))
         else []
     )
     if isinstance(model, Bpe):
-        vocab, more_losses = _with_scores(vocab, model)
-        target: Bpe | Unigram = _BPE
+        vocab, score_losses = _with_merge_scores(vocab, model)
+        target_model: Bpe | Unigram = _BPE_MODEL
     else:
-        vocab, more_losses = _with_float32_scores(vocab)
-        target = Unigram()
+        vocab, score_losses = _with_float32_scores(vocab)
+        target_model = Unigram()
     if not (vocab.kinds == Kind.UNKNOWN).any():
         raise FormatError("a SentencePiece model needs an unknown piece, but this tokenizer has no unknown token")
-    return _model(spec, vocab, target, normalize, has_bytes, [*losses, *more_losses])
+    return _to_sentencepiece_spec(spec, vocab, target_model, normalize, has_byte_pieces, [*losses, *score_losses])
 
 
 def from_llama_cpp(spec: Spec) -> Converted:
-    """Converts llama.cpp's SPM and UGM."""
+    """Converts llama.cpp's SPM (BPE with scores) and UGM (Unigram)."""
     losses: list[str] = []
     if isinstance(spec.model, Bpe):
         has_prefix_space = any(isinstance(step, PrefixSpace) for step in spec.normalize)
         normalize = SentencePieceNormalize(add_dummy_prefix=has_prefix_space, remove_extra_whitespaces=False)
-        rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _BPE))
+        rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _BPE_MODEL))
         if len(rows):
             pieces = [spec.vocab.piece(int(row)) for row in rows]
             losses.append(
                 f"model: {len(pieces)} entries merge differently without control pieces ({first_items(pieces)})"
             )
-        target: Bpe | Unigram = _BPE
+        target_model: Bpe | Unigram = _BPE_MODEL
     else:
         step = spec.normalize[0]
         assert isinstance(step, UgmNormalize)
@@ -89,60 +89,60 @@ def from_llama_cpp(spec: Spec) -> Converted:
             "model: scores are summed in float32, not float64: segmentations whose scores differ only by rounding "
             "may change"
         )
-        target = Unigram()
+        target_model = Unigram()
     if any(token.lstrip or token.rstrip for token in spec.special):
         losses.append("special: white space around special tokens stays")
-    if always_matched := [token.text for token in spec.special if not token.special]:
+    if always_matched_texts := [token.text for token in spec.special if not token.special]:
         losses.append(
-            f"special: text after {len(always_matched)} user-defined tokens is not encoded as a new text "
-            f"({first_items(always_matched)})"
+            f"special: text after {len(always_matched_texts)} user-defined tokens is not encoded as a new text "
+            f"({first_items(always_matched_texts)})"
         )
-    has_bytes = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE)) == 256
-    return _model(spec, _with_one_unknown(spec), target, normalize, has_bytes, losses)
+    has_byte_pieces = int(np.count_nonzero(spec.vocab.kinds == Kind.BYTE)) == 256
+    return _to_sentencepiece_spec(spec, _with_one_unknown(spec), target_model, normalize, has_byte_pieces, losses)
 
 
 def _with_one_unknown(spec: Spec) -> Vocab:
-    """Returns the vocabulary with one unknown piece, as SentencePiece needs; others get the kind control."""
+    """Keeps one unknown piece, as SentencePiece needs; the other unknown pieces get the kind CONTROL."""
     kinds = spec.vocab.kinds.copy()
-    unknown = spec.names.get("unk", 0)
-    kinds[(kinds == Kind.UNKNOWN) & (spec.vocab.ids != unknown)] = Kind.CONTROL
-    kinds[spec.vocab.ids == unknown] = Kind.UNKNOWN
+    unknown_id = spec.names.get("unk", 0)
+    kinds[(kinds == Kind.UNKNOWN) & (spec.vocab.ids != unknown_id)] = Kind.CONTROL
+    kinds[spec.vocab.ids == unknown_id] = Kind.UNKNOWN
     return replace(spec.vocab, kinds=kinds)
 
 
-def _model(
+def _to_sentencepiece_spec(
     spec: Spec,
     vocab: Vocab,
     model: Bpe | Unigram,
     step: SentencePieceNormalize,
-    has_bytes: bool,
+    has_byte_pieces: bool,
     losses: list[str],
 ) -> Converted:
-    names = _names(vocab)
+    names = _ids_of_roles(vocab)
     ids_before = (names["bos"],) if "bos" in names else ()
     notes = ["decode: control pieces print nothing, and bytes that are not UTF-8 one U+FFFD each"]
     if spec.post != Template.around(before=ids_before):
         notes.append("post: the template is not in the file; only BOS is added, if the vocabulary has it")
-    spec_written = Spec(
+    sentencepiece_spec = Spec(
         vocab=vocab,
         model=model,
         normalize=(step,),
-        unknown="bytes" if has_bytes else "unk",
+        unknown="bytes" if has_byte_pieces else "unk",
         post=Template.around(before=ids_before),
         decode=SentencePieceDecode(step.add_dummy_prefix, step.remove_extra_whitespaces),
         names=names,
         origin=spec.origin,
         extra=spec.extra,
     )
-    return Converted(spec_written, tuple(losses), tuple(notes))
+    return Converted(sentencepiece_spec, tuple(losses), tuple(notes))
 
 
-def _names(vocab: Vocab) -> dict[str, int]:
+def _ids_of_roles(vocab: Vocab) -> dict[str, int]:
     """Returns the ids of the roles that SentencePiece finds by their usual texts."""
-    row_of = {piece: row for row, piece in enumerate(vocab.pieces())}
+    row_of_piece = {piece: row for row, piece in enumerate(vocab.pieces())}
     ids = {}
-    for role, text in _PIECE_OF_ROLE.items():
-        row = row_of.get(text)
+    for role, text in _TEXT_OF_ROLE.items():
+        row = row_of_piece.get(text)
         if role == "unk":
             row = int(np.flatnonzero(vocab.kinds == Kind.UNKNOWN)[0]) if (vocab.kinds == Kind.UNKNOWN).any() else None
         if row is not None and vocab.kinds[row] in (Kind.UNKNOWN, Kind.CONTROL):
@@ -150,37 +150,37 @@ def _names(vocab: Vocab) -> dict[str, int]:
     return ids
 
 
-def _with_kinds(spec: Spec, has_bytes: bool) -> Vocab:
-    """Returns the vocabulary with rows for all special tokens, whose kinds are control or user-defined."""
-    number_of = dict(zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True))
-    kind_of = {token.text.encode(): Kind.CONTROL if token.special else Kind.USER_DEFINED for token in spec.special}
+def _with_kinds(spec: Spec, has_byte_pieces: bool) -> Vocab:
+    """Adds the missing rows of special tokens; rows of special tokens get the kind CONTROL or USER_DEFINED."""
+    id_of_piece = dict(zip(spec.vocab.pieces(), spec.vocab.ids.tolist(), strict=True))
+    kind_of_text = {token.text.encode(): Kind.CONTROL if token.special else Kind.USER_DEFINED for token in spec.special}
     special = [(token.text.encode(), token.id) for token in spec.special]
-    missing_rows = [(text, number, int(kind_of[text])) for text, number in special if text not in number_of]
+    missing_rows = [(text, number, int(kind_of_text[text])) for text, number in special if text not in id_of_piece]
     vocab = with_rows(spec.vocab, missing_rows)
     kinds = vocab.kinds.copy()
     for row, piece in enumerate(vocab.pieces()):
         if kinds[row] == Kind.UNKNOWN:
             continue
-        if piece in kind_of:
-            kinds[row] = kind_of[piece]
-        elif has_bytes and _BYTE_PIECE.fullmatch(piece):
+        if piece in kind_of_text:
+            kinds[row] = kind_of_text[piece]
+        elif has_byte_pieces and _BYTE_PIECE.fullmatch(piece):
             kinds[row] = Kind.BYTE
     return replace(vocab, kinds=kinds)
 
 
 def _with_all_ids(vocab: Vocab) -> Vocab:
-    """Returns the rows by id, with an unused row for each id without a row."""
-    missing_rows = sorted(set(range(int(vocab.ids.max(initial=0)) + 1)) - set(vocab.ids.tolist()))
-    if len(missing_rows) > len(vocab):
+    """Sorts the rows by id, and adds an unused row for each id without a row."""
+    missing_ids = sorted(set(range(int(vocab.ids.max(initial=0)) + 1)) - set(vocab.ids.tolist()))
+    if len(missing_ids) > len(vocab):
         raise FormatError(f"ids go up to {vocab.ids.max()}, but most have no entry; a model needs a piece for every id")
-    return sorted_by_id(with_rows(vocab, [(b"[PAD%d]" % number, number, int(Kind.UNUSED)) for number in missing_rows]))
+    return sorted_by_id(with_rows(vocab, [(b"[PAD%d]" % number, number, int(Kind.UNUSED)) for number in missing_ids]))
 
 
-def _texts_with_flags(spec: Spec) -> list[str]:
+def _special_texts_with_flags(spec: Spec) -> list[str]:
     return [t.text for t in spec.special if t.single_word or t.lstrip or t.rstrip]
 
 
-def _with_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
+def _with_merge_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     if model.continuing_prefix or model.word_suffix or model.whole_piece_first or not model.fuse_unknown:
         raise FormatError(
             f"SentencePiece adds no affixes, looks up no whole pieces, and joins unknown text: {described(model)}"
@@ -189,12 +189,14 @@ def _with_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     list_derivations = derivations(vocab, list_model)
     scores = np.zeros(len(vocab), dtype=np.float32)
     merged_rows = list_derivations.rows(DerivationKind.MERGED)
-    order = merged_rows[np.argsort(list_derivations.priority[merged_rows], kind="stable")]
-    scores[order] = -np.arange(1, len(order) + 1, dtype=np.float32)
+    rows_by_priority = merged_rows[np.argsort(list_derivations.priority[merged_rows], kind="stable")]
+    scores[rows_by_priority] = -np.arange(1, len(rows_by_priority) + 1, dtype=np.float32)
     symbol_rows = np.flatnonzero((list_derivations.kind == DerivationKind.SYMBOL) & (vocab.kinds == Kind.NORMAL))
-    scores[symbol_rows] = -np.arange(len(order) + 1, len(order) + 1 + len(symbol_rows), dtype=np.float32)
+    scores[symbol_rows] = -np.arange(
+        len(rows_by_priority) + 1, len(rows_by_priority) + 1 + len(symbol_rows), dtype=np.float32
+    )
     scored_vocab = replace(vocab, scores=scores)
-    rows = rows_merged_differently(list_derivations, derivations(scored_vocab, _BPE))
+    rows = rows_merged_differently(list_derivations, derivations(scored_vocab, _BPE_MODEL))
     pieces = [vocab.piece(int(row)) for row in rows if vocab.kinds[row] == Kind.NORMAL]
     losses = (
         [f"model: {len(pieces)} entries are merged differently by scores ({first_items(pieces)})"] if pieces else []
@@ -213,33 +215,33 @@ def _with_float32_scores(vocab: Vocab) -> tuple[Vocab, list[str]]:
     return replace(vocab, scores=scores), losses
 
 
-def _normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
-    """Returns the most similar normalizer of SentencePiece, with its losses."""
-    losses = list(_unsupported_steps(spec.normalize, spec))
+def _closest_normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
+    """Returns the most similar normalizer that SentencePiece has, with the losses."""
+    losses = list(_unsupported_step_losses(spec.normalize, spec))
     charsmap = next((step.charsmap for step in spec.normalize if isinstance(step, Precompiled)), b"")
     if charsmap:
         losses.append("normalize: the character map is applied to the longest match, not to grapheme clusters")
     metaspace = next((step for step in spec.split if isinstance(step, Metaspace)), None)
-    adds_space = Prepend(SPACE_MARK) in spec.normalize
+    adds_space_prefix = Prepend(SPACE_MARK) in spec.normalize
     if metaspace is None and Replace(" ", SPACE_MARK) not in spec.normalize:
         raise FormatError("a SentencePiece model needs spaces as U+2581, which this tokenizer does not use")
     if metaspace is not None and metaspace.prepend != "never":
         losses.append("normalize: a space is added before texts that start with a space, too")
-        adds_space = True
-    if metaspace is not None and metaspace.split and (entries_across := _entries_with_inner_space(spec.vocab)):
+        adds_space_prefix = True
+    if metaspace is not None and metaspace.split and (entries_with_space := _entries_with_inner_space(spec.vocab)):
         losses.append(
-            f"split: {len(entries_across)} entries with a space inside can be produced from a text "
-            f"({first_items(entries_across)})"
+            f"split: {len(entries_with_space)} entries with a space inside can be produced from a text "
+            f"({first_items(entries_with_space)})"
         )
     collapses_spaces = _TRIM_SPACES in spec.normalize and _COLLAPSE_SPACES in spec.normalize
-    return SentencePieceNormalize(charsmap, adds_space, collapses_spaces), losses
+    return SentencePieceNormalize(charsmap, adds_space_prefix, collapses_spaces), losses
 
 
 def _entries_with_inner_space(vocab: Vocab) -> list[str]:
     return [text for piece in vocab.pieces() if SPACE_MARK in (text := piece.decode(errors="replace"))[1:]]
 
 
-def _unsupported_steps(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
+def _unsupported_step_losses(steps: tuple[NormalizeStep, ...], spec: Spec) -> Iterator[str]:
     supported_steps: tuple[NormalizeStep, ...] = (
         ReplaceInvalid(),
         Prepend(SPACE_MARK),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import compress, count
 from typing import Literal, TypeAlias
 
-from ..conversion.gguf import NEVER_IN_TEXT, with_every_id
+from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
 from ..lists import Entry, collect_entries
 from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
@@ -137,11 +137,11 @@ class _VocabRows:
                 self.entries.setdefault(piece, id)
 
     def _is_reserved(self, piece: bytes) -> bool:
-        return self.is_gguf and len(piece) > 1 and piece.startswith(NEVER_IN_TEXT)
+        return self.is_gguf and len(piece) > 1 and piece.startswith(BYTE_NEVER_IN_TEXT)
 
     def _is_filler(self, piece: bytes, id: int) -> bool:
         """Reports whether the piece is a placeholder for an unused id, which GGUF files need."""
-        return self.is_gguf and piece == NEVER_IN_TEXT + b"[PAD%d]" % id
+        return self.is_gguf and piece == BYTE_NEVER_IN_TEXT + b"[PAD%d]" % id
 
     def vocab(self, new_ids: Mapping[bytes, int]) -> Vocab:
         """Returns a vocabulary of these entries and the other rows.
