@@ -80,7 +80,7 @@ def test_every_kind_lists_its_options(run: Run) -> None:
 
 def test_every_kind_can_be_written_as_ptok() -> None:
     for kind in KINDS:
-        assert targets.formats(["a.ptok"], [], kind.name, {}) == ["ptok"]
+        assert targets.choose_formats(["a.ptok"], [], kind.name, {}) == ["ptok"]
 
 
 def test_wrong_arguments_are_reported_before_training(tmp_path: Path, words: Path, run: Run) -> None:

@@ -24,8 +24,8 @@ from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 
-_INTERRUPT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
-_CLOSED_PIPE_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
+_INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
+_CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
 _VERB_MODULES = (encode, decode, count, info, vocab, convert, edit, doctor, tokenize, train, count_words, corpus)
 _EXAMPLES_HELP = """\
 examples:
@@ -47,21 +47,21 @@ examples:
 class _VerbParser(argparse.ArgumentParser):
     """The parser of a verb. Options can also follow positional arguments or come between them."""
 
-    _is_parsing_mixed = False
+    _is_parsing_intermixed = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parses options that can be mixed with positional arguments; ``namespace`` receives the values."""
         # argparse cannot mix options and positional arguments for a verb with subverbs, but can for each subverb.
-        if self._is_parsing_mixed or self._subparsers is not None:
+        if self._is_parsing_intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
-        self._is_parsing_mixed = True
+        self._is_parsing_intermixed = True
         # Some verbs have options that depend on other arguments, and add those options now.
-        if prepare := self.get_default("prepare"):
-            prepare(self, sys.argv[1:] if args is None else args)
+        if add_dependent_options := self.get_default("add_dependent_options"):
+            add_dependent_options(self, sys.argv[1:] if args is None else args)
         try:
             return self.parse_known_intermixed_args(args, namespace)
         finally:
-            self._is_parsing_mixed = False
+            self._is_parsing_intermixed = False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _discard_output()
     except KeyboardInterrupt:
-        return _INTERRUPT_CODE
+        return _INTERRUPT_EXIT_CODE
     except (PolytokError, OSError, UnicodeError) as error:
         print(f"polytok: {_error_message(error)}", file=sys.stderr)
         return 2 if isinstance(error, ArgumentError) else 1
@@ -102,9 +102,9 @@ def _create_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"polytok {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_VerbParser)
-    for verb in _VERB_MODULES:
-        verb.add_parser(verbs)
+    subparsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_VerbParser)
+    for verb_module in _VERB_MODULES:
+        verb_module.add_parser(subparsers)
     return parser
 
 
@@ -121,4 +121,4 @@ def _discard_output() -> int:
     Python flushes standard output once more when it exits. Without the redirection, that flush would fail too.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _CLOSED_PIPE_CODE
+    return _CLOSED_PIPE_EXIT_CODE

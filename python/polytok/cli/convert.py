@@ -12,7 +12,7 @@ from ..file_names import format_of
 from ..files import save_all
 from ..formats import all_formats
 from . import divergences
-from .options import add_verb, load_tokenizer, stdout
+from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
 
 _EXAMPLES = """\
   polytok convert llama.model tokenizer.bin --to llama2c
@@ -21,9 +21,11 @@ _EXAMPLES = """\
 """
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``convert`` to ``verbs``."""
-    parser = add_verb(verbs, "convert", "write a tokenizer file in another format", _EXAMPLES, source="IN")
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``convert`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(
+        subparsers, "convert", "write a tokenizer file in another format", _EXAMPLES, positional_name="IN"
+    )
     parser.add_argument("out", metavar="OUT", help="the file to write; an existing file is replaced")
     names = [format.name for format in all_formats()]
     parser.add_argument(
@@ -50,42 +52,44 @@ def run(arguments: argparse.Namespace) -> int:
     """
     tokenizer = load_tokenizer(arguments)
     target = Path(arguments.out)
-    origin = tokenizer.spec.origin.format
-    format_name = arguments.to or format_of(target, origin)
-    texts = divergences.texts(arguments.verify, arguments.verify_lines)
+    source_format = tokenizer.spec.origin.format
+    format_name = arguments.to or format_of(target, source_format)
+    texts = divergences.requested_texts(arguments.verify, arguments.verify_lines)
     result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts)
-    is_refused = arguments.strict and bool(result.divergences)
-    if not is_refused:
+    is_write_refused = arguments.strict and bool(result.divergences)
+    if not is_write_refused:
         save_all(target, result.data, result.companions)
     if arguments.json:
-        report = json.dumps(_record(result, is_written=not is_refused), ensure_ascii=False, indent=2)
+        report = json.dumps(_report_as_json(result, is_written=not is_write_refused), ensure_ascii=False, indent=2)
     else:
-        heading = f"{arguments.model} ({origin}) to {target} ({format_name})"
-        report = "\n".join([heading + (": not written" if is_refused else ""), *_report_lines(result, origin)])
-    stdout().write(f"{report}\n".encode(errors="surrogateescape"))
-    fails_check = texts is not None or is_refused or not result.losses
-    return 1 if result.divergences and fails_check else 0
+        heading = f"{arguments.model} ({source_format}) to {target} ({format_name})"
+        report = "\n".join(
+            [heading + (": not written" if is_write_refused else ""), *_report_lines(result, source_format)]
+        )
+    binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
+    is_divergence_failure = texts is not None or is_write_refused or not result.losses
+    return 1 if result.divergences and is_divergence_failure else 0
 
 
-def _report_lines(result: Conversion, origin: str) -> list[str]:
-    report_lines = []
+def _report_lines(result: Conversion, source_format: str) -> list[str]:
+    lines = []
     for heading, rows in (("lost", result.losses), ("other differences, for no valid text", result.notes)):
-        report_lines += [heading, *(f"  {row}" for row in rows)] if rows else []
+        lines += [heading, *(f"  {row}" for row in rows)] if rows else []
     if not result.losses:
-        report_lines.append("nothing is lost")
-    equal_count = result.checked - len(result.divergences)
-    report_lines.append(f"{equal_count} of {result.checked} texts have the same ids")
+        lines.append("nothing is lost")
+    equal_text_count = result.checked - len(result.divergences)
+    lines.append(f"{equal_text_count} of {result.checked} texts have the same ids")
     if result.divergences:
-        report_lines += divergences.lines(result.divergences[0], origin, result.format)
-    return report_lines
+        lines += divergences.describe_divergence(result.divergences[0], source_format, result.format)
+    return lines
 
 
-def _record(result: Conversion, *, is_written: bool) -> dict[str, Any]:
+def _report_as_json(result: Conversion, *, is_written: bool) -> dict[str, Any]:
     return {
         "format": result.format,
         "written": is_written,
         "losses": list(result.losses),
         "notes": list(result.notes),
         "texts": result.checked,
-        "divergences": [divergences.record(divergence) for divergence in result.divergences],
+        "divergences": [divergences.divergence_to_json(divergence) for divergence in result.divergences],
     }

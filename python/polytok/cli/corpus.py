@@ -13,8 +13,8 @@ from ..corpus.manifest import DocumentCounts, Manifest, load, local_path
 from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
 from ..progress import ProgressBar
-from .options import add_plain_verb
-from .style import one_line, show
+from .options import add_verb_parser
+from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
   polytok corpus info tokens                     count documents, tokens and skipped texts
@@ -25,47 +25,47 @@ _EXAMPLES = """\
 """
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``corpus``, which has four subverbs, to ``verbs``."""
-    parser = add_plain_verb(verbs, "corpus", "show, verify, merge and export datasets of tokens", _EXAMPLES)
-    subverbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for add_subverb in (_add_info, _add_verify, _add_merge, _add_export):
-        add_subverb(subverbs)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``corpus``, which has four subverbs, to ``subparsers``."""
+    parser = add_verb_parser(subparsers, "corpus", "show, verify, merge and export datasets of tokens", _EXAMPLES)
+    subverb_parsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for add_subverb_parser in (_add_info_parser, _add_verify_parser, _add_merge_parser, _add_export_parser):
+        add_subverb_parser(subverb_parsers)
 
 
-def _add_info(verbs: Any) -> None:
-    parser = add_plain_verb(verbs, "info", "show what a dataset holds", "  polytok corpus info tokens --shards\n")
+def _add_info_parser(subparsers: Any) -> None:
+    parser = add_verb_parser(subparsers, "info", "show what a dataset holds", "  polytok corpus info tokens --shards\n")
     parser.add_argument("dataset", metavar="DIR")
     parser.add_argument("--shards", action="store_true", help="list each shard, too")
     parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
-    parser.set_defaults(run=_info)
+    parser.set_defaults(run=_run_info)
 
 
-def _add_verify(verbs: Any) -> None:
-    parser = add_plain_verb(
-        verbs, "verify", "read every file of a dataset and list damage", "  polytok corpus verify tokens\n"
+def _add_verify_parser(subparsers: Any) -> None:
+    parser = add_verb_parser(
+        subparsers, "verify", "read every file of a dataset and list damage", "  polytok corpus verify tokens\n"
     )
     parser.add_argument("dataset", metavar="DIR")
-    _add_quiet(parser)
-    parser.set_defaults(run=_verify)
+    _add_quiet_option(parser)
+    parser.set_defaults(run=_run_verify)
 
 
-def _add_merge(verbs: Any) -> None:
+def _add_merge_parser(subparsers: Any) -> None:
     examples = "  polytok corpus merge part1 part2 -o tokens\n  polytok corpus merge tokens --to parquet -o tables\n"
-    parser = add_plain_verb(verbs, "merge", "join datasets, or convert their shards to another kind", examples)
+    parser = add_verb_parser(subparsers, "merge", "join datasets, or convert their shards to another kind", examples)
     parser.add_argument("datasets", nargs="+", metavar="DIR")
     parser.add_argument("-o", "--out", required=True, metavar="NEWDIR", help="the folder to create")
     parser.add_argument("--to", choices=WRITERS, metavar="KIND", help=f"convert the shards to {', '.join(WRITERS)}")
     parser.add_argument(
         "--link", action="store_true", help="create hard links instead of copies, and check no checksums"
     )
-    _add_quiet(parser)
-    parser.set_defaults(run=_merge)
+    _add_quiet_option(parser)
+    parser.set_defaults(run=_run_merge)
 
 
-def _add_export(verbs: Any) -> None:
+def _add_export_parser(subparsers: Any) -> None:
     examples = "  polytok corpus export tokens -o train\n  polytok corpus export tokens --flat -o train\n"
-    parser = add_plain_verb(verbs, "export", "write all documents to one file and its index", examples)
+    parser = add_verb_parser(subparsers, "export", "write all documents to one file and its index", examples)
     parser.add_argument("dataset", metavar="DIR")
     parser.add_argument(
         "-o", "--out", required=True, metavar="PREFIX", help="the name of the new files without a suffix"
@@ -80,68 +80,74 @@ def _add_export(verbs: Any) -> None:
     parser.add_argument(
         "--dtype", choices=["uint16", "uint32", "int32"], help="by default the type of the dataset's ids"
     )
-    _add_quiet(parser)
-    parser.set_defaults(run=_export)
+    _add_quiet_option(parser)
+    parser.set_defaults(run=_run_export)
 
 
-def _add_quiet(parser: argparse.ArgumentParser) -> None:
+def _add_quiet_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress bar")
 
 
-def _progress_bar(arguments: argparse.Namespace) -> Any:
+def _create_progress_bar(arguments: argparse.Namespace) -> Any:
     return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else nullcontext()
 
 
-def _info(arguments: argparse.Namespace) -> int:
+def _run_info(arguments: argparse.Namespace) -> int:
     manifest = load(local_path(arguments.dataset))
     if arguments.json:
-        record = json.loads(manifest.data())
-        show(json.dumps(record if arguments.shards else {**record, "shards": len(manifest.shards)}, indent=2))
+        manifest_json = json.loads(manifest.data())
+        print_line(
+            json.dumps(
+                manifest_json if arguments.shards else {**manifest_json, "shards": len(manifest.shards)}, indent=2
+            )
+        )
         return 0
-    _show_head(manifest)
+    _print_heading(manifest)
     inputs: dict[str, DocumentCounts] = {}
     for source in manifest.sources:
         inputs[source.name] = inputs.get(source.name, DocumentCounts()).plus(source)
-    lines = str(Report({one_line(name): counts for name, counts in inputs.items()})).split("\n")
+    lines = str(Report({escape_line_breaks(name): counts for name, counts in inputs.items()})).split("\n")
     if arguments.shards:
         lines += ["", *table("shard", {shard.stem: shard for shard in manifest.shards})]
     # The manifest's reasons for skipped texts can contain control characters.
-    show("\n".join(map(one_line, lines)))
+    print_line("\n".join(map(escape_line_breaks, lines)))
     return 0
 
 
-def _show_head(manifest: Manifest) -> None:
+def _print_heading(manifest: Manifest) -> None:
     tokenizer, byte_count = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
-    name, fingerprint = one_line(tokenizer.name), one_line(tokenizer.fingerprint)
-    show(f"kind       {manifest.kind}, {_shard_count(manifest)}, {byte_count:,} bytes")
-    show(f"ids        {manifest.dtype}")
-    show(f"tokenizer  {name}, {tokenizer.vocab_size:,} ids, fingerprint {fingerprint}\n")
+    name, fingerprint = escape_line_breaks(tokenizer.name), escape_line_breaks(tokenizer.fingerprint)
+    print_line(f"kind       {manifest.kind}, {_shard_count_text(manifest)}, {byte_count:,} bytes")
+    print_line(f"ids        {manifest.dtype}")
+    print_line(f"tokenizer  {name}, {tokenizer.vocab_size:,} ids, fingerprint {fingerprint}\n")
 
 
-def _shard_count(manifest: Manifest) -> str:
+def _shard_count_text(manifest: Manifest) -> str:
     return f"{len(manifest.shards):,} shard{'s' * (len(manifest.shards) != 1)}"
 
 
-def _verify(arguments: argparse.Namespace) -> int:
-    with _progress_bar(arguments) as progress:
+def _run_verify(arguments: argparse.Namespace) -> int:
+    with _create_progress_bar(arguments) as progress:
         all_damage = verify(arguments.dataset, progress=progress)
     for damage in all_damage:
-        show(f"{one_line(damage.file)}: {one_line(damage.what)}")
+        print_line(f"{escape_line_breaks(damage.file)}: {escape_line_breaks(damage.what)}")
     if not all_damage:
-        show("no damage: all checksums match, and all ids are in the vocabulary")
+        print_line("no damage: all checksums match, and all ids are in the vocabulary")
     return 1 if all_damage else 0
 
 
-def _merge(arguments: argparse.Namespace) -> int:
-    with _progress_bar(arguments) as progress:
+def _run_merge(arguments: argparse.Namespace) -> int:
+    with _create_progress_bar(arguments) as progress:
         manifest = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
-    show(f"{_shard_count(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens")
+    print_line(
+        f"{_shard_count_text(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens"
+    )
     return 0
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    with _progress_bar(arguments) as progress:
+def _run_export(arguments: argparse.Namespace) -> int:
+    with _create_progress_bar(arguments) as progress:
         files = export(arguments.dataset, arguments.out, arguments.to, dtype=arguments.dtype, progress=progress)
     for file in files:
-        show(f"{file.bytes}  {one_line(file.name)}")
+        print_line(f"{file.bytes}  {escape_line_breaks(file.name)}")
     return 0

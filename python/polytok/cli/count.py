@@ -12,8 +12,8 @@ import numpy as np
 
 from ..options import Options
 from ..tokenizer import Tokenizer
-from .options import add_encoding, add_verb, encode_options, load_tokenizer
-from .style import one_line
+from .options import add_encoding_options, add_tokenizer_verb_parser, encode_options, load_tokenizer
+from .style import escape_line_breaks
 from .texts import STDIN, line_batches, whole_texts
 
 _EXAMPLES = """\
@@ -41,14 +41,14 @@ class TextCounts(NamedTuple):
         return self.bytes / self.tokens if self.tokens else None
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``count`` to ``verbs``."""
-    parser = add_verb(verbs, "count", "count bytes, characters and tokens", _EXAMPLES)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``count`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(subparsers, "count", "count bytes, characters and tokens", _EXAMPLES)
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="a text file; without FILE, and for `-`, standard input"
     )
     parser.add_argument("--json", action="store_true", help="print a JSON object with the files and the total")
-    add_encoding(parser)
+    add_encoding_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         rows.append((name, counts))
         total = total.plus(counts)
     if arguments.json:
-        files = [{"file": name, **_record(counts)} for name, counts in rows]
-        print(json.dumps({"files": files, "total": _record(total)}, indent=2))
+        files = [{"file": name, **_counts_as_json(counts)} for name, counts in rows]
+        print(json.dumps({"files": files, "total": _counts_as_json(total)}, indent=2))
     else:
         _print_table(rows if len(rows) == 1 else [*rows, ("total", total)])
     return 0
@@ -90,18 +90,20 @@ def _character_count(text: bytes) -> int:
     return int(np.count_nonzero((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80))
 
 
-def _record(counts: TextCounts) -> dict[str, int | float | None]:
+def _counts_as_json(counts: TextCounts) -> dict[str, int | float | None]:
     return {**counts._asdict(), "bytes_per_token": counts.bytes_per_token}
 
 
 def _print_table(rows: list[tuple[str, TextCounts]]) -> None:
     """Prints a line for each row: the counts aligned to the right, then the name, which can have any length."""
-    text_rows = [(*map(str, counts), _ratio_text(counts), one_line(name)) for name, counts in rows]
-    widths = [max(len(row[column]) for row in (_COLUMN_NAMES, *text_rows)) for column in range(len(_COLUMN_NAMES))]
-    for row in ((*_COLUMN_NAMES, "file"), *text_rows):
-        numbers = (text.rjust(width) for text, width in zip(row, widths, strict=False))
+    cell_rows = [(*map(str, counts), _bytes_per_token_text(counts), escape_line_breaks(name)) for name, counts in rows]
+    column_widths = [
+        max(len(row[column]) for row in (_COLUMN_NAMES, *cell_rows)) for column in range(len(_COLUMN_NAMES))
+    ]
+    for row in ((*_COLUMN_NAMES, "file"), *cell_rows):
+        numbers = (text.rjust(width) for text, width in zip(row, column_widths, strict=False))
         sys.stdout.buffer.write(("  ".join([*numbers, row[-1]]) + "\n").encode(errors="surrogateescape"))
 
 
-def _ratio_text(counts: TextCounts) -> str:
+def _bytes_per_token_text(counts: TextCounts) -> str:
     return "-" if counts.bytes_per_token is None else f"{counts.bytes_per_token:.2f}"

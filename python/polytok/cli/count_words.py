@@ -15,7 +15,7 @@ from ..progress import ProgressBar
 from ..training import KINDS, Counts, TrainingReport, count_words
 from . import kind_options, training
 from . import reading as reading_options
-from .options import add_plain_verb
+from .options import add_verb_parser
 
 _EXAMPLES = """\
   polytok count-words part1/*.jsonl.zst --kind bpe --pattern cl100k -o counts1
@@ -25,10 +25,10 @@ _EXAMPLES = """\
 """
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``count-words`` to ``verbs``."""
-    parser = add_plain_verb(verbs, "count-words", "count the words of texts, to train from the counts", _EXAMPLES)
-    training.add_reading(parser)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``count-words`` to ``subparsers``."""
+    parser = add_verb_parser(subparsers, "count-words", "count the words of texts, to train from the counts", _EXAMPLES)
+    training.add_reading_options(parser)
     parser.add_argument(
         "--kind",
         choices=[kind.name for kind in KINDS],
@@ -45,14 +45,14 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-o", "--out", required=True, metavar="COUNTS", help="the file to write; an existing file is replaced"
     )
-    parser.set_defaults(run=run, prepare=kind_options.add_counting_options)
+    parser.set_defaults(run=run, add_dependent_options=kind_options.add_counting_options)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Counts words or adds up files of counts, then writes the result. Returns exit code 0."""
     if arguments.workers is not None or arguments.runner is not None:
         return _count_in_tasks(arguments)
-    with training.bar(arguments) or nullcontext() as progress:
+    with training.create_progress_bar(arguments) or nullcontext() as progress:
         counts = _merge_counts(arguments, progress) if arguments.merge else _count_in_this_process(arguments, progress)
         counts.save(arguments.out, progress=progress)
     return 0
@@ -64,10 +64,10 @@ def _count_in_tasks(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None:
         raise ArgumentError("each process of --workers has one thread; remove --threads")
     report = corpus.count_words(
-        reading_options.names(arguments),
+        reading_options.input_names(arguments),
         arguments.kind,
         arguments.out,
-        reading=training.reading(arguments),
+        reading=training.parse_reading(arguments),
         workers=arguments.workers,
         runner=arguments.runner or "local",
         max_memory=arguments.max_memory,
@@ -84,7 +84,7 @@ def _merge_counts(arguments: argparse.Namespace, progress: ProgressBar | None) -
         raise ArgumentError(
             f"--merge adds up files of counts and accepts no options of counting; remove {', '.join(options)}"
         )
-    if training.reading(arguments) is not None:
+    if training.parse_reading(arguments) is not None:
         raise ArgumentError("--merge adds up files of counts and reads no texts; remove the options of reading")
     paths = [Path(name) for name in arguments.inputs]
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
@@ -93,9 +93,9 @@ def _merge_counts(arguments: argparse.Namespace, progress: ProgressBar | None) -
 def _count_in_this_process(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
     report = TrainingReport()
     counts = count_words(
-        training.inputs(arguments),
+        training.open_inputs(arguments),
         arguments.kind,
-        reading=training.reading(arguments),
+        reading=training.parse_reading(arguments),
         progress=progress or False,
         report=report,
         max_memory=arguments.max_memory,

@@ -12,7 +12,7 @@ from ..errors import ArgumentError, FormatError
 from ..npy import MAGIC, read_ids
 from ..tokenizer import Tokenizer
 from ..values import Ids
-from .options import add_verb, load_tokenizer, stdout
+from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
 from .texts import STDIN, open_input
 
 _EXAMPLES = """\
@@ -20,14 +20,14 @@ _EXAMPLES = """\
   echo '[72, 101, 108]' | polytok decode
   polytok decode -m llama.model corpus.npy > corpus.txt
 """
-_READ_BYTES = 1 << 20
-_MAX_DIGITS = 10
-_SEPARATORS = bytes.maketrans(b",[]\n\r\t\v\f", b" " * 8)
+_BYTES_PER_READ = 1 << 20
+_MAX_ID_DIGITS = 10
+_SEPARATORS_TO_SPACES = bytes.maketrans(b",[]\n\r\t\v\f", b" " * 8)
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``decode`` to ``verbs``."""
-    parser = add_verb(verbs, "decode", "decode ids to text", _EXAMPLES)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``decode`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(subparsers, "decode", "decode ids to text", _EXAMPLES)
     parser.add_argument(
         "files",
         nargs="*",
@@ -48,7 +48,7 @@ def add_parser(verbs: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Decodes the files to standard output. Returns exit code 0."""
     tokenizer = load_tokenizer(arguments)
-    out = stdout()
+    out = binary_stdout()
     for name in arguments.files or [STDIN]:
         with open_input(name) as file:
             for part in _decode_file(arguments, tokenizer, file, name):
@@ -66,44 +66,44 @@ def _decode_file(
     if file.peek(len(MAGIC)).startswith(MAGIC):
         if arguments.lines:
             raise ArgumentError(f"{name}: a .npy array has no lines; remove --lines")
-        yield from _decode_stream(arguments, tokenizer, _array_parts(file, name))
+        yield from _decode_stream(arguments, tokenizer, _read_array_parts(file, name))
     elif arguments.lines:
         for number, line in enumerate(file, start=1):
             ids = _parse_ids(line, f"{name}: line {number}")
             yield b"".join(_decode_stream(arguments, tokenizer, iter([ids]))) + b"\n"
     else:
-        yield from _decode_stream(arguments, tokenizer, _text_parts(file, name))
+        yield from _decode_stream(arguments, tokenizer, _read_text_parts(file, name))
 
 
-def _decode_stream(arguments: argparse.Namespace, tokenizer: Tokenizer, parts: Iterator[Ids]) -> Iterator[bytes]:
+def _decode_stream(arguments: argparse.Namespace, tokenizer: Tokenizer, id_parts: Iterator[Ids]) -> Iterator[bytes]:
     """Yields the text of each part of one sequence. An incomplete character at the end joins the next part's text."""
-    stream = tokenizer.byte_decoder(skip_special=arguments.skip_special)
+    decoder = tokenizer.byte_decoder(skip_special=arguments.skip_special)
     if arguments.errors is None:
-        for ids in parts:
-            yield stream.push(ids)
-        yield stream.finish()
+        for ids in id_parts:
+            yield decoder.push(ids)
+        yield decoder.finish()
         return
-    text = codecs.getincrementaldecoder("utf-8")(arguments.errors)
-    for ids in parts:
-        yield text.decode(stream.push(ids)).encode()
-    yield text.decode(stream.finish(), final=True).encode()
+    text_decoder = codecs.getincrementaldecoder("utf-8")(arguments.errors)
+    for ids in id_parts:
+        yield text_decoder.decode(decoder.push(ids)).encode()
+    yield text_decoder.decode(decoder.finish(), final=True).encode()
 
 
-def _array_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
+def _read_array_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
     try:
         yield from read_ids(file)
     except ValueError as error:
         raise FormatError(f"{name}: {error}") from error
 
 
-def _text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
+def _read_text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
     """Yields the ids in a file of decimal numbers, one list for each block. A number can cross the end of a block."""
     remaining_text = b""
     offset = 0
-    while block := file.read1(_READ_BYTES):
-        text = (remaining_text + block).translate(_SEPARATORS)
+    while block := file.read1(_BYTES_PER_READ):
+        text = (remaining_text + block).translate(_SEPARATORS_TO_SPACES)
         # For text without separators that is longer than any id, `_parse_ids` raises an error.
-        end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MAX_DIGITS else 0)
+        end = text.rfind(b" ") + 1 or (len(text) if len(text) > _MAX_ID_DIGITS else 0)
         remaining_text = text[end:]
         yield _parse_ids(text[:end], f"{name}: after byte {offset}")
         offset += end
@@ -111,7 +111,7 @@ def _text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
 
 
 def _parse_ids(text: bytes, place: str) -> list[int]:
-    words = text.translate(_SEPARATORS).split()
+    words = text.translate(_SEPARATORS_TO_SPACES).split()
     try:
         return [_parse_id(word) for word in words]
     except ValueError as error:
@@ -119,6 +119,6 @@ def _parse_ids(text: bytes, place: str) -> list[int]:
 
 
 def _parse_id(word: bytes) -> int:
-    if len(word) > _MAX_DIGITS or not word.isdigit():
+    if len(word) > _MAX_ID_DIGITS or not word.isdigit():
         raise ValueError(f"{word[:40].decode(errors='backslashreplace')!r} is not an id")
     return int(word)

@@ -7,47 +7,47 @@ from pathlib import Path
 from typing import Any
 
 from ..divergence import Divergence, DivergentSide
-from .style import json_piece, one_line, visible_text
+from .style import escape_line_breaks, piece_to_json, visible_text
 
 _CONTEXT_BYTES = 24
 _MAX_TOKENS = 12
 
 
-def lines(divergence: Divergence, left: str, right: str) -> Iterator[str]:
+def describe_divergence(divergence: Divergence, left_name: str, right_name: str) -> Iterator[str]:
     """Yields a line with the text at the difference, then a line for each tokenizer with its ids.
 
-    ``left`` and ``right`` are the names to print for the tokenizers.
+    ``left_name`` and ``right_name`` are the names to print for the tokenizers.
     """
     text_before = divergence.text[max(0, divergence.start - _CONTEXT_BYTES) : divergence.start]
-    difference = divergence.text[divergence.start : divergence.end][: 4 * _CONTEXT_BYTES]
+    different_text = divergence.text[divergence.start : divergence.end][: 4 * _CONTEXT_BYTES]
     text_after = divergence.text[divergence.end : divergence.end + _CONTEXT_BYTES]
-    stage = f" ({divergence.stage})" if divergence.stage else ""
-    line = f"{visible_text(text_before)}[{visible_text(difference)}]{visible_text(text_after)}"
-    yield f"byte {divergence.start}{stage}: {line}"
-    width = max(len(left), len(right))
-    for name, side in ((left, divergence.left), (right, divergence.right)):
-        yield f"  {one_line(name):<{width}}  {_side_text(side)}"
+    stage_text = f" ({divergence.stage})" if divergence.stage else ""
+    line = f"{visible_text(text_before)}[{visible_text(different_text)}]{visible_text(text_after)}"
+    yield f"byte {divergence.start}{stage_text}: {line}"
+    width = max(len(left_name), len(right_name))
+    for name, side in ((left_name, divergence.left), (right_name, divergence.right)):
+        yield f"  {escape_line_breaks(name):<{width}}  {_describe_side(side)}"
 
 
-def _side_text(side: DivergentSide) -> str:
+def _describe_side(side: DivergentSide) -> str:
     if side.error is not None:
-        return f"error: {one_line(side.error)}"
+        return f"error: {escape_line_breaks(side.error)}"
     token_texts = [f"{token.id} {visible_text(token.piece)}" for token in side.tokens[:_MAX_TOKENS]]
-    omission = f", and {len(side.tokens) - _MAX_TOKENS} more" if len(side.tokens) > _MAX_TOKENS else ""
-    return ", ".join(token_texts) + omission if token_texts else "(nothing)"
+    omission_text = f", and {len(side.tokens) - _MAX_TOKENS} more" if len(side.tokens) > _MAX_TOKENS else ""
+    return ", ".join(token_texts) + omission_text if token_texts else "(nothing)"
 
 
-def record(divergence: Divergence) -> dict[str, Any]:
+def divergence_to_json(divergence: Divergence) -> dict[str, Any]:
     """Returns the text, the span of the difference and the results of both tokenizers as a JSON value."""
     sides = {"left": divergence.left, "right": divergence.right}
     return {
-        "text": json_piece(divergence.text),
+        "text": piece_to_json(divergence.text),
         "bytes": [divergence.start, divergence.end],
         "stage": divergence.stage,
         **{
             name: {
                 "ids": list(side.ids),
-                "pieces": [json_piece(token.piece) for token in side.tokens],
+                "pieces": [piece_to_json(token.piece) for token in side.tokens],
                 "error": side.error,
             }
             for name, side in sides.items()
@@ -55,7 +55,7 @@ def record(divergence: Divergence) -> dict[str, Any]:
     }
 
 
-def texts(arguments: Sequence[str] | None, file: str | None) -> list[bytes] | None:
+def requested_texts(arguments: Sequence[str] | None, file: str | None) -> list[bytes] | None:
     """Returns the texts of the command line and the lines of a file; None without such texts and without a file."""
     if arguments is None and file is None:
         return None

@@ -10,8 +10,8 @@ from typing import Any
 from ..doctor import Diagnosis, Finding, examine
 from ..loading import load
 from . import divergences
-from .options import add_verb, load_tokenizer, stdout
-from .style import one_line
+from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .style import escape_line_breaks
 
 _EXAMPLES = """\
   polytok doctor tokenizer.json
@@ -20,9 +20,11 @@ _EXAMPLES = """\
 """
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``doctor`` to ``verbs``."""
-    parser = add_verb(verbs, "doctor", "find problems of a tokenizer file", _EXAMPLES, source="MODEL")
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``doctor`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(
+        subparsers, "doctor", "find problems of a tokenizer file", _EXAMPLES, positional_name="MODEL"
+    )
     parser.add_argument(
         "texts",
         nargs="*",
@@ -37,36 +39,36 @@ def add_parser(verbs: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examines the file and prints the findings. Returns exit code 1 if any finding is more than a note, else 0."""
-    texts = divergences.texts(arguments.texts or None, arguments.lines)
-    against = None if arguments.against is None else load(arguments.against)
-    diagnosis = examine(load_tokenizer(arguments), against, texts)
+    texts = divergences.requested_texts(arguments.texts or None, arguments.lines)
+    other_tokenizer = None if arguments.against is None else load(arguments.against)
+    diagnosis = examine(load_tokenizer(arguments), other_tokenizer, texts)
     if arguments.json:
-        report = json.dumps(_record(diagnosis), ensure_ascii=False, indent=2)
+        report = json.dumps(_diagnosis_to_json(diagnosis), ensure_ascii=False, indent=2)
     else:
         report = "\n".join(_report_lines(diagnosis, arguments))
-    stdout().write(f"{report}\n".encode(errors="surrogateescape"))
+    binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0 if diagnosis.is_well else 1
 
 
 def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterator[str]:
     for finding in diagnosis.findings:
-        yield f"{finding.severity.name.lower()}: {one_line(finding.message)} [{finding.id}]"
-        yield f"  {one_line(finding.advice)}"
+        yield f"{finding.severity.name.lower()}: {escape_line_breaks(finding.message)} [{finding.id}]"
+        yield f"  {escape_line_breaks(finding.advice)}"
     for divergence in diagnosis.divergences:
-        yield from divergences.lines(divergence, arguments.model, arguments.against)
+        yield from divergences.describe_divergence(divergence, arguments.model, arguments.against)
     if not diagnosis.findings:
         yield "nothing found"
 
 
-def _record(diagnosis: Diagnosis) -> dict[str, Any]:
+def _diagnosis_to_json(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "well": diagnosis.is_well,
-        "findings": [_finding_record(finding) for finding in diagnosis.findings],
-        "divergences": [divergences.record(divergence) for divergence in diagnosis.divergences],
+        "findings": [_finding_to_json(finding) for finding in diagnosis.findings],
+        "divergences": [divergences.divergence_to_json(divergence) for divergence in diagnosis.divergences],
     }
 
 
-def _finding_record(finding: Finding) -> dict[str, str]:
+def _finding_to_json(finding: Finding) -> dict[str, str]:
     return {
         "id": finding.id,
         "severity": finding.severity.name.lower(),

@@ -16,8 +16,8 @@ from ..file_names import format_of
 from ..files import save_all
 from ..formats import all_formats
 from ..tokenizer import Tokenizer
-from .options import add_verb, load_tokenizer, stdout
-from .style import json_piece
+from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .style import piece_to_json
 from .texts import line_batches
 
 _EXAMPLES = """\
@@ -27,14 +27,16 @@ _EXAMPLES = """\
 """
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``edit`` to ``verbs``."""
-    parser = add_verb(verbs, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES, source="IN")
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``edit`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(
+        subparsers, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES, positional_name="IN"
+    )
     parser.add_argument(
         "-o", "--out", metavar="OUT", required=True, help="the file to write; an existing file is replaced"
     )
-    _add_removals(parser.add_argument_group("entries to remove (never single bytes)"))
-    _add_additions(parser.add_argument_group("entries to add"))
+    _add_removal_options(parser.add_argument_group("entries to remove (never single bytes)"))
+    _add_addition_options(parser.add_argument_group("entries to add"))
     parser.add_argument(
         "--texts",
         action="append",
@@ -58,7 +60,7 @@ def add_parser(verbs: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def _add_removals(group: Any) -> None:
+def _add_removal_options(group: Any) -> None:
     group.add_argument(
         "--remove", action="append", default=[], metavar="FILE", help="the entries listed in FILE, one a line"
     )
@@ -71,10 +73,10 @@ def _add_removals(group: Any) -> None:
     )
     group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
     group.add_argument("--remove-code", action="store_true", help="entries typical of program code")
-    group.add_argument("--remove-least-used", type=_number, metavar="N", help="the N entries rarest in --texts")
+    group.add_argument("--remove-least-used", type=_parse_count, metavar="N", help="the N entries rarest in --texts")
 
 
-def _add_additions(group: Any) -> None:
+def _add_addition_options(group: Any) -> None:
     group.add_argument(
         "--add", action="append", default=[], metavar="FILE", help="the entries listed in FILE, one a line"
     )
@@ -89,7 +91,7 @@ def _add_additions(group: Any) -> None:
     group.add_argument("--add-kaomoji", action="store_true", help="a hundred faces drawn with characters")
     group.add_argument(
         "--add-japanese",
-        type=_number,
+        type=_parse_count,
         metavar="N",
         help="the N most frequent Japanese words of 2 or 3 characters in --texts",
     )
@@ -115,26 +117,30 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run:
         save_all(target, written_file.data, written_file.companions)
         if arguments.id_map is not None:
-            save_all(Path(arguments.id_map), f"{json.dumps(record(result), ensure_ascii=False)}\n".encode(), {})
+            save_all(
+                Path(arguments.id_map), f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode(), {}
+            )
     heading = f"{arguments.model} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join([heading, result.summary, *(f"lost: {loss}" for loss in written_file.losses)])
-    stdout().write(f"{report}\n".encode(errors="surrogateescape"))
+    binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0
 
 
-def record(result: Edit) -> dict[str, Any]:
+def changes_to_json(result: Edit) -> dict[str, Any]:
     """Returns the changes of ids as a JSON value: entries that were kept, removed, added or already present."""
     return {
         "kept": {str(old_id): new_id for old_id, new_id in result.kept.items()},
-        "removed": {str(old_id): json_piece(piece) for old_id, piece in result.removed.items()},
-        "added": [{"id": entry.id, "piece": json_piece(entry.piece), "was": list(entry.was)} for entry in result.added],
-        "present": [json_piece(piece) for piece in result.present],
+        "removed": {str(old_id): piece_to_json(piece) for old_id, piece in result.removed.items()},
+        "added": [
+            {"id": entry.id, "piece": piece_to_json(entry.piece), "was": list(entry.was)} for entry in result.added
+        ],
+        "present": [piece_to_json(piece) for piece in result.present],
     }
 
 
 def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[Removal]:
     yield from map(Path, arguments.remove)
-    yield from (_entry_bytes(text) for text in arguments.remove_entry)
+    yield from (_argument_as_bytes(text) for text in arguments.remove_entry)
     yield from map(editing.matching, arguments.remove_regex)
     yield from map(editing.script, arguments.remove_script)
     if arguments.remove_english:
@@ -147,7 +153,7 @@ def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> 
 
 def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
     yield from map(Path, arguments.add)
-    yield from (_entry_bytes(text) for text in arguments.add_entry)
+    yield from (_argument_as_bytes(text) for text in arguments.add_entry)
     if arguments.add_emoji:
         yield from lists.emoji(arguments.add_emoji)
     if arguments.add_kaomoji:
@@ -161,12 +167,12 @@ def _read_lines(names: list[str]) -> Iterator[bytes]:
     return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
 
 
-def _entry_bytes(text: str) -> bytes:
+def _argument_as_bytes(text: str) -> bytes:
     """Returns the bytes of a command-line argument, even if the bytes are not UTF-8."""
     return text.encode(errors="surrogateescape")
 
 
-def _number(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return int(text)

@@ -22,13 +22,13 @@ from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
 from . import style
 from .options import (
-    add_color,
-    add_encoding,
-    add_verb,
+    add_color_option,
+    add_encoding_options,
+    add_tokenizer_verb_parser,
+    binary_stdout,
     encode_options,
     is_colored,
     load_tokenizer,
-    stdout,
 )
 from .texts import STDIN, line_batches, whole_texts
 
@@ -41,9 +41,9 @@ _EXAMPLES = """\
 _IDS_PER_WRITE = 1 << 20
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``encode`` to ``verbs``."""
-    parser = add_verb(verbs, "encode", "encode texts to ids", _EXAMPLES)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``encode`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(subparsers, "encode", "encode texts to ids", _EXAMPLES)
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="a file with one text; without FILE, and for `-`, standard input"
     )
@@ -56,8 +56,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "-o", dest="out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
     )
-    add_color(parser)
-    add_encoding(parser)
+    add_color_option(parser)
+    add_encoding_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if output == "npy":
         with _rewindable_output(arguments.out) as file:
             writer = NpyWriter(file, tokenizer.encode_array(b"").dtype)
-            for ids in _flat_ids(tokenizer, batches, options):
+            for ids in _encode_flat(tokenizer, batches, options):
                 writer.write(ids)
             writer.finish()
         return 0
@@ -101,7 +101,7 @@ def _batches(arguments: argparse.Namespace) -> Iterator[list[bytes]]:
     return (batch for name in arguments.files or [STDIN] for batch in line_batches(name))
 
 
-def _flat_ids(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Options) -> Iterator[IdArray]:
+def _encode_flat(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Options) -> Iterator[IdArray]:
     for batch in batches:
         if len(batch) == 1:
             yield tokenizer.encode_array(batch[0], options=options)
@@ -119,11 +119,11 @@ def _text_output(
             encodings = tokenizer.encode_batch(batch, options=options)
             yield from _id_lines(encodings) if len(batch) > 1 else _id_line(encodings[0])
         return
-    special = _special_ids(tokenizer)
+    special_ids = _special_ids(tokenizer)
     for batch in batches:
         for text in batch:
             tokens = tokenizer.tokens(text, options=options)
-            yield _json(tokens) if output == "json" else _piece_line(tokens, special if is_colored else None)
+            yield _json(tokens) if output == "json" else _piece_line(tokens, special_ids if is_colored else None)
 
 
 def _id_lines(batch: Batch) -> Iterator[str]:
@@ -140,20 +140,20 @@ def _id_line(row: IdArray) -> Iterator[str]:
 
 
 def _json(tokens: list[Token]) -> str:
-    record = {
+    text_json = {
         "ids": [token.id for token in tokens],
-        "pieces": [style.json_piece(token.piece) for token in tokens],
+        "pieces": [style.piece_to_json(token.piece) for token in tokens],
         "spans": [[token.start, token.end] for token in tokens],
         "byte_spans": [[token.byte_start, token.byte_end] for token in tokens],
     }
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return json.dumps(text_json, ensure_ascii=False) + "\n"
 
 
-def _piece_line(tokens: list[Token], special: frozenset[int] | None) -> str:
-    """Returns a line of pieces: coloured by the special ids, or separated by spaces if ``special`` is None."""
-    if special is None:
+def _piece_line(tokens: list[Token], special_ids: frozenset[int] | None) -> str:
+    """Returns a line of pieces: coloured by the special ids, or separated by spaces if ``special_ids`` is None."""
+    if special_ids is None:
         return " ".join(style.visible_text(token.piece) for token in tokens) + "\n"
-    text = style.colored((token.piece, token.id in special) for token in tokens)
+    text = style.color_pieces((token.piece, token.id in special_ids) for token in tokens)
     return text if text.endswith("\n") else text + "\n"
 
 
@@ -167,8 +167,8 @@ def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
 def _sequential_output(path: Path | None) -> Iterator[IO[bytes]]:
     """Opens the file to write, or standard output if ``path`` is None."""
     if path is None:
-        yield stdout()
-        stdout().flush()
+        yield binary_stdout()
+        binary_stdout().flush()
     else:
         with open_replacement(path) as file:
             yield file
@@ -187,5 +187,5 @@ def _rewindable_output(path: Path | None) -> Iterator[IO[bytes]]:
     with tempfile.TemporaryFile() as temporary:
         yield temporary
         temporary.seek(0)
-        copyfileobj(temporary, stdout())
-        stdout().flush()
+        copyfileobj(temporary, binary_stdout())
+        binary_stdout().flush()

@@ -17,8 +17,8 @@ from ..formats.sentencepiece_fields import fields as sentencepiece_fields
 from ..lossless import Lossless
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
-from .options import add_verb, load_tokenizer, stdout
-from .style import one_line, visible_text
+from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .style import escape_line_breaks, visible_text
 
 _EXAMPLES = """\
   polytok info
@@ -33,9 +33,9 @@ _EMPTY_TEXT = "(empty)"  # the text for a value without content
 Section = dict[str, Any]
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``info`` to ``verbs``."""
-    parser = add_verb(verbs, "info", "show everything that a tokenizer file holds", _EXAMPLES)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``info`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(subparsers, "info", "show everything that a tokenizer file holds", _EXAMPLES)
     parser.add_argument("--json", action="store_true", help="print a JSON object with all lists in full")
     parser.add_argument("--names", action="store_true", help="list the names that -m accepts, and their cached files")
     parser.set_defaults(run=run)
@@ -44,13 +44,13 @@ def add_parser(verbs: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the report, or the names that ``-m`` accepts. Returns exit code 0."""
     if arguments.names:
-        stdout().write("".join(f"{line}\n" for line in _name_lines()).encode())
+        binary_stdout().write("".join(f"{line}\n" for line in _name_lines()).encode())
         return 0
     tokenizer = load_tokenizer(arguments)
     is_path = arguments.model != "default" and not named.is_name(arguments.model)
     report = describe(tokenizer, Path(arguments.model if is_path else ""))
     text = json.dumps(report, ensure_ascii=False, indent=2) if arguments.json else "\n".join(_table_lines(report))
-    stdout().write(f"{text}\n".encode(errors="surrogateescape"))
+    binary_stdout().write(f"{text}\n".encode(errors="surrogateescape"))
     return 0
 
 
@@ -121,8 +121,8 @@ def _vocab_section(tokenizer: Tokenizer) -> Section:
 def _format_section(spec: Spec) -> dict[str, Any]:
     """Returns the sections with details that only the file's format has."""
     if spec.origin.format != "sentencepiece":
-        extra = spec.extra.get(spec.origin.format)
-        return {spec.origin.format: _json_value(extra)} if extra else {}
+        format_fields = spec.extra.get(spec.origin.format)
+        return {spec.origin.format: _json_value(format_fields)} if format_fields else {}
     sections: dict[str, Any] = {"line": spec.line}
     for field in sentencepiece_fields(spec):
         section = sections.setdefault(field.message, {})
@@ -170,19 +170,19 @@ def _table_lines(report: dict[str, Any]) -> Iterator[str]:
             yield ""
         yield heading
         if heading == "lossless":
-            yield from _lossless_rows(section)
+            yield from _lossless_lines(section)
         elif isinstance(section, list):
             for step in section:
-                yield from _rows(step)
+                yield from _section_lines(step)
             if not section:
                 yield "  (nothing)"
         elif isinstance(section, dict):
-            yield from _rows(section)
+            yield from _section_lines(section)
         else:
             yield f"  {section}"
 
 
-def _rows(section: Section) -> Iterator[str]:
+def _section_lines(section: Section) -> Iterator[str]:
     width = max(map(len, section), default=0)
     for name, value in section.items():
         for number, text in enumerate(_value_lines(value)):
@@ -196,11 +196,13 @@ def _value_lines(value: Any) -> Iterator[str]:
     elif value.keys() == {"value", "set"}:
         yield _value_text(value["value"]) + ("" if value["set"] else "  (default)")
     else:
-        items = list(value.items())
-        yield from (f"{visible_text(str(key).encode())}  {_value_text(item)}" for key, item in items[:_MAX_LIST_ITEMS])
-        if len(items) > _MAX_LIST_ITEMS:
-            yield f"and {len(items) - _MAX_LIST_ITEMS} more (all with --json)"
-        elif not items:
+        all_items = list(value.items())
+        yield from (
+            f"{visible_text(str(key).encode())}  {_value_text(item)}" for key, item in all_items[:_MAX_LIST_ITEMS]
+        )
+        if len(all_items) > _MAX_LIST_ITEMS:
+            yield f"and {len(all_items) - _MAX_LIST_ITEMS} more (all with --json)"
+        elif not all_items:
             yield _EMPTY_TEXT
 
 
@@ -210,28 +212,28 @@ def _value_text(value: Any) -> str:
     if value in ("", [], {}):
         return _EMPTY_TEXT
     if isinstance(value, list):
-        omission = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
-        return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + omission
+        omission_text = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
+        return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + omission_text
     if isinstance(value, dict):
         return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
     if not isinstance(value, str):
         return str(value)
-    return _quote(value) if value.strip() != value else one_line(value)
+    return _quote(value) if value.strip() != value else escape_line_breaks(value)
 
 
-def _lossless_rows(section: Section) -> Iterator[str]:
-    for grade, inputs in (("valid UTF-8 text", ["text"]), ("any bytes", ["text", "bytes"])):
-        if section[grade]:
-            yield f"  {grade:<16}  yes"
+def _lossless_lines(section: Section) -> Iterator[str]:
+    for guarantee, input_kinds in (("valid UTF-8 text", ["text"]), ("any bytes", ["text", "bytes"])):
+        if section[guarantee]:
+            yield f"  {guarantee:<16}  yes"
             continue
-        reasons = [reason for reason in section["reasons"] if reason["for"] in inputs]
-        if grade == "any bytes" and not section["valid UTF-8 text"]:
+        reasons = [reason for reason in section["reasons"] if reason["for"] in input_kinds]
+        if guarantee == "any bytes" and not section["valid UTF-8 text"]:
             reasons = [reason for reason in reasons if reason["for"] == "bytes"]
-        yield f"  {grade:<16}  no" + (", because" if reasons else "")
+        yield f"  {guarantee:<16}  no" + (", because" if reasons else "")
         for reason in reasons:
             example = "" if reason["example"] is None else f"  (for example {_quote(reason['example'])})"
-            yield f"    {one_line(reason['what'])}{example}"
+            yield f"    {escape_line_breaks(reason['what'])}{example}"
 
 
 def _quote(text: str) -> str:
-    return f'"{one_line(text)}"'
+    return f'"{escape_line_breaks(text)}"'

@@ -45,9 +45,9 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
     for parameter in kind.options():
         if parameter.name in _VERB_OPTIONS or (names is not None and parameter.name not in names):
             continue
-        if (settings := _argparse_settings(parameter.annotation)) is not None:
+        if (settings := _option_settings(parameter.annotation)) is not None:
             repeat_help = _REPEAT_HELP if settings.get("action") == "append" else ""
-            help_parts = [_description(docstring, parameter.name), repeat_help, _default_help(parameter.default)]
+            help_parts = [_option_description(docstring, parameter.name), repeat_help, _default_help(parameter.default)]
             name = "--" + parameter.name.replace("_", "-")
             group.add_argument(
                 name,
@@ -61,10 +61,10 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
 def chosen_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Returns the kind's options that the user set, as keywords of its class."""
     values = {name: value for name, value in vars(arguments).items() if name.startswith(_ATTRIBUTE_PREFIX)}
-    return {name.removeprefix(_ATTRIBUTE_PREFIX): _list_or_mapping(value) for name, value in values.items()}
+    return {name.removeprefix(_ATTRIBUTE_PREFIX): _parse_mapping(value) for name, value in values.items()}
 
 
-def _list_or_mapping(value: Any) -> Any:
+def _parse_mapping(value: Any) -> Any:
     """Parses the value if it is a list of one JSON object; returns any other value unchanged."""
     if isinstance(value, list) and len(value) == 1 and value[0].startswith("{"):
         try:
@@ -74,26 +74,28 @@ def _list_or_mapping(value: Any) -> Any:
     return value
 
 
-def _argparse_settings(annotation: Any) -> dict[str, Any] | None:
+def _option_settings(annotation: Any) -> dict[str, Any] | None:
     """Returns the argparse settings for an option with this type; None if a command line cannot express the type."""
-    members = _union_members(annotation)
-    kinds = {typing.get_origin(member) or member for member in members}
-    names = [value for member in members if typing.get_origin(member) is Literal for value in typing.get_args(member)]
-    if bool in kinds:
+    union_members = _union_members(annotation)
+    member_types = {typing.get_origin(member) or member for member in union_members}
+    choice_values = [
+        value for member in union_members if typing.get_origin(member) is Literal for value in typing.get_args(member)
+    ]
+    if bool in member_types:
         return {"action": argparse.BooleanOptionalAction}
-    if names and str not in kinds:
-        return {"type": _choice_converter(names), "metavar": "{" + ",".join(map(str, names)) + "}"}
-    if float in kinds or int in kinds:
-        return {"type": float if float in kinds else int, "metavar": "N"}
-    if str in kinds:
+    if choice_values and str not in member_types:
+        return {"type": _choice_converter(choice_values), "metavar": "{" + ",".join(map(str, choice_values)) + "}"}
+    if float in member_types or int in member_types:
+        return {"type": float if float in member_types else int, "metavar": "N"}
+    if str in member_types:
         return {"metavar": "TEXT"}
-    return {"action": "append", "metavar": "TEXT"} if any(map(_is_list, members)) else None
+    return {"action": "append", "metavar": "TEXT"} if any(map(_is_list_or_mapping, union_members)) else None
 
 
-def _is_list(annotation: Any) -> bool:
+def _is_list_or_mapping(annotation: Any) -> bool:
     """Reports whether the type is a list of texts, or a mapping of texts to numbers."""
-    origin, item_types = typing.get_origin(annotation), typing.get_args(annotation)
-    return isinstance(origin, type) and issubclass(origin, Collection) and item_types[:1] == (str,)
+    generic_type, item_types = typing.get_origin(annotation), typing.get_args(annotation)
+    return isinstance(generic_type, type) and issubclass(generic_type, Collection) and item_types[:1] == (str,)
 
 
 def _union_members(annotation: Any) -> list[Any]:
@@ -104,26 +106,28 @@ def _union_members(annotation: Any) -> list[Any]:
 
 
 def _choice_converter(values: list[Any]) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
+    def parse_choice(text: str) -> Any:
         choice = next((value for value in values if str(value) == text), None)
         if choice is None:
             raise argparse.ArgumentTypeError(f"unknown value {text!r}: choose one of {', '.join(map(str, values))}")
         return choice
 
-    return convert
+    return parse_choice
 
 
-def _description(docstring: str, name: str) -> str:
+def _option_description(docstring: str, name: str) -> str:
     """Returns the description of an option in a docstring: the sentence or list item that begins with its name.
 
-    >>> _description("Trains.\\n\\n* ``size``: the number\\n  of entries.\\n* ``ties``: the rule.", "size")
+    >>> _option_description("Trains.\\n\\n* ``size``: the number\\n  of entries.\\n* ``ties``: the rule.", "size")
     'the number of entries'
-    >>> _description("``size`` is a number. ``ties`` is a rule.", "ties")
+    >>> _option_description("``size`` is a number. ``ties`` is a rule.", "ties")
     'is a rule'
     """
-    item = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", docstring, re.DOTALL)
-    sentence = re.search(rf"(?:\A|\n\n|[.:]\s)``{name}`` ((?:``[^`]*``|[^`])*?)[.:;](?=\s|\Z)", docstring, re.DOTALL)
-    description = item[1] if item else sentence[1] if sentence else ""
+    item_match = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", docstring, re.DOTALL)
+    sentence_match = re.search(
+        rf"(?:\A|\n\n|[.:]\s)``{name}`` ((?:``[^`]*``|[^`])*?)[.:;](?=\s|\Z)", docstring, re.DOTALL
+    )
+    description = item_match[1] if item_match else sentence_match[1] if sentence_match else ""
     return " ".join(description.split()).rstrip(".:").replace("``", "")
 
 

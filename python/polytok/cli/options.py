@@ -22,9 +22,9 @@ _MODEL_HELP = (
 _LOAD_OPTIONS = ("format", "pattern", "special_tokens", "line", "name", "pre_tokenizer")
 
 
-def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """Adds a verb to ``verbs`` and returns its parser."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
+def add_verb_parser(subparsers: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    """Adds a verb to ``subparsers`` and returns its parser."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
@@ -35,27 +35,27 @@ def add_plain_verb(verbs: Any, name: str, summary: str, examples: str) -> argpar
     return parser
 
 
-def add_verb(
-    verbs: Any, name: str, summary: str, examples: str, *, source: str | None = None
+def add_tokenizer_verb_parser(
+    subparsers: Any, name: str, summary: str, examples: str, *, positional_name: str | None = None
 ) -> argparse.ArgumentParser:
-    """Adds a verb that loads a tokenizer to ``verbs``, and returns its parser.
+    """Adds a verb that loads a tokenizer to ``subparsers``, and returns its parser.
 
-    The option ``-m`` names the tokenizer's file. If ``source`` is set, a positional argument with that name replaces
-    ``-m``.
+    The option ``-m`` names the tokenizer's file. If ``positional_name`` is set, a positional argument with that name
+    replaces ``-m``.
     """
-    parser = add_plain_verb(verbs, name, summary, examples)
-    if source is not None:
-        parser.add_argument("model", metavar=source, help=_MODEL_HELP)
+    parser = add_verb_parser(subparsers, name, summary, examples)
+    if positional_name is not None:
+        parser.add_argument("model", metavar=positional_name, help=_MODEL_HELP)
     group = parser.add_argument_group("vocabulary")
-    if source is None:
+    if positional_name is None:
         group.add_argument("-m", "--model", default="default", help=_MODEL_HELP)
-    names = [format.name for format in all_formats()]
-    group.add_argument("--format", choices=names, help="the file's format; by default recognized from its bytes")
+    format_names = [format.name for format in all_formats()]
+    group.add_argument("--format", choices=format_names, help="the file's format; by default recognized from its bytes")
     group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
     group.add_argument(
         "--special-tokens",
         metavar="JSON",
-        type=_special_tokens,
+        type=_parse_special_tokens,
         help="the special tokens of a tiktoken file: '{\"<|end|>\": 50256}'",
     )
     group.add_argument("--line", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow")
@@ -78,17 +78,17 @@ def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
     return load(arguments.model, **{option: getattr(arguments, option) for option in _LOAD_OPTIONS})
 
 
-def add_encoding(parser: argparse.ArgumentParser) -> None:
+def add_encoding_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of encoding."""
     group = parser.add_argument_group("encoding")
-    add_special_tokens(group, "text")
+    add_special_token_options(group, "text")
     group.add_argument("--lines", action="store_true", help="each line is a separate text, without its line feed")
 
 
-def add_special_tokens(group: argparse._ArgumentGroup, unit: str) -> None:
-    """Adds the options of special tokens. ``unit`` is the help's word for a text of the input."""
+def add_special_token_options(group: argparse._ArgumentGroup, text_name: str) -> None:
+    """Adds the options of special tokens. ``text_name`` is the help's word for a text of the input."""
     group.add_argument(
-        "--add-special", action="store_true", help=f"add the format's special ids, such as BOS, to each {unit}"
+        "--add-special", action="store_true", help=f"add the format's special ids, such as BOS, to each {text_name}"
     )
     group.add_argument(
         "--special",
@@ -108,7 +108,7 @@ def encode_options(arguments: argparse.Namespace) -> Options:
     return Options(arguments.add_special, special, arguments.reject_special)
 
 
-def add_color(parser: argparse.ArgumentParser) -> None:
+def add_color_option(parser: argparse.ArgumentParser) -> None:
     """Adds the option ``--color``."""
     parser.add_argument(
         "--color", choices=["auto", "always", "never"], default="auto", help="when to use colours; auto: in a terminal"
@@ -125,12 +125,12 @@ def is_colored(arguments: argparse.Namespace, out: IO[bytes]) -> bool:
     return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def stdout() -> IO[bytes]:
+def binary_stdout() -> IO[bytes]:
     """Returns the binary stream of standard output."""
     return sys.stdout.buffer
 
 
-def _special_tokens(text: str) -> dict[str, int]:
+def _parse_special_tokens(text: str) -> dict[str, int]:
     try:
         value = json.loads(text)
     except ValueError as error:

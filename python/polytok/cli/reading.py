@@ -10,17 +10,20 @@ from ..errors import ArgumentError
 from ..reading import Reading
 
 
-def add_inputs(parser: argparse.ArgumentParser, invalid: list[str], invalid_help: str, *, more: str = "") -> None:
+def add_input_options(
+    parser: argparse.ArgumentParser, invalid_choices: list[str], invalid_help: str, *, extra_help: str = ""
+) -> None:
     """Adds the inputs and the options of reading.
 
-    ``invalid`` has the choices of ``--invalid``, ``invalid_help`` describes the default, and ``more`` is appended to
-    the help of the inputs.
+    ``invalid_choices`` has the choices of ``--invalid``, ``invalid_help`` describes the default, and ``extra_help`` is
+    appended to the help of the inputs.
     """
     parser.add_argument(
         "inputs",
         nargs="*",
         metavar="INPUT",
-        help=f"paths, patterns or URLs of text, JSON lines, Parquet or Arrow files, which can be compressed{more}",
+        help="paths, patterns or URLs of text, JSON lines, Parquet or Arrow files, which can be compressed"
+        + extra_help,
     )
     group = parser.add_argument_group("reading")
     group.add_argument("--files-from", metavar="FILE", help="a file that lists more inputs, one a line")
@@ -35,15 +38,19 @@ def add_inputs(parser: argparse.ArgumentParser, invalid: list[str], invalid_help
         metavar="NAME",
         help="the field with the text, in JSON lines and tables; a.b is the field b of the object a",
     )
-    unit = group.add_mutually_exclusive_group()
-    unit.add_argument("--lines", action="store_true", help="each line of a text file is a text, without its line feed")
-    unit.add_argument(
+    unit_group = group.add_mutually_exclusive_group()
+    unit_group.add_argument(
+        "--lines", action="store_true", help="each line of a text file is a text, without its line feed"
+    )
+    unit_group.add_argument(
         "--separator",
         metavar="TEXT",
-        type=_separator,
+        type=_parse_separator,
         help=r"a text file holds several texts, separated by TEXT; escapes such as \n and \x00 are allowed",
     )
-    group.add_argument("--invalid", choices=invalid, help=f"how to treat texts that are not UTF-8; {invalid_help}")
+    group.add_argument(
+        "--invalid", choices=invalid_choices, help=f"how to treat texts that are not UTF-8; {invalid_help}"
+    )
     group.add_argument(
         "--skip-broken", action="store_true", help="skip and report records that lack the field or are not valid"
     )
@@ -52,7 +59,7 @@ def add_inputs(parser: argparse.ArgumentParser, invalid: list[str], invalid_help
     )
 
 
-def names(arguments: argparse.Namespace) -> list[str]:
+def input_names(arguments: argparse.Namespace) -> list[str]:
     """Returns the names of the inputs on the command line and in the file of ``--files-from``."""
     listed_names = names_in(arguments.files_from) if arguments.files_from else []
     if not (all_names := [*arguments.inputs, *listed_names]):
@@ -60,7 +67,7 @@ def names(arguments: argparse.Namespace) -> list[str]:
     return all_names
 
 
-def reading(arguments: argparse.Namespace) -> Reading:
+def parse_reading(arguments: argparse.Namespace) -> Reading:
     """Returns the options of reading that the arguments set."""
     return Reading(
         format=arguments.input_format,
@@ -73,10 +80,10 @@ def reading(arguments: argparse.Namespace) -> Reading:
     )
 
 
-def _separator(text: str) -> str:
+def _parse_separator(text: str) -> str:
     r"""Returns ``text`` with its Python escapes, such as ``\n``, replaced.
 
-    >>> _separator(r"\n\n<|é|>\x00") == "\n\n<|é|>\0"
+    >>> _parse_separator(r"\n\n<|é|>\x00") == "\n\n<|é|>\0"
     True
     """
     try:

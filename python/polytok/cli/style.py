@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Iterable
 from typing import IO
 
-RESET = "\x1b[0m"
+RESET_COLOR = "\x1b[0m"
 _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
 _SPECIAL_COLOR = "\x1b[1;38;5;231;48;5;125m"
-_SPACE = "\u2423"
-_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _SPACE, _SPACE: "\\u2423"}
+_VISIBLE_SPACE = "\u2423"
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _VISIBLE_SPACE, _VISIBLE_SPACE: "\\u2423"}
 # The general categories of characters that are invisible or move the text around them.
 _INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
 
@@ -29,30 +29,30 @@ def visible_text(piece: bytes) -> str:
 
 
 def _visible_char(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
+    code_point = ord(char)
+    if 0xDC80 <= code_point <= 0xDCFF:
+        return f"\\x{code_point - 0xDC00:02x}"
     if char in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[char]
     if unicodedata.category(char) not in _INVISIBLE_CATEGORIES:
         return char
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return f"\\u{code_point:04x}" if code_point < 0x10000 else f"\\U{code_point:08x}"
 
 
-def colored(pieces: Iterable[tuple[bytes, bool]]) -> str:
+def color_pieces(pieces: Iterable[tuple[bytes, bool]]) -> str:
     """Returns pieces in two alternating colours and special pieces in a third colour, with the line breaks of the text.
 
     ``pieces`` are pairs of a piece and whether it is special.
     """
     parts = []
-    for number, (piece, is_special) in enumerate(pieces):
-        color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[number % 2]
+    for piece_number, (piece, is_special) in enumerate(pieces):
+        color = _SPECIAL_COLOR if is_special else _PIECE_COLORS[piece_number % 2]
         ends_line = piece.endswith(b"\n")
-        parts.append(f"{color}{visible_text(piece)}{RESET}" + "\n" * ends_line)
+        parts.append(f"{color}{visible_text(piece)}{RESET_COLOR}" + "\n" * ends_line)
     return "".join(parts)
 
 
-def json_piece(piece: bytes) -> str | list[int]:
+def piece_to_json(piece: bytes) -> str | list[int]:
     """Returns a piece as a JSON value: a string, or a list of bytes if the piece is not UTF-8."""
     try:
         return piece.decode()
@@ -60,11 +60,11 @@ def json_piece(piece: bytes) -> str | list[int]:
         return list(piece)
 
 
-def one_line(text: str) -> str:
+def escape_line_breaks(text: str) -> str:
     """Returns the text with escapes for line breaks and control characters."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: _visible_char(match[0]), text)
 
 
-def show(line: str, out: IO[str] | None = None) -> None:
+def print_line(line: str, out: IO[str] | None = None) -> None:
     """Prints a line to ``out``, with escapes for characters that UTF-8 cannot encode, as file names can have them."""
     print(line.encode(errors="backslashreplace").decode(), file=out or sys.stdout)

@@ -27,27 +27,30 @@ _FORMATS_OF_KIND: dict[str, tuple[str, ...]] = {
 _PREFERRED_FORMATS = {"huggingface", "sentencepiece", "wordpiece", "rwkv"}
 
 
-def formats(names: Sequence[str], requested: Sequence[str], kind: str, options: dict[str, Any]) -> list[str]:
+def choose_formats(
+    names: Sequence[str], requested_formats: Sequence[str], kind: str, options: dict[str, Any]
+) -> list[str]:
     """Returns the format of each output file.
 
-    ``requested`` has the formats that the user named: no format, one format for all outputs, or one for each output.
-    Raises `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits no
-    format or several formats, and for a path in a missing folder.
+    ``requested_formats`` has the formats that the user named: no format, one format for all outputs, or one for each
+    output. Raises `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits
+    no format or several formats, and for a path in a missing folder.
     """
-    if len(requested) not in (0, 1, len(names)):
+    if len(requested_formats) not in (0, 1, len(names)):
         raise ArgumentError(
-            f"{len(names)} outputs, but {len(requested)} formats: name one format for each output, or one for all"
+            f"{len(names)} outputs, but {len(requested_formats)} formats: name one format for each output, or one "
+            "for all"
         )
     for name in names:
         _check_path(Path(name))
     possible_formats, preferred_formats = _possible_formats(kind, options)
-    for format in requested:
+    for format in requested_formats:
         if format not in possible_formats:
             raise ArgumentError(
                 f"--kind {kind} cannot be written as {format}: choose {_choices_text(possible_formats)}"
             )
-    if requested:
-        chosen_formats = list(requested) * (1 if len(requested) == len(names) else len(names))
+    if requested_formats:
+        chosen_formats = list(requested_formats) * (1 if len(requested_formats) == len(names) else len(names))
     else:
         chosen_formats = [_format_of_name(Path(name), kind, possible_formats, preferred_formats) for name in names]
     _check_options(chosen_formats, kind, options)

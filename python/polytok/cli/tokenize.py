@@ -16,9 +16,9 @@ from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
-from .options import add_special_tokens, add_verb, encode_options, load_tokenizer
-from .reading import add_inputs, names, reading
-from .style import show
+from .options import add_special_token_options, add_tokenizer_verb_parser, encode_options, load_tokenizer
+from .reading import add_input_options, input_names, parse_reading
+from .style import print_line
 
 _EXAMPLES = """\
   polytok tokenize 'corpus/*.jsonl.zst' -m llama.model --eos -o tokens
@@ -31,10 +31,12 @@ If the command is interrupted, the same command continues the work.
 _DEFAULT_OPTIONS = DocumentOptions()
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``tokenize`` to ``verbs``."""
-    parser = add_verb(verbs, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES)
-    add_inputs(parser, ["error", "replace", "skip"], "by default an error")
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``tokenize`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(
+        subparsers, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES
+    )
+    add_input_options(parser, ["error", "replace", "skip"], "by default an error")
     _add_document_options(parser)
     _add_output_options(parser)
     _add_running_options(parser)
@@ -46,7 +48,7 @@ def _add_document_options(parser: argparse.ArgumentParser) -> None:
     for name, verb in (("bos", "begins"), ("eos", "ends")):
         help = f"the piece or id that {verb} each document; without PIECE, the one that the tokenizer defines"
         group.add_argument(f"--{name}", nargs="?", const="auto", type=_parse_piece, metavar="PIECE", help=help)
-    add_special_tokens(group, "document")
+    add_special_token_options(group, "document")
     group.add_argument("--min-tokens", type=int, default=0, metavar="N", help="skip documents of fewer than N tokens")
     group.add_argument("--max-tokens", type=int, metavar="N", help="the maximum length of a document; see --long")
     group.add_argument(
@@ -131,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
     with _open_log(arguments.json_log) as log:
         try:
             report = tokenize(
-                names(arguments),
+                input_names(arguments),
                 load_tokenizer(arguments),
                 arguments.out,
                 workers=arguments.workers,
@@ -140,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
                 overwrite=arguments.overwrite,
                 progress=sys.stderr.isatty() and not arguments.quiet,
                 json_log=log,
-                reading=reading(arguments),
+                reading=parse_reading(arguments),
                 columns=tuple(arguments.columns),
                 **encode_options(arguments)._asdict(),
                 **options,
@@ -149,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("polytok: interrupted; run the same command again to continue", file=sys.stderr)
             raise
     if not arguments.quiet:
-        show(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
+        print_line(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
     return 0
 
 

@@ -15,7 +15,7 @@ from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
-from .options import add_plain_verb
+from .options import add_verb_parser
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -25,10 +25,10 @@ _EXAMPLES = """\
 """
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``train`` to ``verbs``."""
-    parser = add_plain_verb(verbs, "train", "train a vocabulary from texts or from counted words", _EXAMPLES)
-    training.add_reading(parser)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``train`` to ``subparsers``."""
+    parser = add_verb_parser(subparsers, "train", "train a vocabulary from texts or from counted words", _EXAMPLES)
+    training.add_reading_options(parser)
     parser.add_argument(
         "--kind",
         choices=[kind.name for kind in KINDS],
@@ -54,7 +54,7 @@ def add_parser(verbs: Any) -> None:
     )
     parser.add_argument("--strict", action="store_true", help="fail if a format cannot store everything")
     parser.add_argument("--verbose", action="store_true", help="print each merge, as minbpe does")
-    parser.set_defaults(run=run, prepare=kind_options.add_training_options)
+    parser.set_defaults(run=run, add_dependent_options=kind_options.add_training_options)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -62,11 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
     options = _training_options(arguments)
     outputs = _output_formats(arguments, options)
     report = TrainingReport()
-    with training.bar(arguments) or nullcontext() as progress:
+    with training.create_progress_bar(arguments) or nullcontext() as progress:
         trained_specs = specs(
-            training.inputs(arguments),
+            training.open_inputs(arguments),
             arguments.kind,
-            reading=training.reading(arguments),
+            reading=training.parse_reading(arguments),
             max_memory=arguments.max_memory,
             threads=arguments.threads,
             progress=progress or False,
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             **options,
         )
     training.print_report(report)
-    _write(outputs, trained_specs, strict=arguments.strict)
+    _write_files(outputs, trained_specs, strict=arguments.strict)
     return 0
 
 
@@ -94,11 +94,11 @@ def _output_formats(arguments: argparse.Namespace, options: dict[str, Any]) -> l
     """Returns pairs of the name and format of each output. Raises `ArgumentError` for an impossible output."""
     if isinstance(arguments.vocab_size, list) and not all("{size}" in name for name in arguments.out):
         raise ArgumentError("several sizes need {size} in the name of OUT")
-    formats = targets.formats(arguments.out, arguments.to or (), arguments.kind, options)
+    formats = targets.choose_formats(arguments.out, arguments.to or (), arguments.kind, options)
     return list(zip(arguments.out, formats, strict=True))
 
 
-def _write(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> None:
+def _write_files(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> None:
     """Writes all files, or no file if the conversion to any format fails."""
     files = []
     for tokenizer in map(Tokenizer, trained_specs):

@@ -15,15 +15,15 @@ from . import reading as reading_options
 from .texts import STDIN
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Adds the inputs, the options of reading, and the limits of memory and threads."""
     invalid_help = "by default keep for kinds over bytes, error for other kinds"
-    reading_options.add_inputs(
-        parser, ["error", "replace", "skip", "keep"], invalid_help, more="; `-` is standard input"
+    reading_options.add_input_options(
+        parser, ["error", "replace", "skip", "keep"], invalid_help, extra_help="; `-` is standard input"
     )
     group = parser.add_argument_group("resources")
     group.add_argument(
-        "--max-memory", type=_memory, metavar="SIZE", help="use files on disk beyond this limit, for example 512M"
+        "--max-memory", type=_parse_memory, metavar="SIZE", help="use files on disk beyond this limit, for example 512M"
     )
     group.add_argument(
         "--threads", type=int, metavar="N", help="the number of threads; by default one for each processor"
@@ -31,18 +31,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quiet", action="store_true", help="show no progress bar")
 
 
-def inputs(arguments: argparse.Namespace) -> Inputs:
+def open_inputs(arguments: argparse.Namespace) -> Inputs:
     """Returns the inputs that the arguments name."""
-    return [sys.stdin.buffer if name == STDIN else path_or_url(name) for name in reading_options.names(arguments)]
+    return [sys.stdin.buffer if name == STDIN else path_or_url(name) for name in reading_options.input_names(arguments)]
 
 
-def reading(arguments: argparse.Namespace) -> Reading | None:
+def parse_reading(arguments: argparse.Namespace) -> Reading | None:
     """Returns the options of reading; None if all options have their defaults."""
-    chosen_reading = reading_options.reading(arguments)
+    chosen_reading = reading_options.parse_reading(arguments)
     return None if chosen_reading == Reading() else chosen_reading
 
 
-def bar(arguments: argparse.Namespace) -> ProgressBar | None:
+def create_progress_bar(arguments: argparse.Namespace) -> ProgressBar | None:
     """Returns a progress bar if standard error is a terminal, else None."""
     return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else None
 
@@ -53,7 +53,7 @@ def print_report(report: TrainingReport) -> None:
         print(f"polytok: {report}", file=sys.stderr)
 
 
-def _memory(text: str) -> int:
+def _parse_memory(text: str) -> int:
     try:
         return memory_size(text)
     except ArgumentError as error:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from ..files import open_replacement
 from ..spec import Kind
 from ..tokenizer import Tokenizer
-from .options import add_verb, load_tokenizer, stdout
-from .style import json_piece, visible_text
+from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .style import piece_to_json, visible_text
 
 _EXAMPLES = """\
   polytok vocab --ids 0-20
@@ -36,12 +36,12 @@ class VocabRow(NamedTuple):
     piece: bytes
 
 
-_RowTest = Callable[[VocabRow], bool]
+_RowFilter = Callable[[VocabRow], bool]
 
 
-def add_parser(verbs: Any) -> None:
-    """Adds the parser of ``vocab`` to ``verbs``."""
-    parser = add_verb(verbs, "vocab", "list, search and export the vocabulary", _EXAMPLES)
+def add_parser(subparsers: Any) -> None:
+    """Adds the parser of ``vocab`` to ``subparsers``."""
+    parser = add_tokenizer_verb_parser(subparsers, "vocab", "list, search and export the vocabulary", _EXAMPLES)
     parser.add_argument(
         "--search", metavar="REGEX", type=_parse_regex, help="entries that match a Python regex anywhere"
     )
@@ -65,21 +65,21 @@ def add_parser(verbs: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lists or exports the entries that fit all options. Returns exit code 1 if no entry fits, else 0."""
     tokenizer = load_tokenizer(arguments)
-    tests = list(_row_tests(arguments))
-    selected_rows = (row for row in vocab_rows(tokenizer) if all(test(row) for test in tests))
+    row_filters = list(_row_filters(arguments))
+    selected_rows = (row for row in vocab_rows(tokenizer) if all(is_selected(row) for is_selected in row_filters))
     if arguments.export in (None, "-"):
-        form = (
+        format_row = (
             _table_formatter(tokenizer)
             if arguments.export is None and arguments.form is None
             else _LINE_FORMATTERS[arguments.form or "tsv"]
         )
-        count = sum(1 for line in _lines(form, selected_rows) if stdout().write(line))
-        stdout().flush()
+        count = sum(1 for line in _encode_lines(format_row, selected_rows) if binary_stdout().write(line))
+        binary_stdout().flush()
     else:
         path = Path(arguments.export)
-        form = _LINE_FORMATTERS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
+        format_row = _LINE_FORMATTERS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
         with open_replacement(path) as file:
-            count = sum(1 for line in _lines(form, selected_rows) if file.write(line))
+            count = sum(1 for line in _encode_lines(format_row, selected_rows) if file.write(line))
     return 0 if count else 1
 
 
@@ -96,21 +96,21 @@ def vocab_rows(tokenizer: Tokenizer) -> Iterator[VocabRow]:
         yield VocabRow(token.id, _SPECIAL_KIND, "0.0", token.text.encode())
 
 
-def _row_tests(arguments: argparse.Namespace) -> Iterator[_RowTest]:
+def _row_filters(arguments: argparse.Namespace) -> Iterator[_RowFilter]:
     if arguments.search is not None:
-        search = arguments.search.search
-        yield lambda entry: search(entry.piece.decode(errors="surrogateescape")) is not None
+        find_match = arguments.search.search
+        yield lambda row: find_match(row.piece.decode(errors="surrogateescape")) is not None
     if arguments.contains is not None:
-        part = arguments.contains.encode(errors="surrogateescape")
-        yield lambda entry: part in entry.piece
+        contained_bytes = arguments.contains.encode(errors="surrogateescape")
+        yield lambda row: contained_bytes in row.piece
     if arguments.kind is not None:
-        yield lambda entry: entry.kind == arguments.kind
+        yield lambda row: row.kind == arguments.kind
     if arguments.ids is not None:
-        yield lambda entry: any(first <= entry.id <= last for first, last in arguments.ids)
+        yield lambda row: any(first <= row.id <= last for first, last in arguments.ids)
 
 
-def _lines(form: Callable[[VocabRow], str], rows: Iterable[VocabRow]) -> Iterator[bytes]:
-    return (f"{form(row)}\n".encode() for row in rows)
+def _encode_lines(format_row: Callable[[VocabRow], str], rows: Iterable[VocabRow]) -> Iterator[bytes]:
+    return (f"{format_row(row)}\n".encode() for row in rows)
 
 
 def _table_formatter(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
@@ -119,21 +119,21 @@ def _table_formatter(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
     The column of kinds has 12 characters for the longest kind, and the column of scores 14 for the longest float32.
     """
     width = len(str(tokenizer.vocab_size))
-    return lambda entry: f"{entry.id:>{width}}  {entry.kind:<12}  {entry.score:>14}  {visible_text(entry.piece)}"
+    return lambda row: f"{row.id:>{width}}  {row.kind:<12}  {row.score:>14}  {visible_text(row.piece)}"
 
 
-def _tsv(entry: VocabRow) -> str:
-    return f"{entry.id}\t{entry.kind}\t{entry.score}\t{visible_text(entry.piece)}"
+def _format_tsv(row: VocabRow) -> str:
+    return f"{row.id}\t{row.kind}\t{row.score}\t{visible_text(row.piece)}"
 
 
-def _json(entry: VocabRow) -> str:
-    score = float(entry.score)
+def _format_json(row: VocabRow) -> str:
+    score = float(row.score)
     # JSON has no NaN and no infinities.
     finite_score = score if abs(score) < float("inf") else None
-    return json.dumps({**entry._asdict(), "score": finite_score, "piece": json_piece(entry.piece)}, ensure_ascii=False)
+    return json.dumps({**row._asdict(), "score": finite_score, "piece": piece_to_json(row.piece)}, ensure_ascii=False)
 
 
-_LINE_FORMATTERS = {"tsv": _tsv, "jsonl": _json}
+_LINE_FORMATTERS = {"tsv": _format_tsv, "jsonl": _format_json}
 
 
 def _parse_regex(text: str) -> re.Pattern[str]:
@@ -144,11 +144,11 @@ def _parse_regex(text: str) -> re.Pattern[str]:
 
 
 def _parse_ranges(text: str) -> list[tuple[int, int]]:
-    ranges = []
-    for part in text.split(","):
-        match = _ID_RANGE.fullmatch(part.strip())
+    id_ranges = []
+    for range_text in text.split(","):
+        match = _ID_RANGE.fullmatch(range_text.strip())
         if not match:
-            raise argparse.ArgumentTypeError(f"{part!r} is neither an id nor a range like 1-20")
+            raise argparse.ArgumentTypeError(f"{range_text!r} is neither an id nor a range like 1-20")
         first = int(match[1])
-        ranges.append((first, int(match[3]) if match[3] else 2**32 if match[2] else first))
-    return ranges
+        id_ranges.append((first, int(match[3]) if match[3] else 2**32 if match[2] else first))
+    return id_ranges
