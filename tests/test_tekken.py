@@ -165,7 +165,7 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(config=config(pattern="\ud800")), "half of a surrogate pair"),
     (lambda: document(config=config(default_vocab_size=True)), "default_vocab_size is True"),
     (lambda: document(config=config(default_vocab_size=2**40)), "default_vocab_size is 1099511627776"),
-    (lambda: document(config=config(default_vocab_size=5)), "leaves no id for tokens other than the 5 special ones"),
+    (lambda: document(config=config(default_vocab_size=5)), "default_vocab_size must be greater than 5"),
     (
         lambda: document(config=config(default_vocab_size=300)),
         "vocab: 260 entries, but the configuration counts on 295",

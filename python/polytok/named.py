@@ -21,12 +21,12 @@ from .errors import ArgumentError, FetchError, FileError
 from .files import open_replacement, system_path
 from .formats import gpt2_pair
 from .formats.base import ReadOptions
-from .formats.folder import ONE_FILE, PAIR, read_folder
+from .formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
 from .spec import Line, Spec
 
 HUB_FILES = (
-    *(*ONE_FILE, *PAIR, "*.tiktoken"),
+    *(*WHOLE_TOKENIZER_FILES, *VOCAB_AND_MERGES_FILES, "*.tiktoken"),
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"),
 )
 """The names of the files to fetch from a repository: only tokenizer files, no weights."""
@@ -52,7 +52,7 @@ class PublishedFile:
 FILES: Mapping[str, tuple[PublishedFile, ...]] = {
     GPT2.name: (
         PublishedFile(GPT2.address or "", GPT2.sha256),
-        PublishedFile((GPT2.address or "").replace(gpt2_pair.MERGES, gpt2_pair.ENCODER), _ENCODER_SHA256),
+        PublishedFile((GPT2.address or "").replace(gpt2_pair.MERGES_FILE, gpt2_pair.ENCODER_FILE), _ENCODER_SHA256),
     ),
     **{
         known_file.name: (PublishedFile(known_file.address, known_file.sha256),)

@@ -1,7 +1,7 @@
-"""The file formats, which convert files to Specs and Specs to files. `all_formats` lists them, a module for each.
+"""The file formats, which convert files to Specs and Specs to files. Each format is a module; `all_formats` lists them.
 
-A file's magic and structure determine its format, never its name or size. A format writes only Specs that it can
-express directly; `polytok.conversion.write` converts any other Spec first.
+The format of a file follows from its magic and structure, never from its name or size. A format writes only Specs that
+it can express directly; `polytok.conversion.write` first converts a Spec to such a Spec.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The interface of formats, their options, and the report of what a file cannot carry."""
+"""The interface of formats, their options for reading, and the losses of a written file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_ID = 2**32 - 2
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Facts about a file that the file itself does not contain; None if the caller does not give them.
+    """Facts about a file that the file does not contain; a fact that the caller does not give is None.
 
     ``siblings`` are the files in the same folder, by name.
     """
@@ -29,7 +29,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A written file: its bytes, the losses against the Spec, and additional files by suffix.
+    """A written file: its bytes, its losses compared with the Spec, and additional files by suffix.
 
     ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
     """
@@ -52,8 +52,7 @@ class Format(Protocol):
         """The fields of `ReadOptions` that the format uses besides ``name``, which every format uses."""
 
     def refusal(self, data: bytes) -> str | None:
-        """Returns the reason why the bytes are not in this format, by magic and structure; None if the bytes are in
-        this format."""
+        """Checks the magic and the structure; returns the reason why the bytes are not in this format, or None."""
 
     def read(self, data: bytes, options: ReadOptions) -> Spec:
         """Reads a file as a Spec; raises FormatError if the file is not valid."""
@@ -63,7 +62,7 @@ class Format(Protocol):
 
 
 def is_utf8(text: str) -> bool:
-    """Reports whether UTF-8 can encode a text, which must not contain half of a surrogate pair."""
+    """Reports whether UTF-8 can encode a text. A text with half of a surrogate pair cannot be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -72,7 +71,7 @@ def is_utf8(text: str) -> bool:
 
 
 def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
-    """Checks the caller's special tokens and returns them as data of a Spec."""
+    """Checks the caller's special tokens, and converts them to special tokens of a Spec."""
     for text, number in mapping.items():
         if not isinstance(text, str) or not text:
             raise ArgumentError(f"special_tokens: {text!r} is not a text")
@@ -84,7 +83,7 @@ def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
 
 
 def require_ids_in_row_order(vocab: Vocab, format_name: str) -> None:
-    """Raises FormatError for a vocabulary that a format without ids in its file would renumber."""
+    """Raises FormatError if an id differs from its row number, which would be the id in a file that stores no ids."""
     import numpy as np
 
     wrong_rows = np.flatnonzero(vocab.ids != np.arange(len(vocab), dtype=np.uint32))
@@ -98,19 +97,19 @@ def require_ids_in_row_order(vocab: Vocab, format_name: str) -> None:
 def with_losses(
     spec: Spec,
     data: bytes,
-    read_back: Spec,
+    reread_spec: Spec,
     *,
     companions: Mapping[str, bytes] | None = None,
     hints: Mapping[str, str] | None = None,
 ) -> Written:
-    """Returns the result of a write with its losses: the differences between the Spec and the file that was written.
+    """Returns a written file with its losses: the differences between the Spec and the Spec read from the file.
 
-    ``hints`` are explanations that are added to the losses in a field, by the field's name.
+    ``hints`` maps the name of a field to an explanation that is added to the losses of the field.
     """
     hints = hints or {}
     losses = [
         f"{name}: {difference}" + (f" ({hints[name]})" if name in hints else "")
-        for name, difference in _differences(spec, read_back)
+        for name, difference in _differences(spec, reread_spec)
     ]
     return Written(data, tuple(losses), dict(companions or {}))
 
@@ -138,13 +137,13 @@ def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
         yield f"{len(old_vocab)} rows become {len(new_vocab)}"
         return
     texts = old_vocab.pieces(), new_vocab.pieces()
-    changed_rows = [
+    rows_with_other_texts = [
         row for row, (old_value, new_value) in enumerate(zip(*texts, strict=True)) if old_value != new_value
     ]
-    if changed_rows:
-        row = changed_rows[0]
+    if rows_with_other_texts:
+        row = rows_with_other_texts[0]
         old_value, new_value = _shorten(texts[0][row]), _shorten(texts[1][row])
-        yield f"{len(changed_rows)} texts change, the first in row {row}: {old_value} becomes {new_value}"
+        yield f"{len(rows_with_other_texts)} texts change, the first in row {row}: {old_value} becomes {new_value}"
     for name in ("ids", "scores", "kinds"):
         old_value, new_value = getattr(old_vocab, name), getattr(new_vocab, name)
         rows = np.flatnonzero((old_value != new_value) & ~(np.isnan(old_value) & np.isnan(new_value)))

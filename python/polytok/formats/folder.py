@@ -11,13 +11,13 @@ from ..errors import FormatError
 from ..files import Siblings
 from ..spec import Line, Spec
 
-ONE_FILE = (
+WHOLE_TOKENIZER_FILES = (
     *("tokenizer.json", "tekken.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tiktoken.model"),
     *("qwen.tiktoken", "tokenizer.ptok", "tokenizer.gguf", "vocab.txt"),
 )
-"""The names of files that contain a whole tokenizer; the first one that is present is read."""
-PAIR = ("vocab.json", "merges.txt")
-"""The names of two files that are read together if no file of ONE_FILE is present, or only vocab.txt."""
+"""The names of files that contain a whole tokenizer, in the order in which they are searched."""
+VOCAB_AND_MERGES_FILES = ("vocab.json", "merges.txt")
+"""The names of two files that are read together if the folder has no whole tokenizer, or only vocab.txt."""
 
 
 def read_folder(
@@ -37,14 +37,16 @@ def read_folder(
     for file in _files_to_read(siblings):
         spec = (read_format or read_bytes)(siblings[file], siblings=siblings, **options)
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))
-    searched_names = ", ".join((*ONE_FILE, " with ".join(PAIR)))
+    searched_names = ", ".join((*WHOLE_TOKENIZER_FILES, " with ".join(VOCAB_AND_MERGES_FILES)))
     raise FormatError(f"the folder {folder} has no tokenizer file of a known name: none of {searched_names}")
 
 
 def _files_to_read(siblings: Siblings) -> list[str]:
-    """Returns a list with the name of the file to read; an empty list if the folder has no such file."""
-    present_files = [file for file in ONE_FILE if file in siblings]
-    if not present_files or present_files == ["vocab.txt"]:
-        present_files = [PAIR[0]] if all(file in siblings for file in PAIR) else present_files
-    rank_files = [file for file in siblings if file.endswith(".tiktoken")] if not present_files else []
-    return (present_files or (rank_files if len(rank_files) == 1 else []))[:1]
+    """Returns a list of at most one name: the file of the folder to read."""
+    present_names = [file for file in WHOLE_TOKENIZER_FILES if file in siblings]
+    if not present_names or present_names == ["vocab.txt"]:
+        present_names = (
+            [VOCAB_AND_MERGES_FILES[0]] if all(file in siblings for file in VOCAB_AND_MERGES_FILES) else present_names
+        )
+    rank_file_names = [file for file in siblings if file.endswith(".tiktoken")] if not present_names else []
+    return (present_names or (rank_file_names if len(rank_file_names) == 1 else []))[:1]

@@ -1,10 +1,9 @@
-"""GGUF, the files of llama.cpp. A file has metadata, which contain the tokenizer, and tensors, which are not read.
+"""GGUF, the files of llama.cpp. The metadata of a file contain the tokenizer; the tensors after them are not read.
 
-Rules of llama.cpp that the file does not contain are in gguf_pretokenizers.py (the pre-tokenizers by name) and
-gguf_tokens.py (which tokens are special). In a byte-level vocabulary, the rows of type NORMAL whose characters are all
-in GPT-2's table are converted to bytes. A normal row with any other character is of kind UNUSED, because no text can
-reach it. All other rows are texts. All keys of a file are kept, so that an unchanged tokenizer is written with the same
-bytes.
+A file does not contain all rules of llama.cpp: the pre-tokenizers of each name are in gguf_pretokenizers.py, and the
+rules for special tokens in gguf_tokens.py. In a byte-level vocabulary, a row of type NORMAL is converted to bytes if
+all its characters are in GPT-2's table; otherwise the row gets the kind UNUSED, because no text is encoded to it. Rows
+of other types stay texts. All keys of a file are kept, so that an unchanged tokenizer is written with the same bytes.
 
 Source: ggml-org/llama.cpp, src/llama-vocab.cpp; its twin is python/polytok/reference/llama_cpp.py.
 """
@@ -52,7 +51,7 @@ from .gguf_file import F32, I8, I32, U8, U32, GgufFile, Texts
 from .gguf_pretokenizers import PreTokenizer
 from .gguf_texts import join_texts, text_list, unescape
 from .gguf_tokens import SPECIAL, Attribute, Tokens, attributes
-from .gguf_write import FAMILIES, KEY, ROLES, columns, rewrite
+from .gguf_write import FAMILIES, KEY, KEY_OF_ROLE, column_values, rewrite
 
 name = "gguf"
 options = frozenset({"pre_tokenizer"})
@@ -65,11 +64,11 @@ _DEFAULT_IDS: Mapping[str, Mapping[str, int]] = {
     "rwkv": {},
     "plamo2": {"bos": 1, "eos": 2, "unk": 0, "pad": 3},
 }
-_FILL_IN_MIDDLE = {
+_KEYS_OF_FILL_IN_MIDDLE_ROLE = {
     **{"fim_pre": ("fim_pre", "prefix"), "fim_suf": ("fim_suf", "suffix"), "fim_mid": ("fim_mid", "middle")},
     **{role: (role,) for role in ("fim_pad", "fim_rep", "fim_sep")},
 }
-_MODELS: Mapping[str, Model] = {
+_MODEL_OF_FAMILY: Mapping[str, Model] = {
     "spm": Bpe("score", symbols="chars", reserved=True),
     "wpm": WordPiece(continuing_prefix="", max_chars=None, phantom_space=True),
     "ugm": Unigram("llama.cpp"),
@@ -85,10 +84,10 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Reads a file, or only the metadata at its start."""
+    """Reads a file, or the metadata at the start of a file without the rest."""
     file = gguf_file.read(data)
     spec = _SpecReader(file, options.pre_tokenizer).spec()
-    derived_values = columns(spec, file)
+    derived_values = column_values(spec, file)
     kept_values = {
         key: (*value[:3], None) if derived_values.get(key) == value else value for key, value in file.values.items()
     }
@@ -105,7 +104,7 @@ def write(spec: Spec) -> Written:
 
 @dataclass(slots=True)
 class _SpecReader:
-    """Converts the metadata of a file to a Spec; the methods follow llama.cpp's loading."""
+    """Converts the metadata of a file to a Spec. The methods follow the rules by which llama.cpp loads a file."""
 
     file: GgufFile
     pre_name: str | None
@@ -114,15 +113,15 @@ class _SpecReader:
     pre: PreTokenizer = _NO_PRE_TOKENIZER
     texts: Texts = (b"", np.zeros(1, np.uint32))
     token_texts: list[bytes] = field(default_factory=list)
-    types: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    token_types: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     attributes: list[Attribute] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
 
     def spec(self) -> Spec:
-        self._choose_model()
+        self._choose_model_and_family()
         self._read_tokens()
         self.names = self._names_with_defaults()
-        self.attributes = attributes(self._tokens())
+        self.attributes = attributes(self._attribute_inputs())
         add_space = self.file.flag(f"{KEY}add_space_prefix", self.family == "spm")
         normalize, split = self._normalize_and_split(add_space)
         vocab, model = self._vocab_and_model()
@@ -133,7 +132,7 @@ class _SpecReader:
             matching="longest_first",
             normalize=normalize,
             split=split,
-            unknown=self._unknown(),
+            unknown=self._unknown_policy(),
             post=self._template(),
             decode=LlamaCppDecode(
                 self.family,  # type: ignore[arg-type]
@@ -144,15 +143,15 @@ class _SpecReader:
             names=self.names,
         )
 
-    def _choose_model(self) -> None:
+    def _choose_model_and_family(self) -> None:
         self.model = self.file.text(f"{KEY}model")
         if self.model not in FAMILIES:
             readable_models = ", ".join(FAMILIES)
             raise FormatError(f"{KEY}model is {self.model!r}; polytok reads the models {readable_models}")
         self.family = FAMILIES[self.model]
         if self.family == "bpe":
-            stated_name = "gemma4" if self.model == "gemma4" else self.file.text(f"{KEY}pre", "") or "default"
-            self.pre = gguf_pretokenizers.find_pre_tokenizer(self.pre_name or stated_name)
+            name_in_file = "gemma4" if self.model == "gemma4" else self.file.text(f"{KEY}pre", "") or "default"
+            self.pre = gguf_pretokenizers.find_pre_tokenizer(self.pre_name or name_in_file)
 
     def _read_tokens(self) -> None:
         texts = self.file.texts(f"{KEY}tokens")
@@ -163,16 +162,16 @@ class _SpecReader:
             self.token_texts = [token_text or b"[EMPTY_%d]" % id for id, token_text in enumerate(self.token_texts)]
             texts = join_texts(self.token_texts)
         self.texts = texts
-        types = self.file.numbers(f"{KEY}token_type", (I32,))
-        if types is not None and len(types) < len(self.token_texts):
-            raise FormatError(f"{KEY}token_type has {len(types)} elements for {len(self.token_texts)} tokens")
-        self.types = (
+        token_types = self.file.numbers(f"{KEY}token_type", (I32,))
+        if token_types is not None and len(token_types) < len(self.token_texts):
+            raise FormatError(f"{KEY}token_type has {len(token_types)} elements for {len(self.token_texts)} tokens")
+        self.token_types = (
             np.ones(len(self.token_texts), np.int32)
-            if types is None
-            else types[: len(self.token_texts)].astype(np.int32)
+            if token_types is None
+            else token_types[: len(self.token_texts)].astype(np.int32)
         )
 
-    def _tokens(self) -> Tokens:
+    def _attribute_inputs(self) -> Tokens:
         ids: dict[bytes, int] = {}
         for id, token_text in enumerate(self.token_texts):
             if ids.setdefault(token_text, id) != id:
@@ -180,13 +179,15 @@ class _SpecReader:
                     f"{KEY}tokens: ids {ids[token_text]} and {id} have the same text, {token_text[:40]!r}"
                 )
         roles_in_file = {
-            role for role, keys in _FILL_IN_MIDDLE.items() if any(self._valid_id(key) is not None for key in keys)
+            role
+            for role, keys in _KEYS_OF_FILL_IN_MIDDLE_ROLE.items()
+            if any(self._valid_id(key) is not None for key in keys)
         }
-        general_texts = (self.file.text(f"general.{key}", "") for key in ("name", "architecture"))
-        model_name, architecture = general_texts
+        general_values = (self.file.text(f"general.{key}", "") for key in ("name", "architecture"))
+        model_name, architecture = general_values
         pre = self.file.text(f"{KEY}pre", "")
         return Tokens(
-            self.token_texts, self.types.tolist(), frozenset(roles_in_file), model_name, pre, architecture, ids
+            self.token_texts, self.token_types.tolist(), frozenset(roles_in_file), model_name, pre, architecture, ids
         )
 
     def _valid_id(self, key: str) -> int | None:
@@ -194,29 +195,29 @@ class _SpecReader:
         return id if id is not None and id < len(self.token_texts) else None
 
     def _names_with_defaults(self) -> dict[str, int]:
-        defaults = {} if self.model == "gemma4" else dict(_DEFAULT_IDS[self.family])
+        default_ids = {} if self.model == "gemma4" else dict(_DEFAULT_IDS[self.family])
         if not self.pre.has_bos:
-            del defaults["bos"]
-        ids = {role: id for role, id in defaults.items() if id < len(self.token_texts)}
-        for role, key in ROLES.items():
+            del default_ids["bos"]
+        ids = {role: id for role, id in default_ids.items() if id < len(self.token_texts)}
+        for role, key in KEY_OF_ROLE.items():
             id = self._valid_id(key)
             if id is not None:
                 ids[role] = id
         return ids
 
-    def _text(self, id: int) -> str:
+    def _decode_text(self, id: int) -> str:
         try:
             return self.token_texts[id].decode()
         except UnicodeDecodeError:
             raise FormatError(f"the special token {id}, {self.token_texts[id][:40]!r}, is not UTF-8") from None
 
     def _special_tokens(self) -> list[SpecialToken]:
-        """Returns the tokens that are matched in a text before anything else."""
+        """Returns the special tokens, which llama.cpp searches in a text before all other tokens."""
         reserved_bits = Attribute.CONTROL | Attribute.UNKNOWN
-        special_bits = int(SPECIAL)  # an int is many times faster to test than a flag
+        special_bits = int(SPECIAL)  # testing an int is many times faster than testing a flag
         return [
             SpecialToken(
-                self._text(id),
+                self._decode_text(id),
                 id,
                 special=bool(attribute & reserved_bits),
                 lstrip=bool(attribute & Attribute.LSTRIP),
@@ -235,7 +236,9 @@ class _SpecReader:
         add_sep = self.file.flag(f"{KEY}add_sep_token", self.family == "wpm")
         for is_added, role in ((add_bos, "bos"), (add_eos, "eos"), (add_sep, "sep")):
             if is_added and role not in self.names:
-                raise FormatError(f"{KEY}add_{role}_token is true, but {KEY}{ROLES[role]}_token_id names no token")
+                raise FormatError(
+                    f"{KEY}add_{role}_token is true, but {KEY}{KEY_OF_ROLE[role]}_token_id names no token"
+                )
         if self.family == "wpm":
             return Template.around(self._ids_of_role("bos"), self._ids_of_role("sep"))
         return Template.around(self._ids_of_role("bos") if add_bos else (), self._ids_of_role("eos") if add_eos else ())
@@ -244,13 +247,13 @@ class _SpecReader:
         return (self.names[role],) if role in self.names else ()
 
     def _normalize_and_split(self, add_space: bool) -> tuple[tuple[NormalizeStep, ...], tuple[SplitStep, ...]]:
-        escape = Replace(" ", SPACE_MARK)
+        escape_spaces = Replace(" ", SPACE_MARK)
         steps: tuple[NormalizeStep, ...] = (ReplaceInvalid(lenient=True),)
         if self.family == "spm":
-            return ((PrefixSpace(), escape) if add_space else (escape,)), ()
+            return ((PrefixSpace(), escape_spaces) if add_space else (escape_spaces,)), ()
         if self.family == "ugm":
-            merges_spaces = self.file.flag(f"{KEY}remove_extra_whitespaces", False)
-            return (UgmNormalize(self._charsmap(), add_space, merges_spaces),), ()
+            collapses_spaces = self.file.flag(f"{KEY}remove_extra_whitespaces", False)
+            return (UgmNormalize(self._charsmap(), add_space, collapses_spaces),), ()
         if self.family == "wpm":
             lowercase = self.file.flag(f"{KEY}normalizer.lowercase", True)
             strips_accents = self.file.flag(f"{KEY}normalizer.strip_accents", lowercase)
@@ -258,7 +261,7 @@ class _SpecReader:
         if self.family != "bpe":
             return (() if self.family == "rwkv" else steps), ()
         if self.pre.escaped:
-            steps = (escape, *steps)
+            steps = (escape_spaces, *steps)
         if self.model == "whitespace" and self.file.flag(f"{KEY}normalizer.lowercase", False):
             steps += (Lowercase(),)
         return steps, gguf_pretokenizers.steps(self.pre)
@@ -272,30 +275,32 @@ class _SpecReader:
             raise FormatError(f"{KEY}precompiled_charsmap is truncated")
         return data
 
-    def _unknown(self) -> UnknownPolicy:
+    def _unknown_policy(self) -> UnknownPolicy:
         if self.family in ("wpm", "ugm", "rwkv"):
             return "unk" if "unk" in self.names else "error"
         return "drop" if self.family == "bpe" else "bytes"
 
     def _vocab_and_model(self) -> tuple[Vocab, Model]:
-        kinds = np.where((self.types >= 1) & (self.types <= 6), self.types, Kind.UNUSED).astype(np.uint8)
+        kinds = np.where((self.token_types >= 1) & (self.token_types <= 6), self.token_types, Kind.UNUSED).astype(
+            np.uint8
+        )
         self._adjust_kinds(kinds)
         texts = self.texts
         if self.family == "bpe":
             if not self.pre.raw:
-                texts, foreign_rows = _core.gguf_byte_level(self.texts, kinds == Kind.NORMAL)
-                kinds[foreign_rows] = Kind.UNUSED
-            model: Model = self._bpe(kinds)
+                texts, rows_outside_table = _core.gguf_byte_level(self.texts, kinds == Kind.NORMAL)
+                kinds[rows_outside_table] = Kind.UNUSED
+            model: Model = self._bpe_model(kinds)
         elif self.family == "rwkv":
             texts, model = join_texts([unescape(token_text) for token_text in self.token_texts]), Longest()
         else:
-            model = _MODELS[self.family]
+            model = _MODEL_OF_FAMILY[self.family]
         if self.family == "plamo2":
-            self._require_bytes(kinds)
+            self._require_byte_tokens(kinds)
         return Vocab(*texts, np.arange(len(self.token_texts), dtype=np.uint32), self._scores(), kinds), model
 
     def _adjust_kinds(self, kinds: npt.NDArray[np.uint8]) -> None:
-        """Changes the kinds of tokens that the engine would treat differently from llama.cpp."""
+        """Changes kinds that the engine would otherwise treat differently from llama.cpp."""
         if self.family in ("wpm", "ugm", "rwkv"):
             kinds[kinds == Kind.UNKNOWN] = Kind.CONTROL
             if self.family != "ugm":  # wpm and rwkv match control tokens by their texts, like ordinary tokens.
@@ -306,7 +311,7 @@ class _SpecReader:
             if not self.attributes[id] & SPECIAL:
                 kinds[id] = Kind.NORMAL
 
-    def _bpe(self, kinds: npt.NDArray[np.uint8]) -> Bpe:
+    def _bpe_model(self, kinds: npt.NDArray[np.uint8]) -> Bpe:
         merge_lines = self.file.texts(f"{KEY}merges")
         if merge_lines is None:
             if self.file.text(f"{KEY}pre", "") != "kimi-k2":
@@ -316,11 +321,11 @@ class _SpecReader:
         if self.pre.raw:
             tries_whole_piece = self.pre.newline_tokens
             return Bpe("merges", "scalars", tries_whole_piece, merges=merges, byte_fallback=True)
-        texts = [
+        ids_of_texts = [
             id for id in np.flatnonzero(kinds != Kind.NORMAL).tolist() if not _is_printable_ascii(self.token_texts[id])
         ]
-        reachable = ~np.isin(merges, np.array(texts, np.uint32)).any(axis=1)
-        return Bpe("merges", whole_piece_first=self.pre.ignore_merges, merges=merges[reachable])
+        reachable_mask = ~np.isin(merges, np.array(ids_of_texts, np.uint32)).any(axis=1)
+        return Bpe("merges", whole_piece_first=self.pre.ignore_merges, merges=merges[reachable_mask])
 
     def _scores(self) -> npt.NDArray[np.float32]:
         scores = self.file.numbers(f"{KEY}scores", (F32, I32))
@@ -330,7 +335,7 @@ class _SpecReader:
             raise FormatError(f"{KEY}scores has {len(scores)} elements for {len(self.token_texts)} tokens")
         return scores[: len(self.token_texts)].astype(np.float32)
 
-    def _require_bytes(self, kinds: npt.NDArray[np.uint8]) -> None:
+    def _require_byte_tokens(self, kinds: npt.NDArray[np.uint8]) -> None:
         ids = {self.token_texts[id] for id in np.flatnonzero(kinds == Kind.BYTE).tolist() if id}
         missing_tokens = [text for text in _BYTE_TOKENS if text not in ids and text.lower() not in ids]
         if missing_tokens:
@@ -340,5 +345,5 @@ class _SpecReader:
 
 
 def _is_printable_ascii(token_text: bytes) -> bool:
-    """Reports whether a text is printable ASCII, which is the same in GPT-2's characters and in bytes."""
+    """Reports whether a text is printable ASCII, which GPT-2's table does not change."""
     return all(0x21 <= byte <= 0x7E for byte in token_text)

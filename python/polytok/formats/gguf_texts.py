@@ -1,4 +1,4 @@
-"""Columns of texts in a GGUF file, and the escapes of RWKV's texts."""
+"""Columns of texts in a GGUF file, and the escapes in the texts of RWKV vocabularies."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ import numpy as np
 from ..errors import FormatError
 from .gguf_file import Texts
 
-_CODES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+_BYTE_OF_ESCAPE = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
 
 def text_list(texts: Texts) -> list[bytes]:
     """Returns a column of texts as a list."""
-    blob, ends = texts[0], texts[1].tolist()
-    return [blob[start:end] for start, end in pairwise(ends)]
+    blob, offsets = texts[0], texts[1].tolist()
+    return [blob[start:end] for start, end in pairwise(offsets)]
 
 
 def join_texts(texts: Sequence[bytes]) -> Texts:
-    """Returns texts as a column: one blob, with the offsets."""
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.uint64)
-    return b"".join(texts), ends.astype(np.uint32)
+    """Concatenates texts to a column: one blob, and the offsets of the texts in it."""
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.uint64)
+    return b"".join(texts), offsets.astype(np.uint32)
 
 
 def escape(text: bytes) -> bytes:
-    r"""Returns a text as RWKV's GGUF files contain it: Python's literal without its quotes."""
+    r"""Escapes a text as in RWKV's GGUF files: as a Python literal, without the quotes."""
     return repr(text)[2:-1].encode()
 
 
 def unescape(text: bytes) -> bytes:
     r"""Returns the bytes of an escaped text.
 
-    As in llama.cpp, only ``\t``, ``\n``, ``\r`` and ``\xHH`` have a meaning.
+    As in llama.cpp, only ``\t``, ``\n``, ``\r`` and ``\xHH`` are special; before any other character, the backslash is
+    removed.
     """
     text_before, *parts = text.split(b"\\")
     out, is_literal = bytearray(text_before), False
@@ -47,7 +48,7 @@ def unescape(text: bytes) -> bytes:
         elif part[:1] == b"x":
             out += _hex_byte(part, text) + part[3:]
         else:
-            out += _CODES.get(part[:1], part[:1]) + part[1:]
+            out += _BYTE_OF_ESCAPE.get(part[:1], part[:1]) + part[1:]
     return bytes(out)
 
 

@@ -1,7 +1,7 @@
 """The attributes that llama.cpp assigns to tokens when it loads a vocabulary (llama-vocab.cpp).
 
-The attributes follow from the types in the file, except for some tokens that are recognised by their texts, and some
-models that are recognised by their names (`llama_vocab::impl::load`).
+A token's attributes follow from its type in the file. The exceptions are some tokens, which llama.cpp recognises by
+their texts, and the tokens of some models, which it recognises by their names (`llama_vocab::impl::load`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import IntFlag
 
 
 class Attribute(IntFlag):
-    """llama.cpp's attributes of a token. A token can have several."""
+    """An attribute that llama.cpp gives to a token. A token can have several attributes."""
 
     UNDEFINED = 0
     UNKNOWN = 1
@@ -26,7 +26,7 @@ class Attribute(IntFlag):
 
 
 SPECIAL = Attribute.CONTROL | Attribute.USER_DEFINED | Attribute.UNKNOWN
-"""The attributes of tokens that are matched in a text before anything else."""
+"""The attributes of special tokens, which are searched in a text before all other tokens."""
 
 OF_TYPE = {
     1: Attribute.NORMAL,
@@ -63,7 +63,7 @@ ALWAYS_SHOWN = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
 
 @dataclass(slots=True)
 class Tokens:
-    """The data that the attributes depend on: texts, types, and the names in the file."""
+    """The data that determine the attributes: the texts and types of tokens, and the names in the file."""
 
     texts: Sequence[bytes]
     types: Sequence[int]
@@ -97,8 +97,8 @@ def _adjust_by_text(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
     for id in map(id_of, ALWAYS_SHOWN):
         if id is not None:
             attributes_by_id[id] = Attribute.USER_DEFINED
-    end_id, has_call = id_of("<|end|>"), id_of("<|call|>") is not None or id_of("<|calls|>") is not None
-    if end_id is not None and has_call and (id_of("<|return|>") is not None or id_of("<|flush|>") is not None):
+    end_id, has_call_token = id_of("<|end|>"), id_of("<|call|>") is not None or id_of("<|calls|>") is not None
+    if end_id is not None and has_call_token and (id_of("<|return|>") is not None or id_of("<|flush|>") is not None):
         attributes_by_id[end_id] = Attribute.USER_DEFINED
     stop_id = id_of("</s>")
     if stop_id is not None and id_of("<|tool_response>") is not None:
@@ -106,11 +106,11 @@ def _adjust_by_text(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
 
 
 def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
-    """Sets which tokens include the white space around them, for models that are recognised by their names."""
+    """Sets LSTRIP and RSTRIP, which include white space in a match, for models recognised by their names."""
     name = tokens.name.lower()
     is_jina = any(pre in tokens.pre for pre in ("jina-v2-de", "jina-v2-es", "jina-v2-code"))
     if is_jina or "nomic-bert-moe" in tokens.architecture or "jina-bert-v3" in tokens.architecture:
-        _strip_space_before(tokens, attributes_by_id, b"<mask>")
+        _set_lstrip(tokens, attributes_by_id, b"<mask>")
     elif "phi-3" in name or "phi3" in name:
         for id, attribute in enumerate(attributes_by_id):
             if attribute & SPECIAL or tokens.texts[id] == b"</s>":
@@ -119,9 +119,9 @@ def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
             if text in tokens.ids:
                 attributes_by_id[tokens.ids[text]] &= ~Attribute.RSTRIP
     elif "modern-bert" in name:
-        _strip_space_before(tokens, attributes_by_id, b"[MASK]")
+        _set_lstrip(tokens, attributes_by_id, b"[MASK]")
 
 
-def _strip_space_before(tokens: Tokens, attributes_by_id: list[Attribute], text: bytes) -> None:
+def _set_lstrip(tokens: Tokens, attributes_by_id: list[Attribute], text: bytes) -> None:
     if text in tokens.ids:
         attributes_by_id[tokens.ids[text]] |= Attribute.LSTRIP

@@ -1,7 +1,7 @@
-"""Writes a Spec as a GGUF file. Keys of the file that the Spec was read from are kept if they still apply.
+"""Writes a Spec as a GGUF file. If the Spec was read from a GGUF file, the keys of that file that still apply are kept.
 
-The first attempt writes the keys of the original file, with columns from the Spec. If reading that file does not return
-an equal Spec, the Spec was changed; then all keys that a Spec determines are written again.
+First, a file is built from the keys of the original file and the columns of the Spec. If reading this file does not
+return an equal Spec, the Spec was changed after it was read; then all keys that depend on the Spec are written anew.
 """
 
 from __future__ import annotations
@@ -32,21 +32,23 @@ from .gguf_texts import escape, join_texts, text_list
 KEY = "tokenizer.ggml."
 FAMILIES = {"llama": "spm", "bert": "wpm", "t5": "ugm", "rwkv": "rwkv", "plamo2": "plamo2"}
 FAMILIES |= dict.fromkeys(("gpt2", "gemma4", "whitespace"), "bpe")
-ROLES = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": "seperator", "mask": "mask"}
-"""The names of ids in a Spec, and their names in the keys of a file."""
+KEY_OF_ROLE = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": "seperator", "mask": "mask"}
+"""The role of a special id in a Spec, and the role's name in the keys of a file."""
 _COLUMN_KEYS = ("tokens", "scores", "token_type", "merges")
-_FLAGS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
+_FLAG_KEYS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
 _OTHER_KEYS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
 _DERIVED_KEYS = frozenset(
-    KEY + key for key in (*_COLUMN_KEYS, *_FLAGS, *_OTHER_KEYS, *(f"{role}_token_id" for role in ROLES.values()))
+    KEY + key
+    for key in (*_COLUMN_KEYS, *_FLAG_KEYS, *_OTHER_KEYS, *(f"{role}_token_id" for role in KEY_OF_ROLE.values()))
 )
-"""The keys that the fields of a Spec determine."""
+"""The keys whose values depend on the fields of a Spec."""
 
 ReadFunction = Callable[[bytes, ReadOptions], Spec]
 
 
 def rewrite(spec: Spec, read: ReadFunction) -> Written:
-    """Returns the file that a Spec was read from, with the Spec's changes, or a new file."""
+    """Writes the file that a Spec was read from again, with the changes of the Spec; without such a file, writes a new
+    one."""
     if not isinstance(spec.decode, LlamaCppDecode):
         raise FormatError(f"llama.cpp has no decoder like this tokenizer's: {spec.decode!r:.100}")
     require_ids_in_row_order(spec.vocab, "gguf")
@@ -55,7 +57,7 @@ def rewrite(spec: Spec, read: ReadFunction) -> Written:
     empty_file = GgufFile({}, extra.get("version", 3), extra.get("big_endian", False))
     kept_values: Mapping[str, Value] = extra.get("keys", {})
     if kept_values:
-        derived_values = columns(spec, empty_file)
+        derived_values = column_values(spec, empty_file)
         values = {
             key: derived_values[key] if value[3] is None and key in derived_values else value
             for key, value in kept_values.items()
@@ -64,7 +66,7 @@ def rewrite(spec: Spec, read: ReadFunction) -> Written:
         reread_spec = _read_back(data, options, read)
         if reread_spec is not None and replace(reread_spec, origin=spec.origin, extra=spec.extra) == spec:
             return with_losses(spec, data, reread_spec)
-    values = _merge_values(kept_values, all_values(spec, empty_file, kept_values))
+    values = _merge_values(kept_values, values_from_spec(spec, empty_file, kept_values))
     data = write_file(replace(empty_file, values=values))
     reread_spec = read(data, replace(options, pre_tokenizer=None))
     return with_losses(replace(spec, extra={**spec.extra, "gguf": reread_spec.extra["gguf"]}), data, reread_spec)
@@ -78,7 +80,7 @@ def _read_back(data: bytes, options: ReadOptions, read: ReadFunction) -> Spec | 
 
 
 def _merge_values(kept_values: Mapping[str, Value], derived_values: Mapping[str, Value]) -> dict[str, Value]:
-    """Returns the kept keys in their order, with new values for keys that have a new value, and then the new keys."""
+    """Returns the kept keys in their order, with their new values if they have any, followed by the new keys."""
     values = {
         key: derived_values.get(key, value)
         for key, value in kept_values.items()
@@ -87,9 +89,9 @@ def _merge_values(kept_values: Mapping[str, Value], derived_values: Mapping[str,
     return {**values, **derived_values}
 
 
-def columns(spec: Spec, file: GgufFile) -> dict[str, Value]:
-    """Returns the arrays that follow from the vocabulary's columns and the merges."""
-    texts = _texts(spec)
+def column_values(spec: Spec, file: GgufFile) -> dict[str, Value]:
+    """Returns the values of the keys that contain the vocabulary's columns and the merges."""
+    texts = _texts_in_file(spec)
     derived_values = {
         f"{KEY}tokens": file.text_array(texts),
         f"{KEY}scores": file.array(F32, spec.vocab.scores),
@@ -100,41 +102,41 @@ def columns(spec: Spec, file: GgufFile) -> dict[str, Value]:
     return derived_values
 
 
-def _texts(spec: Spec) -> Texts:
+def _texts_in_file(spec: Spec) -> Texts:
     texts = spec.vocab.blob, spec.vocab.offsets
     if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
         return _core.gguf_byte_level_texts(texts, spec.vocab.kinds == Kind.NORMAL)
-    if _family(spec) == "rwkv":
+    if _family_of(spec) == "rwkv":
         return join_texts([escape(text) for text in text_list(texts)])
     return texts
 
 
 def _token_types(spec: Spec) -> Any:
-    types = spec.vocab.kinds.astype(np.int32)
+    token_types = spec.vocab.kinds.astype(np.int32)
     for token in spec.special:
-        if token.id < len(types) and types[token.id] != Kind.UNKNOWN:
-            types[token.id] = Kind.CONTROL if token.special else Kind.USER_DEFINED
-    return types
+        if token.id < len(token_types) and token_types[token.id] != Kind.UNKNOWN:
+            token_types[token.id] = Kind.CONTROL if token.special else Kind.USER_DEFINED
+    return token_types
 
 
-def _family(spec: Spec) -> str:
+def _family_of(spec: Spec) -> str:
     return spec.decode.family if isinstance(spec.decode, LlamaCppDecode) else ""
 
 
-def all_values(spec: Spec, file: GgufFile, kept_values: Mapping[str, Value]) -> dict[str, Value]:
-    """Returns all keys that follow from a Spec's fields."""
-    model = _model(spec)
+def values_from_spec(spec: Spec, file: GgufFile, kept_values: Mapping[str, Value]) -> dict[str, Value]:
+    """Returns the values of all keys that depend on the Spec."""
+    model = _model_name(spec)
     derived_values = {
         "general.architecture": kept_values.get("general.architecture", file.scalar(STRING, "llama")),
         f"{KEY}model": file.scalar(STRING, model),
     }
     if model in ("gpt2", "whitespace"):
-        derived_values[f"{KEY}pre"] = file.scalar(STRING, _pre_tokenizer(spec, kept_values))
-    derived_values |= columns(spec, file)
-    for role, key in ROLES.items():
+        derived_values[f"{KEY}pre"] = file.scalar(STRING, _most_similar_pre_tokenizer(spec, kept_values))
+    derived_values |= column_values(spec, file)
+    for role, key in KEY_OF_ROLE.items():
         if role in spec.names:
             derived_values[f"{KEY}{key}_token_id"] = file.scalar(U32, spec.names[role])
-    for key, flag in _flags(spec).items():
+    for key, flag in _flag_values(spec).items():
         derived_values[KEY + key] = file.scalar(BOOL, flag)
     for step in spec.normalize:
         if isinstance(step, UgmNormalize) and step.charsmap:
@@ -142,25 +144,25 @@ def all_values(spec: Spec, file: GgufFile, kept_values: Mapping[str, Value]) -> 
     return derived_values
 
 
-def _model(spec: Spec) -> str:
-    family = _family(spec)
+def _model_name(spec: Spec) -> str:
+    family = _family_of(spec)
     if family != "bpe":
         return next(model for model, model_family in FAMILIES.items() if model_family == family)
-    if isinstance(spec.model, Bpe) and spec.model.symbols == "scalars" and spec.split[:1] == _WHITESPACE:
+    if isinstance(spec.model, Bpe) and spec.model.symbols == "scalars" and spec.split[:1] == _WHITESPACE_STEPS:
         return "whitespace"
     return "gpt2"
 
 
-_WHITESPACE = gguf_pretokenizers.steps(gguf_pretokenizers.PRE_TOKENIZERS["whitespace"])
+_WHITESPACE_STEPS = gguf_pretokenizers.steps(gguf_pretokenizers.PRE_TOKENIZERS["whitespace"])
 
 
-def _pre_tokenizer(spec: Spec, kept_values: Mapping[str, Value]) -> str:
-    """Returns the name of a pre-tokenizer that splits like the Spec: the name in the file, or else the most similar
-    name."""
+def _most_similar_pre_tokenizer(spec: Spec, kept_values: Mapping[str, Value]) -> str:
+    """Returns the name of a pre-tokenizer that splits like the Spec. If several do, flags and the name in the file
+    decide."""
     assert isinstance(spec.model, Bpe) and isinstance(spec.decode, LlamaCppDecode)
-    wanted_flags = spec.decode.clean_spaces, spec.model.whole_piece_first, bool(spec.post.before)
-    stated_name = (kept_values.get(f"{KEY}pre") or (0, 0, 0, b""))[3]
-    similarity: dict[str, tuple[bool, ...]] = {}
+    spec_flags = spec.decode.clean_spaces, spec.model.whole_piece_first, bool(spec.post.before)
+    name_in_file = (kept_values.get(f"{KEY}pre") or (0, 0, 0, b""))[3]
+    similarity_of_name: dict[str, tuple[bool, ...]] = {}
     for name, pre_tokenizer in gguf_pretokenizers.PRE_TOKENIZERS.items():
         is_raw = spec.model.symbols == "scalars"
         if (pre_tokenizer.raw, pre_tokenizer.escaped) == (is_raw, spec.decode.escaped_spaces) and _splits_like(
@@ -171,18 +173,18 @@ def _pre_tokenizer(spec: Spec, kept_values: Mapping[str, Value]) -> str:
                 pre_tokenizer.ignore_merges or pre_tokenizer.newline_tokens,
                 pre_tokenizer.add_bos,
             )
-            matches = tuple(flag == wanted_flag for flag, wanted_flag in zip(flags, wanted_flags, strict=True))
-            similarity[name] = (matches[1], matches[0], name.encode() == stated_name, matches[2])
-    if not similarity:
+            matches = tuple(flag == spec_flag for flag, spec_flag in zip(flags, spec_flags, strict=True))
+            similarity_of_name[name] = (matches[1], matches[0], name.encode() == name_in_file, matches[2])
+    if not similarity_of_name:
         raise FormatError("llama.cpp has no pre-tokenizer that splits text like this tokenizer")
-    return max(similarity, key=similarity.__getitem__)
+    return max(similarity_of_name, key=similarity_of_name.__getitem__)
 
 
 def _splits_like(pre_tokenizer: gguf_pretokenizers.PreTokenizer, spec: Spec) -> bool:
     return gguf_pretokenizers.steps(pre_tokenizer) == spec.split
 
 
-def _flags(spec: Spec) -> dict[str, bool]:
+def _flag_values(spec: Spec) -> dict[str, bool]:
     assert isinstance(spec.decode, LlamaCppDecode)
     flags = {"add_space_prefix": spec.decode.strip_space}
     family = spec.decode.family

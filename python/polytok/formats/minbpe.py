@@ -1,8 +1,8 @@
 """minbpe's ``.model``, version 1: a pattern, special tokens and merges, one per line.
 
-An empty pattern line is minbpe's BasicTokenizer, which does not split. The format has no escapes: white space around
-the pattern is stripped on reading, and a special token that contains white space cannot be written. The ``.vocab`` file
-that minbpe writes for people to read is written too, and never read.
+A model with an empty pattern line belongs to minbpe's BasicTokenizer, which does not split. The format has no escapes:
+white space around the pattern is stripped on reading, and a special token that contains white space cannot be written.
+minbpe also writes a ``.vocab`` file for people; polytok writes this file too, and never reads it.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def refusal(data: bytes) -> str | None:
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
-    """Reads a model. Raises FormatError for a line that minbpe would misread: an unknown id, or a repeated pair."""
+    """Reads a model. Raises FormatError for an unknown id or a repeated pair, which minbpe would misread."""
     head_lines = _HeadLines(data)
     if head_lines.next_line("the version").encode() != _VERSION:
         raise FormatError("line 1: the version is not `minbpe v1`")
     pattern = head_lines.next_line("the pattern")
     count = head_lines.number(head_lines.next_line("the number of special tokens"))
     special = _special_tokens(head_lines, count)
-    # Each merge can double the length of a token, so the bytes of all tokens need a cap. minbpe's own models stay far
-    # below the cap.
+    # Each merge can double the length of a token, so the total length of all tokens needs a limit. Models that minbpe
+    # trains stay far below this limit.
     max_bytes = 4 * len(data) + 2**20
     merges, columns = _core.minbpe_read(data[head_lines.at :], head_lines.count + 1, max_bytes)
     vocab = Vocab(*columns)
-    _check_special(special, len(vocab))
+    _check_special_ids(special, len(vocab))
     return Spec(
         matching="listed",
         vocab=vocab,
@@ -58,7 +58,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Writes a model, and its ``.vocab`` as a companion."""
-    merges = _merges_of(spec)
+    merges = _require_minbpe_merges(spec)
     match spec.split:
         case ():
             pattern = ""
@@ -109,22 +109,22 @@ class _HeadLines:
 def _special_tokens(head_lines: _HeadLines, count: int) -> dict[str, int]:
     special: dict[str, int] = {}
     for _ in range(count):
-        fields = head_lines.next_line("the last special token").split()
-        if len(fields) != 2:
+        text_and_id = head_lines.next_line("the last special token").split()
+        if len(text_and_id) != 2:
             raise FormatError(f"line {head_lines.count}: a special token is a text without white space and an id")
-        if fields[0] in special:
-            raise FormatError(f"line {head_lines.count}: the special token {fields[0]!r} repeats")
-        special[fields[0]] = head_lines.number(fields[1])
+        if text_and_id[0] in special:
+            raise FormatError(f"line {head_lines.count}: the special token {text_and_id[0]!r} repeats")
+        special[text_and_id[0]] = head_lines.number(text_and_id[1])
     return special
 
 
-def _check_special(special: dict[str, int], vocab_size: int) -> None:
+def _check_special_ids(special: dict[str, int], vocab_size: int) -> None:
     for line, (text, number) in enumerate(special.items(), start=4):
         if number < vocab_size:
             raise FormatError(f"line {line}: the special token {text!r} has the id of token {number}")
 
 
-def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
+def _require_minbpe_merges(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
     model = spec.model
     if not isinstance(model, Bpe) or model.merges is None or model.symbols != "bytes" or model.whole_piece_first:
         raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {described(model)}")
@@ -142,9 +142,9 @@ def _merges_of(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
 def _vocab_listing(
     vocab: Vocab, merges: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], special: list[SpecialToken]
 ) -> str:
-    """Returns the text of the ``.vocab`` file: each token, with the two tokens whose merge produced the token."""
+    """Returns the text of the ``.vocab`` file, which lists each token with the two tokens that were merged to it."""
 
-    def lines() -> Iterator[str]:
+    def listing_lines() -> Iterator[str]:
         visible_texts = [_escape_controls(piece.decode(errors="replace")) for piece in vocab.pieces()]
         for number, text in enumerate(visible_texts[:256]):
             yield f"[{text}] {number}\n"
@@ -153,9 +153,9 @@ def _vocab_listing(
         for token in special:
             yield f"[{_escape_controls(token.text)}] {token.id}\n"
 
-    return "".join(lines())
+    return "".join(listing_lines())
 
 
 def _escape_controls(text: str) -> str:
-    """Returns a text in which characters of the categories C* are escaped."""
+    """Escapes the characters whose Unicode category begins with C, such as control characters."""
     return "".join(f"\\u{ord(char):04x}" if unicodedata.category(char)[0] == "C" else char for char in text)

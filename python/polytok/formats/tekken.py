@@ -1,14 +1,13 @@
 """Mistral's ``tekken.json``: a pattern, special tokens, and a vocabulary of base64 texts by rank.
 
-The algorithm is tiktoken's. Special tokens have the first ids, and the configuration has the count of special tokens. A
-special token without a name in the file is ``<SPECIAL_i>``. Ranks follow as ids. The configuration's vocabulary size
-limits the number of entries that are used. Unused entries are kept with their text in the file, and so are the file's
-layout, its version, and its fields for images and audio.
+The algorithm is tiktoken's. Special tokens have the first ids; the configuration contains their number. A special token
+without a name in the file is named ``<SPECIAL_i>``. The id of an entry is its rank plus the number of special tokens.
+The configuration also contains the size of the vocabulary; entries beyond this size are not used. The unused entries
+are kept as the text in the file, and the file's layout, version, and fields for images and audio are kept too.
 
-mistral-common decodes by one of three policies. KEEP is the same as `Tokenizer.decode`, and IGNORE the same as
-``skip_special=True`` (except that polytok can combine the bytes on both sides of a skipped token into one character);
-polytok has no equivalent of RAISE. mistral-common encodes special tokens in a text as ordinary text, like
-``special=()``.
+mistral-common decodes by one of three policies. KEEP equals `Tokenizer.decode`. IGNORE equals ``skip_special=True``,
+except that polytok can combine the bytes before and after a skipped token into one character. polytok has no equivalent
+of RAISE. mistral-common encodes special tokens in a text as ordinary text, like polytok with ``special=()``.
 
 Source: mistralai/mistral-common, src/mistral_common/tokens/tokenizers/tekken.py and base.py.
 """
@@ -33,17 +32,17 @@ options: frozenset[str] = frozenset()
 _MODEL = Bpe("rank", whole_piece_first=True)
 _VERSIONS = ("v1", "v2", "v3", "v7", "v11", "v13", "v15")
 _DEFAULT_VERSION = "v7"
-# The special tokens of files up to v7 that have no list of special tokens.
-_OLD_SPECIAL_TEXTS = (
+# The special tokens of files that contain no list of special tokens; only versions up to v7 can omit the list.
+_DEFAULT_SPECIAL_TEXTS = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
     *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 )
-_NAMES = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
+_TEXT_OF_ROLE = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
 _MAX_SPECIAL_TOKENS = 2**16
-"""The largest number of special tokens; a small file could otherwise demand billions. Mistral's files have 1,000."""
+"""The largest number of special tokens. Without a limit, a small file could demand billions; Mistral's have 1,000."""
 
-_ENTRIES = re.compile(rb'"vocab"\s*:\s*\[\s*\{\s*"(?:rank|token_bytes|token_str)"\s*:')
+_ENTRIES_PATTERN = re.compile(rb'"vocab"\s*:\s*\[\s*\{\s*"(?:rank|token_bytes|token_str)"\s*:')
 _TOP_LEVEL_PATTERN = re.compile(rb'\s*\{([ \t\r\n]*)"[^"\\]{0,100}"[ \t\r\n]*:([ \t]*)')
 _FIRST_ITEM_PATTERN = re.compile(rb'\[\s*\{\s*"[a-z_]*"\s*:\s*[0-9]+[ \t]*,([ \t]*)')
 
@@ -52,28 +51,32 @@ def refusal(data: bytes) -> str | None:
     """Accepts a JSON object whose ``vocab`` is a list of ranks and base64."""
     if not data[:100].lstrip().startswith(b"{"):
         return "it is not a JSON object"
-    return None if _ENTRIES.search(data) else 'it has no "vocab" that is a list of objects with rank and token_bytes'
+    return (
+        None
+        if _ENTRIES_PATTERN.search(data)
+        else 'it has no "vocab" that is a list of objects with rank and token_bytes'
+    )
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a tekken.json."""
     start, end = _core.tekken_vocab_range(data)
-    document = _document(data[:start] + b"[]" + data[end:])
+    document = _read_document(data[:start] + b"[]" + data[end:])
     _check_version(document)
     config = document["config"]
-    special = _special_texts(document, _number(config, "default_num_special_tokens", _MAX_SPECIAL_TOKENS))
-    used_entries = _number(config, "default_vocab_size", MAX_ID) - len(special)
-    if used_entries <= 0:
+    special = _special_texts(document, _bounded_number(config, "default_num_special_tokens", _MAX_SPECIAL_TOKENS))
+    used_entry_count = _bounded_number(config, "default_vocab_size", MAX_ID) - len(special)
+    if used_entry_count <= 0:
         raise FormatError(
-            f"config: default_vocab_size leaves no id for tokens other than the {len(special)} special ones"
+            f"config: default_vocab_size must be greater than {len(special)}, the number of special tokens"
         )
-    columns, odd_texts, unused_range = _core.tekken_read(data[start:end], used_entries, len(special))
-    kept_parts: dict[str, Any] = {"document": document, "layout": _layout(data, data[start:end])}
-    if odd_texts:
-        kept_parts["token_str"] = [list(pair) for pair in odd_texts]
+    columns, unusual_texts, unused_range = _core.tekken_read(data[start:end], used_entry_count, len(special))
+    kept_parts: dict[str, Any] = {"document": document, "layout": _detect_layout(data, data[start:end])}
+    if unusual_texts:
+        kept_parts["token_str"] = [list(pair) for pair in unusual_texts]
     if unused_range:
         kept_parts["unused"] = data[start:end][slice(*unused_range)]
-    return _spec(Vocab(*columns), config["pattern"], special, options.name, kept_parts)
+    return _build_spec(Vocab(*columns), config["pattern"], special, options.name, kept_parts)
 
 
 def write(spec: Spec) -> Written:
@@ -88,10 +91,10 @@ def write(spec: Spec) -> Written:
     return with_losses(spec, data, read(data, ReadOptions(name=spec.origin.name)))
 
 
-def _spec(
+def _build_spec(
     vocab: Vocab, pattern: str, special: Sequence[str], vocab_name: str | None, kept_parts: Mapping[str, Any]
 ) -> Spec:
-    names = {role: special.index(text) for role, text in _NAMES.items() if text in special}
+    names = {role: special.index(text) for role, text in _TEXT_OF_ROLE.items() if text in special}
     return Spec(
         vocab=vocab,
         model=_MODEL,
@@ -107,8 +110,8 @@ def _spec(
 # Reading
 
 
-def _document(text: bytes) -> dict[str, Any]:
-    """Returns the content of the file without the vocabulary."""
+def _read_document(text: bytes) -> dict[str, Any]:
+    """Parses the file's JSON, from which the vocabulary was removed."""
     try:
         document = json.loads(text.decode())
         json.dumps(document, ensure_ascii=False).encode()
@@ -138,7 +141,7 @@ def _check_version(document: Mapping[str, Any]) -> None:
         raise FormatError(f'a file of version {version} cannot have a "model_settings_builder"')
 
 
-def _number(config: Mapping[str, Any], key: str, maximum: int) -> int:
+def _bounded_number(config: Mapping[str, Any], key: str, maximum: int) -> int:
     value = config.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= maximum:
         raise FormatError(f"config: {key} is {value!r:.40}, not a number from 0 to {maximum}")
@@ -148,14 +151,14 @@ def _number(config: Mapping[str, Any], key: str, maximum: int) -> int:
 def _special_texts(document: Mapping[str, Any], count: int) -> list[str]:
     """Returns the texts of the special tokens by id."""
     token_list = document.get("special_tokens")
-    texts = list(_OLD_SPECIAL_TEXTS) if token_list is None else _texts_in_list(token_list)
+    texts = list(_DEFAULT_SPECIAL_TEXTS) if token_list is None else _texts_in_list(token_list)
     if len(texts) > count:
-        raise FormatError(f"{len(texts)} special tokens, but default_num_special_tokens is {count}")
+        raise FormatError(f"the file lists {len(texts)} special tokens, but default_num_special_tokens is {count}")
     texts += [f"<SPECIAL_{number}>" for number in range(len(texts), count)]
-    number_of: dict[str, int] = {}
+    id_of_text: dict[str, int] = {}
     for number, text in enumerate(texts):
-        if number_of.setdefault(text, number) != number:
-            raise FormatError(f"special token {number} is {text!r:.60}, which is special token {number_of[text]} too")
+        if id_of_text.setdefault(text, number) != number:
+            raise FormatError(f"special token {number} is {text!r:.60}, which is special token {id_of_text[text]} too")
     return texts
 
 
@@ -169,12 +172,12 @@ def _texts_in_list(token_list: Any) -> list[str]:
     return [token["token_str"] for token in token_list]
 
 
-# Layout: the options of json.dumps that wrote the file
+# Layout: the options with which json.dumps wrote the file
 
 _DEFAULT_LAYOUT = {"indent": None, "item": ",", "key": ":", "ascii": False, "end": "\n"}
 
 
-def _layout(data: bytes, vocab: bytes) -> dict[str, Any]:
+def _detect_layout(data: bytes, vocab: bytes) -> dict[str, Any]:
     top_match, item_match = _TOP_LEVEL_PATTERN.match(data), _FIRST_ITEM_PATTERN.match(vocab)
     margin = top_match[1].decode() if top_match else ""
     return {
@@ -196,11 +199,13 @@ def _line_start(layout: Mapping[str, Any], depth: int) -> str:
 
 
 def _pattern_of(spec: Spec, special: int) -> str:
-    """Returns the pattern of a Spec; raises FormatError if the file cannot express the Spec, except for losses."""
+    """Returns the pattern of a Spec; raises FormatError if a tekken.json cannot express its model, pattern or ids."""
     if spec.model != _MODEL:
         raise FormatError(f"tekken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     if len(spec.split) != 1 or not isinstance(spec.split[0], PatternSplit) or not spec.split[0].is_regex:
-        raise FormatError("tekken splits by exactly one pattern")
+        raise FormatError(
+            "tekken splits by exactly one pattern, but this tokenizer has another number of patterns, or other steps"
+        )
     if sorted(token.id for token in spec.special) != list(range(special)):
         raise FormatError("tekken's special tokens must have the first ids, without gaps")
     wrong_rows = np.flatnonzero(spec.vocab.ids != np.arange(special, special + len(spec.vocab), dtype=np.uint32))
@@ -210,17 +215,19 @@ def _pattern_of(spec: Spec, special: int) -> str:
             f"tekken's ids are ranks after {special} special tokens, but row {row} has {spec.vocab.ids[row]}"
         )
     if len(spec.vocab) < 256 or spec.vocab.pieces()[:256] != [bytes([byte]) for byte in range(256)]:
-        raise FormatError("tekken numbers the 256 bytes first, in order")
+        raise FormatError(
+            "tekken numbers the 256 bytes first, in order; the entries of this vocabulary begin differently"
+        )
     return spec.split[0].pattern
 
 
 def _update_document(
-    document: Mapping[str, Any] | None, pattern: str, special: list[str], used_entries: int
+    document: Mapping[str, Any] | None, pattern: str, special: list[str], used_entry_count: int
 ) -> dict[str, Any]:
-    """Returns the document with the pattern, the special tokens and the sizes of the Spec."""
-    sizes = {"default_vocab_size": used_entries + len(special), "default_num_special_tokens": len(special)}
+    """Updates the pattern, the special tokens and the sizes in the document to those of the Spec."""
+    sizes = {"default_vocab_size": used_entry_count + len(special), "default_num_special_tokens": len(special)}
     if document is None:
-        config = {"pattern": pattern, "num_vocab_tokens": used_entries, **sizes, "version": _DEFAULT_VERSION}
+        config = {"pattern": pattern, "num_vocab_tokens": used_entry_count, **sizes, "version": _DEFAULT_VERSION}
         return {"config": config, "vocab": [], "special_tokens": _special_token_list(special)}
     new_document = {**document, "config": {**document["config"], "pattern": pattern, **sizes}}
     if _special_texts(document, document["config"]["default_num_special_tokens"]) != special:
@@ -233,7 +240,7 @@ def _special_token_list(special: list[str]) -> list[dict[str, Any]]:
 
 
 def _vocab_text(vocab: Vocab, kept_parts: Mapping[str, Any], layout: Mapping[str, Any], *, is_unchanged: bool) -> bytes:
-    """Returns the array of entries.
+    """Returns the JSON array of entries.
 
     Unused entries of the original file are appended only if the document is unchanged.
     """
@@ -245,26 +252,26 @@ def _vocab_text(vocab: Vocab, kept_parts: Mapping[str, Any], layout: Mapping[str
         f"{outer_start}}}",
         f"{layout['item']}{outer_start}",
     ]
-    odd_texts = [(row, text) for row, text in kept_parts.get("token_str", ())]
-    entries = _core.tekken_write(vocab, odd_texts, texts, layout["ascii"])
+    unusual_texts = [(row, text) for row, text in kept_parts.get("token_str", ())]
+    entries = _core.tekken_write(vocab, unusual_texts, texts, layout["ascii"])
     if is_unchanged and "unused" in kept_parts:
         entries = texts[-1].encode().join((entries, kept_parts["unused"]))
     return f"[{outer_start}".encode() + entries + f"{_line_start(layout, 1)}]".encode()
 
 
 def _join_parts(document: Mapping[str, Any], vocab: bytes, layout: Mapping[str, Any]) -> bytes:
-    """Returns the file of a document and its vocabulary."""
+    """Joins the document and its vocabulary to the bytes of a file."""
     parts = [
         _dump(key, layout) + layout["key"].encode() + (vocab if key == "vocab" else _dump(value, layout))
         for key, value in document.items()
     ]
-    line = _line_start(layout, 1).encode()
-    members: bytes = (layout["item"].encode() + line).join(parts)
-    return b"{" + line + members + f"{_line_start(layout, 0)}}}{layout['end']}".encode()
+    line_start = _line_start(layout, 1).encode()
+    members: bytes = (layout["item"].encode() + line_start).join(parts)
+    return b"{" + line_start + members + f"{_line_start(layout, 0)}}}{layout['end']}".encode()
 
 
 def _dump(value: Any, layout: Mapping[str, Any]) -> bytes:
-    """Returns a value of the document as json.dumps writes it at its depth."""
+    """Returns the JSON of a member of the document, indented for its depth."""
     separators = (layout["item"], layout["key"])
     text: str = json.dumps(value, ensure_ascii=layout["ascii"], indent=layout["indent"], separators=separators)
     return text.replace("\n", _line_start(layout, 1)).encode() if layout["indent"] is not None else text.encode()

@@ -39,7 +39,7 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class RankFileFamily:
+class RankFileProgram:
     """A class of a program, and a function that returns the scheme it adds to a rank file.
 
     The function's arguments are the number of tokens in the file, tokenizer_config.json, and config.json.
@@ -66,8 +66,8 @@ def _qwen(_size: int, _config: Json, model: Json) -> Scheme:
 
 
 FAMILIES = (
-    RankFileFamily("tokenization_kimi.TikTokenTokenizer", _kimi),
-    RankFileFamily("tokenization_qwen.QWenTokenizer", _qwen),
+    RankFileProgram("tokenization_kimi.TikTokenTokenizer", _kimi),
+    RankFileProgram("tokenization_qwen.QWenTokenizer", _qwen),
 )
 
 

@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 _REQUIRED: Any = object()
 
 
-class ComponentShape(NamedTuple):
+class ComponentFields(NamedTuple):
     """The required fields of a component. A tagged component is recognised only by its ``type``."""
 
     type: str
@@ -22,9 +22,9 @@ class ComponentShape(NamedTuple):
     tagged: bool = True
 
 
-def shape(type: str, required: str = "", *, tagged: bool = True) -> ComponentShape:
+def shape(type: str, required: str = "", *, tagged: bool = True) -> ComponentFields:
     """Returns a shape; ``required`` lists its fields, separated by spaces."""
-    return ComponentShape(type, frozenset(required.split()), tagged)
+    return ComponentFields(type, frozenset(required.split()), tagged)
 
 
 class Fields:
@@ -90,7 +90,7 @@ class Fields:
 _NAMES: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", list: "list", dict: "object"}
 
 
-def type_of(fields: Fields, shapes: Sequence[ComponentShape], *, by_shape: bool = False) -> str:
+def type_of(fields: Fields, shapes: Sequence[ComponentFields], *, by_shape: bool = False) -> str:
     """Returns the name of the component that an object describes.
 
     The component is recognised by its tag. An object without a tag, or any object with ``by_shape``, is recognised by
