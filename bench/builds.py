@@ -1,12 +1,12 @@
 """Loads builds of polytok as engines, so that two builds can run in one process.
 
 A build is the folder of a package (``…/python/polytok``) or the file of an extension module (``_core.abi3.so``). A
-folder is imported with all its modules as a package with a new name, and its public functions are called. For a file,
-the installed polytok reads the vocabularies, and the `Tokenizer` of the extension module is called.
+folder is imported as a package with a new name, and the public functions of this package are called. An extension
+module is called by its class `Tokenizer`, for which the installed polytok reads the vocabularies.
 
 Python looks up the entry point of an extension module by the last part of the module's name, so each build is named
-``_core`` in a package with a new name. Python loads the same file only once, so two paths to one file are the same
-build.
+``_core`` in a package with a new name. Python loads a file only once, even if two paths lead to the file, so these two
+paths are one build.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import numpy as np
 
 from .cases import Vocabulary
 from .engines import Adapter, Engine
-from .engines.polytok import SIMD, adapter_of
+from .engines.polytok import SIMD, create_adapter
 
 
-def engine(name: str, path: Path) -> Engine:
-    """Returns an engine with this name for the build at ``path``."""
+def create_engine(name: str, path: Path) -> Engine:
+    """Returns an engine named ``name`` that runs the build at ``path``."""
     return Engine(name, "polytok", partial(load_vocabulary, name, path), simd=SIMD)
 
 
@@ -43,7 +43,7 @@ def parse_build(argument: str) -> tuple[str, Path]:
 def load_vocabulary(name: str, path: Path, vocabulary: Vocabulary) -> Adapter:
     """Loads a vocabulary with the build at ``path``."""
     if path.is_dir():
-        return adapter_of(import_package(name, path).load(vocabulary.path))
+        return create_adapter(import_package(name, path).load(vocabulary.path))
     import polytok
 
     return extension_adapter(import_extension(name, path).Tokenizer(polytok.load(vocabulary.path).spec))
@@ -53,9 +53,11 @@ def import_package(name: str, folder: Path) -> ModuleType:
     """Imports the package in a folder; the imported package is named ``polytok_`` followed by ``name``."""
     import polytok.errors
 
-    sys.modules[f"polytok_{name}.errors"] = polytok.errors  # every extension module raises the classes of this module
-    init = folder / "__init__.py"
-    spec = importlib.util.spec_from_file_location(f"polytok_{name}", init, submodule_search_locations=[str(folder)])
+    sys.modules[f"polytok_{name}.errors"] = polytok.errors  # all extension modules raise these error classes
+    init_file = folder / "__init__.py"
+    spec = importlib.util.spec_from_file_location(
+        f"polytok_{name}", init_file, submodule_search_locations=[str(folder)]
+    )
     return _import_spec(spec, folder)
 
 
@@ -74,23 +76,23 @@ def _import_spec(spec: ModuleSpec | None, path: Path) -> ModuleType:
 
 
 def extension_adapter(tokenizer: Any) -> Adapter:
-    """Returns an adapter for the methods of an extension module's tokenizer."""
-    encode_array = text_function(tokenizer.encode_array)
+    """Returns an adapter that calls the methods of an extension module's `Tokenizer`."""
+    encode_array = adapt_text_method(tokenizer.encode_array)
     dtype = encode_array("").dtype
     return Adapter(
-        encode=text_function(tokenizer.encode),
+        encode=adapt_text_method(tokenizer.encode),
         encode_array=encode_array,
-        count=text_function(tokenizer.count),
-        offsets=text_function(tokenizer.spans),
-        token_ids=lambda columns: columns[0],
+        count=adapt_text_method(tokenizer.count),
+        encode_offsets=adapt_text_method(tokenizer.spans),
+        get_token_ids=lambda span_columns: span_columns[0],
         to_native_ids=lambda ids: np.array(ids, dtype),
         decode=lambda ids: tokenizer.decode(ids, False, "replace"),
         decode_bytes=lambda ids: tokenizer.decode_bytes(ids, False),
     )
 
 
-def text_function(method: Callable[..., Any]) -> Callable[[str], Any]:
-    """Returns a method as a function of the text. Some builds need a second argument, ``add_special``."""
+def adapt_text_method(method: Callable[..., Any]) -> Callable[[str], Any]:
+    """Returns a function of the text that calls a method; in some builds the method needs ``add_special`` too."""
     try:
         method("", False)
     except TypeError:

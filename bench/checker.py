@@ -13,13 +13,14 @@ from .operations import OPERATIONS, Operation
 from .remote import Failure, Remote, attempt
 from .texts import Document
 
-MISSING = Failure("")
+UNSUPPORTED_OPERATION = Failure("")
 """The answer for an operation that the package does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An operation to run over documents. With ``is_reference``, the expected digests are computed from the ids."""
+    """A request to run an operation over documents. If ``is_reference`` is true, the answer has the expected digests,
+    computed from the ids."""
 
     operation: str
     documents: Sequence[Document]
@@ -29,8 +30,8 @@ class Request:
 class Checker:
     """A process with one engine and one vocabulary, which starts at the first request."""
 
-    def __init__(self, engine: Engine, vocabulary: Vocabulary, patience: float) -> None:
-        self._remote = Remote(serve, (engine, vocabulary), patience)
+    def __init__(self, engine: Engine, vocabulary: Vocabulary, timeout_seconds: float) -> None:
+        self._remote = Remote(serve, (engine, vocabulary), timeout_seconds)
 
     def digests(
         self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
@@ -43,7 +44,7 @@ class Checker:
 
 
 def serve(pipe: Connection, task: tuple[Engine, Vocabulary]) -> None:
-    """Answers requests in the process of a `Checker`."""
+    """Answers the requests of a `Checker`; runs in its process."""
     engine, vocabulary = task
     adapter = attempt(lambda: engine.load(vocabulary))
     while (request := pipe.recv()) is not None:
@@ -55,18 +56,18 @@ def answer(adapter: Adapter, request: Request) -> Any:
     operation = OPERATIONS[request.operation]
     documents: Sequence[Any] = request.documents
     if request.is_reference:
-        return [operation.expected(adapter, document) for document in documents]
+        return [operation.digest_reference(adapter, document) for document in documents]
     return digests(adapter, operation, documents)
 
 
 def digests(adapter: Adapter, operation: Operation, documents: Sequence[Any]) -> list[bytes] | Failure:
-    """Returns a digest of the operation's output for each document, or `MISSING`."""
-    call = operation.find(adapter)
-    if call is None:
-        return MISSING
+    """Returns a digest of the operation's output for each document, or `UNSUPPORTED_OPERATION`."""
+    function = operation.find_function(adapter)
+    if function is None:
+        return UNSUPPORTED_OPERATION
     inputs = [operation.to_input(adapter, document) for document in documents]
-    outputs = operation.rows(adapter, call(inputs)) if operation.is_batch else map(call, inputs)
-    return [operation.evidence(adapter, output) for output in outputs]
+    outputs = operation.split_rows(adapter, function(inputs)) if operation.is_batch else map(function, inputs)
+    return [operation.digest_output(adapter, output) for output in outputs]
 
 
 def count_differences(expected: Sequence[bytes], actual: Sequence[bytes]) -> int:

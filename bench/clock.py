@@ -1,7 +1,7 @@
 """Times one operation of one engine in a separate process.
 
-Only this engine runs in the process, so that no other engine warms up caches, and the process has not encoded the test
-text before. checker.py checks the outputs in other processes.
+No other engine runs in the process, so no other engine warms up caches. The process has not encoded the test text
+before the first timing. checker.py checks the outputs in other processes.
 """
 
 from __future__ import annotations
@@ -18,55 +18,55 @@ from typing import Any
 
 from .cases import Vocabulary
 from .engines import Engine
-from .operations import OPERATIONS, Call
+from .operations import OPERATIONS, TimedFunction
 from .remote import attempt
-from .texts import Document, copies, utf8_bytes
+from .texts import Document, count_utf8_bytes, repeat_documents
 
-READY = "ready"
-MEMORY = "memory"
-"""Requests to the process, besides the index of a portion."""
+STARTUP_REQUEST = "ready"
+MEMORY_REQUEST = "memory"
+"""The requests to the process that are not the index of a portion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The task of a process: documents for the warm-up, and portions of documents, which are timed on request."""
+    """The task of a process: to warm up with some documents, and to time portions of other documents on request."""
 
     engine: Engine
     vocabulary: Vocabulary
     operation: str
     warm_up: Sequence[str]
     portions: Sequence[Sequence[Document]]
-    copies: int
+    copy_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """The seconds of loading, and the seconds of the first document, which are None without a warm-up."""
+class StartupTiming:
+    """The seconds that loading and encoding the first document took; without a warm-up, the latter is None."""
 
-    load: float
-    cold: float | None
+    load_seconds: float
+    first_document_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The timing of some inputs: the bytes of UTF-8, the wall-clock seconds, and the processor seconds."""
+    """The timing of some inputs: their bytes of UTF-8, the wall-clock seconds and the processor seconds."""
 
     size: int
-    wall: float
-    running: float
+    wall_seconds: float
+    processor_seconds: float
 
     def speed(self, is_shared: bool) -> float:
         """Returns MB/s by wall-clock time, or by processor time if ``is_shared``."""
-        return self.size / 1e6 / (self.running if is_shared else self.wall)
+        return self.size / 1e6 / (self.processor_seconds if is_shared else self.wall_seconds)
 
     @property
     def is_disturbed(self) -> bool:
-        """True if other processes took more than a tenth of the wall-clock time, so that the timing is unreliable."""
-        return self.running < 0.9 * self.wall
+        """True if other processes used more than a tenth of the wall-clock time, so the timing is unreliable."""
+        return self.processor_seconds < 0.9 * self.wall_seconds
 
 
 def serve(pipe: Connection, task: Task) -> None:
-    """Answers requests in the process: `READY`, `MEMORY`, or the index of a portion."""
+    """Answers requests; a request is `STARTUP_REQUEST`, `MEMORY_REQUEST` or the index of a portion."""
     session = attempt(lambda: Session(task))
     while (request := pipe.recv()) is not None:
         pipe.send(attempt(lambda: session.answer(request)) if isinstance(session, Session) else session)
@@ -78,37 +78,37 @@ class Session:
     def __init__(self, task: Task) -> None:
         """Loads the engine and warms it up.
 
-        The documents to time are created first, so that their memory is not counted as the engine's memory.
+        The documents are created before the engine is loaded, so their memory is not counted as the engine's memory.
         """
-        self._portions = [copies(portion, task.copies) for portion in task.portions]
-        self._sizes = [utf8_bytes(portion) for portion in self._portions]
-        self._before = resident_memory()
+        self._portions = [repeat_documents(portion, task.copy_count) for portion in task.portions]
+        self._sizes = [count_utf8_bytes(portion) for portion in self._portions]
+        self._memory_before_load = resident_memory()
         importlib.import_module(task.engine.module)
         start = perf_counter_ns()
         self._adapter = task.engine.load(task.vocabulary)
         load = perf_counter_ns() - start
         self._operation = OPERATIONS[task.operation]
-        call = self._operation.find(self._adapter)
-        assert call is not None, "the checker has run this operation before"
-        self._call = call
+        function = self._operation.find_function(self._adapter)
+        assert function is not None, "the checker has run this operation before"
+        self._function = function
         self._inputs_by_portion: dict[int, list[Any]] = {}
         gc.disable()
         first_timing = self._time(0, self._convert(task.warm_up[:1])) if task.warm_up else None
         self._time(0, self._convert(task.warm_up))
-        self._ready = Ready(load / 1e9, first_timing.wall if first_timing else None)
+        self._ready = StartupTiming(load / 1e9, first_timing.wall_seconds if first_timing else None)
 
-    def answer(self, request: int | str) -> Ready | Timing | int | None:
-        if request == READY:
+    def answer(self, request: int | str) -> StartupTiming | Timing | int | None:
+        if request == STARTUP_REQUEST:
             return self._ready
         if isinstance(request, int):
-            return self._time(self._sizes[request], self._inputs(request))
+            return self._time(self._sizes[request], self._inputs_of_portion(request))
         memory = resident_memory()
-        return None if self._before is None or memory is None else memory - self._before
+        return None if self._memory_before_load is None or memory is None else memory - self._memory_before_load
 
-    def _inputs(self, portion: int) -> list[Any]:
-        if portion not in self._inputs_by_portion:
-            self._inputs_by_portion[portion] = self._convert(self._portions[portion])
-        return self._inputs_by_portion[portion]
+    def _inputs_of_portion(self, portion_index: int) -> list[Any]:
+        if portion_index not in self._inputs_by_portion:
+            self._inputs_by_portion[portion_index] = self._convert(self._portions[portion_index])
+        return self._inputs_by_portion[portion_index]
 
     def _convert(self, documents: Sequence[Document]) -> list[Any]:
         texts: Sequence[Any] = documents
@@ -116,20 +116,20 @@ class Session:
         return [inputs] if self._operation.is_batch else inputs
 
     def _time(self, size: int, inputs: Iterable[Any]) -> Timing:
-        wall, running = time_calls(self._call, inputs)
-        return Timing(size, wall, running)
+        wall_seconds, processor_seconds = time_calls(self._function, inputs)
+        return Timing(size, wall_seconds, processor_seconds)
 
 
-def time_calls(call: Call, inputs: Iterable[Any]) -> tuple[float, float]:
+def time_calls(function: TimedFunction, inputs: Iterable[Any]) -> tuple[float, float]:
     """Calls a function with each input and returns wall-clock and processor seconds. Outputs are freed immediately."""
-    start, running = perf_counter_ns(), process_time_ns()
+    start, processor_seconds = perf_counter_ns(), process_time_ns()
     for call_input in inputs:
-        call(call_input)
-    return (perf_counter_ns() - start) / 1e9, (process_time_ns() - running) / 1e9
+        function(call_input)
+    return (perf_counter_ns() - start) / 1e9, (process_time_ns() - processor_seconds) / 1e9
 
 
 def resident_memory() -> int | None:
-    """Returns the resident memory of the process in bytes; None if the system does not report it."""
+    """Returns the bytes of the process that are in memory, or None if the system does not report them."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:

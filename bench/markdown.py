@@ -22,9 +22,9 @@ def matrix(
     cell: Callable[[Item], str],
     head: Sequence[str],
 ) -> str:
-    """Returns a table with a row for each value of ``row`` and a column for each value of ``column``.
+    """Returns a table of items: ``row`` returns the row of an item, and ``column`` its column.
 
-    Rows and columns are in the order of the items. ``cell`` returns the text of an item's cell.
+    ``cell`` returns the text in the cell of an item. Rows and columns are in the order in which items first use them.
     """
     columns: dict[str, None] = {}
     cells: dict[tuple[str, ...], dict[str, str]] = {}
@@ -37,16 +37,16 @@ def matrix(
 
 def replace_section(path: Path, marker: str, text: str) -> None:
     """Replaces the text between ``<!-- marker:begin -->`` and ``<!-- marker:end -->`` in a document."""
-    head, tail = split_around_section(path, marker)
-    path.write_text(f"{head}\n\n{text}\n\n{tail}", encoding="utf-8")
+    text_before, text_after = split_around_section(path, marker)
+    path.write_text(f"{text_before}\n\n{text}\n\n{text_after}", encoding="utf-8")
 
 
 def split_around_section(path: Path, marker: str) -> tuple[str, str]:
-    """Returns the text up to the end of the begin marker, and the text from the end marker on."""
-    begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
+    """Returns the text of a document up to and including the begin marker, and the text from the end marker on."""
+    begin_marker, end_marker = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
     document = path.read_text(encoding="utf-8") if path.exists() else ""
-    head, found_begin, remaining_text = document.partition(begin)
-    _, found_end, tail = remaining_text.partition(end)
-    if not found_begin or not found_end:
-        raise SystemExit(f"{path.name} lacks the markers for the figures: add the lines {begin} and {end}")
-    return head + begin, end + tail
+    text_before, matched_begin, remaining_text = document.partition(begin_marker)
+    _, matched_end, text_after = remaining_text.partition(end_marker)
+    if not matched_begin or not matched_end:
+        raise SystemExit(f"{path.name} has no place for the figures: add the lines {begin_marker} and {end_marker}")
+    return text_before + begin_marker, end_marker + text_after

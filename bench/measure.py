@@ -1,4 +1,4 @@
-"""Checks the outputs of a case's engines, then times the correct engines, which take turns in each round."""
+"""Checks the outputs of the engines of a case, and then times the correct engines, which take turns in each round."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol, TypeVar
 
-from .cases import OURS, UNCACHED, Text, Vocabulary
-from .checker import MISSING, Checker, count_differences
-from .clock import MEMORY, READY, Ready, Task, Timing, serve
+from .cases import OWN_ENGINE_NAME, UNCACHED_ENGINE_NAME, Text, Vocabulary
+from .checker import UNSUPPORTED_OPERATION, Checker, count_differences
+from .clock import MEMORY_REQUEST, STARTUP_REQUEST, StartupTiming, Task, Timing, serve
 from .engines import ENGINES
 from .operations import OPERATIONS
 from .remote import Failure, Remote
-from .texts import Document, Inputs, inputs
-from .workloads import Amount, Case, Workload
+from .texts import Document, Inputs, create_inputs
+from .workloads import Case, RunSize, Workload
 
 Item = TypeVar("Item")
 
-PATIENCE = 60.0
-"""The maximum number of seconds of an engine for a portion; a slower engine has no result."""
+TIMEOUT_SECONDS = 60.0
+"""The number of seconds after which an engine that has not encoded a portion has no result."""
 
 
 @dataclass(slots=True)
 class Result:
     """The result of an engine's operation on a text.
 
-    ``first`` and ``again`` have the MB/s of UTF-8 in each round of both passes (1 MB is 10^6 bytes). ``load`` and
-    ``cold`` have the seconds of loading and of the first document, and ``memory`` the bytes, of each process.
+    The speeds of a pass are the MB/s of UTF-8 in each round (1 MB is 10^6 bytes). ``load_seconds``, ``cold_seconds``
+    (the time of the first document) and ``memory_bytes`` have a figure for each process.
     """
 
     vocabulary: Vocabulary
@@ -35,19 +35,22 @@ class Result:
     text: Text
     engine: str
     operation: str
-    first: list[float] = field(default_factory=list)
-    again: list[float] = field(default_factory=list)
-    load: list[float] = field(default_factory=list)
-    cold: list[float] = field(default_factory=list)
-    memory: list[int] = field(default_factory=list)
-    disturbed: int = 0
-    """The number of rounds of both passes in which other processes took more than a tenth of the time."""
-    void: str | None = None
-    """The reason why the result has no time; None if the result has a time."""
+    first_pass_speeds: list[float] = field(default_factory=list)
+    second_pass_speeds: list[float] = field(default_factory=list)
+    load_seconds: list[float] = field(default_factory=list)
+    cold_seconds: list[float] = field(default_factory=list)
+    memory_bytes: list[int] = field(default_factory=list)
+    disturbed_rounds: int = 0
+    """The number of rounds in which other processes used more than a tenth of the time."""
+    failure_reason: str | None = None
+    """The reason why the result has no speeds; None if the result has speeds."""
+
+    def speeds(self, pass_name: str) -> list[float]:
+        return self.first_pass_speeds if pass_name == "first" else self.second_pass_speeds
 
 
-class Digests(Protocol):
-    """The interface of a `Checker`."""
+class DigestSource(Protocol):
+    """The method of `Checker` that this module uses."""
 
     def digests(
         self, operation: str, documents: Sequence[Document], *, is_reference: bool = False
@@ -56,13 +59,15 @@ class Digests(Protocol):
 
 def checkers(vocabulary: Vocabulary) -> dict[str, Checker]:
     """Returns a checker for each installed engine of the vocabulary; no process starts before the first request."""
-    installed_names = [name for name in (*vocabulary.engines, UNCACHED) if ENGINES[name].version is not None]
-    return {name: Checker(ENGINES[name], vocabulary, PATIENCE) for name in installed_names}
+    installed_names = [
+        name for name in (*vocabulary.engines, UNCACHED_ENGINE_NAME) if ENGINES[name].version is not None
+    ]
+    return {name: Checker(ENGINES[name], vocabulary, TIMEOUT_SECONDS) for name in installed_names}
 
 
-def measure(case: Case, amount: Amount, checkers_by_name: Mapping[str, Digests]) -> list[Result]:
+def measure(case: Case, run_size: RunSize, checkers_by_name: Mapping[str, DigestSource]) -> list[Result]:
     """Checks and times a case. Returns a result for each operation, text and engine that supports the operation."""
-    inputs_by_text = {text.name: inputs(text, case.workload.document, amount) for text in case.texts}
+    inputs_by_text = {text.name: create_inputs(text, case.workload.document_bytes, run_size) for text in case.texts}
     results: list[Result] = []
     for operation in case.workload.operations:
         for text in case.texts:
@@ -70,116 +75,124 @@ def measure(case: Case, amount: Amount, checkers_by_name: Mapping[str, Digests])
             rows = [Result(case.vocabulary, case.workload, text, name, operation) for name in engine_names]
             documents = [document for portion in inputs_by_text[text.name].rounds for document in portion]
             results += check_results(rows, documents, checkers_by_name)
-    for turn in range(amount.processes):
-        time(case, amount, inputs_by_text, [result for result in results if result.void is None], turn)
+    for turn in range(run_size.processes):
+        time_results(
+            case, run_size, inputs_by_text, [result for result in results if result.failure_reason is None], turn
+        )
     return results
 
 
 def check_results(
-    results: list[Result], documents: Sequence[Document], checkers_by_name: Mapping[str, Digests]
+    results: list[Result], documents: Sequence[Document], checkers_by_name: Mapping[str, DigestSource]
 ) -> list[Result]:
-    """Returns the results of engines that support the operation; a result with wrong outputs is void.
+    """Returns the results of engines that support the operation; wrong outputs set ``failure_reason``.
 
     The expected outputs are those of the reference, or of polytok if the reference rejects the text.
     """
     vocabulary, operation = results[0].vocabulary, results[0].operation
     expected: list[bytes] | Failure = Failure(f"{vocabulary.reference} is not installed")
-    for name in (vocabulary.reference, OURS):
+    for name in (vocabulary.reference, OWN_ENGINE_NAME):
         if name in checkers_by_name and vocabulary.reference in checkers_by_name and isinstance(expected, Failure):
             expected = checkers_by_name[name].digests(operation, documents, is_reference=True)
     supported_results = []
     for result in results:
         if result.engine not in checkers_by_name:
-            result.void = "not installed"
+            result.failure_reason = "not installed"
         elif isinstance(expected, Failure):
-            result.void = f"ids not checked: {expected.why}"
+            result.failure_reason = f"ids not checked: {expected.reason}"
         else:
             actual = checkers_by_name[result.engine].digests(operation, documents)
-            if actual == MISSING:
+            if actual == UNSUPPORTED_OPERATION:
                 continue
-            result.void = fault(expected, actual)
+            result.failure_reason = describe_fault(expected, actual)
         supported_results.append(result)
     return supported_results
 
 
-def fault(expected: list[bytes], actual: list[bytes] | Failure) -> str | None:
+def describe_fault(expected: list[bytes], actual: list[bytes] | Failure) -> str | None:
     """Describes the error in an engine's outputs; returns None if the outputs are correct."""
     if isinstance(actual, Failure):
-        return actual.why
+        return actual.reason
     wrong_count = count_differences(expected, actual)
     return f"other ids in {wrong_count} of {len(expected)} documents" if wrong_count else None
 
 
-def time(case: Case, amount: Amount, inputs_by_text: Mapping[str, Inputs], results: list[Result], turn: int) -> None:
+def time_results(
+    case: Case, run_size: RunSize, inputs_by_text: Mapping[str, Inputs], results: list[Result], turn: int
+) -> None:
     """Times all engines and operations, each in its own process.
 
-    In a round, all processes encode the same portion, and a different process begins in each round.
+    In a round, all processes encode the same portion of the text, and a different process begins each round.
     """
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.operation, result.engine), []).append(result)
-    contestants = [Contestant(case, amount, inputs_by_text, group) for group in groups.values()]
+    contestants = [Contestant(case, run_size, inputs_by_text, group) for group in groups.values()]
     for contestant in rotate(contestants, turn):
-        contestant.start()  # processes start in turn, because loading is timed too
-    for passes in ("first", "again") if case.workload.has_again else ("first",):
+        contestant.start()  # one process after another, because loading is timed too
+    for pass_name in ("first", "again") if case.workload.has_second_pass else ("first",):
         for text in case.texts:
-            for portion in range(amount.rounds):
+            for portion in range(run_size.rounds):
                 for contestant in rotate(contestants, portion):
-                    contestant.run(text, portion, passes)
+                    contestant.run(text, portion, pass_name)
     for contestant in contestants:
         contestant.finish()
 
 
 class Contestant:
-    """A process that runs an operation of an engine, and the results of this operation, one for each text."""
+    """A process that runs an operation of an engine, with the result for each text."""
 
-    def __init__(self, case: Case, amount: Amount, inputs_by_text: Mapping[str, Inputs], results: list[Result]) -> None:
+    def __init__(
+        self, case: Case, run_size: RunSize, inputs_by_text: Mapping[str, Inputs], results: list[Result]
+    ) -> None:
         self._results = {result.text.name: result for result in results}
-        self._rounds = amount.rounds
-        self._is_shared = amount.is_shared and OPERATIONS[results[0].operation].threads == 1
-        self._places = {text.name: place for place, text in enumerate(case.texts)}
+        self._rounds = run_size.rounds
+        self._is_shared = run_size.is_shared and OPERATIONS[results[0].operation].threads == 1
+        self._text_indices = {text.name: index for index, text in enumerate(case.texts)}
         engine, operation = results[0].engine, results[0].operation
         warm_up = [document for text in case.texts for document in inputs_by_text[text.name].warm_up]
         portions = [portion for text in case.texts for portion in inputs_by_text[text.name].rounds]
-        task = Task(ENGINES[engine], case.vocabulary, operation, warm_up, portions, amount.copies)
-        self._process = Remote(serve, task, PATIENCE, OPERATIONS[operation].threads)
+        task = Task(ENGINES[engine], case.vocabulary, operation, warm_up, portions, run_size.copy_count)
+        self._process = Remote(serve, task, TIMEOUT_SECONDS, OPERATIONS[operation].threads)
 
     def start(self) -> None:
         """Starts the process, which loads the engine and warms it up."""
-        ready: Ready | Failure = self._process.ask(READY)
+        startup_timing: StartupTiming | Failure = self._process.ask(STARTUP_REQUEST)
         for result in self._results.values():
-            if isinstance(ready, Failure):
-                result.void = ready.why
+            if isinstance(startup_timing, Failure):
+                result.failure_reason = startup_timing.reason
             else:
-                result.load.append(ready.load)
-                result.cold += [ready.cold] if ready.cold is not None else []
+                result.load_seconds.append(startup_timing.load_seconds)
+                result.cold_seconds += (
+                    [startup_timing.first_document_seconds] if startup_timing.first_document_seconds is not None else []
+                )
 
-    def run(self, text: Text, portion: int, passes: str) -> None:
+    def run(self, text: Text, portion: int, pass_name: str) -> None:
         """Runs a round and adds its speed to the result."""
         result = self._results.get(text.name)
-        if result is None or result.void is not None:
+        if result is None or result.failure_reason is not None:
             return
-        timing: Timing | Failure = self._process.ask(self._places[text.name] * self._rounds + portion)
+        timing: Timing | Failure = self._process.ask(self._text_indices[text.name] * self._rounds + portion)
         if isinstance(timing, Failure):
-            result.void = timing.why
+            result.failure_reason = timing.reason
             return
-        getattr(result, passes).append(timing.speed(self._is_shared))
-        result.disturbed += timing.is_disturbed
+        result.speeds(pass_name).append(timing.speed(self._is_shared))
+        result.disturbed_rounds += timing.is_disturbed
 
     def finish(self) -> None:
         if self._process.is_running:
-            memory: int | Failure | None = self._process.ask(MEMORY)
+            memory: int | Failure | None = self._process.ask(MEMORY_REQUEST)
             for result in self._results.values():
-                result.memory += [memory] if isinstance(memory, int) else []
+                result.memory_bytes += [memory] if isinstance(memory, int) else []
             self._process.finish()
 
 
-def rotate(items: list[Item], places: int) -> list[Item]:
+def rotate(items: list[Item], distance: int) -> list[Item]:
     """Rotates a list, so that no item is always first."""
-    start = places % max(1, len(items))
+    start = distance % max(1, len(items))
     return items[start:] + items[:start]
 
 
-def ratio(ours: list[float], theirs: list[float]) -> float:
-    """Divides the speeds ``ours`` by ``theirs`` round by round, and returns the median ratio."""
-    return median(a / b for a, b in zip(ours, theirs, strict=True))
+def median_ratio(own_speeds: list[float], other_speeds: list[float]) -> float:
+    """Divides ``own_speeds`` by ``other_speeds`` round by round, and returns the median ratio."""
+    return median(own / other for own, other in zip(own_speeds, other_speeds, strict=True))

@@ -1,4 +1,4 @@
-"""Defines the operations that can be timed, the conversion of inputs and the check of outputs."""
+"""Defines the operations that can be timed, how their inputs are converted and how their outputs are checked."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 
 from .engines import Adapter
 
-Call = Callable[[Any], Any]
+TimedFunction = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operation of an engine.
 
-    ``find`` returns the function to time, or None if the package has no such function. ``to_input`` converts a text to
-    the input of the function. ``evidence`` returns a digest of an output, and ``expected`` the digest that the
-    reference returns for the text. If ``is_batch``, one call processes all texts of a round: its input is a list of
-    inputs, and ``rows`` returns the output for each input.
+    ``find_function`` returns the function to time, or None if the package has no such function. ``to_input`` converts a
+    text to the input of the function. ``digest_output`` returns a digest of an output; ``digest_reference`` computes
+    from the reference's ids the digest that the output must have. If ``is_batch`` is true, one call processes a list of
+    all inputs of a round, and ``split_rows`` splits its result into one output for each input.
     """
 
     title: str
-    find: Callable[[Adapter], Call | None]
-    evidence: Callable[[Adapter, Any], bytes]
-    expected: Callable[[Adapter, str], bytes]
+    find_function: Callable[[Adapter], TimedFunction | None]
+    digest_output: Callable[[Adapter, Any], bytes]
+    digest_reference: Callable[[Adapter, str], bytes]
     to_input: Callable[[Adapter, str], Any] = lambda _, text: text
-    rows: Callable[[Adapter, Any], Sequence[Any]] = lambda _, rows: rows
+    split_rows: Callable[[Adapter, Any], Sequence[Any]] = lambda _, outputs: outputs
     is_batch: bool = False
     threads: int = 1
 
@@ -82,23 +82,29 @@ def _text_output_digest(_: Adapter, output: Any) -> bytes:
     return text_digest(output)
 
 
-def _batch_finder(threads: int) -> Callable[[Adapter], Call | None]:
-    def find(adapter: Adapter) -> Call | None:
+def _batch_function_finder(threads: int) -> Callable[[Adapter], TimedFunction | None]:
+    def find_function(adapter: Adapter) -> TimedFunction | None:
         batch = adapter.encode_batch
         return None if batch is None else lambda texts: batch(texts, threads)
 
-    return find
+    return find_function
 
 
 def _batch_operation(threads: int) -> Operation:
     title = f"{threads} thread{'s' if threads > 1 else ''}"
     return Operation(
-        title, _batch_finder(threads), _output_digest, _ids_digest, rows=_list_rows, is_batch=True, threads=threads
+        title,
+        _batch_function_finder(threads),
+        _output_digest,
+        _ids_digest,
+        split_rows=_split_batch_output,
+        is_batch=True,
+        threads=threads,
     )
 
 
-def _list_rows(adapter: Adapter, output: Any) -> list[Any]:
-    return list(adapter.rows(output))
+def _split_batch_output(adapter: Adapter, output: Any) -> list[Any]:
+    return list(adapter.split_rows(output))
 
 
 OPERATIONS = {
@@ -108,8 +114,8 @@ OPERATIONS = {
     "count": Operation("count", lambda adapter: adapter.count, lambda _, count: digest([count]), _length_digest),
     "offsets": Operation(
         "offsets",
-        lambda adapter: adapter.offsets,
-        lambda adapter, tokens: digest(adapter.token_ids(tokens)),
+        lambda adapter: adapter.encode_offsets,
+        lambda adapter, output: digest(adapter.get_token_ids(output)),
         _ids_digest,
     ),
     "batch 1": _batch_operation(1),

@@ -1,4 +1,4 @@
-"""Measures the memory and time of suffix arrays over the bytes of texts and over the tokens of texts.
+"""Measures how much memory and time building suffix arrays takes, over the bytes and over the tokens of texts.
 
 ``python -m bench.suffix_arrays TEXT... -m MODEL [-m MODEL ...]`` prints the table of docs/suffix-arrays.md. Each row is
 measured in a new process.
@@ -48,27 +48,27 @@ def _measure_row(paths: list[Path], model: str | None = None) -> str:
     suffixes = suffix_array(symbols)
     seconds, peak = time.process_time() - start_time, _memory_bytes("VmHWM") - memory_before + symbols.nbytes
     name = "bytes" if model is None else f"{symbols.dtype} of {Path(model).name}"
-    numbers = (f"{count / 1e6:.1f} M" for count in (len(symbols), symbols.nbytes, suffixes.nbytes))
-    ratios = (f"{count / size:.2f}" for count in (symbols.nbytes + suffixes.nbytes, peak))
-    return f"| {' | '.join((name, *numbers, *ratios))} | {seconds:.1f} s |"
+    size_cells = (f"{count / 1e6:.1f} M" for count in (len(symbols), symbols.nbytes, suffixes.nbytes))
+    ratio_cells = (f"{count / size:.2f}" for count in (symbols.nbytes + suffixes.nbytes, peak))
+    return f"| {' | '.join((name, *size_cells, *ratio_cells))} | {seconds:.1f} s |"
 
 
 def suffix_array(symbols: npt.NDArray[np.unsignedinteger]) -> npt.NDArray[np.signedinteger]:
     """Returns the suffix array of ids, computed by sorting the suffixes of their big-endian bytes.
 
-    Big-endian bytes have the order of the ids. Suffixes that begin inside an id are removed block by block, which takes
-    less memory than the same method of pydivsufsort.
+    Sorting big-endian bytes sorts the ids as numbers. Suffixes that begin inside an id are removed block by block,
+    which takes less memory than the same method of pydivsufsort.
     """
-    width, block = symbols.itemsize, 1 << 20
+    width, block_size = symbols.itemsize, 1 << 20
     positions: npt.NDArray[np.signedinteger] = divsufsort(
         symbols.astype(symbols.dtype.newbyteorder(">"), copy=False).view(np.uint8)
     )
     kept_count = 0
-    for first in range(0, len(positions), block):
-        part = positions[first : first + block]
-        part = part[part % width == 0] // width
-        positions[kept_count : kept_count + len(part)] = part
-        kept_count += len(part)
+    for block_start in range(0, len(positions), block_size):
+        block_positions = positions[block_start : block_start + block_size]
+        block_positions = block_positions[block_positions % width == 0] // width
+        positions[kept_count : kept_count + len(block_positions)] = block_positions
+        kept_count += len(block_positions)
     return positions[:kept_count]
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from . import worst_texts
 from .cases import DATA, Text
-from .workloads import Amount
+from .workloads import RunSize
 
 Document: TypeAlias = "str | bytes"
 
@@ -24,54 +24,57 @@ MAX_SOURCE_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The documents of the warm-up, and the documents of each round, which are from other parts of the sources."""
+    """The documents of the warm-up and of each round. Warm-up and rounds use different parts of the sources."""
 
     warm_up: Sequence[str]
     rounds: Sequence[Sequence[Document]]
 
 
-def inputs(text: Text, document: int, amount: Amount) -> Inputs:
-    """Splits a text into documents of about ``document`` bytes. The result is the same on every call."""
-    if text.name in worst_texts.MAKERS:
-        return Inputs([], [[worst_texts.worst_text(text.name, document, turn)] for turn in range(amount.rounds)])
-    warm_up, test = documents(text, document, amount)
-    return Inputs(warm_up, portions(test, amount.rounds))
+def create_inputs(text: Text, document_bytes: int, run_size: RunSize) -> Inputs:
+    """Splits a text into documents of about ``document_bytes`` bytes. The result is the same on every call."""
+    if text.name in worst_texts.TEXT_GENERATORS:
+        return Inputs(
+            [], [[worst_texts.generate_worst_text(text.name, document_bytes, turn)] for turn in range(run_size.rounds)]
+        )
+    warm_up, test = read_documents(text, document_bytes, run_size)
+    return Inputs(warm_up, split_portions(test, run_size.rounds))
 
 
-def documents(text: Text, document: int, amount: Amount) -> tuple[list[str], list[str]]:
+def read_documents(text: Text, document_bytes: int, run_size: RunSize) -> tuple[list[str], list[str]]:
     """Returns the documents of the warm-up and of the test."""
     warm_up: list[str] = []
     test: list[str] = []
-    share = -(-amount.test // len(text.sources) // document) * document  # whole documents
+    share = -(-run_size.test_bytes // len(text.sources) // document_bytes) * document_bytes  # whole documents
     for name in text.sources:
-        data = source(name)
-        middle = border(data, len(data) // 2)
-        warm_up += cut(data[:middle], amount.warm_up // len(text.sources), document)
-        test += cut(data[middle:], share, document)
-    return warm_up, test[: amount.test // document]
+        data = read_source(name)
+        middle_position = character_border(data, len(data) // 2)
+        warm_up += split_documents(data[:middle_position], run_size.warm_up_bytes // len(text.sources), document_bytes)
+        test += split_documents(data[middle_position:], share, document_bytes)
+    return warm_up, test[: run_size.test_bytes // document_bytes]
 
 
 @functools.cache
-def source(name: str) -> bytes:
-    """Returns the content of a source: source code on this machine, or a file of the corpus."""
+def read_source(name: str) -> bytes:
+    """Returns the content of a source, which is a file of the corpus or the source code that is installed on this
+    machine."""
     if name == "python library":
-        return b"\n".join(library_sources(Path(sysconfig.get_path("stdlib"))))
+        return b"\n".join(read_library_sources(Path(sysconfig.get_path("stdlib"))))
     if name == "cargo registry":
-        home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-        return b"\n".join(sources(home / "registry" / "src", "*.rs")) or source("python library")
+        cargo_home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+        return b"\n".join(read_sources(cargo_home / "registry" / "src", "*.rs")) or read_source("python library")
     return (DATA / "corpus" / name).read_bytes()
 
 
-def library_sources(root: Path) -> Iterable[bytes]:
+def read_library_sources(root: Path) -> Iterable[bytes]:
     """Yields the modules of Python's library, without tests and installed packages."""
     skipped_folders = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages"})
-    return sources(root, "*.py", skipped_folders)
+    return read_sources(root, "*.py", skipped_folders)
 
 
-def sources(root: Path, pattern: str, skipped_folders: frozenset[str] = frozenset()) -> Iterable[bytes]:
-    """Yields the content of files below ``root`` in the order of hashes of their paths, up to `MAX_SOURCE_BYTES` bytes.
+def read_sources(root: Path, pattern: str, skipped_folders: frozenset[str] = frozenset()) -> Iterable[bytes]:
+    """Yields the content of files below ``root``, sorted by a hash of the path, until `MAX_SOURCE_BYTES` are reached.
 
-    Folders in ``skipped_folders``, and files that are not UTF-8, are excluded.
+    Files in ``skipped_folders`` and files that are not UTF-8 are skipped.
     """
     paths = {path.relative_to(root).as_posix(): path for path in root.rglob(pattern)}
     size = 0
@@ -93,20 +96,19 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def cut(data: bytes, limit: int, document: int) -> list[str]:
-    """Splits the first ``limit`` bytes into documents of ``document`` bytes, or up to three bytes fewer.
-
-    A document never ends inside a character.
+def split_documents(data: bytes, limit: int, document_bytes: int) -> list[str]:
+    """Splits the first ``limit`` bytes into documents. A document has ``document_bytes`` bytes, or up to three bytes
+    fewer so that it does not end inside a character.
     """
-    cuts = [0]
-    end = border(data, limit)
-    while cuts[-1] < end:
-        cuts.append(border(data, min(end, cuts[-1] + document)))
-    return [data[start:stop].decode() for start, stop in pairwise(cuts)]
+    borders = [0]
+    end = character_border(data, limit)
+    while borders[-1] < end:
+        borders.append(character_border(data, min(end, borders[-1] + document_bytes)))
+    return [data[start:stop].decode() for start, stop in pairwise(borders)]
 
 
-def border(data: bytes, at: int) -> int:
-    """Returns the last position up to ``at`` where a character starts, or the end of the data."""
+def character_border(data: bytes, at: int) -> int:
+    """Returns ``at``, or the start of the character that contains ``at``, but at most the length of the data."""
     if at >= len(data):
         return len(data)
     while data[at] & 0xC0 == 0x80:
@@ -114,13 +116,15 @@ def border(data: bytes, at: int) -> int:
     return at
 
 
-def portions(documents: list[str], rounds: int) -> list[list[str]]:
-    """Returns a portion for each round, with documents of all parts of the text, so that rounds are similar."""
+def split_portions(documents: list[str], rounds: int) -> list[list[str]]:
+    """Divides documents among the rounds; each round gets documents from all parts of the text, so that rounds are
+    similar."""
     return [documents[start::rounds] for start in range(rounds)]
 
 
-def copies(documents: Sequence[Document], count: int) -> Sequence[Document]:
-    """Returns the text of the documents ``count`` times, split at different positions, so that no document repeats."""
+def repeat_documents(documents: Sequence[Document], count: int) -> Sequence[Document]:
+    """Repeats the text of the documents ``count`` times and splits each copy at other positions, so no document
+    repeats."""
     if count == 1:
         return documents
     joined_text = "".join(map(str, documents))
@@ -133,6 +137,6 @@ def copies(documents: Sequence[Document], count: int) -> Sequence[Document]:
     return document_copies
 
 
-def utf8_bytes(documents: Iterable[Document]) -> int:
-    """Returns the number of bytes of UTF-8. `str.encode` is used because it does not cache the UTF-8 in the str."""
+def count_utf8_bytes(documents: Iterable[Document]) -> int:
+    """Returns the number of bytes of UTF-8. `str.encode` does not cache the UTF-8 in the str."""
     return sum(len(document.encode()) if isinstance(document, str) else len(document) for document in documents)

@@ -5,45 +5,46 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from .cases import CJK, ENGLISH, TEXTS, UNCACHED, VOCABULARIES, Text, Vocabulary
+from .cases import CJK, ENGLISH, TEXTS, UNCACHED_ENGINE_NAME, VOCABULARIES, Text, Vocabulary
 from .worst_texts import WORST_TEXTS
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """The bytes of text for the warm-up and the test, the rounds in each process, and the processes for each engine.
+class RunSize:
+    """The number of bytes of text for the warm-up and for the test, of rounds in each process, and of processes for
+    each engine.
 
-    The test text is divided among the rounds. A round has ``copies`` copies of its text, each split at different
-    positions. If ``is_shared``, other programs run on the machine, and processor time is measured, except with several
-    threads.
+    The test text is divided among the rounds. A round repeats its text ``copy_count`` times, and each copy is split at
+    other positions. ``is_shared`` is true if other programs run on the machine; processor time is then measured for
+    operations in one thread.
     """
 
-    warm_up: int
-    test: int
+    warm_up_bytes: int
+    test_bytes: int
     rounds: int
     processes: int
-    copies: int = 1
+    copy_count: int = 1
     is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Operations on texts that are split into documents of ``document`` bytes.
+    """Operations on texts; each text is split into documents of ``document_bytes`` bytes.
 
-    With ``in_one_process``, one process encodes all texts in turn; otherwise each text has its own process. With
-    ``has_again``, all rounds are repeated in a second pass. ``quick_texts`` are the texts of a quick run, and
-    ``engines`` are measured in addition to the engines of the vocabulary. ``vocabularies`` and ``quick_vocabularies``
-    limit the vocabularies of any run and of a quick run.
+    If ``in_one_process`` is true, one process encodes all texts in turn; otherwise each text has its own process. If
+    ``has_second_pass`` is true, all rounds are repeated. ``quick_texts`` are the texts of a quick run. ``engines`` are
+    measured in addition to the engines of the vocabulary. ``vocabularies`` limits the vocabularies of every run, and
+    ``quick_vocabularies`` those of a quick run.
     """
 
     name: str
     title: str
-    document: int
+    document_bytes: int
     texts: tuple[Text, ...]
     operations: tuple[str, ...]
-    quick: Amount
-    full: Amount
-    has_again: bool = False
+    quick_size: RunSize
+    full_size: RunSize
+    has_second_pass: bool = False
     in_one_process: bool = False
     quick_texts: tuple[Text, ...] = ()
     engines: tuple[str, ...] = ()
@@ -78,49 +79,49 @@ DOCUMENTS = Workload(
     4 * KB,
     TEXTS,
     ("list", "numpy"),
-    quick=Amount(warm_up=MB, test=5 * MB // 4, rounds=5, processes=1),
-    full=Amount(warm_up=3 * MB, test=3 * MB, rounds=5, processes=3),
-    has_again=True,
-    engines=(UNCACHED,),
+    quick_size=RunSize(warm_up_bytes=MB, test_bytes=5 * MB // 4, rounds=5, processes=1),
+    full_size=RunSize(warm_up_bytes=3 * MB, test_bytes=3 * MB, rounds=5, processes=3),
+    has_second_pass=True,
+    engines=(UNCACHED_ENGINE_NAME,),
 )
-COLD = Workload(
+COLD_START = Workload(
     "cold",
     "the very first 4 KB",
     4 * KB,
     (ENGLISH,),
     ("list", "numpy"),
-    quick=Amount(warm_up=0, test=4 * KB, rounds=1, processes=3),
-    full=Amount(warm_up=0, test=4 * KB, rounds=1, processes=15),
+    quick_size=RunSize(warm_up_bytes=0, test_bytes=4 * KB, rounds=1, processes=3),
+    full_size=RunSize(warm_up_bytes=0, test_bytes=4 * KB, rounds=1, processes=15),
     quick_vocabularies=_MAIN_VOCABULARY,
 )
-SHORT = Workload(
+SHORT_TEXTS = Workload(
     "short",
     "texts of 100 bytes",
     100,
     (ENGLISH,),
     ("list", "numpy"),
-    quick=Amount(warm_up=MB // 2, test=MB // 4, rounds=5, processes=1),
-    full=Amount(warm_up=3 * MB, test=2 * MB, rounds=5, processes=3),
+    quick_size=RunSize(warm_up_bytes=MB // 2, test_bytes=MB // 4, rounds=5, processes=1),
+    full_size=RunSize(warm_up_bytes=3 * MB, test_bytes=2 * MB, rounds=5, processes=3),
     quick_vocabularies=_MAIN_VOCABULARY,
 )
-LONG = Workload(
+LONG_DOCUMENTS = Workload(
     "long",
     "documents of 1 MB",
     MB,
     (ENGLISH,),
     ("list", "numpy"),
-    quick=Amount(warm_up=MB, test=3 * MB, rounds=3, processes=1),
-    full=Amount(warm_up=3 * MB, test=3 * MB, rounds=3, processes=3),
+    quick_size=RunSize(warm_up_bytes=MB, test_bytes=3 * MB, rounds=3, processes=1),
+    full_size=RunSize(warm_up_bytes=3 * MB, test_bytes=3 * MB, rounds=3, processes=3),
     quick_vocabularies=_MAIN_VOCABULARY,
 )
-BATCH = Workload(
+BATCHES = Workload(
     "batch",
     "100 MB in one call",
     4 * KB,
     (ENGLISH,),
     ("batch 1", "batch 2"),
-    quick=Amount(warm_up=MB, test=4 * MB, rounds=1, processes=2, copies=4),
-    full=Amount(warm_up=MB, test=4 * MB, rounds=1, processes=5, copies=25),
+    quick_size=RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=1, processes=2, copy_count=4),
+    full_size=RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=1, processes=5, copy_count=25),
     vocabularies=_FAMILY_EXAMPLES,
     quick_vocabularies=_MAIN_VOCABULARY,
 )
@@ -130,8 +131,8 @@ WORST_CASES = Workload(
     MB,
     (ENGLISH, *WORST_TEXTS),
     ("ids",),
-    quick=Amount(warm_up=MB, test=MB, rounds=1, processes=1),
-    full=Amount(warm_up=MB, test=3 * MB, rounds=3, processes=1),
+    quick_size=RunSize(warm_up_bytes=MB, test_bytes=MB, rounds=1, processes=1),
+    full_size=RunSize(warm_up_bytes=MB, test_bytes=3 * MB, rounds=3, processes=1),
     in_one_process=True,
     vocabularies=_FAMILY_EXAMPLES,
     quick_vocabularies=_MAIN_VOCABULARY,
@@ -142,33 +143,33 @@ DECODING = Workload(
     4 * KB,
     TEXTS,
     ("decode", "decode bytes", "decode batch", "decode list"),
-    quick=Amount(warm_up=MB, test=4 * MB, rounds=5, processes=1),
-    full=Amount(warm_up=MB, test=4 * MB, rounds=5, processes=1),
+    quick_size=RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=5, processes=1),
+    full_size=RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=5, processes=1),
     in_one_process=True,
     quick_texts=(ENGLISH, CJK),
     vocabularies=_FAMILY_EXAMPLES,
     quick_vocabularies=_MAIN_VOCABULARY,
 )
-BESIDE_IDS = Workload(
+COUNTS_AND_OFFSETS = Workload(
     "beside ids",
     "count and offsets beside ids, 4 KB documents",
     4 * KB,
     TEXTS,
     ("numpy", "count", "offsets"),
-    quick=Amount(warm_up=MB // 4, test=MB, rounds=5, processes=1),
-    full=Amount(warm_up=MB, test=3 * MB, rounds=5, processes=1),
-    has_again=True,
+    quick_size=RunSize(warm_up_bytes=MB // 4, test_bytes=MB, rounds=5, processes=1),
+    full_size=RunSize(warm_up_bytes=MB, test_bytes=3 * MB, rounds=5, processes=1),
+    has_second_pass=True,
     in_one_process=True,
     quick_texts=(ENGLISH, CJK),
     quick_vocabularies=_FAMILY_EXAMPLES,
 )
 
-WORKLOADS = (DOCUMENTS, COLD, SHORT, LONG, BATCH, WORST_CASES, DECODING, BESIDE_IDS)
+WORKLOADS = (DOCUMENTS, COLD_START, SHORT_TEXTS, LONG_DOCUMENTS, BATCHES, WORST_CASES, DECODING, COUNTS_AND_OFFSETS)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The cases to run. An empty collection of names selects everything."""
+    """The cases to run. An empty collection of vocabularies, texts or workloads selects all of them."""
 
     is_quick: bool = False
     vocabularies: Collection[str] = ()
@@ -186,19 +187,19 @@ class Selection:
         cases = [case for row in VOCABULARIES for workload in WORKLOADS for case in self._cases(row, workload)]
         object.__setattr__(self, "cases", tuple(cases))
 
-    def amount(self, workload: Workload) -> Amount:
-        return replace(workload.quick if self.is_quick else workload.full, is_shared=self.is_shared)
+    def run_size(self, workload: Workload) -> RunSize:
+        return replace(workload.quick_size if self.is_quick else workload.full_size, is_shared=self.is_shared)
 
     def _cases(self, vocabulary: Vocabulary, workload: Workload) -> list[Case]:
         if not self._includes(vocabulary, workload):
             return []
-        quick = workload.quick_texts if self.is_quick and not self.texts else ()
-        texts = tuple(text for text in quick or workload.texts if not self.texts or text.name in self.texts)
+        preferred_texts = workload.quick_texts if self.is_quick and not self.texts else ()
+        texts = tuple(text for text in preferred_texts or workload.texts if not self.texts or text.name in self.texts)
         groups = [texts] if workload.in_one_process else [(text,) for text in texts]
         return [Case(vocabulary, workload, group) for group in groups if group]
 
     def _includes(self, vocabulary: Vocabulary, workload: Workload) -> bool:
-        """Reports whether to run the workload with the vocabulary."""
+        """Reports whether the workload is run with the vocabulary."""
         name = vocabulary.name
         if self.workloads and workload.name not in self.workloads:
             return False

@@ -1,8 +1,9 @@
 """Measures how time grows with the length of the worst texts: ``python -m bench.worst_cases [vocabulary file ...]``.
 
 The table has milliseconds of processor time for texts of 64 KB, 256 KB and 1 MB, with a row for each text and
-vocabulary. Four times the length should take about four times the time (n log n); quadratic growth would take sixteen
-times the time. The last column is the growth of the time per byte from the shortest to the longest text.
+vocabulary. A text of four times the length should take about four times as long (n log n); with quadratic growth, it
+would take sixteen times as long. The last column has the time per byte of the longest text, divided by that of the
+shortest text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 import polytok
 
 from .cases import DATA
-from .worst_texts import MAKERS
+from .worst_texts import TEXT_GENERATORS
 
 VOCABULARY_FILES = [
     *("sentencepiece/llama2.model", "sentencepiece/grok1.model", "sentencepiece/xlnet_base_cased.model"),
@@ -25,8 +26,8 @@ SIZES = (1 << 16, 1 << 18, 1 << 20)
 RUN_COUNT = 3
 
 
-def milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
-    """Returns the milliseconds of processor time of the fastest of a few runs."""
+def measure_milliseconds(tokenizer: polytok.Tokenizer, text: bytes) -> float:
+    """Counts the tokens of a text a few times, and returns the milliseconds of processor time of the fastest run."""
     times = []
     for _ in range(RUN_COUNT):
         start = time.process_time()
@@ -41,8 +42,8 @@ def main() -> None:
     print("| vocabulary | text | 64 KB, ms | 256 KB, ms | 1 MB, ms | growth per byte |\n|---|---|---:|---:|---:|---:|")
     for path in parser.parse_args().files:
         tokenizer = polytok.load(path)
-        for name, make in MAKERS.items():
-            times = [milliseconds(tokenizer, make(size, 0)) for size in SIZES]
+        for name, generate_text in TEXT_GENERATORS.items():
+            times = [measure_milliseconds(tokenizer, generate_text(size, 0)) for size in SIZES]
             growth = times[-1] / times[0] / (SIZES[-1] / SIZES[0])
             cells = " | ".join(f"{seconds:.1f}" for seconds in times)
             print(f"| {path.stem} | {name} | {cells} | {growth:.1f} |", flush=True)

@@ -16,27 +16,27 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import checker, clock, markdown, measure, operations, plot, report, targets, texts, worst_texts
-from bench.cases import ENGLISH, OURS, TEXTS, VOCABULARIES, Text, Vocabulary
+from bench.cases import ENGLISH, OWN_ENGINE_NAME, TEXTS, VOCABULARIES, Text, Vocabulary
 from bench.engines import ENGINES, Adapter
-from bench.engines.polytok import adapter_of
+from bench.engines.polytok import create_adapter
 from bench.measure import Result
 from bench.operations import OPERATIONS
 from bench.remote import Failure, Remote
 from bench.results import Results
-from bench.targets import Figure, Target
+from bench.targets import Target, TargetFigure
 from bench.texts import Document
 from bench.training import texts as training_texts
-from bench.workloads import BATCH, DOCUMENTS, WORKLOADS, WORST_CASES, Amount, Case, Selection
+from bench.workloads import BATCHES, DOCUMENTS, WORKLOADS, WORST_CASES, Case, RunSize, Selection
 
 import polytok
 
 VOCABULARY = VOCABULARIES[0]
-TINY = Amount(warm_up=50_000, test=50_000, rounds=3, processes=1)
+TINY = RunSize(warm_up_bytes=50_000, test_bytes=50_000, rounds=3, processes=1)
 
 
-def ours() -> Adapter:
+def default_adapter() -> Adapter:
     """Returns the adapter of the default vocabulary."""
-    return adapter_of(polytok.load("default"))
+    return create_adapter(polytok.load("default"))
 
 
 # The choice of cases
@@ -72,56 +72,56 @@ def test_a_full_run_has_every_vocabulary_and_text() -> None:
 
 def test_documents_are_split_between_characters_without_loss() -> None:
     data = ("aé世😀" * 3000).encode()
-    cut = texts.cut(data, len(data), 4096)
-    assert "".join(cut).encode() == data
-    assert all(4093 <= len(text.encode()) <= 4096 for text in cut[:-1])
-    assert len("".join(texts.cut(data, 10_000, 4096)).encode()) in range(9_997, 10_001)
-    assert texts.cut(b"", 100, 4096) == []
+    document_texts = texts.split_documents(data, len(data), 4096)
+    assert "".join(document_texts).encode() == data
+    assert all(4093 <= len(text.encode()) <= 4096 for text in document_texts[:-1])
+    assert len("".join(texts.split_documents(data, 10_000, 4096)).encode()) in range(9_997, 10_001)
+    assert texts.split_documents(b"", 100, 4096) == []
 
 
-def use_numbered_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+def replace_sources_by_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces the sources by numbers; every number occurs once."""
-    source = "".join(f"{number:07} " for number in range(20_000)).encode()
-    monkeypatch.setattr(texts, "source", lambda name: source)
+    source_text = "".join(f"{number:07} " for number in range(20_000)).encode()
+    monkeypatch.setattr(texts, "read_source", lambda name: source_text)
 
 
 def test_warm_up_and_test_share_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_numbered_sources(monkeypatch)
-    warm_up, test = texts.documents(Text("numbers", "numbers", ("a", "b")), 4096, TINY)
+    replace_sources_by_numbers(monkeypatch)
+    warm_up, test = texts.read_documents(Text("numbers", "numbers", ("a", "b")), 4096, TINY)
     assert not set(warm_up) & set(test)
     assert max(warm_up) < min(test)
-    portions = texts.portions(test, TINY.rounds)
+    portions = texts.split_portions(test, TINY.rounds)
     assert sorted(text for portion in portions for text in portion) == sorted(test)
-    assert sum(map(texts.utf8_bytes, portions)) == texts.utf8_bytes(test) == TINY.test // 4096 * 4096
+    assert sum(map(texts.count_utf8_bytes, portions)) == texts.count_utf8_bytes(test) == TINY.test_bytes // 4096 * 4096
 
 
 def test_documents_of_any_size_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_numbered_sources(monkeypatch)
+    replace_sources_by_numbers(monkeypatch)
     for size in (100, 20_000):
-        _, test = texts.documents(Text("numbers", "numbers", ("a", "b")), size, TINY)
-        assert len(test) == TINY.test // size and {len(text) for text in test} == {size}
+        _, test = texts.read_documents(Text("numbers", "numbers", ("a", "b")), size, TINY)
+        assert len(test) == TINY.test_bytes // size and {len(text) for text in test} == {size}
 
 
 def test_copies_are_the_same_text_split_elsewhere() -> None:
     documents = [f"{number:09} " for number in range(50)]
-    document_copies = texts.copies(documents, 4)
+    document_copies = texts.repeat_documents(documents, 4)
     assert "".join(map(str, document_copies)) == "".join(documents) * 4
     assert len(set(document_copies)) == len(document_copies)
-    assert texts.copies(documents, 1) == documents
+    assert texts.repeat_documents(documents, 1) == documents
 
 
 def test_the_standard_library_is_a_text() -> None:
     folder, own_source = Path(texts.__file__).parent, Path(texts.__file__).read_bytes()
-    assert own_source in texts.sources(folder, "*.py")
-    remaining_sources = list(texts.sources(folder, "*.py", frozenset({"texts.py", "engines"})))
+    assert own_source in texts.read_sources(folder, "*.py")
+    remaining_sources = list(texts.read_sources(folder, "*.py", frozenset({"texts.py", "engines"})))
     assert remaining_sources and own_source not in remaining_sources
     assert not {path.read_bytes() for path in (folder / "engines").glob("*.py")} & set(remaining_sources) - {b""}
 
 
-@pytest.mark.parametrize("name", worst_texts.MAKERS)
+@pytest.mark.parametrize("name", worst_texts.TEXT_GENERATORS)
 def test_worst_texts_have_the_requested_size(name: str) -> None:
-    text = worst_texts.worst_text(name, 1200, 0)
-    assert texts.utf8_bytes([text]) == 1200
+    text = worst_texts.generate_worst_text(name, 1200, 0)
+    assert texts.count_utf8_bytes([text]) == 1200
     assert isinstance(text, bytes) == (name == "invalid UTF-8")
 
 
@@ -136,14 +136,14 @@ def test_equal_ids_have_equal_digests_in_every_container() -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_of_polytok_agrees_with_its_ids(name: str) -> None:
-    operation, adapter, documents = OPERATIONS[name], ours(), ["Hello, world", "naïve 世界 😀\n", ""]
+    operation, adapter, documents = OPERATIONS[name], default_adapter(), ["Hello, world", "naïve 世界 😀\n", ""]
     actual = checker.digests(adapter, operation, documents)
-    assert actual == [operation.expected(adapter, text) for text in documents]
+    assert actual == [operation.digest_reference(adapter, text) for text in documents]
     assert len(set(actual)) > 1
 
 
 def test_operations_that_a_package_lacks_are_missing() -> None:
-    assert checker.digests(Adapter(encode=list), OPERATIONS["count"], ["a"]) == checker.MISSING
+    assert checker.digests(Adapter(encode=list), OPERATIONS["count"], ["a"]) == checker.UNSUPPORTED_OPERATION
 
 
 class FixedIdsChecker:
@@ -158,33 +158,41 @@ class FixedIdsChecker:
         return self._ids if isinstance(self._ids, Failure) else [operations.digest(ids) for ids in self._ids]
 
 
-def void_reasons(ids: dict[str, list[list[int]] | Failure]) -> dict[str, str | None]:
-    """Returns the reason why results are void, for each engine in ``ids``."""
-    results = [Result(VOCABULARY, DOCUMENTS, ENGLISH, name, "list") for name in (OURS, "tiktoken", "gigatoken")]
+def failure_reasons(ids: dict[str, list[list[int]] | Failure]) -> dict[str, str | None]:
+    """Returns the reason why there is no result, for each engine in ``ids``."""
+    results = [
+        Result(VOCABULARY, DOCUMENTS, ENGLISH, name, "list") for name in (OWN_ENGINE_NAME, "tiktoken", "gigatoken")
+    ]
     supported_results = measure.check_results(
         results, ["one", "two"], {name: FixedIdsChecker(engine_ids) for name, engine_ids in ids.items()}
     )
-    return {result.engine: result.void for result in supported_results}
+    return {result.engine: result.failure_reason for result in supported_results}
 
 
-def test_wrong_ids_void_the_time() -> None:
-    void = void_reasons({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": [[1], [3]]})
-    assert void == {OURS: None, "tiktoken": None, "gigatoken": "other ids in 1 of 2 documents"}
+def test_an_engine_with_wrong_ids_has_no_time() -> None:
+    reasons = failure_reasons({OWN_ENGINE_NAME: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": [[1], [3]]})
+    assert reasons == {OWN_ENGINE_NAME: None, "tiktoken": None, "gigatoken": "other ids in 1 of 2 documents"}
 
 
 def test_without_the_reference_nothing_is_timed() -> None:
-    why = "ids not checked: tiktoken is not installed"
-    assert void_reasons({OURS: [[1], [2]]}) == {OURS: why, "tiktoken": "not installed", "gigatoken": "not installed"}
+    reason = "ids not checked: tiktoken is not installed"
+    assert failure_reasons({OWN_ENGINE_NAME: [[1], [2]]}) == {
+        OWN_ENGINE_NAME: reason,
+        "tiktoken": "not installed",
+        "gigatoken": "not installed",
+    }
 
 
 def test_a_text_that_the_reference_refuses_is_compared_with_polytok() -> None:
-    void = void_reasons({OURS: [[1], [2]], "tiktoken": Failure("TypeError"), "gigatoken": [[1], [2]]})
-    assert void == {OURS: None, "tiktoken": "TypeError", "gigatoken": None}
+    reasons = failure_reasons({OWN_ENGINE_NAME: [[1], [2]], "tiktoken": Failure("TypeError"), "gigatoken": [[1], [2]]})
+    assert reasons == {OWN_ENGINE_NAME: None, "tiktoken": "TypeError", "gigatoken": None}
 
 
 def test_an_engine_without_the_operation_has_no_row() -> None:
-    assert void_reasons({OURS: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": checker.MISSING}).keys() == {
-        OURS,
+    assert failure_reasons(
+        {OWN_ENGINE_NAME: [[1], [2]], "tiktoken": [[1], [2]], "gigatoken": checker.UNSUPPORTED_OPERATION}
+    ).keys() == {
+        OWN_ENGINE_NAME,
         "tiktoken",
     }
 
@@ -202,7 +210,7 @@ def echo(pipe: Connection, task: Any) -> None:
 
 
 def test_a_process_that_dies_or_hangs_is_replaced() -> None:
-    hasty_remote, remote = Remote(echo, "task", patience=0.5), Remote(echo, "task", patience=60.0)
+    hasty_remote, remote = Remote(echo, "task", timeout_seconds=0.5), Remote(echo, "task", timeout_seconds=60.0)
     assert hasty_remote.ask("hang") == Failure("over 0.5 s")
     assert hasty_remote.is_running is False
     assert remote.ask("die") == Failure("crashed")
@@ -211,74 +219,79 @@ def test_a_process_that_dies_or_hangs_is_replaced() -> None:
     assert remote.is_running is False
 
 
-@pytest.mark.parametrize("workload", [DOCUMENTS, BATCH, WORST_CASES], ids=lambda workload: workload.name)
+@pytest.mark.parametrize("workload", [DOCUMENTS, BATCHES, WORST_CASES], ids=lambda workload: workload.name)
 def test_a_tiny_run(workload: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Compares polytok with itself as the reference, through all steps, in separate processes."""
-    use_numbered_sources(monkeypatch)
+    replace_sources_by_numbers(monkeypatch)
     path = tmp_path / "default.ptok"
     polytok.load("default").save(path)
-    vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
-    amount = Amount(warm_up=8192, test=8192 * 2, rounds=2, processes=1, copies=2)
-    workload = replace(workload, document=min(workload.document, 4096))
+    vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OWN_ENGINE_NAME, peers=())
+    run_size = RunSize(warm_up_bytes=8192, test_bytes=8192 * 2, rounds=2, processes=1, copy_count=2)
+    workload = replace(workload, document_bytes=min(workload.document_bytes, 4096))
     case_texts = tuple(text for text in workload.texts if text.name in ("en", "emoji", "invalid UTF-8"))
     checkers = measure.checkers(vocabulary)
-    measured_results = measure.measure(Case(vocabulary, workload, case_texts), amount, checkers)
+    measured_results = measure.measure(Case(vocabulary, workload, case_texts), run_size, checkers)
     for engine_checker in checkers.values():
         engine_checker.finish()
-    assert [(result.text, result.operation) for result in measured_results if result.engine == OURS] == [
+    assert [(result.text, result.operation) for result in measured_results if result.engine == OWN_ENGINE_NAME] == [
         (text, operation) for operation in workload.operations for text in case_texts
     ]
-    peer_operations = {(result.engine, result.operation) for result in measured_results if result.engine != OURS}
+    peer_operations = {
+        (result.engine, result.operation) for result in measured_results if result.engine != OWN_ENGINE_NAME
+    }
     assert peer_operations == {(engine, "numpy") for engine in workload.engines}
     for result in measured_results:
-        assert result.void is None
-        assert len(result.first) == 2 and all(speed > 0 for speed in result.first)
-        assert len(result.load) == len(result.memory) == 1
-    assert OURS in report.full_report(Results(measured_results), Selection())
+        assert result.failure_reason is None
+        assert len(result.first_pass_speeds) == 2 and all(speed > 0 for speed in result.first_pass_speeds)
+        assert len(result.load_seconds) == len(result.memory_bytes) == 1
+    assert OWN_ENGINE_NAME in report.full_report(Results(measured_results), Selection())
 
 
 def test_a_session_warms_up_and_times_its_portions(tmp_path: Path) -> None:
     path = tmp_path / "default.ptok"
     polytok.load("default").save(path)
-    vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OURS, peers=())
-    task = clock.Task(ENGINES[OURS], vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1)
+    vocabulary = Vocabulary("default", "default", VOCABULARY.family, str(path), reference=OWN_ENGINE_NAME, peers=())
+    task = clock.Task(ENGINES[OWN_ENGINE_NAME], vocabulary, "decode", ["warm"], [["Hello", "world"], ["naïve"]], 1)
     session = clock.Session(task)
-    ready, timing = session.answer(clock.READY), session.answer(1)
-    assert isinstance(ready, clock.Ready) and isinstance(timing, clock.Timing)
-    assert timing.size == 6 and timing.wall > 0
+    startup_timing, timing = session.answer(clock.STARTUP_REQUEST), session.answer(1)
+    assert isinstance(startup_timing, clock.StartupTiming) and isinstance(timing, clock.Timing)
+    assert timing.size == 6 and timing.wall_seconds > 0
 
 
 # Tables
 
 
 def results() -> Results:
-    """Returns results with polytok at 20 MB/s, tiktoken at 4 MB/s, and a void gigatoken."""
+    """Returns results with polytok at 20 MB/s, tiktoken at 4 MB/s, and gigatoken without a result."""
     case = (VOCABULARY, DOCUMENTS, ENGLISH)
     return Results(
         [
-            Result(*case, OURS, "list", [20.0, 10.0, 30.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
+            Result(*case, OWN_ENGINE_NAME, "list", [20.0, 10.0, 30.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
             Result(*case, "tiktoken", "list", [4.0, 2.0, 6.0], [4.0] * 3, [0.1], [2e-4]),
-            Result(*case, "gigatoken", "list", void="other ids in 1 of 2 documents"),
-            Result(*case, OURS, "numpy", [30.0, 20.0, 40.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
+            Result(*case, "gigatoken", "list", failure_reason="other ids in 1 of 2 documents"),
+            Result(*case, OWN_ENGINE_NAME, "numpy", [30.0, 20.0, 40.0], [40.0] * 3, [0.05], [1e-4], [10_000_000]),
         ]
     )
 
 
-def test_the_tables_show_medians_ratios_and_what_is_void() -> None:
+def test_the_tables_show_medians_ratios_and_failure_reasons() -> None:
     report_text = report.full_report(results(), Selection())
     assert "| polytok | 20.0 (10.0–30.0) |  | 40.0 (40.0–40.0) |  |" in report_text
     assert "| tiktoken | 4.0 (2.0–6.0) | 5.0× | 4.0 (4.0–4.0) | 10.0× |" in report_text
     assert "| gigatoken | other ids in 1 of 2 documents |" in report_text
     assert "| tiktoken | 100 |  |" in report_text
-    assert "| 30 / 4 tiktoken (7.5×) |" in report.summary(results())
+    assert "| 30 / 4 tiktoken (7.5×) |" in report.summary_table(results())
 
 
 def test_the_tables_name_engines_that_are_faster() -> None:
-    assert report.slower_cases(results()) == []
+    assert report.describe_slower_cases(results()) == []
     case = (VOCABULARY, DOCUMENTS, ENGLISH)
-    slow_results = [Result(*case, OURS, "list", [1.0], [1.0]), Result(*case, "tiktoken", "list", [2.0], [2.0])]
-    slow_results.append(Result(*case, OURS, "numpy", void="other ids in 1 of 2 documents"))
-    assert report.slower_cases(Results(slow_results)) == [
+    slow_results = [
+        Result(*case, OWN_ENGINE_NAME, "list", [1.0], [1.0]),
+        Result(*case, "tiktoken", "list", [2.0], [2.0]),
+    ]
+    slow_results.append(Result(*case, OWN_ENGINE_NAME, "numpy", failure_reason="other ids in 1 of 2 documents"))
+    assert report.describe_slower_cases(Results(slow_results)) == [
         "cl100k, 4 KB documents, English, list: tiktoken is faster",
         "cl100k, 4 KB documents, English, numpy: polytok: other ids in 1 of 2 documents",
     ]
@@ -287,15 +300,17 @@ def test_the_tables_name_engines_that_are_faster() -> None:
 def test_targets_are_met_or_not() -> None:
     families, all_results = (VOCABULARY.family,), results()
     all_targets = [
-        Target("list", families, (ENGLISH,), targets.ratio_to_fastest("documents", "list"), 4),
-        Target("against itself", families, (ENGLISH,), targets.ratio_of_operations("documents", "numpy", "list"), 1.6),
-        Target("limit", families, (ENGLISH,), lambda *_: Figure(2.0), 3, is_limit=True),
-        Target("not measured", families, (ENGLISH,), targets.speed_ratio("quicktok-v1"), 1),
-        Target("void", families, (ENGLISH,), targets.speed_ratio("gigatoken"), 1),
+        Target("list", families, (ENGLISH,), targets.fastest_peer_measure("documents", "list"), 4),
+        Target(
+            "against itself", families, (ENGLISH,), targets.operation_ratio_measure("documents", "numpy", "list"), 1.6
+        ),
+        Target("limit", families, (ENGLISH,), lambda *_: TargetFigure(2.0), 3, is_maximum=True),
+        Target("not measured", families, (ENGLISH,), targets.speed_ratio_measure("quicktok-v1"), 1),
+        Target("void", families, (ENGLISH,), targets.speed_ratio_measure("gigatoken"), 1),
     ]
     rows = [
         (target.title, figure.value, target.is_met(figure.value))
-        for target, vocabulary, _, figure in targets.rows(all_results, all_targets)
+        for target, vocabulary, _, figure in targets.measured_rows(all_results, all_targets)
         if vocabulary == VOCABULARY.title
     ]
     assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True), ("void", None, True)]
@@ -306,12 +321,12 @@ def test_targets_are_met_or_not() -> None:
 def test_the_cost_of_a_worst_case_is_relative_to_english() -> None:
     emoji = next(text for text in WORST_CASES.texts if text.name == "emoji")
     worst_results = [
-        Result(VOCABULARY, WORST_CASES, ENGLISH, OURS, "ids", [100.0]),
-        Result(VOCABULARY, WORST_CASES, emoji, OURS, "ids", [25.0]),
+        Result(VOCABULARY, WORST_CASES, ENGLISH, OWN_ENGINE_NAME, "ids", [100.0]),
+        Result(VOCABULARY, WORST_CASES, emoji, OWN_ENGINE_NAME, "ids", [25.0]),
     ]
-    assert targets.slowdown(Results(worst_results), VOCABULARY.name, "emoji") == Figure(4.0)
+    assert targets.worst_text_slowdown(Results(worst_results), VOCABULARY.name, "emoji") == TargetFigure(4.0)
     assert "| cl100k | cost per byte over English | ≤ 3× | **4.00** |" in targets.targets_table(Results(worst_results))
-    assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst(Results(worst_results))
+    assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst_case_table(Results(worst_results))
 
 
 def test_the_plot_is_the_same_for_the_same_results(tmp_path: Path) -> None:
@@ -341,7 +356,7 @@ def test_training_text_has_its_size_whole_documents_and_is_reproducible(
 ) -> None:
     corpus = "".join(f"Zeile {number} über {number * number} Äpfel: 数{number}。\n" for number in range(2000)).encode()
     monkeypatch.setattr(training_texts, "corpus_text", lambda: corpus)
-    first_text, second_text = (training_texts.write(tmp_path / name, 1).read_bytes() for name in ("a", "b"))
+    first_text, second_text = (training_texts.write_text_file(tmp_path / name, 1).read_bytes() for name in ("a", "b"))
     assert first_text == second_text
     assert len(first_text) == training_texts.MEGABYTE
     assert first_text.startswith(corpus)

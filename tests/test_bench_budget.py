@@ -19,12 +19,12 @@ from bench.cases import DATA
 from bench.operations import OPERATIONS
 
 ROOT = Path(__file__).parents[1]
-BEFORE = budget.Budget("folder", 1000, 100, "texts", "ids", {"first": 50_000, "again": 20_000})
-COUNTED = """
-from bench.budget.callgrind import Requests
-requests = Requests()
+OLD_BUDGET = budget.Budget("folder", 1000, 100, "texts", "ids", {"first": 50_000, "again": 20_000})
+COUNTED_PROGRAM = """
+from bench.budget.callgrind import CallgrindClient
+client = CallgrindClient()
 for name, times in (("short", 1000), ("long", 2000)):
-    with requests.counted(name):
+    with client.count_section(name):
         for _ in range(times):
             pass
 print("done")
@@ -32,12 +32,14 @@ print("done")
 
 
 def budget_with_growth(**instructions: int) -> budget.Budget:
-    return replace(BEFORE, instructions=BEFORE.instructions | instructions)
+    return replace(OLD_BUDGET, instructions=OLD_BUDGET.instructions | instructions)
 
 
 def test_every_cell_has_a_known_operation_and_a_unique_name() -> None:
     assert {cell.operation for cell in CELLS.values()} <= {*OPERATIONS, LOAD}
-    assert len({(cell.vocabulary, cell.text, cell.operation, cell.document) for cell in CELLS.values()}) == len(CELLS)
+    assert len({(cell.vocabulary, cell.text, cell.operation, cell.document_bytes) for cell in CELLS.values()}) == len(
+        CELLS
+    )
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs the vocabularies")
@@ -45,15 +47,15 @@ def test_a_piece_is_a_match_of_the_pattern_or_a_token_or_an_entry() -> None:
     cells = [replace(CELLS[name]) for name in ("cl100k_base en numpy", "llama2 en numpy", "llama2 load")]
     for cell in cells:
         cell.__dict__["documents"] = ((), ("don't 12345",))
-    assert [cell.pieces() for cell in cells] == [5, 9, 32000]
-    assert cells[0].size == 11 and cells[0].digest == cells[1].digest != cells[2].digest
+    assert [cell.count_pieces() for cell in cells] == [5, 9, 32000]
+    assert cells[0].size == 11 and cells[0].input_digest == cells[1].input_digest != cells[2].input_digest
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None or os.uname().machine != "x86_64", reason="needs valgrind")
 def test_only_selected_cells_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "loops.py").write_text(COUNTED)
+    (tmp_path / "loops.py").write_text(COUNTED_PROGRAM)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    first_count, second_count = callgrind.count("loops", []), callgrind.count("loops", [])
+    first_count, second_count = callgrind.count_instructions("loops", []), callgrind.count_instructions("loops", [])
     assert first_count.output == "done\n" and first_count.instructions.keys() == {"short", "long"}
     assert 1.5 < first_count.instructions["long"] / first_count.instructions["short"] < 2.5
     assert all(abs(count - second_count.instructions[name]) < 100 for name, count in first_count.instructions.items())
@@ -68,7 +70,7 @@ def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: py
 
 def test_an_unknown_program_is_refused() -> None:
     with pytest.raises(OSError, match="not running under valgrind"):
-        callgrind.Requests()
+        callgrind.CallgrindClient()
 
 
 def test_a_file_of_callgrind_has_a_name_and_a_total() -> None:
@@ -78,28 +80,28 @@ def test_a_file_of_callgrind_has_a_name_and_a_total() -> None:
 
 
 def test_rows_have_the_figures_and_the_growth() -> None:
-    assert list(budget.rows({"a": budget_with_growth(first=51_000)}, {"a": BEFORE})) == [
+    assert list(budget.budget_rows({"a": budget_with_growth(first=51_000)}, {"a": OLD_BUDGET})) == [
         ("a", "first", "51.00", "510.0", "50.00", "+2.00 %"),
         ("a", "again", "20.00", "200.0", "20.00", "+0.00 %"),
     ]
-    (row,) = budget.rows({"load": replace(BEFORE, instructions={"first": 10})}, {})
+    (row,) = budget.budget_rows({"load": replace(OLD_BUDGET, instructions={"first": 10})}, {})
     assert row[-2:] == ("", "")
 
 
 def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    old_budgets = dict.fromkeys("abcde", BEFORE)
-    assert budget.verdict({"a": budget_with_growth(first=50_900)}, old_budgets, 2) == 0
+    old_budgets = dict.fromkeys("abcde", OLD_BUDGET)
+    assert budget.print_verdict({"a": budget_with_growth(first=50_900)}, old_budgets, 2) == 0
     new_budgets = {
         "a": budget_with_growth(again=20_401),
-        "b": replace(BEFORE, given="others"),
-        "c": replace(BEFORE, returned="others"),
+        "b": replace(OLD_BUDGET, given="others"),
+        "c": replace(OLD_BUDGET, returned="others"),
         "d": budget_with_growth(first=1),
-        "e": replace(BEFORE, build="file"),
-        "f": BEFORE,
+        "e": replace(OLD_BUDGET, build="file"),
+        "f": OLD_BUDGET,
     }
-    assert budget.verdict(new_budgets, old_budgets, 2) == 1
+    assert budget.print_verdict(new_budgets, old_budgets, 2) == 1
     printed_text = capsys.readouterr().out
     for line in (
         "a: +2.0",
@@ -110,4 +112,4 @@ def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
         "1 of 6",
     ):
         assert line in printed_text
-    assert budget.verdict({}, old_budgets, 2) == 1 and budget.verdict(new_budgets, old_budgets, None) == 0
+    assert budget.print_verdict({}, old_budgets, 2) == 1 and budget.print_verdict(new_budgets, old_budgets, None) == 0

@@ -13,12 +13,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import builds, simd
-from bench.cases import ENGLISH, OURS, VOCABULARIES, Vocabulary
+from bench.cases import ENGLISH, OWN_ENGINE_NAME, VOCABULARIES, Vocabulary
 from bench.clock import Timing
 from bench.contest import __main__ as contest
 from bench.contest import loads
 from bench.contest.entrants import Entrant, Match, match_builds, match_engines, match_files, select_vocabularies
-from bench.contest.race import Cell, EntrantResult, Judge, race
+from bench.contest.race import Cell, EntrantResult, IdChecker, race
 from bench.engines import ENGINES, Adapter, Engine
 
 import polytok
@@ -34,7 +34,7 @@ def vocabulary(tmp_path: Path) -> Vocabulary:
     """Returns the default vocabulary as a row of the table of vocabularies."""
     path = tmp_path / "default.ptok"
     polytok.load("default").save(path)
-    return Vocabulary("default", "default", VOCABULARIES[0].family, str(path), reference=OURS, peers=())
+    return Vocabulary("default", "default", VOCABULARIES[0].family, str(path), reference=OWN_ENGINE_NAME, peers=())
 
 
 # Pairings
@@ -44,38 +44,38 @@ def test_polytok_competes_with_two_installed_engines_and_is_last(monkeypatch: py
     monkeypatch.setattr(Engine, "version", property(lambda engine: None if engine.name == "kitoken" else "1"))
     matches = match_engines(VOCABULARIES[0], [])
     assert [[entrant.label for entrant in match] for match in matches] == [
-        ["tiktoken", "gigatoken", OURS],
-        ["quicktok-v1", "bpe-openai", OURS],
+        ["tiktoken", "gigatoken", OWN_ENGINE_NAME],
+        ["quicktok-v1", "bpe-openai", OWN_ENGINE_NAME],
     ]
-    assert {entrant.oracle.name for match in matches for entrant in match} == {"tiktoken"}
+    assert {entrant.reference_engine.name for match in matches for entrant in match} == {"tiktoken"}
     assert [len(match) for match in match_engines(VOCABULARIES[0], ["gigatoken"])] == [2]
 
 
 def test_builds_compete_and_the_first_build_defines_the_ids() -> None:
-    old_build, new_build = (builds.engine(name, EXTENSION) for name in ("old", "new"))
+    old_build, new_build = (builds.create_engine(name, EXTENSION) for name in ("old", "new"))
     (match,) = match_builds([old_build, new_build], VOCABULARIES[0])
     assert [entrant.label for entrant in match] == ["old", "new"]
-    assert {entrant.oracle for entrant in match} == {old_build}
+    assert {entrant.reference_engine for entrant in match} == {old_build}
 
 
 def test_every_tokenizer_json_competes_with_the_first_format_of_its_vocabulary() -> None:
     (match,) = match_files(*select_vocabularies(["llama2-json"]))
-    assert [(entrant.vocabulary.name, entrant.oracle.name) for entrant in match] == [
+    assert [(entrant.vocabulary.name, entrant.reference_engine.name) for entrant in match] == [
         ("llama2", "sentencepiece"),
         ("llama2-json", "tokenizers"),
     ]
     assert match_files(*select_vocabularies(["llama2"])) == []
     names = {row.name for row in VOCABULARIES}
-    assert all(row.kin is None or row.kin in names for row in VOCABULARIES)
+    assert all(row.counterpart is None or row.counterpart in names for row in VOCABULARIES)
     with pytest.raises(SystemExit, match="unknown vocabulary latin: choose from cl100k_base"):
         select_vocabularies(["latin"])
 
 
 def test_the_widest_instructions_of_code_and_processor_are_named() -> None:
     both_sets = (simd.AVX512, simd.AVX2)
-    assert simd.widest(both_sets, frozenset({"avx2", "avx512bw"})) == "AVX-512"
-    assert simd.widest(both_sets, frozenset({"avx2"})) == "AVX2"
-    assert simd.widest((), frozenset({"avx2"})) == "none known"
+    assert simd.widest_instructions(both_sets, frozenset({"avx2", "avx512bw"})) == "AVX-512"
+    assert simd.widest_instructions(both_sets, frozenset({"avx2"})) == "AVX2"
+    assert simd.widest_instructions((), frozenset({"avx2"})) == "none known"
 
 
 # Builds
@@ -83,12 +83,12 @@ def test_the_widest_instructions_of_code_and_processor_are_named() -> None:
 
 @pytest.mark.parametrize("path", [PACKAGE, EXTENSION], ids=["folder", "file"])
 def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabulary: Vocabulary) -> None:
-    engine = builds.engine("again", path)
-    adapter, polytok_adapter = engine.load(vocabulary), ENGINES[OURS].load(vocabulary)
+    engine = builds.create_engine("again", path)
+    adapter, polytok_adapter = engine.load(vocabulary), ENGINES[OWN_ENGINE_NAME].load(vocabulary)
     for name in ("encode", "encode_array", "count"):
         actual, expected = getattr(adapter, name)(TEXT), getattr(polytok_adapter, name)(TEXT)
         assert list(actual) == list(expected) if name != "count" else actual == expected
-    assert adapter.offsets is not None and list(adapter.token_ids(adapter.offsets(TEXT))) == list(
+    assert adapter.encode_offsets is not None and list(adapter.get_token_ids(adapter.encode_offsets(TEXT))) == list(
         polytok_adapter.ids(TEXT)
     )
     ids = adapter.to_native_ids(polytok_adapter.ids(TEXT))
@@ -98,8 +98,8 @@ def test_a_build_is_a_polytok_of_its_own_in_the_same_process(path: Path, vocabul
 
 
 def test_a_build_without_options_is_called_with_the_text_only() -> None:
-    assert builds.text_function(lambda text: [text])("a") == ["a"]
-    assert builds.text_function(lambda text, add_special: [text, add_special])("a") == ["a", False]
+    assert builds.adapt_text_method(lambda text: [text])("a") == ["a"]
+    assert builds.adapt_text_method(lambda text, add_special: [text, add_special])("a") == ["a", False]
 
 
 @pytest.mark.parametrize("argument", ["old", "old=/nowhere", "o l d=.", "=."])
@@ -113,7 +113,7 @@ def test_a_path_that_is_not_a_build_is_refused(argument: str) -> None:
 
 def entrants(vocabulary: Vocabulary, other_adapter: Adapter | None = None) -> Match:
     """Returns polytok and an engine named other, which is also polytok unless an adapter is passed."""
-    polytok_engine = ENGINES[OURS]
+    polytok_engine = ENGINES[OWN_ENGINE_NAME]
     other_engine = Engine("other", "polytok", polytok_engine.load if other_adapter is None else lambda _: other_adapter)
     return tuple(Entrant(engine.name, engine, vocabulary, polytok_engine) for engine in (other_engine, polytok_engine))
 
@@ -125,9 +125,9 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
 
     def answer(name: str, turn: int) -> Timing:
         calls.append((name, turn))
-        return Timing(size=1_000_000, wall=0.5 if name == "other" else 0.25, running=0.0)
+        return Timing(size=1_000_000, wall_seconds=0.5 if name == "other" else 0.25, processor_seconds=0.0)
 
-    class Player:
+    class FakeSession:
         def __init__(self, task: object) -> None:
             self.name = task.engine.name  # type: ignore[attr-defined]
 
@@ -137,15 +137,15 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
         def finish(self) -> None:
             pass
 
-    monkeypatch.setattr("bench.contest.race.LocalSession", Player)
+    monkeypatch.setattr("bench.contest.race.LocalSession", FakeSession)
     entries = [EntrantResult(entrant) for entrant in entrants(vocabulary)]
-    race(entries, "list", [], [["a"], ["b"], ["c"], ["d"], ["left over"]], start=0)
+    race(entries, "list", [], [["a"], ["b"], ["c"], ["d"], ["left over"]], engine_order=0)
     assert calls[:8] == [
-        *(("other", 0), (OURS, 0), (OURS, 1), ("other", 1)),
-        *(("other", 2), (OURS, 2), (OURS, 3), ("other", 3)),
+        *(("other", 0), (OWN_ENGINE_NAME, 0), (OWN_ENGINE_NAME, 1), ("other", 1)),
+        *(("other", 2), (OWN_ENGINE_NAME, 2), (OWN_ENGINE_NAME, 3), ("other", 3)),
     ]
     assert calls[8:] == calls[:8]
-    assert [entry.first for entry in entries] == [[2.0, 2.0], [4.0, 4.0]]
+    assert [entry.first_pass_speeds for entry in entries] == [[2.0, 2.0], [4.0, 4.0]]
     cell = Cell(vocabulary, ENGLISH, "list", entries)
     assert [(pass_name, ratio) for pass_name, _, ratio in cell.median_ratios()] == [("first", 2.0), ("again", 2.0)]
     assert cell.lowest_ratio() == 2.0
@@ -153,39 +153,42 @@ def test_every_entrant_runs_every_turn_and_starts_once_in_each_round(
 
 def test_a_tiny_race_in_this_process(vocabulary: Vocabulary) -> None:
     entries = [EntrantResult(entrant) for entrant in entrants(vocabulary)]
-    race(entries, "numpy", ["warm"], [["Hello"], ["world"], ["naïve", "世界"]], start=1)
+    race(entries, "numpy", ["warm"], [["Hello"], ["world"], ["naïve", "世界"]], engine_order=1)
     for entry in entries:
-        assert entry.void is None
-        assert len(entry.first) == len(entry.again) == 1 and min(entry.first + entry.again) > 0
+        assert entry.failure_reason is None
+        assert (
+            len(entry.first_pass_speeds) == len(entry.second_pass_speeds) == 1
+            and min(entry.first_pass_speeds + entry.second_pass_speeds) > 0
+        )
 
 
 def test_an_engine_that_slows_others_runs_in_a_process_of_its_own(vocabulary: Vocabulary) -> None:
-    polytok_engine = ENGINES[OURS]
+    polytok_engine = ENGINES[OWN_ENGINE_NAME]
     alone = Engine("alone", "polytok", polytok_engine.load, spoils_caches=True)
     entries = [
         EntrantResult(Entrant(engine.name, engine, vocabulary, polytok_engine)) for engine in (alone, polytok_engine)
     ]
-    race(entries, "list", [], [["Hello"], ["world"]], start=0)
-    assert [len(entry.first) for entry in entries] == [1, 1]
+    race(entries, "list", [], [["Hello"], ["world"]], engine_order=0)
+    assert [len(entry.first_pass_speeds) for entry in entries] == [1, 1]
 
 
-def test_an_engine_that_fails_is_void_and_the_others_continue(vocabulary: Vocabulary) -> None:
+def test_an_engine_that_fails_has_no_result_and_the_others_continue(vocabulary: Vocabulary) -> None:
     def fail(text: str) -> list[int]:
         raise ValueError("no such text")
 
     entries = [EntrantResult(entrant) for entrant in entrants(vocabulary, Adapter(encode=fail))]
-    race(entries, "list", [], [["Hello"], ["world"]], start=0)
-    assert entries[0].void == "ValueError: no such text"
-    assert len(entries[1].first) == 1
+    race(entries, "list", [], [["Hello"], ["world"]], engine_order=0)
+    assert entries[0].failure_reason == "ValueError: no such text"
+    assert len(entries[1].first_pass_speeds) == 1
     assert Cell(vocabulary, ENGLISH, "list", entries).lowest_ratio() == 0.0
 
 
 class FixedOutputsChecker:
     """A fake `Checker` with fixed outputs for each engine."""
 
-    outputs: ClassVar[dict[str, list[bytes]]] = {OURS: [b"1"]}
+    outputs: ClassVar[dict[str, list[bytes]]] = {OWN_ENGINE_NAME: [b"1"]}
 
-    def __init__(self, engine: Engine, vocabulary: Vocabulary, patience: float) -> None:
+    def __init__(self, engine: Engine, vocabulary: Vocabulary, timeout_seconds: float) -> None:
         self.name = engine.name
 
     def digests(self, operation: str, documents: object, *, is_reference: bool = False) -> object:
@@ -195,15 +198,17 @@ class FixedOutputsChecker:
         pass
 
 
-def test_wrong_ids_void_the_time_and_fail_the_gate(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_with_wrong_ids_has_no_time_and_fails_the_gate(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
     monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"2"])
-    judge = Judge()
-    entries = judge.entries(entrants(vocabulary), "list", ["a"])
-    judge.finish()
-    assert [entry.void for entry in entries] == ["other ids in 1 of 1 documents", None]
+    id_checker = IdChecker()
+    entries = id_checker.entries(entrants(vocabulary), "list", ["a"])
+    id_checker.finish()
+    assert [entry.failure_reason for entry in entries] == ["other ids in 1 of 1 documents", None]
     cell = Cell(vocabulary, ENGLISH, "list", entries)
-    assert list(contest.rows(cell)) == [
+    assert list(contest.cell_rows(cell)) == [
         ("default", "English", "list", "", "", "other", "other ids in 1 of 1 documents", "", "")
     ]
     assert cell.lowest_ratio() == 0.0
@@ -213,28 +218,28 @@ def test_wrong_ids_void_the_time_and_fail_the_gate(vocabulary: Vocabulary, monke
 
 
 def test_the_gate_fails_if_a_cell_is_slower_or_nothing_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert contest.verdict([("a", 0.99), ("b", 1.2)], 0.98) == 0
-    assert contest.verdict([("a", 0.99), ("b", 1.2)], 1.0) == 1
+    assert contest.print_verdict([("a", 0.99), ("b", 1.2)], 0.98) == 0
+    assert contest.print_verdict([("a", 0.99), ("b", 1.2)], 1.0) == 1
     assert "below 1: a: 0.990" in capsys.readouterr().out
-    assert contest.verdict([], 0.98) == 1
-    assert contest.verdict([("a", 0.1)], None) == 0
+    assert contest.print_verdict([], 0.98) == 1
+    assert contest.print_verdict([("a", 0.1)], None) == 0
 
 
 def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
     def race_with_slower_build(entries: list[EntrantResult], *_: object) -> None:
         for entry, speed in zip(entries, (2.0, 1.0), strict=True):
-            entry.first.append(speed)
-            entry.again.append(speed)
+            entry.first_pass_speeds.append(speed)
+            entry.second_pass_speeds.append(speed)
 
-    monkeypatch.setattr(contest, "documents", lambda *_: (["warm"], ["a"] * 16))
+    monkeypatch.setattr(contest, "read_documents", lambda *_: (["warm"], ["a"] * 16))
     monkeypatch.setattr(contest, "race", race_with_slower_build)
-    arguments: argparse.Namespace = contest.parser().parse_args(["--repeats", "2", "--gate", "0.98"])
+    arguments: argparse.Namespace = contest.create_parser().parse_args(["--repeats", "2", "--gate", "0.98"])
     match = entrants(vocabulary)
     monkeypatch.setattr("bench.contest.race.Checker", FixedOutputsChecker)
     monkeypatch.setitem(FixedOutputsChecker.outputs, "other", [b"1"])
-    cell = contest.measure_cell(match, ENGLISH, "list", Judge(), arguments)
+    cell = contest.measure_cell(match, ENGLISH, "list", IdChecker(), arguments)
     assert cell is not None and cell.lowest_ratio() == 0.5
-    assert len(cell.entries[0].first) == 2 * (1 + contest.RETRIES)
+    assert len(cell.entries[0].first_pass_speeds) == 2 * (1 + contest.MAX_RETRIES)
     cell_json = contest.as_json(cell)
     assert json.loads(json.dumps(cell_json))["ratios"][0]["ratio"] == 0.5
 

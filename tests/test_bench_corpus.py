@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench.corpus import inputs
-from bench.corpus.child import digest
-from bench.corpus.jobs import END_ID
-from bench.corpus.stages import read
+from bench.corpus.child import hash_ids
+from bench.corpus.jobs import END_OF_TEXT_ID
+from bench.corpus.stages import read_blocks
 from bench.corpus.watched import run_watched
 
 KILOBYTES = 60
@@ -19,11 +19,11 @@ KILOBYTES = 60
 
 @pytest.fixture
 def _few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chunks() -> Iterator[bytes]:
+    def generate_chunks() -> Iterator[bytes]:
         while True:
             yield "".join(f"line {n} with é, 日本 and <|endoftext|>\n" for n in range(400)).encode()
 
-    monkeypatch.setattr(inputs.texts, "chunks", chunks)
+    monkeypatch.setattr(inputs.texts, "generate_chunks", generate_chunks)
     monkeypatch.setattr(inputs.texts, "MEGABYTE", 1000)
 
 
@@ -32,18 +32,18 @@ def test_every_format_has_the_same_documents(tmp_path: Path) -> None:
     expected = list(inputs.documents_of_size(KILOBYTES))
     assert len(expected) > 20 and not any("<|" in document for document in expected)
     for format in inputs.WRITERS:
-        paths = inputs.files(tmp_path, format, KILOBYTES)
-        texts = [text for documents in read(paths, format) for text in documents.texts.to_list()]
+        paths = inputs.write_files(tmp_path, format, KILOBYTES)
+        texts = [text for documents in read_blocks(paths, format) for text in documents.texts.to_list()]
         assert [text.decode() for text in texts if text] == expected
         stamps = [path.stat().st_mtime_ns for path in paths]
-        assert [path.stat().st_mtime_ns for path in inputs.files(tmp_path, format, KILOBYTES)] == stamps
+        assert [path.stat().st_mtime_ns for path in inputs.write_files(tmp_path, format, KILOBYTES)] == stamps
 
 
 def test_end_of_text_ids_are_not_compared() -> None:
-    parts = [np.array([1, END_ID, 2], np.uint16), np.array([3], np.uint32)]
-    assert digest(iter(parts)) == digest(iter([np.array([1, 2, 3], np.int64)]))
-    assert digest(iter(parts))[1] == 3
-    assert digest(iter(parts)) != digest(iter([np.array([1, 3, 2], np.int64)]))
+    parts = [np.array([1, END_OF_TEXT_ID, 2], np.uint16), np.array([3], np.uint32)]
+    assert hash_ids(iter(parts)) == hash_ids(iter([np.array([1, 2, 3], np.int64)]))
+    assert hash_ids(iter(parts))[1] == 3
+    assert hash_ids(iter(parts)) != hash_ids(iter([np.array([1, 3, 2], np.int64)]))
 
 
 def test_the_memory_of_all_processes_is_measured() -> None:

@@ -1,6 +1,7 @@
 """Counts instructions per byte and per piece with callgrind. The counts of a build are nearly the same in every run.
 
-Valgrind does not support AVX-512, so the counts are of the code for AVX2. Compare builds with equal compiler options.
+Valgrind does not support AVX-512, so the code for AVX2 runs and is counted. Compare only builds that were compiled with
+the same options.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..cases import DATA
-from .callgrind import count
+from .callgrind import count_instructions
 from .cells import CELLS, LOAD
-from .child import AGAIN, FIRST
+from .child import FIRST_PASS, SECOND_PASS
 
 TABLE_HEAD = ("vocabulary, text, operation", "pass", "per byte", "per piece", "before, per byte", "growth")
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The instructions of each pass over a cell.
+    """The number of instructions that each pass over a cell executes.
 
-    ``build`` is "folder" for a package, whose Python functions are called, or "file" for an extension module. ``size``
-    is the number of bytes, and ``pieces`` the number that `Cell.pieces` returns. ``given`` and ``returned`` are digests
-    of the texts and of the results.
+    ``build`` is "folder" for a build that is called by the Python functions of its package, and "file" for a build that
+    is an extension module. ``size`` is the number of bytes of the texts, and ``pieces`` the number of their pieces.
+    ``given`` is a digest of the texts, and ``returned`` a digest of the results.
     """
 
     build: str
@@ -40,7 +41,7 @@ class Budget:
 
 
 def main() -> None:
-    arguments = parser().parse_args()
+    arguments = create_parser().parse_args()
     if not DATA.is_dir():
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if shutil.which("valgrind") is None:
@@ -51,12 +52,12 @@ def main() -> None:
     if arguments.json:
         records = {name: asdict(budget) for name, budget in budgets.items()}
         Path(arguments.json).write_text(json.dumps(records, indent=1), encoding="utf-8")
-    for line in (TABLE_HEAD, ["---"] * len(TABLE_HEAD), *rows(budgets, old_budgets)):
+    for line in (TABLE_HEAD, ["---"] * len(TABLE_HEAD), *budget_rows(budgets, old_budgets)):
         print(f"| {' | '.join(line)} |")
-    sys.exit(verdict(budgets, old_budgets, arguments.gate))
+    sys.exit(print_verdict(budgets, old_budgets, arguments.gate))
 
 
-def parser() -> argparse.ArgumentParser:
+def create_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.budget", description=__doc__)
     parser.add_argument("--build", metavar="PATH", type=Path, help="a package's folder or an extension module")
     parser.add_argument("--against", metavar="PATH", type=Path, help="another build, or a file that --json wrote")
@@ -75,7 +76,7 @@ def installed_package() -> Path:
 
 
 def read_budgets(path: Path, names: Iterable[str], processes: int) -> dict[str, Budget]:
-    """Returns the budgets in a JSON file, or counts the budgets of a build."""
+    """Reads the budgets from a JSON file; if ``path`` is a build, counts its budgets."""
     if path.suffix != ".json":
         return count_budgets(path, names, processes)
     records = json.loads(path.read_text(encoding="utf-8"))
@@ -83,7 +84,7 @@ def read_budgets(path: Path, names: Iterable[str], processes: int) -> dict[str, 
 
 
 def count_budgets(build: Path, names: Iterable[str], processes: int) -> dict[str, Budget]:
-    """Counts the budgets of cells in parallel. Cells that load a file are skipped for an extension module."""
+    """Counts the budgets of cells in parallel. An extension module cannot load files, so its load cells are skipped."""
     with ThreadPoolExecutor(processes) as pool:
         supported_names = [name for name in names if build.is_dir() or CELLS[name].operation != LOAD]
         futures = {name: pool.submit(count_budget, name, build.resolve()) for name in supported_names}
@@ -93,16 +94,18 @@ def count_budgets(build: Path, names: Iterable[str], processes: int) -> dict[str
 def count_budget(name: str, build: Path) -> Budget:
     """Counts the budget of a cell in a new process."""
     cell = CELLS[name]
-    result = count("bench.budget.child", [name, str(build)])
+    result = count_instructions("bench.budget.child", [name, str(build)])
     print(name, file=sys.stderr, flush=True)
-    kind = "folder" if build.is_dir() else "file"
-    return Budget(kind, cell.size, cell.pieces(), cell.digest, result.output.strip(), result.instructions)
+    build_kind = "folder" if build.is_dir() else "file"
+    return Budget(
+        build_kind, cell.size, cell.count_pieces(), cell.input_digest, result.output.strip(), result.instructions
+    )
 
 
-def rows(budgets: dict[str, Budget], old_budgets: dict[str, Budget]) -> Iterator[tuple[str, ...]]:
+def budget_rows(budgets: dict[str, Budget], old_budgets: dict[str, Budget]) -> Iterator[tuple[str, ...]]:
     """Yields a row of the table for each pass over each cell."""
     for name, budget in budgets.items():
-        for pass_name in (FIRST, AGAIN):
+        for pass_name in (FIRST_PASS, SECOND_PASS):
             if pass_name in budget.instructions:
                 instructions = budget.instructions[pass_name]
                 figures = f"{instructions / budget.size:.2f}", f"{instructions / budget.pieces:.1f}"
@@ -116,7 +119,7 @@ def _comparison(budget: Budget, old_budget: Budget | None, pass_name: str) -> tu
         return "", reason
     return (
         f"{old_budget.instructions[pass_name] / old_budget.size:.2f}",
-        f"{growth(budget, old_budget, pass_name):+.2f} %",
+        f"{growth_percent(budget, old_budget, pass_name):+.2f} %",
     )
 
 
@@ -129,28 +132,28 @@ def reason_not_comparable(budget: Budget, old_budget: Budget) -> str | None:
     return "other output" if budget.returned != old_budget.returned else None
 
 
-def growth(budget: Budget, old_budget: Budget, pass_name: str) -> float:
-    """Returns the growth of the number of instructions in percent."""
+def growth_percent(budget: Budget, old_budget: Budget, pass_name: str) -> float:
+    """Returns by how many percent the number of instructions has grown."""
     return 100 * (budget.instructions[pass_name] / old_budget.instructions[pass_name] - 1)
 
 
-def verdict(budgets: dict[str, Budget], old_budgets: dict[str, Budget], gate: float | None) -> int:
-    """Prints a line for each cell that grew beyond the gate or cannot be compared, and returns the exit code."""
+def print_verdict(budgets: dict[str, Budget], old_budgets: dict[str, Budget], gate: float | None) -> int:
+    """Prints the cells that grew by more than ``gate`` percent or cannot be compared, and returns the exit code."""
     if gate is None:
         return 0
     failures = [
-        f"{name}: {reason}" for name in budgets if (reason := _failure(budgets[name], old_budgets.get(name), gate))
+        f"{name}: {reason}" for name in budgets if (reason := _find_failure(budgets[name], old_budgets.get(name), gate))
     ]
     print(*failures, f"{len(budgets) - len(failures)} of {len(budgets)} cells grew by at most {gate:g} %.", sep="\n")
     return 1 if failures or not budgets else 0
 
 
-def _failure(budget: Budget, old_budget: Budget | None, gate: float) -> str | None:
+def _find_failure(budget: Budget, old_budget: Budget | None, gate: float) -> str | None:
     if old_budget is None:
         return "no figure to compare with"
     if (reason := reason_not_comparable(budget, old_budget)) is not None:
         return reason
-    max_growth = max(growth(budget, old_budget, pass_name) for pass_name in budget.instructions)
+    max_growth = max(growth_percent(budget, old_budget, pass_name) for pass_name in budget.instructions)
     return f"{max_growth:+.2f} %" if max_growth > gate else None
 
 

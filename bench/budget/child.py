@@ -9,10 +9,10 @@ from pathlib import Path
 
 from .. import builds
 from ..operations import OPERATIONS
-from .callgrind import Requests
+from .callgrind import CallgrindClient
 from .cells import CELLS, LOAD, Cell
 
-FIRST, AGAIN = "first", "again"
+FIRST_PASS, SECOND_PASS = "first", "again"
 
 
 def main() -> None:
@@ -21,30 +21,32 @@ def main() -> None:
 
 
 def count_load(cell: Cell, path: Path) -> str:
-    """Counts the second load, which imports no modules. Returns a digest of the ids of a text."""
-    engine, requests = builds.engine("counted", path), Requests()
+    """Counts the instructions of the second load, which imports no modules. Returns a digest of the ids of a text."""
+    engine, client = builds.create_engine("counted", path), CallgrindClient()
     engine.load(cell.vocabulary)
     gc.disable()
-    with requests.counted(FIRST):
+    with client.count_section(FIRST_PASS):
         adapter = engine.load(cell.vocabulary)
-    return OPERATIONS["list"].evidence(adapter, adapter.ids(cell.documents[1][0])).hex()
+    return OPERATIONS["list"].digest_output(adapter, adapter.ids(cell.documents[1][0])).hex()
 
 
 def count_documents(cell: Cell, path: Path) -> str:
-    """Counts the first pass over the documents and a second pass. Returns a digest of the results."""
-    operation, requests = OPERATIONS[cell.operation], Requests()
-    adapter = builds.engine("counted", path).load(cell.vocabulary)
-    call = operation.find(adapter)
-    assert call is not None, "polytok supports every operation"
-    warm_up, test = ([operation.to_input(adapter, document) for document in group] for group in cell.documents)
-    for test_input in warm_up:
-        call(test_input)
+    """Counts the instructions of the first and the second pass over the documents. Returns a digest of the results."""
+    operation, client = OPERATIONS[cell.operation], CallgrindClient()
+    adapter = builds.create_engine("counted", path).load(cell.vocabulary)
+    function = operation.find_function(adapter)
+    assert function is not None, "polytok supports every operation"
+    warm_up_inputs, test_inputs = (
+        [operation.to_input(adapter, document) for document in group] for group in cell.documents
+    )
+    for warm_up_input in warm_up_inputs:
+        function(warm_up_input)
     gc.disable()
-    for name in (FIRST, AGAIN):
-        with requests.counted(name):
-            for test_input in test:
-                call(test_input)
-    digests = [operation.evidence(adapter, call(test_input)) for test_input in test]
+    for name in (FIRST_PASS, SECOND_PASS):
+        with client.count_section(name):
+            for test_input in test_inputs:
+                function(test_input)
+    digests = [operation.digest_output(adapter, function(test_input)) for test_input in test_inputs]
     return hashlib.blake2b(b"".join(digests), digest_size=16).hexdigest()
 
 

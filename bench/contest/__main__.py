@@ -1,9 +1,9 @@
 """Compares engines in one process, in turns of a few documents; ids are checked before anything is timed.
 
 By default, polytok is compared with the other engines of each vocabulary. With --builds, the last of two or three
-builds of polytok is compared with the others. With --files, the speed of polytok with a tokenizer.json or GGUF file is
-compared with its speed with the kin of that vocabulary. With --load, the time and memory of loading are compared in
-separate processes, which needs the folders of two packages.
+builds of polytok is compared with the others. With --files, polytok's speed with a tokenizer.json or GGUF file is
+compared with polytok's speed with another file of the same vocabulary. With --load, the time and memory of loading are
+compared in separate processes; each build must be the folder of a package.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ from typing import Any
 from .. import builds, simd
 from ..cases import DATA, TEXTS, Text
 from ..operations import OPERATIONS
-from ..texts import documents
-from ..workloads import KB, MB, Amount
+from ..texts import read_documents
+from ..workloads import KB, MB, RunSize
 from .entrants import Match, match_builds, match_engines, match_files, select_vocabularies
-from .loads import HEAD as HEAD_OF_LOADS
+from .loads import TABLE_HEAD as LOAD_TABLE_HEAD
 from .loads import compare_builds
-from .race import Cell, Judge, middle_half, race
+from .race import Cell, IdChecker, middle_half, race
 
 TURN_BYTES = 32 * KB
-"""The number of bytes of a turn, which has 8 documents of 4 KB."""
+"""The number of bytes of text that each entrant encodes in a turn: 8 documents of 4 KB."""
 
-RETRIES = 2
+MAX_RETRIES = 2
 """The number of times that a cell below the gate is timed again."""
 
 DEFAULT_OPERATIONS = ("numpy", "list", "count", "offsets")
 KNOWN_OPERATIONS = [name for name, operation in OPERATIONS.items() if operation.threads == 1 and not operation.is_batch]
-HEAD = ("vocabulary", "text", "operation", "pass", "MB/s", "beside", "MB/s", "is × as fast", "middle half")
+TABLE_HEAD = ("vocabulary", "text", "operation", "pass", "MB/s", "beside", "MB/s", "is × as fast", "middle half")
 
 
 def main() -> None:
-    arguments = parser().parse_args()
+    arguments = create_parser().parse_args()
     if not DATA.is_dir():
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if arguments.load:
         sys.exit(compare_loads(arguments))
     matches = select_matches(arguments)
     print(describe_machine(matches))
-    print_rows(HEAD, ["---"] * len(HEAD))
+    print_rows(TABLE_HEAD, ["---"] * len(TABLE_HEAD))
     cells = []
     for cell in time_matches(matches, arguments):
         cells.append(cell)
-        print_rows(*rows(cell))
+        print_rows(*cell_rows(cell))
     write_json(arguments.json, {"machine": describe_machine(matches), "cells": [as_json(cell) for cell in cells]})
-    sys.exit(verdict([(cell.title, cell.lowest_ratio()) for cell in cells], arguments.gate))
+    sys.exit(print_verdict([(cell.title, cell.lowest_ratio()) for cell in cells], arguments.gate))
 
 
 def print_rows(*lines: Sequence[str]) -> None:
@@ -68,7 +68,7 @@ def write_json(file: str | None, results: dict[str, Any]) -> None:
         Path(file).write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
-def parser() -> argparse.ArgumentParser:
+def create_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.contest", description=__doc__)
     parser.add_argument("--builds", nargs="+", metavar="NAME=PATH", help="a package's folder or an extension module")
     parser.add_argument("--load", action="store_true", help="compare the time and memory of loading of two builds")
@@ -97,7 +97,7 @@ def select_matches(arguments: argparse.Namespace) -> list[Match]:
     """Returns all matches, in the order of the vocabularies."""
     vocabularies = select_vocabularies(arguments.vocabulary)
     if arguments.builds:
-        engines = [builds.engine(*builds.parse_build(argument)) for argument in arguments.builds]
+        engines = [builds.create_engine(*builds.parse_build(argument)) for argument in arguments.builds]
         return [match for vocabulary in vocabularies for match in match_builds(engines, vocabulary)]
     if arguments.files:
         return [match for vocabulary in vocabularies for match in match_files(vocabulary)]
@@ -105,9 +105,9 @@ def select_matches(arguments: argparse.Namespace) -> list[Match]:
 
 
 def describe_machine(matches: list[Match]) -> str:
-    """Describes the processor, and the widest vector instructions that each engine uses on it."""
+    """Describes the processor, and the widest vector instructions that each engine can use on this processor."""
     engines = {entrant.engine.name: entrant.engine for match in matches for entrant in match}
-    instruction_sets = ", ".join(f"{name} {simd.widest(engine.simd)}" for name, engine in engines.items())
+    instruction_sets = ", ".join(f"{name} {simd.widest_instructions(engine.simd)}" for name, engine in engines.items())
     return (
         f"{simd.processor()}, Python {platform.python_version()}. SIMD code for this processor: {instruction_sets}.\n"
     )
@@ -117,45 +117,48 @@ def time_matches(matches: list[Match], arguments: argparse.Namespace) -> Iterato
     """Yields the timed cells of all matches."""
     texts = [text for text in TEXTS if text.name in (arguments.text or [text.name])]
     for match in matches:
-        judge = Judge()
+        id_checker = IdChecker()
         for text in texts:
             for operation in arguments.operation or DEFAULT_OPERATIONS:
-                if cell := measure_cell(match, text, operation, judge, arguments):
+                if cell := measure_cell(match, text, operation, id_checker, arguments):
                     yield cell
-        judge.finish()
+        id_checker.finish()
 
 
-def measure_cell(match: Match, text: Text, operation: str, judge: Judge, arguments: argparse.Namespace) -> Cell | None:
-    """Times a cell, and times it again while it fails the gate. Returns None if fewer than two entrants can take part.
+def measure_cell(
+    match: Match, text: Text, operation: str, id_checker: IdChecker, arguments: argparse.Namespace
+) -> Cell | None:
+    """Times a cell, up to `MAX_RETRIES` times more if the cell fails the gate. Returns None for fewer than two
+    entrants.
 
-    The median is over all rounds, so that timing again makes the median more reliable but not better.
+    The median is over the rounds of all attempts, so a new attempt makes the median more reliable.
     """
     size = arguments.document
-    amount = Amount(warm_up=MB, test=int(arguments.megabytes * MB), rounds=1, processes=1)
-    warm_up, test = documents(text, size, amount)
+    run_size = RunSize(warm_up_bytes=MB, test_bytes=int(arguments.megabytes * MB), rounds=1, processes=1)
+    warm_up, test = read_documents(text, size, run_size)
     document_count = max(8, TURN_BYTES // size)
     turns = [test[start : start + document_count] for start in range(0, len(test), document_count)]
-    cell = Cell(match[-1].vocabulary, text, operation, judge.entries(match, operation, test))
+    cell = Cell(match[-1].vocabulary, text, operation, id_checker.entries(match, operation, test))
     if len(cell.entries) < 2:
         return None
-    starts = count()
-    for _ in range(1 + RETRIES):
-        for start in islice(starts, arguments.repeats):
-            race(cell.entries, operation, warm_up, turns, start)
+    engine_orders = count()
+    for _ in range(1 + MAX_RETRIES):
+        for engine_order in islice(engine_orders, arguments.repeats):
+            race(cell.entries, operation, warm_up, turns, engine_order)
         if arguments.gate is None or not 0 < cell.lowest_ratio() < arguments.gate:
             break
     return cell
 
 
-def rows(cell: Cell) -> Iterator[tuple[str, ...]]:
-    """Yields a row with the reason for each void entrant, then a row for each ratio of the cell."""
+def cell_rows(cell: Cell) -> Iterator[tuple[str, ...]]:
+    """Yields a row for each entrant without a result, with the reason, then a row for each ratio of the cell."""
     titles = cell.vocabulary.title, cell.text.title, OPERATIONS[cell.operation].title
-    ours = cell.entries[-1]
+    last_result = cell.entries[-1]
     for entry in cell.entries:
-        if entry.void is not None:
-            yield (*titles, "", "", entry.entrant.label, entry.void, "", "")
+        if entry.failure_reason is not None:
+            yield (*titles, "", "", entry.entrant.label, entry.failure_reason, "", "")
     for pass_name, other_result, ratio in cell.median_ratios():
-        speeds = [f"{median(entry.speeds(pass_name)):.1f}" for entry in (ours, other_result)]
+        speeds = [f"{median(entry.speeds(pass_name)):.1f}" for entry in (last_result, other_result)]
         low_ratio, high_ratio = middle_half(cell.ratios(other_result, pass_name))
         yield (
             *titles,
@@ -175,7 +178,9 @@ def as_json(cell: Cell) -> dict[str, Any]:
         "text": cell.text.name,
         "operation": cell.operation,
         "measured": cell.entries[-1].entrant.label,
-        "void": {entry.entrant.label: entry.void for entry in cell.entries if entry.void is not None},
+        "void": {
+            entry.entrant.label: entry.failure_reason for entry in cell.entries if entry.failure_reason is not None
+        },
         "ratios": [
             {
                 "pass": pass_name,
@@ -194,18 +199,18 @@ def compare_loads(arguments: argparse.Namespace) -> int:
     named_builds = [builds.parse_build(argument) for argument in arguments.builds or []]
     if len(named_builds) < 2:
         raise SystemExit("--load needs --builds with two or three builds")
-    print_rows(HEAD_OF_LOADS, ["---"] * len(HEAD_OF_LOADS))
+    print_rows(LOAD_TABLE_HEAD, ["---"] * len(LOAD_TABLE_HEAD))
     comparisons = []
     for vocabulary in select_vocabularies(arguments.vocabulary):
         for load in compare_builds(vocabulary, named_builds):
             comparisons.append(load)
             print_rows(load.row())
     write_json(arguments.json, {"loads": [asdict(load) | {"vocabulary": load.vocabulary.name} for load in comparisons]})
-    return verdict([(load.vocabulary.name, min(load.ratios)) for load in comparisons], arguments.gate)
+    return print_verdict([(load.vocabulary.name, min(load.ratios)) for load in comparisons], arguments.gate)
 
 
-def verdict(cells: list[tuple[str, float]], gate: float | None) -> int:
-    """Prints a line for each cell below the gate and returns the exit code."""
+def print_verdict(cells: list[tuple[str, float]], gate: float | None) -> int:
+    """Prints a line for each cell with a ratio below the gate, and returns the exit code."""
     if gate is None:
         return 0
     slow_cells = [cell for cell in cells if cell[1] < gate]

@@ -6,22 +6,22 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..cases import OURS, VOCABULARIES, Vocabulary
+from ..cases import OWN_ENGINE_NAME, VOCABULARIES, Vocabulary
 from ..engines import ENGINES, Engine
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An engine with a vocabulary. ``oracle`` is the engine with the expected ids."""
+    """An engine with a vocabulary. ``reference_engine`` returns the expected ids."""
 
     label: str
     engine: Engine
     vocabulary: Vocabulary
-    oracle: Engine
+    reference_engine: Engine
 
 
 Match: TypeAlias = tuple[Entrant, ...]
-"""Two or three entrants; the last entrant is compared with each of the others."""
+"""Two or three entrants; the last entrant is compared with each other entrant."""
 
 MAX_PEERS = 2
 
@@ -35,24 +35,28 @@ def select_vocabularies(names: Collection[str]) -> list[Vocabulary]:
 
 
 def match_builds(builds: Sequence[Engine], vocabulary: Vocabulary) -> list[Match]:
-    """Returns one match of all builds. The first build has the expected ids."""
+    """Returns one match between all builds. The first build returns the expected ids."""
     return [tuple(Entrant(build.name, build, vocabulary, builds[0]) for build in builds)]
 
 
 def match_files(vocabulary: Vocabulary) -> list[Match]:
-    """Returns a match between polytok with the file of the vocabulary's kin, and polytok with the vocabulary's file."""
-    kin = [row for row in VOCABULARIES if row.name == vocabulary.kin]
-    pairs = [(replace(engine_entrant(OURS, row), label=row.title), engine_entrant(OURS, vocabulary)) for row in kin]
+    """Returns a match between polytok with the counterpart's file and polytok with the vocabulary's file."""
+    counterpart = [row for row in VOCABULARIES if row.name == vocabulary.counterpart]
+    entrant_pairs = [
+        (replace(engine_entrant(OWN_ENGINE_NAME, row), label=row.title), engine_entrant(OWN_ENGINE_NAME, vocabulary))
+        for row in counterpart
+    ]
     return [
-        (build_entrant, replace(polytok_entrant, label=vocabulary.title)) for build_entrant, polytok_entrant in pairs
+        (counterpart_entrant, replace(polytok_entrant, label=vocabulary.title))
+        for counterpart_entrant, polytok_entrant in entrant_pairs
     ]
 
 
 def match_engines(vocabulary: Vocabulary, names: Collection[str]) -> list[Match]:
-    """Returns matches of polytok with the installed engines of the vocabulary, at most `MAX_PEERS` in each match."""
-    peer_names = [name for name in vocabulary.engines if name != OURS and (not names or name in names)]
+    """Returns matches between polytok and the installed engines of the vocabulary, at most `MAX_PEERS` in a match."""
+    peer_names = [name for name in vocabulary.engines if name != OWN_ENGINE_NAME and (not names or name in names)]
     peers = [name for name in peer_names if ENGINES[name].is_timed and ENGINES[name].version is not None]
-    polytok_entrant = engine_entrant(OURS, vocabulary)
+    polytok_entrant = engine_entrant(OWN_ENGINE_NAME, vocabulary)
     return [
         (*(engine_entrant(name, vocabulary) for name in peer_group), polytok_entrant)
         for peer_group in _peer_groups(peers)

@@ -1,7 +1,7 @@
-"""Measures how long builds take to load a vocabulary, and their peak memory for loading it and encoding 1 MB.
+"""Measures how long builds take to load a vocabulary, and how much memory they need to load it and to encode 1 MB.
 
 Each measurement runs in a new process that imports the build as ``polytok``. The builds take turns, and the figures are
-medians. The time of a load is the fastest of five loads, without the import, as in bench.load_times.
+medians. The load time is the time of the fastest of five loads, without the import, as in bench.load_times.
 """
 
 from __future__ import annotations
@@ -18,36 +18,37 @@ from statistics import median
 from ..cases import ENGLISH, VOCABULARIES, Vocabulary
 from ..load_times import measure
 from ..measure import rotate
-from ..texts import documents
-from ..workloads import KB, MB, Amount
+from ..texts import read_documents
+from ..workloads import KB, MB, RunSize
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 9
-HEAD = ("vocabulary", "load, ms", "beside", "load, ms", "is × as fast", "peak, MB", "peak, MB", "× less memory")
+TABLE_HEAD = ("vocabulary", "load, ms", "beside", "load, ms", "is × as fast", "peak, MB", "peak, MB", "× less memory")
 
 
 @dataclass(frozen=True, slots=True)
 class LoadComparison:
     """The comparison of the last build with another build for one vocabulary.
 
-    ``times`` has milliseconds and ``peaks`` MB; the figures of the last build are first.
+    ``load_times`` are in milliseconds and ``peak_memories`` in MB. The first figure of each pair is that of the last
+    build.
     """
 
     vocabulary: Vocabulary
-    other: str
-    times: tuple[float, float]
-    peaks: tuple[float, float]
+    other_build: str
+    load_times: tuple[float, float]
+    peak_memories: tuple[float, float]
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """The ratios of the other build's time and memory to those of the last build."""
-        return self.times[1] / self.times[0], self.peaks[1] / self.peaks[0]
+        """The other build's time and memory, each divided by the last build's."""
+        return self.load_times[1] / self.load_times[0], self.peak_memories[1] / self.peak_memories[0]
 
     def row(self) -> tuple[str, ...]:
-        (time, other_time), (peak, other_peak) = self.times, self.peaks
+        (time, other_time), (peak, other_peak) = self.load_times, self.peak_memories
         speed_ratio, memory_ratio = (f"{ratio:.3f}" for ratio in self.ratios)
-        times = f"{time:.1f}", self.other, f"{other_time:.1f}", speed_ratio
-        return (self.vocabulary.title, *times, f"{peak:.1f}", f"{other_peak:.1f}", memory_ratio)
+        load_times = f"{time:.1f}", self.other_build, f"{other_time:.1f}", speed_ratio
+        return (self.vocabulary.title, *load_times, f"{peak:.1f}", f"{other_peak:.1f}", memory_ratio)
 
 
 def compare_builds(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -> Iterator[LoadComparison]:
@@ -66,9 +67,9 @@ def compare_builds(vocabulary: Vocabulary, builds: Sequence[tuple[str, Path]]) -
 
 
 def _measure_in_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, float]:
-    """Measures a build in a new process. Returns milliseconds and MB."""
+    """Measures a build in a new process. Returns the load time in milliseconds and the peak memory in MB."""
     if not (folder / "__init__.py").is_file() or folder.name != "polytok":
-        raise SystemExit(f"{folder} is not the folder of a polytok package, which --load needs")
+        raise SystemExit(f"{folder} is not the folder of a polytok package: --load needs such folders")
     command = [sys.executable, "-m", "bench.contest.loads", vocabulary.name]
     paths = os.pathsep.join(map(str, (folder.parent, ROOT)))
     process = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=True)
@@ -77,11 +78,11 @@ def _measure_in_process(folder: Path, vocabulary: Vocabulary) -> tuple[float, fl
 
 
 def measure_load(name: str) -> tuple[float, float]:
-    """Measures loading in the new process. Returns milliseconds, and the peak MB of the first load and the encoding."""
+    """Measures loading in this process. Returns the milliseconds of a load, and the peak MB of loading and encoding."""
     import polytok
 
     vocabulary = next(row for row in VOCABULARIES if row.name == name)
-    _, test = documents(ENGLISH, 4 * KB, Amount(warm_up=0, test=MB, rounds=1, processes=1))
+    _, test = read_documents(ENGLISH, 4 * KB, RunSize(warm_up_bytes=0, test_bytes=MB, rounds=1, processes=1))
     tokenizer = polytok.load(vocabulary.path)
     for document in test:
         tokenizer.encode_array(document)

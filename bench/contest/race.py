@@ -1,4 +1,5 @@
-"""Runs one cell of a contest: checks the ids of all entrants, then times the entrants in turns in this process."""
+"""Runs one cell of a contest: checks the ids of all entrants, and then times the entrants, which take turns in this
+process."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from statistics import median, quantiles
 from typing import Any
 
 from ..cases import Text, Vocabulary
-from ..checker import MISSING, Checker
+from ..checker import UNSUPPORTED_OPERATION, Checker
 from ..clock import Session, Task, Timing, serve
 from ..engines import Engine
-from ..measure import PATIENCE, fault, rotate
+from ..measure import TIMEOUT_SECONDS, describe_fault, rotate
 from ..remote import Failure, Remote, attempt
 from ..texts import Document
 from .entrants import Entrant, Match
@@ -23,22 +24,22 @@ PASSES = ("first", "again")
 
 @dataclass(slots=True)
 class EntrantResult:
-    """The MB/s of an entrant in each round of both passes; ``void`` is the reason why an entrant has no result."""
+    """The MB/s of an entrant in each round of the two passes. ``failure_reason`` says why an entrant has no result."""
 
     entrant: Entrant
-    void: str | None = None
-    first: list[float] = field(default_factory=list)
-    again: list[float] = field(default_factory=list)
+    failure_reason: str | None = None
+    first_pass_speeds: list[float] = field(default_factory=list)
+    second_pass_speeds: list[float] = field(default_factory=list)
 
     def speeds(self, pass_name: str) -> list[float]:
-        return self.first if pass_name == "first" else self.again
+        return self.first_pass_speeds if pass_name == "first" else self.second_pass_speeds
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """An operation on a text, with the results of all entrants of a match that support the operation.
 
-    The last entry is compared with each of the others.
+    The last entry is compared with each other entry.
     """
 
     vocabulary: Vocabulary
@@ -51,7 +52,7 @@ class Cell:
         return f"{self.vocabulary.name}, {self.text.name}, {self.operation}"
 
     def ratios(self, other: EntrantResult, pass_name: str) -> list[float]:
-        """Returns the ratio of the last entry's speed to the other entry's speed for each round."""
+        """Returns the last entry's speed divided by the other entry's speed, for each round."""
         last_speeds = self.entries[-1].speeds(pass_name)
         return [
             last_speed / other_speed
@@ -62,12 +63,12 @@ class Cell:
         """Yields the median ratio for each pass and each other entry."""
         for pass_name in PASSES:
             for other in self.entries[:-1]:
-                if other.void is None and self.entries[-1].void is None:
+                if other.failure_reason is None and self.entries[-1].failure_reason is None:
                     yield pass_name, other, median(self.ratios(other, pass_name))
 
     def lowest_ratio(self) -> float:
-        """Returns the lowest median ratio; 0 if an entry is void."""
-        if any(entry.void is not None for entry in self.entries):
+        """Returns the lowest median ratio, or 0 if an entry has no result."""
+        if any(entry.failure_reason is not None for entry in self.entries):
             return 0.0
         return min((ratio for _, _, ratio in self.median_ratios()), default=0.0)
 
@@ -80,29 +81,35 @@ def middle_half(values: Sequence[float]) -> tuple[float, float]:
     return low_quartile, high_quartile
 
 
-class Judge:
-    """Checks ids in separate processes, so that this process has not encoded the text before it is timed."""
+class IdChecker:
+    """Checks ids in separate processes, because the process that times a text must not have encoded the text before."""
 
     def __init__(self) -> None:
         self._checkers: dict[tuple[Engine, Vocabulary], Checker] = {}
 
     def entries(self, match: Match, operation: str, documents: Sequence[Document]) -> list[EntrantResult]:
-        """Returns an entry for each entrant that supports the operation; the entry is void if the output is wrong."""
+        """Returns an entry for each entrant that supports the operation; a wrong output sets ``failure_reason``."""
         verdicts = [(entrant, self._verdict(entrant, operation, documents)) for entrant in match]
-        return [EntrantResult(entrant, void) for entrant, void in verdicts if void != MISSING.why]
+        return [
+            EntrantResult(entrant, failure_reason)
+            for entrant, failure_reason in verdicts
+            if failure_reason != UNSUPPORTED_OPERATION.reason
+        ]
 
     def _verdict(self, entrant: Entrant, operation: str, documents: Sequence[Document]) -> str | None:
         actual = self._checker(entrant.engine, entrant.vocabulary).digests(operation, documents)
-        if actual == MISSING:
-            return MISSING.why
-        oracle = self._checker(entrant.oracle, entrant.vocabulary)
-        expected = oracle.digests(operation, documents, is_reference=True)
-        return f"ids not checked: {expected.why}" if isinstance(expected, Failure) else fault(expected, actual)
+        if actual == UNSUPPORTED_OPERATION:
+            return UNSUPPORTED_OPERATION.reason
+        reference_engine = self._checker(entrant.reference_engine, entrant.vocabulary)
+        expected = reference_engine.digests(operation, documents, is_reference=True)
+        return (
+            f"ids not checked: {expected.reason}" if isinstance(expected, Failure) else describe_fault(expected, actual)
+        )
 
     def _checker(self, engine: Engine, vocabulary: Vocabulary) -> Checker:
         key = engine, vocabulary
         if key not in self._checkers:
-            self._checkers[key] = Checker(engine, vocabulary, PATIENCE)
+            self._checkers[key] = Checker(engine, vocabulary, TIMEOUT_SECONDS)
         return self._checkers[key]
 
     def finish(self) -> None:
@@ -127,18 +134,22 @@ class LocalSession:
 
 
 def race(
-    entries: Sequence[EntrantResult], operation: str, warm_up: Sequence[str], turns: Sequence[Sequence[str]], start: int
+    entries: Sequence[EntrantResult],
+    operation: str,
+    warm_up: Sequence[str],
+    turns: Sequence[Sequence[str]],
+    engine_order: int,
 ) -> None:
-    """Loads and warms up all entrants, in an order that depends on ``start``, then times them.
+    """Loads, warms up and times all entrants. ``engine_order`` is the index of the entrant that is loaded first.
 
-    In a turn, every entrant encodes the same documents. A round consists of one turn for each entrant, and a different
-    entrant is first in each turn, because an entrant that is last in a turn and first in the next turn finds its tables
-    in the processor's caches. Each entrant has copies of the documents, because a str caches its UTF-8 after the first
-    request.
+    In a turn, every entrant encodes the same documents. A round has as many turns as entrants, and a different entrant
+    begins each turn of a round. An entrant that ends one turn and begins the next finds its tables in the processor's
+    caches, and so each entrant has this advantage equally often. Each entrant has copies of the documents, because a
+    str caches its UTF-8 after the first request.
     """
-    runners = [entry for entry in entries if entry.void is None]
-    is_apart = any(entry.entrant.engine.spoils_caches for entry in runners)
-    with loaded_entrants(runners, operation, warm_up, turns, start, is_apart) as pairs:
+    valid_results = [entry for entry in entries if entry.failure_reason is None]
+    needs_new_processes = any(entry.entrant.engine.spoils_caches for entry in valid_results)
+    with loaded_entrants(valid_results, operation, warm_up, turns, engine_order, needs_new_processes) as pairs:
         for pass_name in PASSES:
             for first_turn in range(0, len(turns) - len(pairs) + 1, max(1, len(pairs))):
                 _run_round(pairs, range(first_turn, first_turn + len(pairs)), pass_name)
@@ -146,25 +157,26 @@ def race(
 
 @contextmanager
 def loaded_entrants(
-    runners: Sequence[EntrantResult],
+    valid_results: Sequence[EntrantResult],
     operation: str,
     warm_up: Sequence[str],
     turns: Sequence[Sequence[str]],
-    start: int,
-    is_apart: bool,
+    engine_order: int,
+    needs_new_processes: bool,
 ) -> Iterator[list[tuple[EntrantResult, LocalSession | Remote]]]:
-    """Yields pairs of an entry and its loaded engine. If ``is_apart``, each engine runs in a new process."""
+    """Yields each entry with its loaded engine. If ``needs_new_processes`` is true, each engine runs in a new
+    process."""
     pairs: list[tuple[EntrantResult, LocalSession | Remote]] = []
-    for entry in rotate(list(runners), start):
+    for entry in rotate(list(valid_results), engine_order):
         entrant = entry.entrant
         copied_turns = [[document.encode().decode() for document in turn] for turn in turns]
-        task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, copied_turns, copies=1)
-        pairs.append((entry, Remote(serve, task, PATIENCE) if is_apart else LocalSession(task)))
+        task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, copied_turns, copy_count=1)
+        pairs.append((entry, Remote(serve, task, TIMEOUT_SECONDS) if needs_new_processes else LocalSession(task)))
     try:
         yield pairs
     finally:
-        for _, player in pairs:
-            player.finish()
+        for _, session in pairs:
+            session.finish()
         gc.enable()  # sessions disable garbage collection
         gc.collect()
 
@@ -172,15 +184,17 @@ def loaded_entrants(
 def _run_round(
     pairs: Sequence[tuple[EntrantResult, LocalSession | Remote]], turns: Sequence[int], pass_name: str
 ) -> None:
-    answers: dict[int, list[Timing | Failure]] = {place: [] for place in range(len(pairs))}
+    answers: dict[int, list[Timing | Failure]] = {index: [] for index in range(len(pairs))}
     for turn in turns:
-        for place in rotate(list(answers), turn):
-            answers[place].append(pairs[place][1].ask(turn))
+        for index in rotate(list(answers), turn):
+            answers[index].append(pairs[index][1].ask(turn))
     for (entry, _), entry_answers in zip(pairs, answers.values(), strict=True):
         timings = [timing for timing in entry_answers if isinstance(timing, Timing)]
         if len(timings) < len(entry_answers):
-            entry.void = entry.void or next(timing.why for timing in entry_answers if isinstance(timing, Failure))
+            entry.failure_reason = entry.failure_reason or next(
+                timing.reason for timing in entry_answers if isinstance(timing, Failure)
+            )
         else:
             entry.speeds(pass_name).append(
-                sum(timing.size for timing in timings) / 1e6 / sum(timing.wall for timing in timings)
+                sum(timing.size for timing in timings) / 1e6 / sum(timing.wall_seconds for timing in timings)
             )

@@ -1,4 +1,4 @@
-"""Runs the job of each engine over the same files, in separate processes, and compares their speed and ids."""
+"""Runs the job of each engine over the same files, in separate processes, and compares the jobs' speeds and ids."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import markdown
-from ..cases import OURS
+from ..cases import OWN_ENGINE_NAME
 from . import plot
-from .inputs import WRITERS, files
+from .inputs import WRITERS, write_files
 from .jobs import ENCODING_ONLY, JOBS, MODEL, SKIPPED_JOBS
 from .watched import run_watched
 
@@ -22,11 +22,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class JobResult:
     """The result of a job.
 
-    ``seconds`` is wall-clock time, and ``processor_seconds`` the processor time of all processes. ``samples`` has pairs
-    of seconds and bytes of memory, and ``digest`` is a hash of the ids.
+    ``seconds`` is wall-clock time, and ``processor_seconds`` the processor time of all processes. ``samples`` is a list
+    of times in seconds with the bytes of memory in use, and ``digest`` is a hash of the ids.
     """
 
     format: str
@@ -43,25 +43,25 @@ class Run:
 
 
 def main() -> None:
-    arguments = parser().parse_args()
+    arguments = create_parser().parse_args()
     folder = Path(arguments.folder)
-    engines = [ENCODING_ONLY, OURS] if arguments.ours or arguments.model else [ENCODING_ONLY, *JOBS]
+    engines = [ENCODING_ONLY, OWN_ENGINE_NAME] if arguments.ours or arguments.model else [ENCODING_ONLY, *JOBS]
     runs = []
     for format in arguments.format or list(WRITERS):
-        paths = [str(path) for path in files(folder, format, arguments.size)]
+        paths = [str(path) for path in write_files(folder, format, arguments.size)]
         for engine in engines:
             if (format, engine) not in SKIPPED_JOBS:
-                runs += run(engine, format, arguments.size, paths, arguments.workers, arguments.model or str(MODEL))
-    report = table(runs, arguments.workers, Path(arguments.model or MODEL).name)
-    print(report)
+                runs += run_job(engine, format, arguments.size, paths, arguments.workers, arguments.model or str(MODEL))
+    report_text = results_table(runs, arguments.workers, Path(arguments.model or MODEL).name)
+    print(report_text)
     if arguments.write:
-        markdown.replace_section(DOCS / "benchmarks.md", "corpora", report)
+        markdown.replace_section(DOCS / "benchmarks.md", "corpora", report_text)
     if arguments.plot:
         memory = {f"{run.engine}, {run.format}": run.samples for run in runs if run.engine != ENCODING_ONLY}
         plot.draw(memory, DOCS / "corpora-memory.svg")
 
 
-def parser() -> argparse.ArgumentParser:
+def create_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.corpus", description=__doc__)
     parser.add_argument("--size", type=int, default=500, metavar="MB", help="megabytes of text in each format")
     parser.add_argument("--format", action="append", choices=list(WRITERS), help="only this format (can be repeated)")
@@ -74,8 +74,8 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int, model: str) -> list[Run]:
-    """Runs a job and returns a list of its result; prints a message and returns an empty list if the job fails."""
+def run_job(engine: str, format: str, megabytes: int, paths: list[str], workers: int, model: str) -> list[JobResult]:
+    """Runs a job and returns a list with its result; if the job fails, prints a message and returns an empty list."""
     for path in paths:
         Path(path).read_bytes()  # load the file into the page cache
     print(f"{format}, {engine}", file=sys.stderr, flush=True)
@@ -97,20 +97,27 @@ def run(engine: str, format: str, megabytes: int, paths: list[str], workers: int
             print(f"  failed: {error.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return []
     seconds, overhead_seconds, digest = json.loads(usage.output.splitlines()[-1])
-    return [Run(format, engine, megabytes, seconds, usage.processor_seconds - overhead_seconds, usage.samples, digest)]
+    return [
+        JobResult(format, engine, megabytes, seconds, usage.processor_seconds - overhead_seconds, usage.samples, digest)
+    ]
 
 
-def table(runs: list[Run], workers: int, vocabulary: str) -> str:
+def results_table(runs: list[JobResult], workers: int, vocabulary: str) -> str:
     """Returns a table with a row for each job.
 
-    The shares are the time of encoding alone divided by the time of the job, by wall-clock and processor time.
+    The two shares are the time that encoding alone takes, divided by the time of the job: wall-clock time and processor
+    time.
     """
     rows = []
     for run in runs:
         encoding_run = _find_run(runs, run.format, ENCODING_ONLY)
-        ours = _find_run(runs, run.format, OURS)
+        own_run = _find_run(runs, run.format, OWN_ENGINE_NAME)
         is_same = (
-            "" if run.engine in (ENCODING_ONLY, OURS) or not ours else "yes" if run.digest == ours.digest else "no"
+            ""
+            if run.engine in (ENCODING_ONLY, OWN_ENGINE_NAME) or not own_run
+            else "yes"
+            if run.digest == own_run.digest
+            else "no"
         )
         shares = (
             [
@@ -127,7 +134,7 @@ def table(runs: list[Run], workers: int, vocabulary: str) -> str:
     return f"{workers} workers, {vocabulary}.\n\n" + markdown.table(head, rows)
 
 
-def _find_run(runs: list[Run], format: str, engine: str) -> Run | None:
+def _find_run(runs: list[JobResult], format: str, engine: str) -> JobResult | None:
     return next((run for run in runs if (run.format, run.engine) == (format, engine)), None)
 
 

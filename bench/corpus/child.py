@@ -1,6 +1,7 @@
 """Runs one job: ``python -m bench.corpus.child ENGINE FORMAT WORKERS OUT MODEL PATH...``.
 
-The program prints the seconds of the job, the seconds of processor time outside of the job, and a hash of the ids.
+The program prints the wall-clock seconds of the job, the processor seconds before and after the job, and a hash of the
+ids.
 """
 
 from __future__ import annotations
@@ -15,43 +16,45 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .jobs import ENCODING_ONLY, END_ID, JOBS, Ids, Input
+from .jobs import ENCODING_ONLY, END_OF_TEXT_ID, JOBS, Ids, JobInput
 
 BLOCKS_PER_RUN = 32
-"""The number of blocks of texts that are encoded together."""
+"""The number of text blocks that are encoded together."""
 
 
 def main() -> None:
     engine, format, workers, out, model, *paths = sys.argv[1:]
-    job_input = Input(tuple(paths), format, Path(out), int(workers), model)
+    job_input = JobInput(tuple(paths), format, Path(out), int(workers), model)
     job = encoding_job(job_input) if engine == ENCODING_ONLY else lambda: JOBS[engine](job_input)
     earlier_cpu_time, start_time = time.process_time(), time.perf_counter()
     ids = job()
     seconds, end_time = time.perf_counter() - start_time, time.process_time()
-    ids_hash, _ = digest(ids)
+    ids_hash, _ = hash_ids(ids)
     print(json.dumps([seconds, earlier_cpu_time + time.process_time() - end_time, ids_hash]))
 
 
-def digest(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
-    """Returns a hash and the number of all ids except end-of-text ids."""
-    ids_hash, count = hashlib.sha256(), 0
+def hash_ids(ids: Iterator[npt.NDArray[Any]]) -> tuple[str, int]:
+    """Returns a hash of all ids except end-of-text ids, and their number."""
+    ids_hash, id_count = hashlib.sha256(), 0
     for id_block in ids:
-        text = id_block[id_block != END_ID].astype("<u2")
-        ids_hash.update(text.tobytes())
-        count += len(text)
-    return ids_hash.hexdigest(), count
+        document_ids = id_block[id_block != END_OF_TEXT_ID].astype("<u2")
+        ids_hash.update(document_ids.tobytes())
+        id_count += len(document_ids)
+    return ids_hash.hexdigest(), id_count
 
 
-def encoding_job(job_input: Input) -> Callable[[], Ids]:
-    """Returns a job that only encodes: the texts are in memory, and the ids are discarded."""
+def encoding_job(job_input: JobInput) -> Callable[[], Ids]:
+    """Returns a job that only encodes: the texts are already in memory, and the job discards the ids."""
     import polytok
     from polytok._core import Texts
 
-    from .stages import read
+    from .stages import read_blocks
 
     tokenizer = polytok.load(job_input.model)
-    text_blocks = [documents.texts for documents in read([Path(path) for path in job_input.paths], job_input.format)]
-    # Blocks are joined to long runs, so that threads seldom wait for each other.
+    text_blocks = [
+        documents.texts for documents in read_blocks([Path(path) for path in job_input.paths], job_input.format)
+    ]
+    # Many blocks are joined, so that threads seldom wait for each other.
     runs = [
         Texts.of_list(
             [text or b"" for texts in text_blocks[first : first + BLOCKS_PER_RUN] for text in texts.to_list()]

@@ -23,9 +23,9 @@ DOCUMENT_BYTES = 4096
 SEPARATOR = "\n\x1e\n"
 
 
-def documents() -> Iterator[str]:
+def generate_documents() -> Iterator[str]:
     """Yields an endless stream of documents."""
-    for chunk in texts.chunks():
+    for chunk in texts.generate_chunks():
         document: list[str] = []
         size = 0
         text = texts.remove_broken_characters(chunk).decode().replace("<|", "< |").replace("\x1e", "")
@@ -38,17 +38,17 @@ def documents() -> Iterator[str]:
 
 
 def documents_of_size(megabytes: int) -> Iterator[str]:
-    """Yields documents that have ``megabytes`` MB of UTF-8 in total."""
+    """Yields documents that together have ``megabytes`` MB of UTF-8."""
     remaining_bytes = megabytes * texts.MEGABYTE
-    for document in documents():
+    for document in generate_documents():
         yield document
         remaining_bytes -= len(document.encode())
         if remaining_bytes <= 0:
             return
 
 
-def files(folder: Path, format: str, megabytes: int) -> list[Path]:
-    """Returns files whose documents have ``megabytes`` MB in total.
+def write_files(folder: Path, format: str, megabytes: int) -> list[Path]:
+    """Returns files with documents that together have ``megabytes`` MB.
 
     The documents are the same on every call. Existing files are reused.
     """
@@ -57,10 +57,10 @@ def files(folder: Path, format: str, megabytes: int) -> list[Path]:
     if not all(path.exists() for path in paths):
         folder.mkdir(parents=True, exist_ok=True)
         remaining_documents = documents_of_size(megabytes)
-        share = -(-megabytes * texts.MEGABYTE // FILE_COUNT)
+        bytes_per_file = -(-megabytes * texts.MEGABYTE // FILE_COUNT)
         for path in paths:
             temporary_path = path.with_suffix(".part")
-            WRITERS[format](temporary_path, _take_documents(remaining_documents, share))
+            WRITERS[format](temporary_path, _take_documents(remaining_documents, bytes_per_file))
             os.replace(temporary_path, path)
     return paths
 

@@ -1,4 +1,4 @@
-"""Defines a job for each engine, which reads files and returns ids.
+"""Defines a job for each engine; a job reads files and returns ids.
 
 All jobs except gigatoken's add the end-of-text id to each document.
 """
@@ -14,21 +14,21 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..cases import DATA, OURS
+from ..cases import DATA, OWN_ENGINE_NAME
 from .inputs import SEPARATOR
 
 MODEL = DATA / "vocab/huggingface/gpt2.json"
 """A vocabulary that all engines support."""
-END_TOKEN = "<|endoftext|>"
-END_ID = 50256
-PORTION_IDS = 1 << 20
+END_OF_TEXT = "<|endoftext|>"
+END_OF_TEXT_ID = 50256
+IDS_PER_PORTION = 1 << 20
 ENCODING_ONLY = "texts in memory"
 
 Ids: TypeAlias = Iterator[npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class JobInput:
     """The input of a job: files, their format, the output folder and the number of workers."""
 
     paths: tuple[str, ...]
@@ -39,7 +39,7 @@ class Input:
     """The vocabulary of polytok; other engines always use `MODEL`."""
 
 
-def polytok(job_input: Input) -> Ids:
+def run_polytok(job_input: JobInput) -> Ids:
     """Encodes with polytok, which writes the shards of a dataset."""
     import polytok.corpus
 
@@ -49,17 +49,17 @@ def polytok(job_input: Input) -> Ids:
         job_input.out,
         workers=job_input.workers,
         output="flat",
-        eos=END_TOKEN if job_input.model == str(MODEL) else None,
+        eos=END_OF_TEXT if job_input.model == str(MODEL) else None,
         reading=_reading_options(job_input.format),
     )
     return _read_ids(sorted(job_input.out.glob("*.bin")))
 
 
 def _read_ids(paths: Iterable[Path]) -> Ids:
-    """Yields the ids in the files of a job in portions, so that reading them does not increase the peak memory."""
+    """Yields the ids from the files of a job in portions, so that reading the ids does not increase the peak memory."""
     for path in paths:
         with path.open("rb") as file:
-            while len(ids := np.fromfile(file, np.uint16, PORTION_IDS)):
+            while len(ids := np.fromfile(file, np.uint16, IDS_PER_PORTION)):
                 yield ids
 
 
@@ -69,7 +69,7 @@ def _reading_options(format: str) -> Any:
     return polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
 
 
-def gigatoken(job_input: Input) -> Ids:
+def run_gigatoken(job_input: JobInput) -> Ids:
     """Encodes with gigatoken, which returns one array in memory and writes no files."""
     import awkward
     import gigatoken
@@ -85,7 +85,7 @@ def gigatoken(job_input: Input) -> Ids:
     return iter([awkward.to_numpy(awkward.flatten(id_arrays))])
 
 
-def datatrove(job_input: Input) -> Ids:
+def run_datatrove(job_input: JobInput) -> Ids:
     """Runs datatrove's reader and tokenizer step, with a task for each file."""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.readers import JsonlReader, ParquetReader
@@ -97,7 +97,7 @@ def datatrove(job_input: Input) -> Ids:
     listing.write_text("\n".join(names))
     reader = ParquetReader if job_input.format == "parquet" else JsonlReader
     step = DocumentTokenizer(
-        str(job_input.out), tokenizer_name_or_path=str(MODEL), eos_token=END_TOKEN, shuffle_documents=False
+        str(job_input.out), tokenizer_name_or_path=str(MODEL), eos_token=END_OF_TEXT, shuffle_documents=False
     )
     LocalPipelineExecutor(
         pipeline=[reader(folder, paths_file=str(listing)), step],
@@ -108,7 +108,7 @@ def datatrove(job_input: Input) -> Ids:
     return _read_ids(sorted(job_input.out.glob("*.ds")))
 
 
-def datasets_map(job_input: Input) -> Ids:
+def run_datasets_map(job_input: JobInput) -> Ids:
     """Encodes with `datasets.map` in several processes, and writes the ids in one process, as Megatron does."""
     import datasets
     from tokenizers import Tokenizer
@@ -118,7 +118,7 @@ def datasets_map(job_input: Input) -> Ids:
     tokenizer = Tokenizer.from_file(str(MODEL))
 
     def encode(batch: dict[str, list[str]]) -> dict[str, Any]:
-        return {"ids": [[*encoding.ids, END_ID] for encoding in tokenizer.encode_batch_fast(batch["text"])]}
+        return {"ids": [[*encoding.ids, END_OF_TEXT_ID] for encoding in tokenizer.encode_batch_fast(batch["text"])]}
 
     kind = "parquet" if job_input.format == "parquet" else "json"
     dataset = datasets.load_dataset(
@@ -132,11 +132,11 @@ def datasets_map(job_input: Input) -> Ids:
     return _read_ids([flat_path])
 
 
-JOBS: dict[str, Callable[[Input], Ids]] = {
-    OURS: polytok,
-    "gigatoken": gigatoken,
-    "datatrove": datatrove,
-    "datasets.map": datasets_map,
+JOBS: dict[str, Callable[[JobInput], Ids]] = {
+    OWN_ENGINE_NAME: run_polytok,
+    "gigatoken": run_gigatoken,
+    "datatrove": run_datatrove,
+    "datasets.map": run_datasets_map,
 }
 SKIPPED_JOBS = {("text", "datatrove"), ("text", "datasets.map")}
-"""The skipped pairs of format and engine: these engines cannot read texts between separators."""
+"""The formats that an engine cannot read, as pairs of format and engine."""

@@ -8,7 +8,7 @@ Samples = list[tuple[float, int]]
 
 
 def draw(runs: dict[str, Samples], path: Path) -> None:
-    """Draws the bytes of memory over the seconds of each run. The same samples produce the same file."""
+    """Draws the memory of each run over time. The same samples produce the same file."""
     import matplotlib
 
     matplotlib.use("svg")

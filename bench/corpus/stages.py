@@ -1,6 +1,6 @@
 """Measures the time of each stage of reading and encoding, in one thread: ``python -m bench.corpus.stages``.
 
-The stages run in turn over the same blocks, so that the times show where a job spends its time.
+Each block passes through all stages in turn, and the measurements show how long each stage of a job takes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from polytok.reading import Documents
 
 from .. import markdown
 from ..cases import DATA
-from .inputs import SEPARATOR, files
+from .inputs import SEPARATOR, write_files
 from .inputs import WRITERS as FORMATS
 
 Item = TypeVar("Item")
 
 
-class Clock:
-    """Measures the processor seconds of stages by name."""
+class StageClock:
+    """Measures the processor seconds of named stages."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -42,7 +42,7 @@ class Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - start_time
 
     def time_items(self, name: str, items: Iterator[Item]) -> Iterator[Item]:
-        """Yields the items and measures how long the iterator needs for each item."""
+        """Yields the items of an iterator, and measures the time that the iterator needs for them."""
         while True:
             with self.stage(name):
                 item = next(items, None)
@@ -51,13 +51,13 @@ class Clock:
             yield item
 
 
-def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, float]]:
+def measure_stages(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, float]]:
     """Returns the number of bytes of the texts, and the seconds of each stage. The tokenizer is not warmed up."""
     tokenizer = polytok.load(model)
-    clock, size = Clock(), 0
+    clock, size = StageClock(), 0
     with tempfile.TemporaryDirectory() as folder:
         writer = WRITERS["flat"](Path(folder), "00000", np.dtype(np.uint16))
-        for documents in clock.time_items("read, cut, check", read(paths, format)):
+        for documents in clock.time_items("read, cut, check", read_blocks(paths, format)):
             size += documents.texts.nbytes
             with clock.stage("encode"):
                 batch = tokenizer._encode_texts(documents.texts, threads=1)
@@ -68,12 +68,12 @@ def measure(model: str, paths: list[Path], format: str) -> tuple[int, dict[str, 
     return size, clock.seconds
 
 
-def read(paths: list[Path], format: str) -> Iterator[Documents]:
-    reading = polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
-    corpus_plan = plan([str(path) for path in paths], reading, 1 << 28)
+def read_blocks(paths: list[Path], format: str) -> Iterator[Documents]:
+    reading_options = polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
+    corpus_plan = plan([str(path) for path in paths], reading_options, 1 << 28)
     for task in corpus_plan.tasks:
         for part in task.parts:
-            yield from documents(part, corpus_plan.sources[part.source], reading, ())
+            yield from documents(part, corpus_plan.sources[part.source], reading_options, ())
 
 
 def main() -> None:
@@ -84,8 +84,8 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = []
     for format in FORMATS:
-        paths = files(Path(arguments.folder), format, arguments.size)
-        size, seconds = measure(arguments.model, paths, format)
+        paths = write_files(Path(arguments.folder), format, arguments.size)
+        size, seconds = measure_stages(arguments.model, paths, format)
         total_seconds = sum(seconds.values())
         speeds = [
             f"{size / 1e6 / max(stage_seconds, 1e-9):,.0f}" for stage_seconds in (*seconds.values(), total_seconds)

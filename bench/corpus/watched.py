@@ -17,7 +17,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """The output of a command, its seconds of processor time, and pairs of seconds and bytes of memory."""
+    """The output of a command, its processor time in seconds, and its memory in bytes at regular times."""
 
     output: str
     processor_seconds: float
@@ -42,8 +42,8 @@ def run_watched(command: list[str]) -> ProcessUsage:
         errors.seek(0)
         if process.returncode:
             raise subprocess.CalledProcessError(process.returncode, command, stderr=errors.read())
-        # Some commands start processes without waiting for their end. The samples include these processes, except for
-        # the time after the last sample.
+        # Some commands start processes without waiting for them to end. The samples include the time of these
+        # processes, except the time after the last sample.
         return ProcessUsage(
             output.read(), max(_child_seconds() - earlier_seconds, sum(seconds_by_process.values())), samples
         )
@@ -61,7 +61,8 @@ def _process_tree(pid: int) -> Iterator[int]:
 
 
 def _resident_bytes(pid: int) -> int:
-    """Returns the resident bytes of a process. Memory that processes share is counted for each process."""
+    """Returns the bytes of a process that are in memory. Memory that processes share is counted once for each
+    process."""
     fields = _read_proc_file(pid, "statm").split()
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else 0
 

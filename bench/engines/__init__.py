@@ -1,8 +1,8 @@
-"""Defines an adapter for each package, in a file of its own, and the table of all engines.
+"""Defines the table of all engines. Each package has an adapter in a file of its own.
 
 A package is imported when a vocabulary is loaded, because each engine runs in its own process. No engine uses the
-network: an engine reads the file that polytok reads, a tokenizer.json or SentencePiece model of the same vocabulary, or
-the package's copy of the vocabulary. The check of ids detects a different vocabulary.
+network. An engine reads the file that polytok reads, another file of the same vocabulary, or the copy of the vocabulary
+in its package. The check of ids finds an engine that reads a different vocabulary.
 """
 
 from __future__ import annotations

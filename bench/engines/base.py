@@ -20,18 +20,19 @@ def identity(value: Any) -> Any:
 class Adapter:
     """The functions of a package for a loaded vocabulary.
 
-    The functions are timed directly, so they do no additional work. A function that the package does not have is None.
-    Three functions are not timed: ``to_native_ids`` converts a list of ids to the type that the package decodes
-    fastest, and ``rows`` and ``token_ids`` return the ids in the results of ``encode_batch`` and ``offsets``.
+    The benchmark times these functions directly, so an adapter adds as little work as possible. If the package lacks a
+    function, the field is None. Three functions are not timed: ``to_native_ids`` converts a list of ids to the type
+    that the package decodes fastest, ``split_rows`` returns the ids of each text from a result of ``encode_batch``, and
+    ``get_token_ids`` returns the ids from a result of ``encode_offsets``.
     """
 
     encode: Callable[[str], Sequence[int]] | None = None
     encode_array: Callable[[str], Any] | None = None
     encode_batch: Callable[[list[str], int], Any] | None = None
-    rows: Callable[[Any], Iterable[Any]] = identity
+    split_rows: Callable[[Any], Iterable[Any]] = identity
     count: Callable[[str], int] | None = None
-    offsets: Callable[[str], Any] | None = None
-    token_ids: Callable[[Any], Any] = identity
+    encode_offsets: Callable[[str], Any] | None = None
+    get_token_ids: Callable[[Any], Any] = identity
     to_native_ids: Callable[[Sequence[int]], Any] = identity
     decode: Callable[[Any], str] | None = None
     decode_bytes: Callable[[Any], bytes] | None = None
@@ -46,9 +47,10 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A package: its name in the tables, its module and distribution, and its function that loads a vocabulary.
+    """A package that the benchmarks measure: its name in tables, its module and distribution, and a function that loads
+    a vocabulary.
 
-    ``simd`` names the vector instructions in the package's machine code, the widest first; simd.py reports them. If
+    ``simd`` names the vector instructions in the package's machine code, widest first; simd.py prints these names. If
     ``is_timed`` is false, the engine only returns expected ids. ``spoils_caches`` is true if the engine slows down
     other engines in the same process.
     """

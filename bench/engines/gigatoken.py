@@ -1,6 +1,6 @@
 """The engine gigatoken, which returns numpy arrays and decodes to bytes.
 
-Lists are converted from the arrays, and texts from the bytes.
+The adapter converts the arrays to lists, and the decoded bytes to texts.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..cases import LLAMA_CPP, Vocabulary
+from ..cases import LLAMA_CPP_NAME, Vocabulary
 from .base import Adapter, Engine
 
 
@@ -16,4 +16,4 @@ def load(vocabulary: Vocabulary) -> Adapter:
     )
 
 
-ENGINE = Engine(LLAMA_CPP, "polytok", load, distribution="polytok", is_timed=False)
+ENGINE = Engine(LLAMA_CPP_NAME, "polytok", load, distribution="polytok", is_timed=False)

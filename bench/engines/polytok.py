@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cases import OURS, UNCACHED, Vocabulary
+from ..cases import OWN_ENGINE_NAME, UNCACHED_ENGINE_NAME, Vocabulary
 from ..simd import AVX2
 from .base import Adapter, Engine
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 def load(vocabulary: Vocabulary) -> Adapter:
     import polytok
 
-    return adapter_of(polytok.load(vocabulary.path))
+    return create_adapter(polytok.load(vocabulary.path))
 
 
 def load_uncached(vocabulary: Vocabulary) -> Adapter:
-    """Loads a vocabulary without a cache. The adapter has only the function that uses the cache most."""
+    """Loads a vocabulary without a cache. The adapter has only `encode_array`, the function that uses the cache
+    most."""
     import polytok
 
     tokenizer = polytok.load(vocabulary.path)
@@ -29,15 +30,15 @@ def load_uncached(vocabulary: Vocabulary) -> Adapter:
     return Adapter(encode_array=tokenizer.encode_array)
 
 
-def adapter_of(tokenizer: Tokenizer) -> Adapter:
+def create_adapter(tokenizer: Tokenizer) -> Adapter:
     dtype = tokenizer.encode_array("").dtype
     return Adapter(
         encode=tokenizer.encode,
         encode_array=tokenizer.encode_array,
         encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, threads=threads),
         count=tokenizer.count,
-        offsets=tokenizer.spans,
-        token_ids=lambda spans: spans.ids,
+        encode_offsets=tokenizer.spans,
+        get_token_ids=lambda spans: spans.ids,
         to_native_ids=lambda ids: np.array(ids, dtype),
         decode=tokenizer.decode,
         decode_bytes=tokenizer.decode_bytes,
@@ -47,5 +48,5 @@ def adapter_of(tokenizer: Tokenizer) -> Adapter:
 
 SIMD = (AVX2,)
 
-ENGINE = Engine(OURS, "polytok", load, simd=SIMD)
-UNCACHED_ENGINE = Engine(UNCACHED, "polytok", load_uncached, distribution="polytok", simd=SIMD)
+ENGINE = Engine(OWN_ENGINE_NAME, "polytok", load, simd=SIMD)
+UNCACHED_ENGINE = Engine(UNCACHED_ENGINE_NAME, "polytok", load_uncached, distribution="polytok", simd=SIMD)

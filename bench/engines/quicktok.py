@@ -15,7 +15,7 @@ def load(vocabulary: Vocabulary) -> Adapter:
     return Adapter(
         encode=tokenizer.encode_ordinary,
         encode_batch=tokenizer.encode_batch,
-        rows=lambda batch: np.split(batch[0], batch[1][1:-1]),
+        split_rows=lambda batch: np.split(batch[0], batch[1][1:-1]),
         count=tokenizer.count,
         decode=tokenizer.decode,
         decode_bytes=tokenizer.decode_bytes,

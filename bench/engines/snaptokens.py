@@ -18,7 +18,7 @@ def load(vocabulary: Vocabulary) -> Adapter:
         encode_batch=lambda texts, threads: tokenizer.encode_batch_flat(
             texts
         ),  # the package's thread pool has a fixed number of threads
-        rows=lambda flat: np.split(np.frombuffer(flat[0], np.uint32), np.frombuffer(flat[1], np.uint64)[1:-1]),
+        split_rows=lambda flat: np.split(np.frombuffer(flat[0], np.uint32), np.frombuffer(flat[1], np.uint64)[1:-1]),
         decode=tokenizer.decode,
         decode_batch=tokenizer.decode_batch,
     )

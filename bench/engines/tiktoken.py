@@ -22,7 +22,7 @@ def _encoding(vocabulary: Vocabulary) -> Any:
     import tiktoken
     from tiktoken_ext import openai_public
 
-    os.environ["TIKTOKEN_CACHE_DIR"] = ""  # tiktoken does not copy the file to a cache
+    os.environ["TIKTOKEN_CACHE_DIR"] = ""  # prevents tiktoken from copying the file to a cache
     load_ranks = openai_public.load_tiktoken_bpe
     if pattern := PATTERNS.get(vocabulary.name):
         ranks = load_ranks(str(vocabulary.path))

@@ -20,9 +20,9 @@ def load(vocabulary: Vocabulary) -> Adapter:
         encode_batch=lambda texts, threads: encode_fast(
             texts, add_special_tokens=False
         ),  # the package's thread pool has a fixed number of threads
-        rows=lambda encodings: [encoding.ids for encoding in encodings],
-        offsets=lambda text: tokenizer.encode(text, add_special_tokens=False),
-        token_ids=lambda encoding: encoding.ids,
+        split_rows=lambda encodings: [encoding.ids for encoding in encodings],
+        encode_offsets=lambda text: tokenizer.encode(text, add_special_tokens=False),
+        get_token_ids=lambda encoding: encoding.ids,
         decode=lambda ids: tokenizer.decode(ids, skip_special_tokens=False),
         decode_batch=lambda batch: tokenizer.decode_batch(batch, skip_special_tokens=False),
     )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-Point = tuple[str, str, int, float, int]
+PlotPoint = tuple[str, str, int, float, int]
 
 
-def draw(points: Iterable[Point], path: Path) -> None:
-    """Draws points, which have kind, engine, megabytes, processor seconds and peak bytes.
-
-    Equal points produce equal files.
+def draw(points: Iterable[PlotPoint], path: Path) -> None:
+    """Draws points; a point has kind, engine, megabytes, processor seconds and peak bytes. The same points produce the
+    same file.
     """
     import matplotlib
 
@@ -23,9 +22,9 @@ def draw(points: Iterable[Point], path: Path) -> None:
     for kind, engine, megabytes, seconds, peak in points:
         lines.setdefault(f"{kind}, {engine}", []).append((megabytes, seconds, peak / 1e6))
     figure, panels = plt.subplots(1, 2, figsize=(9, 4))
-    for name, curve in lines.items():
-        sizes, seconds_of, peaks = zip(*sorted(curve), strict=True)
-        for axes, values in zip(panels, (seconds_of, peaks), strict=True):
+    for name, curve_points in lines.items():
+        sizes, seconds_by_size, peaks = zip(*sorted(curve_points), strict=True)
+        for axes, values in zip(panels, (seconds_by_size, peaks), strict=True):
             axes.plot(sizes, values, marker="o", linewidth=2 if "polytok" in name else 1, label=name)
     for axes, title in zip(panels, ("processor's seconds", "peak memory, MB"), strict=True):
         axes.set(xscale="log", yscale="log", xlabel="MB of text", title=title)

@@ -1,8 +1,10 @@
-"""Generates training text of any size: first the corpus and installed source code, then random text that imitates both.
+"""Generates training text of any size: first the corpus and the installed source code, then random text that imitates
+them.
 
-The random text is from an n-gram model without tables. The model copies the text from a random position on and, after
-about a dozen bytes, jumps to another position that follows the same `CONTEXT` bytes. The random text therefore has
-words, lines and characters of the corpus and, like real text, ever more words that are not in the corpus.
+The random text comes from an n-gram model that stores positions instead of probabilities. The model copies about a
+dozen bytes of the text from a random position, jumps to another position after the same `CONTEXT_BYTES` bytes, and
+continues there. The random text therefore has the characters and most words of the corpus, and, like real text, more
+and more new words.
 """
 
 from __future__ import annotations
@@ -15,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..cases import DATA
-from ..texts import source
+from ..texts import read_source
 
-CONTEXT = 6
-MEAN_STEP = 12
+CONTEXT_BYTES = 6
+MEAN_STEP_BYTES = 12
 SEED = 20_250_901
-WALKERS = 1024
-STEPS = 1400
-LONGEST_STEP = 8 * MEAN_STEP
+WALKER_COUNT = 1024
+STEP_COUNT = 1400
+MAX_STEP_BYTES = 8 * MEAN_STEP_BYTES
 MODELLED_BYTES = 32 << 20
-"""The number of bytes of text that the model uses."""
+"""The number of bytes of text from which the model is built."""
 
 MEGABYTE = 1_000_000
 
@@ -35,8 +37,8 @@ def corpus_text() -> bytes:
     """Returns the corpus and source code on this machine, mixed in small shares so that all parts are similar."""
     names = sorted(path.name for path in (DATA / "corpus").iterdir())
     sources = [(DATA / "corpus" / name).read_bytes() for name in names] + [
-        source("python library"),
-        source("cargo registry"),
+        read_source("python library"),
+        read_source("cargo registry"),
     ]
     shares = 64
     parts = [
@@ -52,31 +54,31 @@ def remove_broken_characters(data: bytes) -> bytes:
     return data.decode(errors="ignore").encode()
 
 
-def write(path: Path, megabytes: int) -> Path:
+def write_text_file(path: Path, megabytes: int) -> Path:
     """Writes a file of ``megabytes`` MB, with the same bytes on every call. An existing file is reused."""
     size = megabytes * MEGABYTE
     if path.exists() and path.stat().st_size == size:
         return path
-    temporary = path.with_suffix(".part")
-    with temporary.open("wb") as file:
-        for chunk in chunks():
+    temporary_path = path.with_suffix(".part")
+    with temporary_path.open("wb") as file:
+        for chunk in generate_chunks():
             remaining_bytes = size - file.tell()
             if len(chunk) >= remaining_bytes:
                 file.write(pad_with_line_feeds(chunk[:remaining_bytes]))
                 break
             file.write(chunk)
-    os.replace(temporary, path)
+    os.replace(temporary_path, path)
     return path
 
 
-def chunks() -> Iterator[bytes]:
+def generate_chunks() -> Iterator[bytes]:
     """Yields an endless text in chunks."""
     text = corpus_text()
     yield text
     model = NgramModel(remove_broken_characters(text[:MODELLED_BYTES]))
-    random = np.random.default_rng(SEED)
+    generator = np.random.default_rng(SEED)
     while True:
-        yield model.walk(random)
+        yield model.walk(generator)
 
 
 def pad_with_line_feeds(chunk: bytes) -> bytes:
@@ -91,36 +93,47 @@ class NgramModel:
     def __init__(self, text: bytes) -> None:
         data = np.frombuffer(text, dtype=np.uint8)
         starts = np.flatnonzero((data & 0xC0) != 0x80)
-        starts = starts[(starts >= CONTEXT) & (starts < len(data) - LONGEST_STEP)]
+        starts = starts[(starts >= CONTEXT_BYTES) & (starts < len(data) - MAX_STEP_BYTES)]
         keys = np.zeros(len(starts), dtype=np.uint64)
-        for before in range(1, CONTEXT + 1):
-            keys = (keys << np.uint64(8)) | data[starts - before]
-        by_key = np.argsort(keys, kind="stable")
-        is_first = np.diff(keys[by_key], prepend=keys[by_key[0]] + np.uint64(1)) != 0
-        firsts = np.flatnonzero(is_first)
+        for distance in range(1, CONTEXT_BYTES + 1):
+            keys = (keys << np.uint64(8)) | data[starts - distance]
+        key_order = np.argsort(keys, kind="stable")
+        is_group_start = np.diff(keys[key_order], prepend=keys[key_order[0]] + np.uint64(1)) != 0
+        group_starts = np.flatnonzero(is_group_start)
         group = np.empty(len(starts), dtype=np.int32)
-        group[by_key] = np.cumsum(is_first) - 1
+        group[key_order] = np.cumsum(is_group_start) - 1
         self.data = data
         self.starts = starts.astype(np.int32)
-        self.starts_by_key = self.starts[by_key]
-        self.first = firsts.astype(np.int32)[group]
-        self.count = np.diff(firsts, append=len(starts)).astype(np.int32)[group]
-        self.ordinal = np.searchsorted(starts, np.arange(len(data))).clip(max=len(starts) - 1).astype(np.int32)
+        self.starts_by_key = self.starts[key_order]
+        self.first_successor = group_starts.astype(np.int32)[group]
+        self.successor_count = np.diff(group_starts, append=len(starts)).astype(np.int32)[group]
+        self.start_index = np.searchsorted(starts, np.arange(len(data))).clip(max=len(starts) - 1).astype(np.int32)
 
-    def walk(self, random: np.random.Generator) -> bytes:
-        """Returns about 16 MB of random text, the concatenation of the texts of all walkers."""
-        begins = np.empty((STEPS, WALKERS), dtype=np.int64)
-        ends = np.empty((STEPS, WALKERS), dtype=np.int64)
-        positions = self.starts[random.integers(len(self.starts), size=WALKERS)].astype(np.int64)
-        for step in range(STEPS):
-            reach = positions + np.minimum(random.geometric(1 / MEAN_STEP, size=WALKERS), LONGEST_STEP)
-            there = self.ordinal[reach.clip(max=len(self.data) - 1)]  # the next character's start
-            begins[step], ends[step] = positions, np.maximum(self.starts[there], positions)
-            positions = self.starts_by_key[self.first[there] + random.integers(self.count[there])].astype(np.int64)
-        return self._text(begins.T.ravel(), ends.T.ravel())
+    def walk(self, generator: np.random.Generator) -> bytes:
+        """Returns about 16 MB of random text, which joins the texts of all walks through the model."""
+        start_positions = np.empty((STEP_COUNT, WALKER_COUNT), dtype=np.int64)
+        end_positions = np.empty((STEP_COUNT, WALKER_COUNT), dtype=np.int64)
+        positions = self.starts[generator.integers(len(self.starts), size=WALKER_COUNT)].astype(np.int64)
+        for step in range(STEP_COUNT):
+            target_positions = positions + np.minimum(
+                generator.geometric(1 / MEAN_STEP_BYTES, size=WALKER_COUNT), MAX_STEP_BYTES
+            )
+            next_start_indices = self.start_index[
+                target_positions.clip(max=len(self.data) - 1)
+            ]  # the next character's start
+            start_positions[step], end_positions[step] = (
+                positions,
+                np.maximum(self.starts[next_start_indices], positions),
+            )
+            positions = self.starts_by_key[
+                self.first_successor[next_start_indices] + generator.integers(self.successor_count[next_start_indices])
+            ].astype(np.int64)
+        return self._text(start_positions.T.ravel(), end_positions.T.ravel())
 
-    def _text(self, begins: IntArray, ends: IntArray) -> bytes:
-        lengths = ends - begins
-        before = np.cumsum(lengths) - lengths
-        text: npt.NDArray[np.uint8] = self.data[np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)]
+    def _text(self, start_positions: IntArray, end_positions: IntArray) -> bytes:
+        lengths = end_positions - start_positions
+        previous_lengths = np.cumsum(lengths) - lengths
+        text: npt.NDArray[np.uint8] = self.data[
+            np.arange(int(lengths.sum())) + np.repeat(start_positions - previous_lengths, lengths)
+        ]
         return text.tobytes()

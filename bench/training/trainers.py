@@ -1,7 +1,7 @@
 """Defines the trainers of all packages as functions that accept a text file and return the entries of a vocabulary.
 
-All trainers of byte BPE use GPT-2's split pattern, which gigatoken has built in. Trainers that accept documents get
-documents of about 4 KB from a generator. The other trainers read the file themselves.
+All trainers of byte BPE use GPT-2's split pattern, the only pattern of gigatoken's trainer. A generator passes
+documents of about 4 KB to the trainers that accept documents. The other trainers read the file themselves.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def documents(path: Path) -> Iterator[str]:
             yield (block + file.readline()).decode()
 
 
-def polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
+def train_polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
     import polytok
 
     tokenizer = polytok.train(
@@ -42,30 +42,30 @@ def polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
     return [tokenizer.spec.vocab.piece(row) for row in range(len(tokenizer.spec.vocab))]
 
 
-def polytok_bpe(path: Path, threads: int) -> Entries:
-    return polytok(path, "bpe", threads, pattern=GPT2_PATTERN, ties="huggingface")
+def train_polytok_bpe(path: Path, threads: int) -> Entries:
+    return train_polytok(path, "bpe", threads, pattern=GPT2_PATTERN, ties="huggingface")
 
 
-def polytok_sentencepiece_bpe(path: Path, threads: int) -> Entries:
-    return polytok(path, "sentencepiece-bpe", threads, profile="sentencepiece", byte_fallback=True)
+def train_polytok_sentencepiece_bpe(path: Path, threads: int) -> Entries:
+    return train_polytok(path, "sentencepiece-bpe", threads, profile="sentencepiece", byte_fallback=True)
 
 
-def polytok_sentencepiece_unigram(path: Path, threads: int) -> Entries:
-    return polytok(path, "sentencepiece-unigram", threads, profile="sentencepiece", byte_fallback=True)
+def train_polytok_sentencepiece_unigram(path: Path, threads: int) -> Entries:
+    return train_polytok(path, "sentencepiece-unigram", threads, profile="sentencepiece", byte_fallback=True)
 
 
-def polytok_wordpiece(path: Path, threads: int) -> Entries:
-    return polytok(path, "wordpiece", threads, lowercase=False)
+def train_polytok_wordpiece(path: Path, threads: int) -> Entries:
+    return train_polytok(path, "wordpiece", threads, lowercase=False)
 
 
-def gigatoken(path: Path, threads: int) -> Entries:
+def train_gigatoken(path: Path, threads: int) -> Entries:
     import gigatoken as package
 
     entries, _ = package.train_bpe(path, ENTRY_COUNT, [], separator=b"\n")
     return list(entries.values())
 
 
-def rustbpe(path: Path, threads: int) -> Entries:
+def train_rustbpe(path: Path, threads: int) -> Entries:
     import rustbpe as package
 
     trainer = package.Tokenizer()
@@ -73,13 +73,13 @@ def rustbpe(path: Path, threads: int) -> Entries:
     return [bytes(entry) for entry, _ in trainer.get_mergeable_ranks()]
 
 
-def bpeasy(path: Path, threads: int) -> Entries:
+def train_bpeasy(path: Path, threads: int) -> Entries:
     import bpeasy as package
 
     return list(package.train_bpe(documents(path), GPT2_PATTERN, 128, ENTRY_COUNT))
 
 
-def tokenizers_bpe(path: Path, threads: int) -> Entries:
+def train_tokenizers_bpe(path: Path, threads: int) -> Entries:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -96,7 +96,7 @@ def _from_byte_level(entry: str) -> bytes:
     return bytes(BYTES[char] for char in entry)
 
 
-def tokenizers_wordpiece(path: Path, threads: int) -> Entries:
+def train_tokenizers_wordpiece(path: Path, threads: int) -> Entries:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
@@ -108,7 +108,7 @@ def tokenizers_wordpiece(path: Path, threads: int) -> Entries:
     return [entry.encode() for entry in tokenizer.get_vocab()]
 
 
-def sentencepiece(path: Path, kind: str, threads: int) -> Entries:
+def train_sentencepiece(path: Path, kind: str, threads: int) -> Entries:
     import sentencepiece as package
 
     model = io.BytesIO()
@@ -119,25 +119,28 @@ def sentencepiece(path: Path, kind: str, threads: int) -> Entries:
     return [processor.id_to_piece(id).encode() for id in range(processor.vocab_size())]
 
 
-def sentencepiece_bpe(path: Path, threads: int) -> Entries:
-    return sentencepiece(path, "bpe", threads)
+def train_sentencepiece_bpe(path: Path, threads: int) -> Entries:
+    return train_sentencepiece(path, "bpe", threads)
 
 
-def sentencepiece_unigram(path: Path, threads: int) -> Entries:
-    return sentencepiece(path, "unigram", threads)
+def train_sentencepiece_unigram(path: Path, threads: int) -> Entries:
+    return train_sentencepiece(path, "unigram", threads)
 
 
-Trainer = Callable[[Path, int], Entries]
+TrainFunction = Callable[[Path, int], Entries]
 
-KINDS: dict[str, dict[str, Trainer]] = {
+TRAINERS_BY_KIND: dict[str, dict[str, TrainFunction]] = {
     "byte BPE": {
-        "polytok": polytok_bpe,
-        "gigatoken": gigatoken,
-        "rustbpe": rustbpe,
-        "bpeasy": bpeasy,
-        "tokenizers": tokenizers_bpe,
+        "polytok": train_polytok_bpe,
+        "gigatoken": train_gigatoken,
+        "rustbpe": train_rustbpe,
+        "bpeasy": train_bpeasy,
+        "tokenizers": train_tokenizers_bpe,
     },
-    "SentencePiece BPE": {"polytok": polytok_sentencepiece_bpe, "sentencepiece": sentencepiece_bpe},
-    "SentencePiece Unigram": {"polytok": polytok_sentencepiece_unigram, "sentencepiece": sentencepiece_unigram},
-    "WordPiece": {"polytok": polytok_wordpiece, "tokenizers": tokenizers_wordpiece},
+    "SentencePiece BPE": {"polytok": train_polytok_sentencepiece_bpe, "sentencepiece": train_sentencepiece_bpe},
+    "SentencePiece Unigram": {
+        "polytok": train_polytok_sentencepiece_unigram,
+        "sentencepiece": train_sentencepiece_unigram,
+    },
+    "WordPiece": {"polytok": train_polytok_wordpiece, "tokenizers": train_tokenizers_wordpiece},
 }
