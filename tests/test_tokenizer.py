@@ -403,7 +403,7 @@ def test_an_inconsistent_spec() -> None:
         "merge 0 makes id 99": lambda: replace(
             spec, model=Bpe("merges", merges=np.array([[97, 98, 99]], dtype=np.uint32))
         ),
-        "stands for two entries": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(256, np.uint32))),
+        "two entries have the id": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(256, np.uint32))),
         "different lengths": lambda: replace(spec, vocab=replace(spec.vocab, ids=np.zeros(3, np.uint32))),
         "kind 9": lambda: replace(spec, vocab=replace(spec.vocab, kinds=np.full(256, 9, np.uint8))),
         "merge 0 names id 999": lambda: replace(

@@ -1,5 +1,5 @@
-//! Encodes a text to ids alone and computes the spans of the tokens from the lengths of their entries; see
-//! `sink::lengths` for the proof.
+//! Encodes a text to ids without spans, and then computes the spans of the tokens from the lengths of their entries;
+//! see `sink::lengths` for the proof.
 
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
@@ -16,15 +16,15 @@ use crate::utf8::valid;
 /// The number of pieces that the split finds at a time.
 const PIECE_BATCH_LEN: usize = 256;
 
-/// The text whose spans can be computed from the lengths of tokens, and the lengths.
+/// The kind of text that tokens cover without gaps, and the lengths of the tokens, from which spans are computed.
 pub(crate) struct ByLengths {
-    covers: Covers,
+    covered_text: CoveredText,
     lengths: Lazy<Lengths>,
 }
 
-/// The text that tokens cover without gaps.
+/// The kind of text that tokens cover without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Covers {
+enum CoveredText {
     /// The text before normalization, which a route encodes.
     Raw,
     /// The normalized text.
@@ -37,26 +37,27 @@ impl ByLengths {
     /// Decides which text the tokens of a vocabulary cover without gaps.
     pub fn compile(segmenter: &Segmenter, route: Option<&Route>) -> ByLengths {
         let Segmenter { model, splits, user_defined, .. } = segmenter;
-        // Without a split, user-defined pieces start new words, and lengths of tokens do not show the starts of words.
+        // If a vocabulary has user-defined pieces but no split, each user-defined piece starts a new word, and the
+        // lengths of tokens do not show where words start.
         let has_words = !(splits.is_empty() && user_defined.is_some());
-        let covers = match (route.and_then(Route::as_escaped), model) {
-            (Some(_), _) if has_words && model.covers_own_bytes() => Covers::Raw,
-            (Some(_), _) => Covers::Nothing,
-            (_, CompiledModel::Bpe(_)) if has_words && model.covers_own_bytes() => Covers::Normalized,
-            (_, CompiledModel::Longest(_)) => Covers::Normalized,
-            _ => Covers::Nothing,
+        let covered_text = match (route.and_then(Route::as_escaped), model) {
+            (Some(_), _) if has_words && model.covers_own_bytes() => CoveredText::Raw,
+            (Some(_), _) => CoveredText::Nothing,
+            (_, CompiledModel::Bpe(_)) if has_words && model.covers_own_bytes() => CoveredText::Normalized,
+            (_, CompiledModel::Longest(_)) => CoveredText::Normalized,
+            _ => CoveredText::Nothing,
         };
-        ByLengths { covers, lengths: Lazy::default() }
+        ByLengths { covered_text, lengths: Lazy::default() }
     }
 
-    /// Returns a value with which spans are never computed from lengths.
+    /// Returns a value that disables the computation of spans from lengths.
     #[cfg(test)]
-    fn never() -> ByLengths {
-        ByLengths { covers: Covers::Nothing, lengths: Lazy::default() }
+    fn disabled() -> ByLengths {
+        ByLengths { covered_text: CoveredText::Nothing, lengths: Lazy::default() }
     }
 
-    /// Writes the tokens of a part of the caller's text that the route encodes. Returns false and writes nothing if the
-    /// part must be encoded with spans.
+    /// Encodes a part of the caller's text with the route, and writes its tokens to the sink. Returns false and writes
+    /// nothing if the spans of this part cannot be computed from lengths.
     pub fn encode_part<S: Sink>(
         &self,
         segmenter: &Segmenter,
@@ -65,7 +66,7 @@ impl ByLengths {
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> bool {
-        let Some(escaped) = route.as_escaped().filter(|_| self.covers == Covers::Raw) else { return false };
+        let Some(escaped) = route.as_escaped().filter(|_| self.covered_text == CoveredText::Raw) else { return false };
         if part.is_empty() || valid(part).is_err() || !route.takes(segmenter, part) {
             return false;
         }
@@ -78,7 +79,8 @@ impl ByLengths {
         let is_tiled = route
             .run((part, at), &mut scratch.route, &mut context)
             .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles))
-            // If the prefix is a token of its own, its span is the first character, which the next token covers too.
+            // If the inserted prefix is a token, the span of that token is the first character of the text, which the
+            // next token covers too.
             && !(covers_first && prefix > 0 && tiles.ends.first() == Some(&0));
         if is_tiled {
             tiles.word_starts.push(0);
@@ -89,8 +91,8 @@ impl ByLengths {
         is_tiled
     }
 
-    /// Writes the tokens of a normalized text; the sink knows the position of the text in the caller's text. Returns
-    /// false and writes nothing if the text must be encoded with spans.
+    /// Encodes a normalized text, and writes its tokens to the sink, which knows the position of the text in the
+    /// caller's text. Returns false and writes nothing if the spans cannot be computed from lengths.
     pub fn encode_normalized<S: Sink>(
         &self,
         segmenter: &Segmenter,
@@ -98,7 +100,7 @@ impl ByLengths {
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> bool {
-        if S::by_ids(out).is_some() || self.covers != Covers::Normalized {
+        if S::by_ids(out).is_some() || self.covered_text != CoveredText::Normalized {
             return false;
         }
         let mut tiles = std::mem::take(&mut scratch.tiles);
@@ -118,18 +120,18 @@ impl ByLengths {
     /// Finds the end of each token; returns false if the tokens do not cover the text without gaps.
     fn find_ends(&self, segmenter: &Segmenter, text: &[u8], prefix: usize, tiles: &mut Tiles) -> bool {
         let Segmenter { vocab, fallback, .. } = segmenter;
-        let is_escaped = self.covers == Covers::Raw;
-        let without_length = || segmenter.model.byte_ids().unwrap_or_default();
-        let lengths = self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &without_length()));
+        let is_escaped = self.covered_text == CoveredText::Raw;
+        let ids_without_length = || segmenter.model.byte_ids().unwrap_or_default();
+        let lengths = self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &ids_without_length()));
         lengths.find_ends(text, prefix, fallback, tiles)
     }
 }
 
-/// Writes the starts of the split's pieces to `words`; returns false if the text cannot be split.
-fn find_words(segmenter: &Segmenter, text: &[u8], words: &mut Vec<u32>) -> bool {
+/// Splits the text and appends the starts of the pieces to `word_starts`; returns false if the text cannot be split.
+fn find_words(segmenter: &Segmenter, text: &[u8], word_starts: &mut Vec<u32>) -> bool {
     let splits = &segmenter.splits;
     if splits.is_empty() {
-        words.push(0);
+        word_starts.push(0);
         return true;
     }
     let Ok(text) = std::str::from_utf8(text) else { return false };
@@ -137,7 +139,7 @@ fn find_words(segmenter: &Segmenter, text: &[u8], words: &mut Vec<u32>) -> bool 
     loop {
         match splits.fill(text, &mut cursor, &mut pieces) {
             Ok(0) => return true,
-            Ok(count) => words.extend(pieces[..count].iter().map(|&(start, _)| start)),
+            Ok(count) => word_starts.extend(pieces[..count].iter().map(|&(start, _)| start)),
             Err(_) => return false,
         }
     }

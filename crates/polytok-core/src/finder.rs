@@ -26,7 +26,7 @@ enum PatternSearch {
 }
 
 impl PatternFinder {
-    /// Compiles a pattern. `Error::Spec` if it is a regular expression that the engine cannot read.
+    /// Compiles a pattern. Returns `Error::Spec` if the engine cannot read the regular expression.
     pub fn compile(pattern: &Pattern) -> Result<PatternFinder> {
         let search = if pattern.is_regex {
             PatternSearch::Regex(Splitter::compile_for(&pattern.text, pattern.unicode.as_deref())?)
@@ -38,12 +38,12 @@ impl PatternFinder {
         Ok(PatternFinder { search })
     }
 
-    /// Reports whether the matches provably cover every text.
+    /// Reports whether the matches are proven to cover every text without gaps.
     pub fn covers_text(&self) -> bool {
         matches!(&self.search, PatternSearch::Regex(splitter) if splitter.covers_text())
     }
 
-    /// Returns the regular expression, if a search for it can continue at the point at which it stopped.
+    /// Returns the regular expression, if a search for it can stop and later continue at the same offset.
     pub fn as_stream(&self) -> Option<&Splitter> {
         if let PatternSearch::Regex(splitter) = &self.search {
             Some(splitter).filter(|splitter| splitter.is_stream())
@@ -75,7 +75,7 @@ impl PatternFinder {
 
     /// Calls `on_match(start, end)` for each match, from left to right. Returns `Error::Encode` if the search gives up.
     #[inline]
-    pub fn matches(&self, text: &str, mut on_match: impl FnMut(usize, usize)) -> Result<()> {
+    pub fn for_each_match(&self, text: &str, mut on_match: impl FnMut(usize, usize)) -> Result<()> {
         match &self.search {
             _ if text.is_empty() => {}
             PatternSearch::Regex(splitter) => splitter.split(text, on_match)?,
@@ -91,8 +91,8 @@ impl PatternFinder {
         Ok(())
     }
 
-    /// Writes the next matches to `pieces` and returns their number; None if this search cannot continue at the point
-    /// at which it stopped.
+    /// Writes the next matches to `pieces` and returns their number. Returns None if a search for this pattern cannot
+    /// stop and later continue.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {
         Ok(match &self.search {
             PatternSearch::Regex(splitter) => Some(splitter.fill(text, cursor, pieces)?),

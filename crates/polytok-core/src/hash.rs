@@ -13,14 +13,14 @@ use crate::error::{Error, Result};
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
-/// The value of a slot without an entry. It is not the index of any entry, because no index has all bits set.
+/// The value of a slot without an entry. No index has this value, because no index has all bits set.
 const EMPTY: u32 = u32::MAX;
 
-/// The highest number of slots that a lookup reads. A million keys at a load of one half need about 70 slots for the
-/// worst key. If some key needs more, the table is doubled.
+/// The largest number of slots that a lookup reads. In a table of a million keys that is half full, the worst key needs
+/// about 70 slots. If a key needs more slots than this limit, the number of slots is doubled.
 const MAX_PROBES: usize = 128;
 
-/// The highest number of times that `build` doubles the number of slots.
+/// The largest number of times that `build` doubles the number of slots.
 const MAX_DOUBLINGS: u32 = 4;
 
 /// A hash table from keys to the indexes of entries.
@@ -34,29 +34,30 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Inserts these indexes, which are below `limit`, under their hashes. If `is_same(earlier, index)` reports that
-    /// two entries have the same key, the earlier entry stays unless `last_wins`.
+    /// Builds a table that finds these indexes, which are below `index_limit`, by their hashes. If `is_same(earlier,
+    /// index)` is true, two entries have the same key: then the table keeps the later index if `last_wins`, else the
+    /// earlier index.
     pub fn build(
         indexes: impl Iterator<Item = u32> + Clone,
-        limit: usize,
+        index_limit: usize,
         hash: impl Fn(u32) -> u64,
         last_wins: bool,
         is_same: impl Fn(u32, u32) -> bool,
     ) -> Result<Slots> {
-        let index_bits = (limit + 1).next_power_of_two().trailing_zeros().max(1);
+        let index_bits = (index_limit + 1).next_power_of_two().trailing_zeros().max(1);
         if index_bits > 31 {
-            return Err(Error::Spec(format!("{limit} entries are too many")));
+            return Err(Error::Spec(format!("{index_limit} entries are too many")));
         }
-        let first_bits = (indexes.clone().count() * 2).next_power_of_two().trailing_zeros().max(4);
-        for bits in first_bits..=first_bits + MAX_DOUBLINGS {
-            if let Some(slots) = fill(indexes.clone(), bits, index_bits, &hash, last_wins, &is_same) {
-                return Ok(Slots { slots: slots.into(), shift: 64 - bits, index_bits });
+        let first_slot_bits = (indexes.clone().count() * 2).next_power_of_two().trailing_zeros().max(4);
+        for slot_bits in first_slot_bits..=first_slot_bits + MAX_DOUBLINGS {
+            if let Some(slots) = fill_slots(indexes.clone(), slot_bits, index_bits, &hash, last_wins, &is_same) {
+                return Ok(Slots { slots: slots.into(), shift: 64 - slot_bits, index_bits });
             }
         }
-        Err(Error::Spec("the keys of a table collide".into()))
+        Err(Error::Spec("too many keys of a hash table have similar hashes; the vocabulary cannot be used".into()))
     }
 
-    /// Returns the index under this hash that `is_match` accepts.
+    /// Returns the index that has this hash and that `is_match` accepts.
     #[inline]
     pub fn find(&self, hash: u64, mut is_match: impl FnMut(u32) -> bool) -> Option<u32> {
         let mut at = (hash >> self.shift) as usize;
@@ -65,8 +66,8 @@ impl Slots {
             if slot == EMPTY {
                 return None;
             }
-            if slot >> self.index_bits == tag(hash, self.index_bits) && is_match(slot & mask(self.index_bits)) {
-                return Some(slot & mask(self.index_bits));
+            if slot >> self.index_bits == tag(hash, self.index_bits) && is_match(slot & index_mask(self.index_bits)) {
+                return Some(slot & index_mask(self.index_bits));
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
@@ -75,26 +76,26 @@ impl Slots {
 }
 
 /// Returns slots that contain all indexes, or `None` if an index needs too many probes.
-fn fill(
+fn fill_slots(
     indexes: impl Iterator<Item = u32>,
-    bits: u32,
+    slot_bits: u32,
     index_bits: u32,
     hash: impl Fn(u32) -> u64,
     last_wins: bool,
     is_same: impl Fn(u32, u32) -> bool,
 ) -> Option<Vec<u32>> {
-    let mut slots = vec![EMPTY; 1 << bits];
+    let mut slots = vec![EMPTY; 1 << slot_bits];
     for index in indexes {
         let hash = hash(index);
         let tag = tag(hash, index_bits);
-        let mut at = (hash >> (64 - bits)) as usize;
+        let mut at = (hash >> (64 - slot_bits)) as usize;
         for probe in 0.. {
             if probe == MAX_PROBES {
                 return None;
             }
             let slot = slots[at];
             let is_taken = slot != EMPTY;
-            let is_same_key = is_taken && slot >> index_bits == tag && is_same(slot & mask(index_bits), index);
+            let is_same_key = is_taken && slot >> index_bits == tag && is_same(slot & index_mask(index_bits), index);
             if !is_taken || (is_same_key && last_wins) {
                 slots[at] = tag << index_bits | index;
             }
@@ -108,11 +109,11 @@ fn fill(
 }
 
 #[inline]
-fn mask(index_bits: u32) -> u32 {
+fn index_mask(index_bits: u32) -> u32 {
     (1 << index_bits) - 1
 }
 
-/// Returns the low bits of the hash. The high bits select the first slot.
+/// Returns the low bits of the hash. The high bits of the hash, which are not returned, select the first slot.
 #[inline]
 fn tag(hash: u64, index_bits: u32) -> u32 {
     hash as u32 & (u32::MAX >> index_bits)
@@ -128,7 +129,7 @@ impl Stored for Slots {
         let slots: Table<u32> = part.table("slots")?;
         let index_bits = part.number("place_bits")?;
         if !slots.len().is_power_of_two() || slots.len() < 2 || !(1..32).contains(&index_bits) {
-            return Err(part.section_error("slots", "are not a table's"));
+            return Err(part.section_error("slots", "are not a hash table"));
         }
         let shift = 64 - slots.len().trailing_zeros();
         Ok(Slots { slots, shift, index_bits })

@@ -1,4 +1,5 @@
-//! Allocates memory for big tables that are read at random positions, in huge pages if the system has huge pages.
+//! Allocates memory for big tables that are read at random positions. If the system has huge pages, the tables use huge
+//! pages.
 
 /// The smallest size, in bytes, of a table that gets huge pages.
 const MIN_BYTES: usize = 2 << 20;

@@ -1,8 +1,8 @@
-//! Values that are built late: [`Lazy`] when they are first needed, [`Warmup`] after enough text was encoded to justify
-//! the cost.
+//! Values that are not built at once: a [`Lazy`] is built when its value is first needed, a [`Warmup`] after enough
+//! text was encoded to justify the cost.
 //!
-//! No lock blocks: a value is built outside of its lock, so a fork hardly ever happens while the lock is held, and two
-//! threads can build a value twice.
+//! A value is built before its lock is taken, so no thread waits while another thread builds, and a fork hardly ever
+//! happens while the lock is held. The price: two threads can build the same value.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ impl<T> Lazy<T> {
         self.0.get()
     }
 
-    /// Returns the value. `build` builds it if it is missing.
+    /// Returns the value; calls `build` if the value is missing.
     #[inline]
     pub fn get(&self, build: impl FnOnce() -> T) -> &T {
         match self.0.get() {
@@ -50,21 +50,21 @@ impl<T> Lazy<T> {
 /// the tables are built only after a number of bytes of text. Until then, encoding takes a slower path.
 ///
 /// Each caller reports the number of bytes that it is about to encode. The caller whose bytes bring the sum to the
-/// limit builds the tables. Meanwhile other threads take the slower path, unless their own text alone reaches the
-/// limit: then they build the tables too. If the tables cannot be built, no later caller tries again, and all texts
-/// take the slower path.
+/// limit builds the tables. While one thread builds the tables, other threads take the slower path; but a thread whose
+/// own text alone reaches the limit builds the tables too. If the tables cannot be built, no later caller tries again,
+/// and all texts take the slower path.
 #[derive(Debug)]
 pub struct Warmup<T> {
     value: Lazy<Option<T>>,
     /// The number of bytes of text so far; not updated after the value is built.
     bytes: AtomicUsize,
-    limit: usize,
+    byte_limit: usize,
 }
 
 impl<T> Warmup<T> {
     /// Creates a value that is built after this many bytes of text.
-    pub fn after(limit: usize) -> Warmup<T> {
-        Warmup { value: Lazy::default(), bytes: AtomicUsize::new(0), limit }
+    pub fn after_bytes(byte_limit: usize) -> Warmup<T> {
+        Warmup { value: Lazy::default(), bytes: AtomicUsize::new(0), byte_limit }
     }
 
     /// Returns the value, if it is built.
@@ -73,33 +73,33 @@ impl<T> Warmup<T> {
         self.value.peek()?.as_ref()
     }
 
-    /// Returns the value to a caller that is about to encode `bytes` bytes, or `None` if the caller must take the
-    /// slower path. `build` returns `None` if the value cannot be built.
+    /// Returns the value for a caller that is about to encode `bytes` bytes; None if the caller must take the slower
+    /// path. `build` returns `None` if the value cannot be built.
     #[inline]
     pub fn get(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         match self.value.peek() {
             Some(value) => value.as_ref(),
-            None => self.build_if_it_pays(bytes, build),
+            None => self.build_at_limit(bytes, build),
         }
     }
 
-    /// Returns the value, and builds it now if it is missing, however little text was encoded so far.
-    pub fn now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
+    /// Returns the value, and builds the value if it is missing, even if little text was encoded so far.
+    pub fn build_now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         self.value.get(build).as_ref()
     }
 
     #[cold]
-    fn build_if_it_pays(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
+    fn build_at_limit(&self, bytes: usize, build: impl FnOnce() -> Option<T>) -> Option<&T> {
         let bytes_before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let reaches_limit = bytes_before < self.limit && bytes_before.saturating_add(bytes) >= self.limit;
-        if reaches_limit || bytes >= self.limit { self.now(build) } else { None }
+        let reaches_limit = bytes_before < self.byte_limit && bytes_before.saturating_add(bytes) >= self.byte_limit;
+        if reaches_limit || bytes >= self.byte_limit { self.build_now(build) } else { None }
     }
 }
 
 impl<T> From<T> for Warmup<T> {
     /// Creates a value that is already built.
     fn from(value: T) -> Warmup<T> {
-        Warmup { value: Some(value).into(), ..Warmup::after(0) }
+        Warmup { value: Some(value).into(), ..Warmup::after_bytes(0) }
     }
 }
 
@@ -116,20 +116,20 @@ mod tests {
 
     #[test]
     fn a_warmup_is_built_by_the_text_that_reaches_its_limit() {
-        let warmup = Warmup::after(10);
+        let warmup = Warmup::after_bytes(10);
         let values = [4, 5, 1, 0, 100].map(|bytes| warmup.get(bytes, || Some(bytes)).copied());
         assert_eq!(values, [None, None, Some(1), Some(1), Some(1)]);
     }
 
     #[test]
     fn one_long_text_builds_a_warmup_immediately() {
-        let values = [9, 10].map(|bytes| Warmup::after(10).get(bytes, || Some(bytes)).copied());
+        let values = [9, 10].map(|bytes| Warmup::after_bytes(10).get(bytes, || Some(bytes)).copied());
         assert_eq!(values, [None, Some(10)]);
     }
 
     #[test]
     fn while_a_warmup_is_built_only_long_texts_build_it_too() {
-        let warmup = Warmup::after(10);
+        let warmup = Warmup::after_bytes(10);
         let value = warmup.get(10, || {
             let values = [1, 9, 10, 1].map(|bytes| warmup.get(bytes, || Some(bytes)).copied());
             assert_eq!(values, [None, None, Some(10), Some(10)]);
@@ -140,16 +140,16 @@ mod tests {
 
     #[test]
     fn a_value_that_cannot_be_built_is_not_tried_again() {
-        let warmup = Warmup::after(1);
+        let warmup = Warmup::after_bytes(1);
         assert_eq!(warmup.get(1, || None::<u32>), None);
         assert_eq!(warmup.get(1, || panic!("built again")), None);
-        assert_eq!(warmup.now(|| panic!("built again")), None);
+        assert_eq!(warmup.build_now(|| panic!("built again")), None);
     }
 
     #[test]
     fn a_warmup_from_a_value_has_the_value() {
         let warmup = Warmup::from(5);
-        assert_eq!((warmup.peek(), warmup.get(0, || None), warmup.now(|| None)), (Some(&5), Some(&5), Some(&5)));
-        assert_eq!(Warmup::<u32>::after(0).peek(), None);
+        assert_eq!((warmup.peek(), warmup.get(0, || None), warmup.build_now(|| None)), (Some(&5), Some(&5), Some(&5)));
+        assert_eq!(Warmup::<u32>::after_bytes(0).peek(), None);
     }
 }

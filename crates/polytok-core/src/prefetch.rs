@@ -1,13 +1,13 @@
 //! Prefetches memory: asks the processor to load memory before it is needed.
 
-/// Prefetches the cache line in which an element starts; `at` can be beyond the end. Does nothing on processors other
-/// than x86-64.
+/// Prefetches the cache line in which the element at index `at` starts; `at` can be beyond the end of the elements.
+/// Does nothing on processors other than x86-64.
 #[inline]
 pub fn prefetch<T>(elements: &[T], at: usize) {
     prefetch_line(elements.as_ptr().wrapping_add(at));
 }
 
-/// Prefetches the cache line of an address, which can be any address.
+/// Prefetches the cache line of an address, which need not be a valid address.
 #[inline]
 pub fn prefetch_line<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]

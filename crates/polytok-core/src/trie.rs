@@ -1,9 +1,10 @@
 //! A double-array trie over bytes: the dictionary of the Unigram and longest-match models and of prefix search.
 //!
 //! This is Aoe's double array with XOR addressing: the child of a node for byte `b` is at index `base ^ b`, and the
-//! child exists if the node at this index has the label `b`. The label is sufficient because no two nodes share a base
-//! (as in Yata's compact double arrays). A node is eight bytes, so a step is one load. Keys can be added in any order;
-//! of several equal keys, a search finds the first. Building is linear in the number of nodes for real vocabularies.
+//! child exists if the node at this index has the label `b`. Checking the label is sufficient because no two nodes have
+//! the same base (as in Yata's compact double arrays). A node has eight bytes, so a step reads memory once. Keys can be
+//! added in any order. If keys are equal, a search finds the first of them. Building is linear in the number of nodes
+//! for real vocabularies.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -50,7 +51,7 @@ impl TrieNode {
     }
 }
 
-/// The maximum number of nodes, which is the number of possible bases.
+/// The largest number of nodes, because a base has 24 bits.
 const MAX_NODES: u32 = 1 << 24;
 
 /// The base of nodes without children.
@@ -66,7 +67,7 @@ pub const ROOT: u32 = 0;
 pub struct Trie {
     nodes: Table<TrieNode>,
     /// The length of the longest key that a search can find.
-    longest: usize,
+    max_key_len: usize,
 }
 
 impl Trie {
@@ -76,31 +77,31 @@ impl Trie {
         let mut keys: Vec<(&[u8], u32)> = pairs.into_iter().filter(|(key, _)| !key.is_empty()).collect();
         keys.sort_by(|a, b| a.0.cmp(b.0)); // stable: the first of equal keys stays first
         keys.dedup_by(|later, first| later.0 == first.0);
-        let longest = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        Ok(TrieBuilder::default().build(&keys)?.with_longest(longest))
+        let max_key_len = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+        Ok(TrieBuilder::default().build(&keys)?.with_max_key_len(max_key_len))
     }
 
-    /// Returns the trie of a file, or builds the trie. No key is longer than `longest`. `is_value` must accept every
-    /// value in the file.
+    /// Reads the trie from the tables of a file, or builds the trie. `max_key_len` is the length of the longest key.
+    /// Returns an error if `is_value` rejects a value.
     pub fn compile(
         tables: &mut Tables,
-        longest: usize,
+        max_key_len: usize,
         is_value: impl Fn(u32) -> bool,
         build: impl FnOnce() -> Result<Trie>,
     ) -> Result<Trie> {
-        let trie = tables.get("trie", build)?.with_longest(longest);
-        let wrong = trie.values().find(|&value| !is_value(value));
-        match wrong {
+        let trie = tables.get("trie", build)?.with_max_key_len(max_key_len);
+        let invalid_value = trie.values().find(|&value| !is_value(value));
+        match invalid_value {
             Some(value) => {
-                Err(Error::Format(format!("the section trie.nodes holds the value {value}, which leads nowhere")))
+                Err(Error::Format(format!("the section trie.nodes holds the value {value}, which is not an entry")))
             }
             None => Ok(trie),
         }
     }
 
-    /// Limits the length of keys. Nodes from a file can form circles, so the caller has to set the length.
-    pub fn with_longest(self, longest: usize) -> Trie {
-        Trie { longest, ..self }
+    /// Limits the length of keys. Nodes from a damaged file can form circles, which this limit makes harmless.
+    pub fn with_max_key_len(self, max_key_len: usize) -> Trie {
+        Trie { max_key_len, ..self }
     }
 
     /// Returns all nodes, including the unused nodes.
@@ -111,9 +112,9 @@ impl Trie {
     /// Returns the child of `node` for `byte`, or `NONE`.
     #[inline]
     pub fn child(&self, node: u32, byte: u8) -> u32 {
-        let next = self.nodes[node as usize].base() ^ byte as u32;
-        match self.nodes.get(next as usize) {
-            Some(child) if child.label() == byte => next,
+        let child_index = self.nodes[node as usize].base() ^ byte as u32;
+        match self.nodes.get(child_index as usize) {
+            Some(child) if child.label() == byte => child_index,
             _ => NONE,
         }
     }
@@ -139,9 +140,9 @@ impl Trie {
     /// Returns the length and the value of the longest key that `text` starts with.
     #[inline]
     pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, u32)> {
-        let mut found = None;
-        self.prefixes(text, |len, value| found = Some((len, value)));
-        found
+        let mut longest = None;
+        self.prefixes(text, |len, value| longest = Some((len, value)));
+        longest
     }
 
     /// Returns all values.
@@ -149,24 +150,24 @@ impl Trie {
         self.nodes.iter().map(|node| node.value()).filter(|&value| value != NONE)
     }
 
-    /// Calls `found(length, value)` for every key that `text` starts with, the shortest first.
+    /// Calls `on_match(length, value)` for every key that `text` starts with, the shortest first.
     #[inline]
-    pub fn prefixes(&self, text: &[u8], found: impl FnMut(usize, u32)) {
-        self.prefixes_under(ROOT, text, found);
+    pub fn prefixes(&self, text: &[u8], on_match: impl FnMut(usize, u32)) {
+        self.prefixes_under(ROOT, text, on_match);
     }
 
-    /// Calls `found(length, value)` for every key whose path runs through `node` and whose bytes after `node` are a
-    /// prefix of `text`. The length counts the bytes after `node`.
+    /// Calls `on_match(length, value)` for every key that consists of the bytes on the path to `node` and of a prefix
+    /// of `text`, the shortest first. The length is the length of this prefix.
     #[inline]
-    pub fn prefixes_under(&self, node: u32, text: &[u8], mut found: impl FnMut(usize, u32)) {
-        // The loop keeps the node in a variable, so that each step reads memory once.
+    pub fn prefixes_under(&self, node: u32, text: &[u8], mut on_match: impl FnMut(usize, u32)) {
+        // The loop keeps the base in a variable, so that each step reads memory once.
         let mut base = self.nodes[node as usize].base();
-        for (i, &byte) in text.iter().enumerate().take(self.longest) {
+        for (i, &byte) in text.iter().enumerate().take(self.max_key_len) {
             let child = self.nodes.get((base ^ byte as u32) as usize);
             let Some(child) = child.filter(|child| child.label() == byte) else { return };
             base = child.base();
             if child.value() != NONE {
-                found(i + 1, child.value());
+                on_match(i + 1, child.value());
             }
         }
     }
@@ -177,37 +178,42 @@ impl Stored for Trie {
         out.table("nodes", &self.nodes);
     }
 
-    /// Reads a trie. Each step is checked when a search takes the step; a wrong step leads to another node of the same
-    /// array. A search finds keys only after `with_longest` has set the length of the longest key.
+    /// Reads a trie. Nodes are not checked here: a search checks each step, and a wrong node leads only to another node
+    /// of the same array. A search finds keys only after `with_longest` has set the length of the longest key.
     fn read(part: &FilePart) -> Result<Trie> {
         let nodes: Table<TrieNode> = part.table("nodes")?;
-        if nodes.is_empty() { Err(part.section_error("nodes", "are none")) } else { Ok(Trie { nodes, longest: 0 }) }
+        if nodes.is_empty() {
+            Err(part.section_error("nodes", "are missing"))
+        } else {
+            Ok(Trie { nodes, max_key_len: 0 })
+        }
     }
 }
 
-/// Assigns nodes to blocks of 256: the children of a node go into the first block in which all children fit.
+/// Assigns nodes to blocks of 256 nodes: the children of a node are written to the first block that has room for all of
+/// them.
 #[derive(Default)]
 struct TrieBuilder {
     nodes: Vec<TrieNode>,
-    /// For each block, the indexes that have a node.
+    /// For each block, the indexes that are used by nodes.
     taken_indexes: Vec<BlockIndexes>,
-    /// For each block, the bases that a node has.
+    /// For each block, the bases that are used by nodes.
     used_bases: Vec<BlockIndexes>,
-    open: Vec<NodeBlock>,
+    open_blocks: Vec<NodeBlock>,
 }
 
-const BLOCK: usize = 256;
+const BLOCK_LEN: usize = 256;
 
 /// A block with unused indexes, and the number of failed searches in this block.
 struct NodeBlock {
     number: usize,
-    free: u16,
+    free_count: u16,
     failed_searches: u8,
 }
 
 /// A set of indexes of a block, with a bit for each index.
 #[derive(Clone, Copy, Default)]
-struct BlockIndexes([u64; BLOCK / 64]);
+struct BlockIndexes([u64; BLOCK_LEN / 64]);
 
 impl BlockIndexes {
     #[inline]
@@ -221,7 +227,7 @@ impl BlockIndexes {
     }
 
     #[inline]
-    fn or(self, other: BlockIndexes) -> BlockIndexes {
+    fn union(self, other: BlockIndexes) -> BlockIndexes {
         let (BlockIndexes([a, b, c, d]), BlockIndexes([e, f, g, h])) = (self, other);
         BlockIndexes([a | e, b | f, c | g, d | h])
     }
@@ -247,16 +253,16 @@ impl BlockIndexes {
     }
 }
 
-/// Returns the word in which each bit of `word` has moved from its index to index xor `byte`. Bit `n` of `byte` swaps
-/// adjacent groups of `2^n` bits.
+/// Returns `word` with each bit moved to the index that is its old index xor `byte`. If bit `n` of `byte` is set,
+/// adjacent groups of `2^n` bits are swapped.
 #[inline]
 fn swap_bits(mut word: u64, byte: u8) -> u64 {
-    const GROUPS: [u64; 6] = [!0 / 3, !0 / 5, !0 / 17, !0 / 257, !0 / 65_537, u32::MAX as u64];
+    const GROUP_MASKS: [u64; 6] = [!0 / 3, !0 / 5, !0 / 17, !0 / 257, !0 / 65_537, u32::MAX as u64];
     let mut bit = 0;
     while bit < 6 {
-        let other = (word >> (1 << bit) & GROUPS[bit]) | (word & GROUPS[bit]) << (1 << bit);
+        let swapped = (word >> (1 << bit) & GROUP_MASKS[bit]) | (word & GROUP_MASKS[bit]) << (1 << bit);
         // The code has no branch, because the processor could not predict it.
-        word ^= (word ^ other) & 0u64.wrapping_sub((byte >> bit & 1) as u64);
+        word ^= (word ^ swapped) & 0u64.wrapping_sub((byte >> bit & 1) as u64);
         bit += 1;
     }
     word
@@ -267,12 +273,12 @@ impl TrieBuilder {
         self.add_block()?;
         self.used_bases[0].add(LEAF as usize);
         self.used_bases[0].add(UNUSED_BASE as usize);
-        self.take(ROOT, 0);
-        // The pending ranges of keys. The keys of a range share a prefix of `depth` bytes; the node of this prefix is
-        // the parent.
-        let mut todo = vec![(0, keys.len(), 0usize, ROOT)];
-        let mut labels: Vec<(u8, usize)> = Vec::with_capacity(BLOCK);
-        while let Some((mut from, to, depth, node)) = todo.pop() {
+        self.occupy(ROOT, 0);
+        // Each pending range of keys has a depth and a node: the keys of the range share a prefix of `depth` bytes,
+        // which leads to the node.
+        let mut pending_ranges = vec![(0, keys.len(), 0usize, ROOT)];
+        let mut labels: Vec<(u8, usize)> = Vec::with_capacity(BLOCK_LEN);
+        while let Some((mut from, to, depth, node)) = pending_ranges.pop() {
             let label = self.nodes[node as usize].label();
             let mut value = NONE;
             if from < to && keys[from].0.len() == depth {
@@ -286,65 +292,69 @@ impl TrieBuilder {
                     labels.push((byte, i));
                 }
             }
-            let base = if labels.is_empty() { LEAF } else { self.place(&labels)? };
+            let base = if labels.is_empty() { LEAF } else { self.find_base(&labels)? };
             self.nodes[node as usize] = TrieNode::new(label, base, value);
             for (k, &(byte, start)) in labels.iter().enumerate() {
                 let child = base ^ byte as u32;
-                self.take(child, byte);
+                self.occupy(child, byte);
                 let end = labels.get(k + 1).map_or(to, |&(_, next)| next);
-                todo.push((start, end, depth + 1, child));
+                pending_ranges.push((start, end, depth + 1, child));
             }
         }
         self.label_unused_indexes();
-        Ok(Trie { nodes: self.nodes.into(), longest: 0 })
+        Ok(Trie { nodes: self.nodes.into(), max_key_len: 0 })
     }
 
     fn add_block(&mut self) -> Result<()> {
-        let nodes = self.nodes.len() + BLOCK;
-        if nodes > MAX_NODES as usize {
+        let node_count = self.nodes.len() + BLOCK_LEN;
+        if node_count > MAX_NODES as usize {
             return Err(Error::Spec(format!("the vocabulary is too large: its trie has more than {MAX_NODES} nodes")));
         }
-        self.open.push(NodeBlock { number: self.taken_indexes.len(), free: BLOCK as u16, failed_searches: 0 });
-        self.nodes.resize(nodes, TrieNode::new(0, LEAF, NONE));
+        self.open_blocks.push(NodeBlock {
+            number: self.taken_indexes.len(),
+            free_count: BLOCK_LEN as u16,
+            failed_searches: 0,
+        });
+        self.nodes.resize(node_count, TrieNode::new(0, LEAF, NONE));
         self.taken_indexes.push(BlockIndexes::default());
         self.used_bases.push(BlockIndexes::default());
         Ok(())
     }
 
-    fn take(&mut self, place: u32, label: u8) {
-        let (number, low) = (place as usize / BLOCK, place as usize % BLOCK);
-        self.nodes[place as usize] = TrieNode::new(label, LEAF, NONE);
-        self.taken_indexes[number].add(low);
-        if let Some(i) = self.open.iter().rposition(|block| block.number == number) {
-            self.open[i].free -= 1;
-            if self.open[i].free == 0 {
-                self.open.remove(i);
+    fn occupy(&mut self, index: u32, label: u8) {
+        let (block_number, low) = (index as usize / BLOCK_LEN, index as usize % BLOCK_LEN);
+        self.nodes[index as usize] = TrieNode::new(label, LEAF, NONE);
+        self.taken_indexes[block_number].add(low);
+        if let Some(i) = self.open_blocks.iter().rposition(|block| block.number == block_number) {
+            self.open_blocks[i].free_count -= 1;
+            if self.open_blocks[i].free_count == 0 {
+                self.open_blocks.remove(i);
             }
         }
     }
 
     /// Finds a base that no node has, and whose children for all labels are unused. A block in which many searches
-    /// failed is not searched again, which limits the cost. This wastes little memory, because searches fail only when
-    /// a block is nearly full.
-    fn place(&mut self, labels: &[(u8, usize)]) -> Result<u32> {
+    /// failed is not searched again, which limits the cost. Such blocks are nearly full, so this limit wastes little
+    /// memory.
+    fn find_base(&mut self, labels: &[(u8, usize)]) -> Result<u32> {
         let mut i = 0;
-        while i < self.open.len() {
-            let block = &mut self.open[i];
-            if block.free as usize >= labels.len() {
+        while i < self.open_blocks.len() {
+            let block = &mut self.open_blocks[i];
+            if block.free_count as usize >= labels.len() {
                 let (taken_indexes, used_bases) =
                     (self.taken_indexes[block.number], &mut self.used_bases[block.number]);
-                // Bases that are in use, or whose child for some label is in use.
-                let mut wrong = *used_bases;
+                // The bases that cannot be chosen: bases in use, and bases for which the index of a child is in use.
+                let mut unusable_bases = *used_bases;
                 for &(byte, _) in labels {
-                    wrong = wrong.or(taken_indexes.xor(byte));
+                    unusable_bases = unusable_bases.union(taken_indexes.xor(byte));
                 }
-                if let Some(low) = wrong.first_missing() {
+                if let Some(low) = unusable_bases.first_missing() {
                     used_bases.add(low);
-                    return Ok((block.number * BLOCK + low) as u32);
+                    return Ok((block.number * BLOCK_LEN + low) as u32);
                 }
                 block.failed_searches += 1;
                 if block.failed_searches > 8 {
-                    self.open.remove(i);
+                    self.open_blocks.remove(i);
                     continue;
                 }
             }
@@ -353,18 +363,20 @@ impl TrieBuilder {
         self.add_block()?;
         let number = self.used_bases.len() - 1;
         self.used_bases[number].add(0);
-        Ok((number * BLOCK) as u32)
+        Ok((number * BLOCK_LEN) as u32)
     }
 
-    /// Labels each index without a node as the child of a base that no node has. Such a base exists: every used base
-    /// has a child in the block, and the index of this child is not the index without a node.
+    /// Labels each unused index as the child of a base that no node has, so that no search accepts the index. Such a
+    /// base exists, because every used base has a child in its block.
     fn label_unused_indexes(&mut self) {
-        for (number, (taken_indexes, used_bases)) in self.taken_indexes.iter().zip(&self.used_bases).enumerate() {
-            let base = if number == 0 { UNUSED_BASE as usize } else { used_bases.first_missing().unwrap_or_default() };
-            let root = (number == 0).then_some(ROOT as usize);
-            for low in (0..BLOCK).filter(|&low| !taken_indexes.has(low)).chain(root) {
-                let node = self.nodes[number * BLOCK + low];
-                self.nodes[number * BLOCK + low] = TrieNode::new((low ^ base) as u8, node.base(), node.value());
+        for (block_number, (taken_indexes, used_bases)) in self.taken_indexes.iter().zip(&self.used_bases).enumerate() {
+            let base =
+                if block_number == 0 { UNUSED_BASE as usize } else { used_bases.first_missing().unwrap_or_default() };
+            let root = (block_number == 0).then_some(ROOT as usize);
+            for low in (0..BLOCK_LEN).filter(|&low| !taken_indexes.has(low)).chain(root) {
+                let node = self.nodes[block_number * BLOCK_LEN + low];
+                self.nodes[block_number * BLOCK_LEN + low] =
+                    TrieNode::new((low ^ base) as u8, node.base(), node.value());
             }
         }
     }
@@ -384,22 +396,23 @@ mod tests {
             for (key, value) in &words {
                 prop_assert_eq!(trie.get(key), Some(*value));
             }
-            let mut found = Vec::new();
-            trie.prefixes(&text, |len, value| found.push((len, value)));
-            let expect: Vec<_> = (1..=text.len()).filter_map(|n| words.get(&text[..n]).map(|v| (n, *v))).collect();
-            prop_assert_eq!(trie.longest_prefix(&text), expect.last().copied());
-            prop_assert_eq!(found, expect);
+            let mut matches = Vec::new();
+            trie.prefixes(&text, |len, value| matches.push((len, value)));
+            let expected: Vec<_> = (1..=text.len()).filter_map(|n| words.get(&text[..n]).map(|v| (n, *v))).collect();
+            prop_assert_eq!(trie.longest_prefix(&text), expected.last().copied());
+            prop_assert_eq!(matches, expected);
         }
     }
 
     #[test]
     fn the_first_of_equal_keys_wins_and_full_fanout_works() {
-        let all: Vec<[u8; 2]> = (0..=255u8).flat_map(|a| (0..=255u8).map(move |b| [a, b])).collect();
+        let keys: Vec<[u8; 2]> = (0..=255u8).flat_map(|a| (0..=255u8).map(move |b| [a, b])).collect();
         let mut map = BTreeMap::new();
-        for (i, key) in all.iter().enumerate() {
+        for (i, key) in keys.iter().enumerate() {
             map.insert(key.as_slice(), i as u32);
         }
-        let trie = Trie::build(all.iter().zip(0..).map(|(k, v)| (k.as_slice(), v)).chain([(&all[0][..], 9)])).unwrap();
+        let trie =
+            Trie::build(keys.iter().zip(0..).map(|(k, v)| (k.as_slice(), v)).chain([(&keys[0][..], 9)])).unwrap();
         for (key, value) in map {
             assert_eq!(trie.get(key), Some(value));
         }
@@ -410,19 +423,19 @@ mod tests {
     fn nodes_that_form_circles_end_the_walk() {
         let node = TrieNode::new(b'a', 0, 7);
         let nodes = vec![node; 256].into();
-        let trie = Trie { nodes, longest: 3 };
+        let trie = Trie { nodes, max_key_len: 3 };
         assert_eq!(trie.longest_prefix(&[b'a'; 1000]), Some((3, 7)));
     }
 
     #[test]
-    fn places_under_a_byte_are_found_at_once() {
-        let mut places = BlockIndexes::default();
-        [0, 1, 7, 63, 64, 100, 255].into_iter().for_each(|low| places.add(low));
+    fn indexes_are_moved_by_xor_with_a_byte() {
+        let mut indexes = BlockIndexes::default();
+        [0, 1, 7, 63, 64, 100, 255].into_iter().for_each(|low| indexes.add(low));
         for byte in 0..=255u8 {
-            let moved = places.xor(byte);
-            assert!((0..BLOCK).all(|low| moved.has(low) == places.has(low ^ byte as usize)));
+            let moved_indexes = indexes.xor(byte);
+            assert!((0..BLOCK_LEN).all(|low| moved_indexes.has(low) == indexes.has(low ^ byte as usize)));
         }
-        assert_eq!((places.first_missing(), BlockIndexes([u64::MAX; 4]).first_missing()), (Some(2), None));
+        assert_eq!((indexes.first_missing(), BlockIndexes([u64::MAX; 4]).first_missing()), (Some(2), None));
     }
 
     #[test]

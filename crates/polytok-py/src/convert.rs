@@ -5,7 +5,7 @@ use polytok_core::convert::derivation::derivations;
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Line, Priority, Symbols};
 use polytok_core::vocab::Vocab;
-use polytok_core::vocab::dictionary::Reach;
+use polytok_core::vocab::dictionary::ReachRule;
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -39,9 +39,9 @@ fn bpe_derivations<'py>(
             _ => return wrong("priority is none of rank, score, merges (with merges, in three columns)"),
         };
         let (symbols, reach) = match symbols {
-            "bytes" => (Symbols::Bytes, Reach::Plain),
-            "chars" if reserved => (Symbols::Chars, Reach::All),
-            "chars" => (Symbols::Chars, Reach::SentencePiece(Line::default())),
+            "bytes" => (Symbols::Bytes, ReachRule::PlainRows),
+            "chars" if reserved => (Symbols::Chars, ReachRule::AllRows),
+            "chars" => (Symbols::Chars, ReachRule::SentencePiece(Line::default())),
             _ => return wrong("symbols are neither bytes nor chars"),
         };
         derivations(Vocab::new(columns)?, &priority, symbols, reach)

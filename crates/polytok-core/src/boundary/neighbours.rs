@@ -1,42 +1,44 @@
-//! Collects the pairs of units that are adjacent in an entry. All boundaries are found with these pairs.
+//! Collects the pairs of units (bytes or characters) that are adjacent in an entry. Every search for boundaries uses
+//! these pairs.
 //!
-//! Every token is an entry. If no entry contains the units before and after an offset as neighbours, no token crosses
-//! the offset, so the offset is a boundary. The units are bytes ([`BytePairs`]) or characters ([`CharPairs`]). An entry
-//! of a byte-level vocabulary can start and end inside of a character, so the parts of characters at its ends are units
-//! too.
+//! Every token is an entry. If the units before and after an offset are neighbours in no entry, no token crosses the
+//! offset, so the offset is a boundary. The units are bytes ([`BytePairs`]) or characters ([`CharPairs`]). An entry of
+//! a byte-level vocabulary can start and end inside of a character, so a part of a character at its start or end is a
+//! unit too.
 //!
-//! Both collections are exact. Scanners store the pairs of characters in a [`PairSet`](super::pair_set), which can also
-//! report pairs that it does not contain. Cost: one pass over all entries, and a sort of the pairs that are not ASCII.
-//! Twin: `naive_pairs` in the tests.
+//! Both collections are exact. Code that scans texts stores the pairs in a [`PairSet`](super::pair_set), which is
+//! smaller, but can report a pair that is in no entry. Cost: one pass over all entries, and a sort of the pairs that
+//! are not ASCII. Twin: `naive_pairs` in the tests.
 
-use super::pair_set::pair;
+use super::pair_set::pack_pair;
 use crate::{space_mark, utf8};
 
-/// The units into which entries of a vocabulary are divided.
+/// The kind of units into which entries are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryUnits {
     Bytes,
     /// The units are characters; the first byte of a character decides its length.
     Chars,
-    /// The units are characters, and the parts of characters at the start and end of an entry.
+    /// The units are characters. A part of a character at the start or end of an entry is also a unit.
     CharsAndParts,
 }
 
-/// Calls `take` with every pair of adjacent units of an entry.
+/// Calls `on_pair` with every pair of adjacent units of an entry.
 #[inline]
-fn for_each_pair<'a>(entry: &'a [u8], units: EntryUnits, mut take: impl FnMut(&'a [u8], &'a [u8])) {
+fn for_each_pair<'a>(entry: &'a [u8], units: EntryUnits, mut on_pair: impl FnMut(&'a [u8], &'a [u8])) {
     if entry.is_empty() {
         return;
     }
-    let unit_len = |rest: &[u8]| if units == EntryUnits::Bytes { 1 } else { utf8::char_len(rest) };
-    // The leading continuation bytes are the end of a character that starts before the entry.
+    let unit_len =
+        |remaining_entry: &[u8]| if units == EntryUnits::Bytes { 1 } else { utf8::char_len(remaining_entry) };
+    // Continuation bytes at the start of an entry are the end of a character.
     let is_end_part = |byte: &&u8| units == EntryUnits::CharsAndParts && utf8::is_continuation(**byte);
-    let end_part = entry.iter().take(3).take_while(is_end_part).count();
-    let (mut start, mut end) = (0, if end_part > 0 { end_part } else { unit_len(entry) });
+    let end_part_len = entry.iter().take(3).take_while(is_end_part).count();
+    let (mut start, mut end) = (0, if end_part_len > 0 { end_part_len } else { unit_len(entry) });
     while end < entry.len() {
-        let next = end + unit_len(&entry[end..]);
-        take(&entry[start..end], &entry[end..next]);
-        (start, end) = (end, next);
+        let next_end = end + unit_len(&entry[end..]);
+        on_pair(&entry[start..end], &entry[end..next_end]);
+        (start, end) = (end, next_end);
     }
 }
 
@@ -45,7 +47,7 @@ pub(crate) struct BytePairs(Box<[[u64; 4]; 256]>);
 
 impl BytePairs {
     /// Collects the pairs of all entries.
-    pub fn of<'a>(entries: impl Iterator<Item = &'a [u8]>) -> BytePairs {
+    pub fn from_entries<'a>(entries: impl Iterator<Item = &'a [u8]>) -> BytePairs {
         let mut pairs = BytePairs(Box::new([[0; 4]; 256]));
         for entry in entries {
             for_each_pair(entry, EntryUnits::Bytes, |left, right| pairs.insert(left[0], right[0]));
@@ -67,62 +69,68 @@ impl BytePairs {
 /// The pairs of characters, or parts of characters, that are adjacent in an entry.
 pub(crate) struct CharPairs {
     /// For each ASCII character, a bit for each ASCII character that follows it.
-    pub ascii: Box<[u128; 128]>,
-    /// The pairs that are not both ASCII, as packed bytes (see [`pack`]), without duplicates.
-    pub others: Vec<u64>,
+    pub ascii_pairs: Box<[u128; 128]>,
+    /// The pairs with a unit that is not an ASCII character, packed by [`pack_pair`], without duplicates.
+    pub other_pairs: Vec<u64>,
 }
 
 impl CharPairs {
     /// Collects the pairs of all entries.
-    pub fn of<'a>(entries: impl Iterator<Item = &'a [u8]>, units: EntryUnits) -> CharPairs {
-        let mut pairs = CharPairs { ascii: Box::new([0; 128]), others: Vec::new() };
-        let mut after_mark = 0u128;
+    pub fn from_entries<'a>(entries: impl Iterator<Item = &'a [u8]>, units: EntryUnits) -> CharPairs {
+        let mut pairs = CharPairs { ascii_pairs: Box::new([0; 128]), other_pairs: Vec::new() };
+        let mut chars_after_mark = 0u128;
         for entry in entries {
-            // Nearly all entries of a SentencePiece vocabulary are ASCII, most of them after U+2581.
+            // Nearly all entries of a SentencePiece vocabulary consist of ASCII characters, most of them with U+2581 at
+            // the start.
             let word = entry.strip_prefix(space_mark::BYTES);
-            let rest = word.unwrap_or(entry);
-            if rest.is_ascii() {
-                for_each_pair(rest, EntryUnits::Bytes, |left, right| pairs.insert_ascii(left[0], right[0]));
-                word.and_then(<[u8]>::first).into_iter().for_each(|&first| after_mark |= 1 << first);
+            let text = word.unwrap_or(entry);
+            if text.is_ascii() {
+                for_each_pair(text, EntryUnits::Bytes, |left, right| pairs.insert_ascii(left[0], right[0]));
+                word.and_then(<[u8]>::first).into_iter().for_each(|&first_char| chars_after_mark |= 1 << first_char);
             } else {
                 for_each_pair(entry, units, |left, right| pairs.insert(left, right));
             }
         }
-        let firsts = (0..128u8).filter(|first| after_mark >> first & 1 == 1);
-        pairs.others.extend(firsts.map(|first| pair(pack(space_mark::BYTES), pack(&[first]))));
-        pairs.others.sort_unstable();
-        pairs.others.dedup();
+        let first_chars = (0..128u8).filter(|first_char| chars_after_mark >> first_char & 1 == 1);
+        pairs
+            .other_pairs
+            .extend(first_chars.map(|first_char| pack_pair(pack_unit(space_mark::BYTES), pack_unit(&[first_char]))));
+        pairs.other_pairs.sort_unstable();
+        pairs.other_pairs.dedup();
         pairs
     }
 
     fn insert(&mut self, left: &[u8], right: &[u8]) {
         match (left, right) {
             (&[left @ 0..128], &[right @ 0..128]) => self.insert_ascii(left, right),
-            _ => self.others.push(pair(pack(left), pack(right))),
+            _ => self.other_pairs.push(pack_pair(pack_unit(left), pack_unit(right))),
         }
     }
 
     fn insert_ascii(&mut self, left: u8, right: u8) {
-        self.ascii[left as usize] |= 1 << right;
+        self.ascii_pairs[left as usize] |= 1 << right;
     }
 
     /// Returns the pairs of ASCII characters.
-    pub fn ascii_chars(&self) -> impl Iterator<Item = (char, char)> {
+    pub fn ascii_char_pairs(&self) -> impl Iterator<Item = (char, char)> {
         let pairs = (0..128u8).flat_map(|left| (0..128u8).map(move |right| (left, right)));
-        let pairs = pairs.filter(|&(left, right)| self.ascii[left as usize] >> right & 1 == 1);
+        let pairs = pairs.filter(|&(left, right)| self.ascii_pairs[left as usize] >> right & 1 == 1);
         pairs.map(|(left, right)| (left as char, right as char))
     }
 
-    /// Returns the pairs of characters that are not both ASCII. Units that are not a character are left out.
-    pub fn other_chars(&self) -> impl Iterator<Item = (char, char)> {
-        self.others.iter().filter_map(|&pair| Some((unpack((pair >> 32) as u32).char()?, unpack(pair as u32).char()?)))
+    /// Returns the pairs of characters of which at least one is not ASCII. Pairs with a part of a character are left
+    /// out.
+    pub fn other_char_pairs(&self) -> impl Iterator<Item = (char, char)> {
+        self.other_pairs
+            .iter()
+            .filter_map(|&pair| Some((unpack_unit((pair >> 32) as u32).char()?, unpack_unit(pair as u32).char()?)))
     }
 }
 
-/// Packs a unit of up to four bytes into one number, with the first byte lowest. Units with the same number are treated
-/// as equal, which makes more pairs and so fewer boundaries.
+/// Packs a unit of up to four bytes into one number, with the first byte lowest. Two units that have the same number
+/// are treated as equal. This adds pairs, and so can only remove boundaries.
 #[inline]
-pub(super) fn pack(unit: &[u8]) -> u32 {
+pub(super) fn pack_unit(unit: &[u8]) -> u32 {
     match *unit {
         [a] => a as u32,
         [a, b] => a as u32 | (b as u32) << 8,
@@ -138,8 +146,8 @@ pub(super) struct UnpackedUnit {
     len: usize,
 }
 
-/// Returns the unit that [`pack`] packed.
-pub(super) fn unpack(packed: u32) -> UnpackedUnit {
+/// Returns the unit that [`pack_unit`] packed.
+pub(super) fn unpack_unit(packed: u32) -> UnpackedUnit {
     UnpackedUnit { bytes: packed.to_le_bytes(), len: (4 - packed.leading_zeros() as usize / 8).max(1) }
 }
 
@@ -161,38 +169,42 @@ mod tests {
 
     type UnitPairs = HashSet<(Vec<u8>, Vec<u8>)>;
 
-    /// The twin: collects, at each offset of an entry at which a unit can start, the units before and after the offset.
+    /// The twin: splits each entry at all offsets at which a unit can start, and collects the pairs of adjacent units.
     fn naive_pairs(entries: &[Vec<u8>], units: EntryUnits) -> UnitPairs {
-        let can_begin = |byte: u8| units == EntryUnits::Bytes || byte & 0xC0 != 0x80;
+        let can_start_unit = |byte: u8| units == EntryUnits::Bytes || byte & 0xC0 != 0x80;
         let mut pairs = UnitPairs::new();
         for entry in entries {
-            let mut borders: Vec<usize> = (1..entry.len()).filter(|&at| can_begin(entry[at])).collect();
-            borders.insert(0, 0);
-            borders.push(entry.len());
-            for around in borders.windows(3) {
-                pairs.insert((entry[around[0]..around[1]].to_vec(), entry[around[1]..around[2]].to_vec()));
+            let mut unit_starts: Vec<usize> = (1..entry.len()).filter(|&at| can_start_unit(entry[at])).collect();
+            unit_starts.insert(0, 0);
+            unit_starts.push(entry.len());
+            for offsets in unit_starts.windows(3) {
+                pairs.insert((entry[offsets[0]..offsets[1]].to_vec(), entry[offsets[1]..offsets[2]].to_vec()));
             }
         }
         pairs
     }
 
-    fn char_pairs(pairs: &CharPairs) -> UnitPairs {
-        let ascii = pairs.ascii_chars().map(|(left, right)| (vec![left as u8], vec![right as u8]));
-        let unit = |packed: u32| unpack(packed).bytes().to_vec();
-        let others: Vec<_> = pairs.others.iter().map(|&pair| (unit((pair >> 32) as u32), unit(pair as u32))).collect();
-        let all: UnitPairs = ascii.chain(others.iter().cloned()).collect();
-        assert_eq!(all.len(), pairs.ascii_chars().count() + others.len(), "each pair once");
-        all
+    fn unpack_pairs(pairs: &CharPairs) -> UnitPairs {
+        let ascii_pairs = pairs.ascii_char_pairs().map(|(left, right)| (vec![left as u8], vec![right as u8]));
+        let unpack_bytes = |packed: u32| unpack_unit(packed).bytes().to_vec();
+        let other_pairs: Vec<_> = pairs
+            .other_pairs
+            .iter()
+            .map(|&pair| (unpack_bytes((pair >> 32) as u32), unpack_bytes(pair as u32)))
+            .collect();
+        let all_pairs: UnitPairs = ascii_pairs.chain(other_pairs.iter().cloned()).collect();
+        assert_eq!(all_pairs.len(), pairs.ascii_char_pairs().count() + other_pairs.len(), "each pair once");
+        all_pairs
     }
 
-    fn of_chars(entries: &[Vec<u8>], units: EntryUnits) -> CharPairs {
-        CharPairs::of(entries.iter().map(Vec::as_slice), units)
+    fn collect_char_pairs(entries: &[Vec<u8>], units: EntryUnits) -> CharPairs {
+        CharPairs::from_entries(entries.iter().map(Vec::as_slice), units)
     }
 
     proptest! {
         #[test]
         fn pairs_of_bytes_are_those_of_the_twin(entries in prop::collection::vec(prop::collection::vec(0u8..=255, 0..6), 0..8)) {
-            let pairs = BytePairs::of(entries.iter().map(Vec::as_slice));
+            let pairs = BytePairs::from_entries(entries.iter().map(Vec::as_slice));
             let all = (0..=255u8).flat_map(|left| (0..=255u8).map(move |right| (left, right)));
             let pairs: UnitPairs = all.filter(|&(left, right)| pairs.has(left, right)).map(|(left, right)| (vec![left], vec![right])).collect();
             prop_assert_eq!(pairs, naive_pairs(&entries, EntryUnits::Bytes));
@@ -201,31 +213,31 @@ mod tests {
         #[test]
         fn pairs_of_characters_are_those_of_the_twin(entries in prop::collection::vec("[ab\0 ▁é世😀]{0,5}", 0..12)) {
             let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
-            let pairs = of_chars(&entries, EntryUnits::Chars);
+            let pairs = collect_char_pairs(&entries, EntryUnits::Chars);
             let expected = naive_pairs(&entries, EntryUnits::Chars);
-            prop_assert_eq!(&char_pairs(&pairs), &expected);
+            prop_assert_eq!(&unpack_pairs(&pairs), &expected);
             let bytes = |c: char| c.to_string().into_bytes();
-            let chars: UnitPairs = pairs.ascii_chars().chain(pairs.other_chars()).map(|(left, right)| (bytes(left), bytes(right))).collect();
+            let chars: UnitPairs = pairs.ascii_char_pairs().chain(pairs.other_char_pairs()).map(|(left, right)| (bytes(left), bytes(right))).collect();
             prop_assert_eq!(chars, expected);
         }
 
         #[test]
         fn parts_of_characters_are_units_at_the_ends_of_entries(
             words in prop::collection::vec(("[abé▁世界😀]{1,4}", 0usize..4, 0usize..4), 0..8)) {
-            let clipped = |(word, head, tail): (String, usize, usize)| {
+            let clip_word = |(word, head, tail): (String, usize, usize)| {
                 let end = word.len().saturating_sub(tail).max(1);
                 word.as_bytes()[head.min(end - 1)..end].to_vec()
             };
-            let entries: Vec<Vec<u8>> = words.into_iter().map(clipped).collect();
+            let entries: Vec<Vec<u8>> = words.into_iter().map(clip_word).collect();
             let units = EntryUnits::CharsAndParts;
-            prop_assert_eq!(char_pairs(&of_chars(&entries, units)), naive_pairs(&entries, units));
+            prop_assert_eq!(unpack_pairs(&collect_char_pairs(&entries, units)), naive_pairs(&entries, units));
         }
     }
 
     #[test]
     fn parts_of_characters_are_not_characters() {
         let entries = ["é世".as_bytes()[..3].to_vec(), "é世".into()];
-        let pairs = of_chars(&entries, EntryUnits::CharsAndParts);
-        assert_eq!((pairs.others.len(), pairs.other_chars().collect::<Vec<_>>()), (2, vec![('é', '世')]));
+        let pairs = collect_char_pairs(&entries, EntryUnits::CharsAndParts);
+        assert_eq!((pairs.other_pairs.len(), pairs.other_char_pairs().collect::<Vec<_>>()), (2, vec![('é', '世')]));
     }
 }

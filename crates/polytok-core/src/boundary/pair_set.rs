@@ -1,20 +1,21 @@
 //! A set of pairs of characters. The set can report a pair that it does not contain, but never misses a pair that it
 //! contains.
 //!
-//! The set is a blocked Bloom filter: the bits of a pair are in one word, so a test is one load. The set has sixteen
-//! bits for each pair. If each pair sets one bit, 6 % of the tests of other pairs are false hits. If each pair sets
-//! three bits, 1 % are false hits, but a test takes more instructions. A false hit loses a boundary, which costs time
-//! but never changes ids.
+//! The set is a blocked Bloom filter: the bits of a pair are in one word, so a lookup reads memory once. The set has
+//! sixteen bits for each pair. If each pair sets one bit, 6 % of the lookups of other pairs are false hits. If each
+//! pair sets three bits, 1 % are false hits, but a lookup takes more instructions. A false hit loses a boundary, which
+//! costs time but never changes ids.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::table::Table;
 
-/// The size of the set in bits, per pair.
+/// The number of bits of the set for each pair.
 const BITS_PER_PAIR: usize = 16;
 
-/// The bit positions in a pair's hash at which the indexes of the pair's bits in a word start.
-const SHIFTS: [u32; 3] = [58, 52, 12];
+/// A pair sets one to three bits of a word. The index of each bit is a part of the pair's hash, which starts at one of
+/// these positions.
+const BIT_INDEX_SHIFTS: [u32; 3] = [58, 52, 12];
 
 /// A Bloom filter of pairs of characters. Each pair sets `BITS` bits, one to three.
 pub(crate) struct PairSet<const BITS: usize> {
@@ -27,8 +28,8 @@ impl<const BITS: usize> PairSet<BITS> {
         let mut words = vec![0; (pairs.len() * BITS_PER_PAIR / 64).next_power_of_two()];
         let mask = words.len() - 1;
         for &pair in pairs {
-            let (word, bits) = place::<BITS>(pair);
-            words[word & mask] |= bits;
+            let (word_index, bits) = locate_bits::<BITS>(pair);
+            words[word_index & mask] |= bits;
         }
         PairSet { words: words.into() }
     }
@@ -36,8 +37,8 @@ impl<const BITS: usize> PairSet<BITS> {
     /// Reports whether the set can contain the pair.
     #[inline]
     pub fn has(&self, pair: u64) -> bool {
-        let (word, bits) = place::<BITS>(pair);
-        self.words.get(word & self.words.len().wrapping_sub(1)).is_none_or(|&word| word & bits == bits)
+        let (word_index, bits) = locate_bits::<BITS>(pair);
+        self.words.get(word_index & self.words.len().wrapping_sub(1)).is_none_or(|&word| word & bits == bits)
     }
 }
 
@@ -57,16 +58,16 @@ impl<const BITS: usize> Stored for PairSet<BITS> {
 
 /// Packs two characters into one number.
 #[inline]
-pub(crate) fn pair(left: u32, right: u32) -> u64 {
+pub(crate) fn pack_pair(left: u32, right: u32) -> u64 {
     (left as u64) << 32 | right as u64
 }
 
-/// Returns the index of the pair's word, which the caller reduces modulo the number of words, and the bits of the pair
-/// in that word.
+/// Returns the index of the pair's word, and the bits of the pair in that word. The caller reduces the index modulo the
+/// number of words.
 #[inline]
-fn place<const BITS: usize>(pair: u64) -> (usize, u64) {
+fn locate_bits<const BITS: usize>(pair: u64) -> (usize, u64) {
     let hash = (pair ^ pair >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let bits = SHIFTS[..BITS].iter().fold(0, |bits, from| bits | 1u64 << (hash >> from & 63));
+    let bits = BIT_INDEX_SHIFTS[..BITS].iter().fold(0, |bits, shift| bits | 1u64 << (hash >> shift & 63));
     ((hash >> 18) as usize, bits)
 }
 
@@ -78,18 +79,21 @@ mod tests {
     proptest! {
         #[test]
         fn no_pair_is_lost(pairs in prop::collection::vec((0u32..0x11_0000, 0u32..0x11_0000), 0..400)) {
-            let pairs: Vec<u64> = pairs.into_iter().map(|(left, right)| pair(left, right)).collect();
-            let (one, three) = (PairSet::<1>::new(&pairs), PairSet::<3>::new(&pairs));
-            prop_assert!(pairs.iter().all(|&pair| one.has(pair) && three.has(pair)));
+            let pairs: Vec<u64> = pairs.into_iter().map(|(left, right)| pack_pair(left, right)).collect();
+            let (one_bit_set, three_bit_set) = (PairSet::<1>::new(&pairs), PairSet::<3>::new(&pairs));
+            prop_assert!(pairs.iter().all(|&pair| one_bit_set.has(pair) && three_bit_set.has(pair)));
         }
     }
 
     #[test]
     fn few_other_pairs_are_hits() {
-        let pairs: Vec<u64> = (0..5000).map(|i| pair(0x4E00 + i % 700, 0x3040 + i * 7 % 90)).collect();
-        let others = || (0..100_000).map(|i| pair(0x6000 + i % 1000, 0x7000 + i / 1000));
-        let (one, three) = (PairSet::<1>::new(&pairs), PairSet::<3>::new(&pairs));
-        let hits = [others().filter(|&pair| one.has(pair)).count(), others().filter(|&pair| three.has(pair)).count()];
+        let pairs: Vec<u64> = (0..5000).map(|i| pack_pair(0x4E00 + i % 700, 0x3040 + i * 7 % 90)).collect();
+        let other_pairs = || (0..100_000).map(|i| pack_pair(0x6000 + i % 1000, 0x7000 + i / 1000));
+        let (one_bit_set, three_bit_set) = (PairSet::<1>::new(&pairs), PairSet::<3>::new(&pairs));
+        let hits = [
+            other_pairs().filter(|&pair| one_bit_set.has(pair)).count(),
+            other_pairs().filter(|&pair| three_bit_set.has(pair)).count(),
+        ];
         assert!(hits[0] < 10_000 && hits[1] < 4000, "{hits:?}");
     }
 }

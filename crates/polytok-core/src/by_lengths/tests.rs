@@ -9,50 +9,58 @@ use crate::spec::{
 use crate::token_id::TokenId;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-fn split(text: &str, behavior: Behavior) -> Vec<Split> {
+fn pattern_split(text: &str, behavior: Behavior) -> Vec<Split> {
     let pattern = Pattern { text: text.into(), is_regex: true, unicode: None };
     vec![Split::Pattern { pattern, behavior, invert: false }]
 }
 
-/// Returns tokenizers of all families, each with a twin that has no route and no spans by lengths.
-fn variants() -> Vec<(Tokenizer, Tokenizer)> {
-    let mut all = specs();
-    let bytes = Spec { unknown: Unknown::Drop, ..all[0].clone() };
-    all.push(Spec { split: split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches), ..bytes.clone() });
-    all.push(Spec { split: split(r"[ab]+", Behavior::Matches), ..bytes.clone() });
-    all.push(Spec { split: split(r"c", Behavior::Removed), ..bytes.clone() });
+/// Returns tokenizers of all families. Each has a twin that uses no route and does not compute spans from lengths.
+fn tokenizers_with_twins() -> Vec<(Tokenizer, Tokenizer)> {
+    let mut specs = specs();
+    let bytes = Spec { unknown: Unknown::Drop, ..specs[0].clone() };
+    specs.push(Spec { split: pattern_split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches), ..bytes.clone() });
+    specs.push(Spec { split: pattern_split(r"[ab]+", Behavior::Matches), ..bytes.clone() });
+    specs.push(Spec { split: pattern_split(r"c", Behavior::Removed), ..bytes.clone() });
     let normalize = SentencePieceNormalize {
         add_dummy_prefix: true,
         remove_extra_whitespaces: true,
         escape_whitespaces: true,
         ..SentencePieceNormalize::default()
     };
-    let escape = SentencePieceNormalize { remove_extra_whitespaces: false, ..normalize.clone() };
-    let bare = SentencePieceNormalize { add_dummy_prefix: false, ..escape.clone() };
-    let rewritten = vec![Normalize::SentencePiece(bare.clone())];
-    all.push(Spec { split: vec![Split::PieceSpace], normalize: rewritten, ..bytes });
-    for (kind, step) in [(1, &normalize), (3, &normalize), (1, &escape), (3, &escape), (1, &bare), (2, &bare)] {
+    let keeping_spaces = SentencePieceNormalize { remove_extra_whitespaces: false, ..normalize.clone() };
+    let without_prefix = SentencePieceNormalize { add_dummy_prefix: false, ..keeping_spaces.clone() };
+    let replacing_steps = vec![Normalize::SentencePiece(without_prefix.clone())];
+    specs.push(Spec { split: vec![Split::PieceSpace], normalize: replacing_steps, ..bytes });
+    for (kind, step) in [
+        (1, &normalize),
+        (3, &normalize),
+        (1, &keeping_spaces),
+        (3, &keeping_spaces),
+        (1, &without_prefix),
+        (2, &without_prefix),
+    ] {
         let normalize = vec![Normalize::SentencePiece(step.clone())];
-        all.push(Spec { normalize: normalize.clone(), ..all[kind].clone() });
-        all.push(Spec { normalize, ..with_bytes(&all[kind]) });
+        specs.push(Spec { normalize: normalize.clone(), ..specs[kind].clone() });
+        specs.push(Spec { normalize, ..add_byte_entries(&specs[kind]) });
     }
-    let spaces = Pattern { text: " ".into(), is_regex: false, unicode: None };
-    let replace = Normalize::Replace(Replace { pattern: spaces, content: "\u{2581}".into() });
-    for normalize in [vec![replace.clone()], vec![Normalize::PrefixSpace, replace]] {
-        all.push(Spec { normalize, ..with_bytes(&all[1]) });
+    let space_pattern = Pattern { text: " ".into(), is_regex: false, unicode: None };
+    let replace_step = Normalize::Replace(Replace { pattern: space_pattern, content: "\u{2581}".into() });
+    for normalize in [vec![replace_step.clone()], vec![Normalize::PrefixSpace, replace_step]] {
+        specs.push(Spec { normalize, ..add_byte_entries(&specs[1]) });
     }
-    let special = |text: &str, id| SpecialToken { text: text.into(), id, always: true, ..SpecialToken::default() };
-    all.iter_mut().for_each(|spec| spec.special = vec![special("[x]", TokenId(50))]);
-    let general = |spec| {
+    let special_token =
+        |text: &str, id| SpecialToken { text: text.into(), id, always: true, ..SpecialToken::default() };
+    specs.iter_mut().for_each(|spec| spec.special = vec![special_token("[x]", TokenId(50))]);
+    let compile_twin = |spec| {
         let mut tokenizer = Tokenizer::compile(spec).unwrap();
-        (tokenizer.by_lengths, tokenizer.route) = (ByLengths::never(), None);
+        (tokenizer.by_lengths, tokenizer.route) = (ByLengths::disabled(), None);
         tokenizer
     };
-    all.into_iter().map(|spec| (Tokenizer::compile(spec.clone()).unwrap(), general(spec))).collect()
+    specs.into_iter().map(|spec| (Tokenizer::compile(spec.clone()).unwrap(), compile_twin(spec))).collect()
 }
 
 /// Adds an entry for each byte to the vocabulary, so that unknown characters are encoded as bytes.
-fn with_bytes(spec: &Spec) -> Spec {
+fn add_byte_entries(spec: &Spec) -> Spec {
     let mut spec = Spec { unknown: Unknown::Bytes, ..spec.clone() };
     let columns = &mut spec.vocab;
     for byte in 0..=255u8 {
@@ -65,7 +73,7 @@ fn with_bytes(spec: &Spec) -> Spec {
     spec
 }
 
-/// Builds the tables that are otherwise built after enough text.
+/// Builds the tables that a tokenizer otherwise builds only after it has encoded enough text.
 fn warm_up(tokenizer: &Tokenizer) {
     if let Some(Route::SentencePieceBpe(route)) = &tokenizer.route {
         route.warm_up(&tokenizer.segmenter);
@@ -92,22 +100,22 @@ proptest! {
             ],
             0..40,
         ),
-        broken in proptest::option::of(0..60usize),
+        broken_at in proptest::option::of(0..60usize),
         has_tables: bool,
     ) {
         let mut text = parts.concat().into_bytes();
-        if let Some(byte) = broken.and_then(|at| text.get_mut(at)) {
-            *byte = 0xE9;
+        if let Some(text_byte) = broken_at.and_then(|at| text.get_mut(at)) {
+            *text_byte = 0xE9;
         }
-        for (tokenizer, general) in variants().iter().inspect(|(tokenizer, _)| if has_tables { warm_up(tokenizer) }) {
-            for words in [true, false] {
-                let encoded = encode_to(tokenizer, &text, Tokens::new(words)).map(Tokens::finish);
-                let expected = encode_to(general, &text, Tokens::new(words)).map(Tokens::finish);
+        for (tokenizer, twin) in tokenizers_with_twins().iter().inspect(|(tokenizer, _)| if has_tables { warm_up(tokenizer) }) {
+            for has_words in [true, false] {
+                let tokens = encode_to(tokenizer, &text, Tokens::new(has_words)).map(Tokens::finish);
+                let expected = encode_to(twin, &text, Tokens::new(has_words)).map(Tokens::finish);
                 let columns = encode_to(tokenizer, &text, Spans::default());
-                let rows = columns.map(|Spans { ids, starts, ends, .. }| ids.into_iter().zip(starts.into_iter().zip(ends)));
-                let bare = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id.0, (token.start, token.end))).collect();
-                prop_assert_eq!(rows.map(Vec::from_iter), expected.as_ref().map(bare).map_err(String::clone));
-                prop_assert_eq!(encoded, expected);
+                let spans = columns.map(|Spans { ids, starts, ends, .. }| ids.into_iter().zip(starts.into_iter().zip(ends)));
+                let ids_and_spans = |tokens: &Vec<Token>| tokens.iter().map(|token| (token.id.0, (token.start, token.end))).collect();
+                prop_assert_eq!(spans.map(Vec::from_iter), expected.as_ref().map(ids_and_spans).map_err(String::clone));
+                prop_assert_eq!(tokens, expected);
             }
         }
     }

@@ -1,12 +1,13 @@
-//! A block of pieces that are looked up together. Each step runs over all pieces before the next step starts, so that
-//! the processor computes keys and fetches cache lines in parallel. These two steps are most of the cost of a lookup.
+//! A block of pieces, which are looked up in the cache together. Each step of the lookup processes all pieces of the
+//! block before the next step starts, so that the processor computes keys and fetches cache lines in parallel. These
+//! two steps are most of the cost of a lookup.
 
-use super::short::IDS;
+use super::short::MAX_SHORT_IDS;
 use super::{Cache, PieceKey};
 use crate::token_id::TokenId;
 
 /// The number of pieces of a block.
-pub const BLOCK: usize = 128;
+pub const BLOCK_LEN: usize = 128;
 
 /// A piece of the text: its range, and whether it is only a part of a piece of the split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,58 +20,60 @@ pub struct BlockPiece {
     pub is_part: bool,
 }
 
-/// A block of pieces, and memory for their ids. The memory is reused; data of earlier pieces is never read.
+/// A block of pieces, and memory for their ids. A block is reused for later pieces, and data of earlier pieces is never
+/// read.
 #[derive(Debug)]
 pub struct Block {
-    ranges: [(u32, u32); BLOCK],
-    are_parts: [bool; BLOCK],
-    count: usize,
-    keys: [PieceKey; BLOCK],
-    hashes: [u32; BLOCK],
+    ranges: [(u32, u32); BLOCK_LEN],
+    are_parts: [bool; BLOCK_LEN],
+    piece_count: usize,
+    keys: [PieceKey; BLOCK_LEN],
+    hashes: [u32; BLOCK_LEN],
     /// The ids of cached pieces, concatenated.
-    pub(crate) ids: [TokenId; BLOCK * IDS],
+    pub(crate) ids: [TokenId; BLOCK_LEN * MAX_SHORT_IDS],
 }
 
 impl Block {
     /// Creates an empty block.
     pub fn new() -> Block {
         Block {
-            ranges: [(0, 0); BLOCK],
-            are_parts: [false; BLOCK],
-            count: 0,
-            keys: [PieceKey::default(); BLOCK],
-            hashes: [0; BLOCK],
-            ids: [TokenId(0); BLOCK * IDS],
+            ranges: [(0, 0); BLOCK_LEN],
+            are_parts: [false; BLOCK_LEN],
+            piece_count: 0,
+            keys: [PieceKey::default(); BLOCK_LEN],
+            hashes: [0; BLOCK_LEN],
+            ids: [TokenId(0); BLOCK_LEN * MAX_SHORT_IDS],
         }
     }
 
     /// Adds a piece. Returns true if the block is full.
     #[inline]
     pub fn push(&mut self, start: usize, end: usize, is_part: bool) -> bool {
-        self.ranges[self.count] = (start as u32, end as u32);
-        self.are_parts[self.count] = is_part;
-        self.count += 1;
-        self.count == BLOCK
+        self.ranges[self.piece_count] = (start as u32, end as u32);
+        self.are_parts[self.piece_count] = is_part;
+        self.piece_count += 1;
+        self.piece_count == BLOCK_LEN
     }
 
-    /// Calls `fill`, which writes the ranges of whole pieces, on an empty block. Returns the number of pieces.
+    /// Fills an empty block: `write_ranges` writes the ranges of whole pieces and returns their number. Returns the
+    /// number of pieces.
     #[inline]
-    pub fn fill<E>(&mut self, fill: impl FnOnce(&mut [(u32, u32)]) -> Result<usize, E>) -> Result<usize, E> {
-        self.count = fill(&mut self.ranges)?.min(BLOCK);
-        self.are_parts = [false; BLOCK];
-        Ok(self.count)
+    pub fn fill<E>(&mut self, write_ranges: impl FnOnce(&mut [(u32, u32)]) -> Result<usize, E>) -> Result<usize, E> {
+        self.piece_count = write_ranges(&mut self.ranges)?.min(BLOCK_LEN);
+        self.are_parts = [false; BLOCK_LEN];
+        Ok(self.piece_count)
     }
 
     /// Returns the number of pieces.
     #[inline]
     pub fn count(&self) -> usize {
-        self.count
+        self.piece_count
     }
 
     /// Removes all pieces.
     #[inline]
     pub fn clear(&mut self) {
-        self.count = 0;
+        self.piece_count = 0;
     }
 
     /// Returns the piece at index `at`.
@@ -80,13 +83,13 @@ impl Block {
         BlockPiece { start: start as usize, end: end as usize, is_part: self.are_parts[at] }
     }
 
-    /// Computes the keys of all pieces and prefetches their cache lines. `parts_differ` is true if a part can have
-    /// other ids than a whole piece with the same bytes.
+    /// Computes the keys of all pieces and prefetches their cache lines. `parts_differ` is true if a part of a piece
+    /// and a whole piece with the same bytes can have different ids.
     #[inline]
     pub fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
-        let pieces = self.ranges.iter().zip(&self.are_parts).take(self.count);
-        let slots = self.keys.iter_mut().zip(&mut self.hashes);
-        for ((&(start, end), &is_part), (key, hash)) in pieces.zip(slots) {
+        let pieces = self.ranges.iter().zip(&self.are_parts).take(self.piece_count);
+        let key_slots = self.keys.iter_mut().zip(&mut self.hashes);
+        for ((&(start, end), &is_part), (key, hash)) in pieces.zip(key_slots) {
             *key = PieceKey::new(text, start as usize, end as usize, is_part & parts_differ);
             *hash = key.hash();
             cache.prefetch(*hash);
@@ -96,20 +99,20 @@ impl Block {
         }
     }
 
-    /// Looks up the pieces from index `at` on, up to the first piece that is not cached, and writes their ids to the start of
-    /// `ids`. Returns the index of that piece, or the number of pieces if all are cached, and the number of ids. `prepare`
-    /// must have been called.
+    /// Looks up the pieces from index `at` on, until a piece is not cached, and writes the ids of the cached pieces to
+    /// the start of `ids`. Returns two numbers: the index of the piece that is not cached (the number of pieces if all
+    /// are cached), and the number of ids. `prepare` must have been called.
     #[inline]
     pub fn look_up(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
         let mut id_count = 0;
-        for piece in at..self.count {
-            let room = self.ids[id_count..].first_chunk_mut();
-            match room.map_or(0, |room| cache.get(self.keys[piece], self.hashes[piece], room)) {
+        for piece in at..self.piece_count {
+            let id_slots = self.ids[id_count..].first_chunk_mut();
+            match id_slots.map_or(0, |id_slots| cache.get(self.keys[piece], self.hashes[piece], id_slots)) {
                 0 => return (piece, id_count),
-                more => id_count += more,
+                count => id_count += count,
             }
         }
-        (self.count, id_count)
+        (self.piece_count, id_count)
     }
 
     /// Returns the key of the piece at index `at`.

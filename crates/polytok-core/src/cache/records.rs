@@ -1,22 +1,24 @@
-//! Records of variable length, for pieces that are too long for an entry or have too many ids, and their ids.
+//! Records of variable length. A record holds a piece that is too long for a cache entry or has too many ids, and the
+//! ids of the piece.
 //!
 //! Records are adjacent in one buffer. A table of two-way sets maps a hash of 64 bits to the start of a record; the
-//! record is then compared in full. When the buffer is full, all records are removed: most pieces of this length are
-//! either deep indentation, which soon repeats, or rare words and sentences, which hardly repeat.
+//! record is then compared in full. When the buffer is full, all records are removed. This loses little: most pieces of
+//! this length are either deep indentation, which is soon inserted again, or rare words and sentences, which hardly
+//! repeat.
 
 use super::sets::{CacheEntry, Sets};
 use crate::hash::hash_bytes;
 use crate::huge;
 use crate::token_id::TokenId;
 
-/// The highest number of bytes of a piece.
-const LONGEST: usize = 1 << 10;
+/// The largest length of a piece in bytes.
+const MAX_RECORD_BYTES: usize = 1 << 10;
 /// The initial size of the buffer in words of four bytes, unless the limit is lower.
 const INITIAL_WORDS: usize = 1 << 12;
 
 #[derive(Debug)]
 pub(super) struct Records {
-    places: Sets<RecordPosition>,
+    positions: Sets<RecordPosition>,
     /// The records. A record consists of its head, the number of its ids, its text, zeros up to the next word, and its
     /// ids.
     words: Vec<u32>,
@@ -24,7 +26,7 @@ pub(super) struct Records {
     max_words: usize,
 }
 
-/// The start of the record that has a hash.
+/// The hash of a piece, and the index in `words` at which the record of the piece starts.
 #[derive(Clone, Copy, Debug)]
 struct RecordPosition {
     /// The hash; 0 in an empty entry.
@@ -41,7 +43,7 @@ impl CacheEntry for RecordPosition {
     }
 
     #[inline]
-    fn is_of(&self, key: &u64) -> bool {
+    fn has_key(&self, key: &u64) -> bool {
         self.hash == *key
     }
 
@@ -57,39 +59,44 @@ impl CacheEntry for RecordPosition {
 impl Records {
     /// Creates an empty table that takes at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Records {
-        let places = limit / 8;
-        Records { places: Sets::new(places), words: Vec::new(), max_words: (limit - places) / size_of::<u32>() }
+        let position_bytes = limit / 8;
+        Records {
+            positions: Sets::new(position_bytes),
+            words: Vec::new(),
+            max_words: (limit - position_bytes) / size_of::<u32>(),
+        }
     }
 
     /// Returns the number of bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        self.places.bytes() + self.words.capacity() * size_of::<u32>()
+        self.positions.bytes() + self.words.capacity() * size_of::<u32>()
     }
 
     /// Returns the ids of a piece.
     #[inline]
     pub(super) fn get(&self, piece: &[u8], is_part: bool) -> Option<&[TokenId]> {
-        let hash = hash(piece, is_part)?;
-        let place = self.places.candidate(hash as u32, &hash).filter(|place| place.is_of(&hash))?;
-        let (&[head_of_it, count], rest) = self.words.get(place.at as usize..)?.split_first_chunk()?;
-        let (text, ids) = rest.split_at_checked(piece.len().div_ceil(4))?;
-        let is_it = head_of_it == head(piece, is_part) && bytemuck::cast_slice(text).starts_with(piece);
-        ids.get(..count as usize).filter(|_| is_it).map(TokenId::slice_of)
+        let hash = hash_piece(piece, is_part)?;
+        let position = self.positions.candidate(hash as u32, &hash).filter(|position| position.has_key(&hash))?;
+        let (&[stored_head, count], record) = self.words.get(position.at as usize..)?.split_first_chunk()?;
+        let (text, ids) = record.split_at_checked(piece.len().div_ceil(4))?;
+        let is_same_piece = stored_head == record_head(piece, is_part) && bytemuck::cast_slice(text).starts_with(piece);
+        ids.get(..count as usize).filter(|_| is_same_piece).map(TokenId::slice_of)
     }
 
-    /// Inserts the ids of a piece that has no record, if the record fits into the limit.
+    /// Inserts a record for a piece that has none, unless the record is larger than the limit.
     pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[TokenId]) {
         let words_needed = 2 + piece.len().div_ceil(4) + ids.len();
-        let Some(hash) = hash(piece, is_part).filter(|_| words_needed <= self.max_words && !ids.is_empty()) else {
+        let Some(hash) = hash_piece(piece, is_part).filter(|_| words_needed <= self.max_words && !ids.is_empty())
+        else {
             return;
         };
         if self.words.len() + words_needed > self.max_words {
             self.words.clear();
-            self.places.clear();
+            self.positions.clear();
         }
         self.reserve(words_needed);
-        self.places.insert(RecordPosition { hash, at: self.words.len() as u32 });
-        self.words.extend([head(piece, is_part), ids.len() as u32]);
+        self.positions.insert(RecordPosition { hash, at: self.words.len() as u32 });
+        self.words.extend([record_head(piece, is_part), ids.len() as u32]);
         let (full_words, remaining_bytes) = piece.as_chunks();
         self.words.extend(full_words.iter().map(|&word| u32::from_ne_bytes(word)));
         if !remaining_bytes.is_empty() {
@@ -100,12 +107,13 @@ impl Records {
         self.words.extend_from_slice(TokenId::numbers(ids));
     }
 
-    /// Grows the buffer, at least by doubling it, until `words_needed` words fit.
+    /// Grows the buffer so that `words_needed` more words fit; the size at least doubles, but does not exceed the
+    /// limit.
     fn reserve(&mut self, words_needed: usize) {
-        let needed = self.words.len() + words_needed;
-        if needed > self.words.capacity() {
-            let room = (2 * self.words.capacity()).max(INITIAL_WORDS).max(needed).min(self.max_words);
-            let mut words = huge::with_capacity(room);
+        let total_words = self.words.len() + words_needed;
+        if total_words > self.words.capacity() {
+            let capacity = (2 * self.words.capacity()).max(INITIAL_WORDS).max(total_words).min(self.max_words);
+            let mut words = huge::with_capacity(capacity);
             words.append(&mut self.words);
             self.words = words;
         }
@@ -114,30 +122,30 @@ impl Records {
     /// Prefetches the table entry of a piece's record.
     #[inline]
     pub(super) fn prefetch(&self, piece: &[u8], is_part: bool) {
-        if let Some(hash) = hash(piece, is_part) {
-            self.places.prefetch(hash as u32);
+        if let Some(hash) = hash_piece(piece, is_part) {
+            self.positions.prefetch(hash as u32);
         }
     }
 }
 
 /// Returns the first word of a record.
 #[inline]
-fn head(piece: &[u8], is_part: bool) -> u32 {
+fn record_head(piece: &[u8], is_part: bool) -> u32 {
     (piece.len() as u32) << 1 | is_part as u32
 }
 
 /// Returns the hash of a piece, or `None` if the piece is too long.
 #[inline]
-fn hash(piece: &[u8], is_part: bool) -> Option<u64> {
-    (piece.len() <= LONGEST).then(|| hash_bytes(piece, is_part as u64) | 1 << 63)
+fn hash_piece(piece: &[u8], is_part: bool) -> Option<u64> {
+    (piece.len() <= MAX_RECORD_BYTES).then(|| hash_bytes(piece, is_part as u64) | 1 << 63)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The bytes of a text can look like a record. Such bytes must not be read as a record if they are at the offset
-    /// where a removed record started.
+    /// The bytes of a piece can look like a record. They must not be read as a record, even if they are at the offset
+    /// at which a removed record started.
     #[test]
     fn a_text_is_not_read_as_a_record() {
         let (piece, ids, limit) = ([b'a'; 40], [1, 2, 3].map(TokenId), 1 << 14);
@@ -148,7 +156,7 @@ mod tests {
         let at = records.words.len();
         records.insert(&piece, false, &ids);
         assert_eq!(records.get(&piece, false), Some(&ids[..]));
-        // This record has enough ids that all earlier records are removed; its text follows the two words of its head.
+        // This record is so large that all earlier records are removed. Its text follows the two words of its head.
         let text = [&vec![0; at - 2], &forged.words[..]].concat();
         records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.max_words - text.len() - 2]);
         assert!(records.words[at..].starts_with(&forged.words));

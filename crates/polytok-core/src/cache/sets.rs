@@ -1,9 +1,10 @@
 //! A table of two-way sets, which all caches use. The table doubles while entries are inserted, up to a limit.
 //!
-//! A set has a newer and an older entry, in one or two cache lines. An inserted entry replaces the older one. The table
-//! is doubled when the number of insertions reaches the number of sets, so hardly any entry is lost until the limit is
-//! reached. Entries that are known in advance are added in one call, as the oldest entries. The type of the entries
-//! ([`CacheEntry`]) defines their contents and their keys.
+//! A set has a newer and an older entry, in one or two cache lines. An inserted entry becomes the newer entry of its
+//! set, and the older entry is lost. The table is doubled when the number of insertions reaches the number of sets, so
+//! hardly any entry is lost until the limit is reached. Entries that are known in advance are added in one call, and
+//! count as older than all entries inserted before. The type of the entries ([`CacheEntry`]) defines their contents and
+//! their keys.
 
 use crate::huge;
 use crate::prefetch::prefetch;
@@ -11,7 +12,7 @@ use crate::prefetch::prefetch;
 /// The initial number of sets, unless the limit is lower.
 const INITIAL_SETS: usize = 1 << 8;
 
-/// The number of entries that are added together.
+/// The number of entries that are prefetched and then added together.
 const INSERT_BATCH_LEN: usize = 64;
 
 /// An entry of a set.
@@ -23,7 +24,7 @@ pub(crate) trait CacheEntry: Copy {
     /// Reports whether this entry is empty.
     fn is_empty(&self) -> bool;
     /// Reports whether this entry has the key.
-    fn is_of(&self, key: &Self::Key) -> bool;
+    fn has_key(&self, key: &Self::Key) -> bool;
     /// Returns the entry's key.
     fn key(&self) -> Self::Key;
     /// Returns the hash of the entry's key.
@@ -56,26 +57,26 @@ impl<E: CacheEntry> Sets<E> {
         self.sets.capacity() * size_of::<Set<E>>()
     }
 
-    /// Returns the only entry that can have the key. The code does not branch on which of the two entries it returns,
-    /// because the processor could not predict the branch.
+    /// Returns the entry that has the key, or another entry if the key is missing. The code does not branch on which of
+    /// the two entries it returns, because the processor could not predict the branch.
     #[inline]
     pub(crate) fn candidate(&self, hash: u32, key: &E::Key) -> Option<&E> {
-        let Set(entries) = self.sets.get(self.place(hash))?;
-        Some(&entries[entries[1].is_of(key) as usize])
+        let Set(entries) = self.sets.get(self.set_index(hash))?;
+        Some(&entries[entries[1].has_key(key) as usize])
     }
 
     #[inline]
-    fn place(&self, hash: u32) -> usize {
+    fn set_index(&self, hash: u32) -> usize {
         hash as usize & self.sets.len().wrapping_sub(1)
     }
 
-    /// Inserts an entry. Its key must not be in the table.
+    /// Inserts an entry, whose key must not be in the table.
     pub(crate) fn insert(&mut self, entry: E) {
         if self.insertions >= self.sets.len() && self.sets.len() < self.max_sets {
             self.grow();
         }
         self.insertions += 1;
-        self.put(entry);
+        self.insert_newest(entry);
     }
 
     /// Removes all entries, and keeps the memory.
@@ -95,36 +96,36 @@ impl<E: CacheEntry> Sets<E> {
     }
 
     /// Adds at most `count` entries as if they had been inserted before all other entries. The table can already
-    /// contain some of these entries.
-    pub(super) fn add_older(&mut self, count: usize, mut older: impl Iterator<Item = E>) {
-        let before = std::mem::take(&mut self.sets);
-        let room = (self.insertions + count).next_power_of_two().max(before.len()).min(self.max_sets);
-        // Many of these entries are never looked up, so losing some of them is better than a larger table.
+    /// contain some of the added entries.
+    pub(super) fn add_older(&mut self, count: usize, mut older_entries: impl Iterator<Item = E>) {
+        let old_sets = std::mem::take(&mut self.sets);
+        let set_count = (self.insertions + count).next_power_of_two().max(old_sets.len()).min(self.max_sets);
+        // Many of these entries are never looked up, so it is better to lose some of them than to use a larger table.
         self.insertions += count / 2;
-        self.sets = huge::with_capacity(room);
-        self.sets.resize(room, Set([E::EMPTY; 2]));
-        // The cache lines of the new entries are prefetched block by block, as the cache lines of pieces are.
-        let mut block = Vec::with_capacity(INSERT_BATCH_LEN);
+        self.sets = huge::with_capacity(set_count);
+        self.sets.resize(set_count, Set([E::EMPTY; 2]));
+        // The cache lines of a batch of entries are prefetched before the entries are added.
+        let mut batch = Vec::with_capacity(INSERT_BATCH_LEN);
         loop {
-            block.extend(older.by_ref().take(INSERT_BATCH_LEN));
-            if block.is_empty() {
+            batch.extend(older_entries.by_ref().take(INSERT_BATCH_LEN));
+            if batch.is_empty() {
                 break;
             }
-            block.iter().for_each(|entry| self.prefetch(entry.hash()));
-            block.drain(..).for_each(|entry| self.put(entry));
+            batch.iter().for_each(|entry| self.prefetch(entry.hash()));
+            batch.drain(..).for_each(|entry| self.insert_newest(entry));
         }
-        let entries = before.iter().flat_map(|Set([newer, older])| [older, newer]);
+        let entries = old_sets.iter().flat_map(|Set([newer, older_entries])| [older_entries, newer]);
         for &entry in entries.filter(|entry| !entry.is_empty()) {
             let key = entry.key();
-            if !self.candidate(entry.hash(), &key).is_some_and(|known| known.is_of(&key)) {
-                self.put(entry);
+            if !self.candidate(entry.hash(), &key).is_some_and(|cached_entry| cached_entry.has_key(&key)) {
+                self.insert_newest(entry);
             }
         }
     }
 
-    fn put(&mut self, entry: E) {
-        let place = self.place(entry.hash());
-        if let Some(Set([newer, older])) = self.sets.get_mut(place) {
+    fn insert_newest(&mut self, entry: E) {
+        let set_index = self.set_index(entry.hash());
+        if let Some(Set([newer, older])) = self.sets.get_mut(set_index) {
             *older = std::mem::replace(newer, entry);
         }
     }
@@ -133,21 +134,21 @@ impl<E: CacheEntry> Sets<E> {
     /// number of sets.
     #[cold]
     fn grow(&mut self) {
-        let before = self.sets.len();
-        let count = (before * 2).max(INITIAL_SETS).min(self.max_sets);
-        let mut sets = huge::with_capacity(count);
+        let old_count = self.sets.len();
+        let new_count = (old_count * 2).max(INITIAL_SETS).min(self.max_sets);
+        let mut sets = huge::with_capacity(new_count);
         sets.append(&mut self.sets);
-        sets.resize(count, Set([E::EMPTY; 2]));
+        sets.resize(new_count, Set([E::EMPTY; 2]));
         self.sets = sets;
-        for at in 0..before {
+        for at in 0..old_count {
             let Set([newer, older]) = std::mem::replace(&mut self.sets[at], Set([E::EMPTY; 2]));
-            [older, newer].into_iter().filter(|entry| !entry.is_empty()).for_each(|entry| self.put(entry));
+            [older, newer].into_iter().filter(|entry| !entry.is_empty()).for_each(|entry| self.insert_newest(entry));
         }
     }
 
     /// Prefetches the cache line of a hash.
     #[inline]
     pub(crate) fn prefetch(&self, hash: u32) {
-        prefetch(&self.sets, self.place(hash));
+        prefetch(&self.sets, self.set_index(hash));
     }
 }

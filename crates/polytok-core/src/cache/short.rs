@@ -1,11 +1,11 @@
-//! Entries of 32 bytes: at most 15 bytes of text and 4 ids.
+//! Cache entries of 32 bytes, which hold a piece of at most 15 bytes and at most 4 ids.
 
 use super::key::PieceKey;
 use super::sets::CacheEntry;
 use crate::token_id::TokenId;
 
-/// The highest number of ids of an entry.
-pub const IDS: usize = 4;
+/// The largest number of ids of an entry.
+pub const MAX_SHORT_IDS: usize = 4;
 
 /// The bit position of the number of ids in the high half of the key.
 const COUNT_SHIFT: u32 = 61;
@@ -15,17 +15,17 @@ const COUNT_SHIFT: u32 = 61;
 #[repr(C, align(32))]
 pub(super) struct ShortEntry {
     key: PieceKey,
-    ids: [TokenId; IDS],
+    ids: [TokenId; MAX_SHORT_IDS],
 }
 
 impl ShortEntry {
     /// Creates an entry, or returns `None` if the piece or the list of ids is too long.
     #[inline]
     pub(super) fn new(key: PieceKey, ids: &[TokenId]) -> Option<ShortEntry> {
-        if !key.is_short() || ids.is_empty() || ids.len() > IDS {
+        if !key.is_short() || ids.is_empty() || ids.len() > MAX_SHORT_IDS {
             return None;
         }
-        let mut entry = ShortEntry { key, ids: [TokenId(0); IDS] };
+        let mut entry = ShortEntry { key, ids: [TokenId(0); MAX_SHORT_IDS] };
         entry.key.high |= (ids.len() as u64) << COUNT_SHIFT;
         entry.ids[..ids.len()].copy_from_slice(ids);
         Some(entry)
@@ -33,28 +33,28 @@ impl ShortEntry {
 
     /// Returns the ids; the items after the last id have no meaning.
     #[inline]
-    pub(super) fn ids(&self) -> [TokenId; IDS] {
+    pub(super) fn ids(&self) -> [TokenId; MAX_SHORT_IDS] {
         self.ids
     }
 
-    /// Returns the number of ids if this is the entry of the key, else 0.
+    /// Returns the number of ids of the entry if the entry has this key, else 0.
     #[inline]
-    pub(super) fn count_if(&self, key: PieceKey) -> usize {
+    pub(super) fn id_count_for(&self, key: PieceKey) -> usize {
         let count = (self.key.high >> COUNT_SHIFT) as usize;
-        if self.is_of(&key) { count } else { 0 }
+        if self.has_key(&key) { count } else { 0 }
     }
 }
 
 impl CacheEntry for ShortEntry {
     type Key = PieceKey;
-    const EMPTY: ShortEntry = ShortEntry { key: PieceKey::NONE, ids: [TokenId(0); IDS] };
+    const EMPTY: ShortEntry = ShortEntry { key: PieceKey::NONE, ids: [TokenId(0); MAX_SHORT_IDS] };
 
     fn is_empty(&self) -> bool {
         self.key.high >> COUNT_SHIFT == 0
     }
 
     #[inline]
-    fn is_of(&self, key: &PieceKey) -> bool {
+    fn has_key(&self, key: &PieceKey) -> bool {
         (self.key.low ^ key.low) | (self.key.high ^ key.high) << (64 - COUNT_SHIFT) == 0
     }
 

@@ -9,7 +9,7 @@ fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> PieceKey {
 /// Looks up a piece, as a short piece first and then as a long one.
 fn get(cache: &Cache, piece: &[u8], is_part: bool) -> Option<Vec<u32>> {
     let key = key(piece, 0, piece.len(), is_part);
-    let mut ids = [TokenId(0); IDS];
+    let mut ids = [TokenId(0); MAX_SHORT_IDS];
     match cache.get(key, key.hash(), &mut ids) {
         0 => cache.get_long(piece, key).map(|ids| TokenId::numbers(ids).to_vec()),
         count => Some(TokenId::numbers(&ids[..count]).to_vec()),
@@ -41,8 +41,8 @@ fn caches_stay_within_their_limits() {
             insert(&mut cache, format!("{i:020x}").as_bytes(), false, &[i, i + 1]);
         }
         assert!(cache.bytes() <= limit, "{} of {limit}", cache.bytes());
-        let kept = (0..50_000u32).filter(|i| get(&cache, format!("{i:x}").as_bytes(), false).is_some()).count();
-        assert_eq!(kept == 0, limit < 256);
+        let cached_count = (0..50_000u32).filter(|i| get(&cache, format!("{i:x}").as_bytes(), false).is_some()).count();
+        assert_eq!(cached_count == 0, limit < 256);
     }
 }
 
@@ -53,38 +53,38 @@ fn hardly_any_entry_is_lost_below_the_limit() {
     for i in 0..count {
         insert(&mut cache, format!("{i:x}").as_bytes(), false, &[i]);
     }
-    let kept = (0..count).filter(|i| get(&cache, format!("{i:x}").as_bytes(), false) == Some(vec![*i])).count();
-    assert!(kept > count as usize * 8 / 10, "{kept}");
+    let cached_count = (0..count).filter(|i| get(&cache, format!("{i:x}").as_bytes(), false) == Some(vec![*i])).count();
+    assert!(cached_count > count as usize * 8 / 10, "{cached_count}");
 }
 
 #[test]
 fn vocabulary_entries_are_older_than_pieces() {
     let text = |i: u32| format!("{i:x}").into_bytes();
-    let [none, small, mut cache] = [0, 1 << 16, 1 << 20].map(|limit| {
+    let [empty_cache, small_cache, mut cache] = [0, 1 << 16, 1 << 20].map(|limit| {
         let mut cache = Cache::new(limit);
         (0..600).for_each(|i| insert(&mut cache, &text(i), false, &[i, i]));
         cache
     });
-    assert!(!none.entries_pay(5000) && !small.entries_pay(5000));
-    assert!(!cache.entries_pay(100_000) && cache.entries_pay(5000));
+    assert!(!empty_cache.should_add_entries(5000) && !small_cache.should_add_entries(5000));
+    assert!(!cache.should_add_entries(100_000) && cache.should_add_entries(5000));
     let texts: Vec<Vec<u8>> = (300..5000).map(text).chain([vec![b'x'; 16]]).collect();
-    let before: Vec<u32> = (0..600).filter(|&i| get(&cache, &text(i), false).is_some()).collect();
+    let cached_pieces: Vec<u32> = (0..600).filter(|&i| get(&cache, &text(i), false).is_some()).collect();
     cache.add_entries(5000, texts.iter().zip(300..).map(|(text, id)| (&text[..], TokenId(id))));
-    assert!(!cache.entries_pay(5000));
-    let found = |i| get(&cache, &text(i), false);
-    assert!((0..600).all(|i| found(i).is_none_or(|ids| ids == [i, i] || (i >= 300 && ids == [i]))));
-    assert!((600..5000).all(|i| found(i).is_none_or(|ids| ids == [i])));
-    assert!(before.len() > 400 && before.into_iter().all(|i| found(i).is_some()));
-    assert!((600..5000).filter(|&i| found(i).is_some()).count() > 3600);
+    assert!(!cache.should_add_entries(5000));
+    let look_up = |i| get(&cache, &text(i), false);
+    assert!((0..600).all(|i| look_up(i).is_none_or(|ids| ids == [i, i] || (i >= 300 && ids == [i]))));
+    assert!((600..5000).all(|i| look_up(i).is_none_or(|ids| ids == [i])));
+    assert!(cached_pieces.len() > 400 && cached_pieces.into_iter().all(|i| look_up(i).is_some()));
+    assert!((600..5000).filter(|&i| look_up(i).is_some()).count() > 3600);
 }
 
-/// Generates pieces whose lengths are near the limits of keys. The pieces differ only in one byte or in their length.
+/// Generates pieces that differ only in one byte or in their length, which is near a limit of the keys.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let len = prop::sample::select(vec![1usize, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 40, 1023, 1024, 1025]);
     (len, prop::sample::select(vec![0u8, b'a', 255]), 0usize..40, prop::sample::select(vec![0u8, b'a', b'b', 255]))
-        .prop_map(|(len, fill, at, other)| {
-            let mut piece = vec![fill; len];
-            piece[at % len] = other;
+        .prop_map(|(len, fill_byte, at, other_byte)| {
+            let mut piece = vec![fill_byte; len];
+            piece[at % len] = other_byte;
             piece
         })
 }
@@ -100,13 +100,13 @@ fn long_pieces_and_many_ids_are_stored_as_records() {
     let ids = |i: u32| (i..i + i % 40 + 1).collect::<Vec<u32>>();
     let mut cache = Cache::new(1 << 16);
     for i in 0..2000u32 {
-        let short = i.to_le_bytes();
-        insert(&mut cache, &short, false, &ids(i + 7));
-        assert_eq!((get(&cache, &short, false), get(&cache, &short, true)), (Some(ids(i + 7)), None));
+        let short_piece = i.to_le_bytes();
+        insert(&mut cache, &short_piece, false, &ids(i + 7));
+        assert_eq!((get(&cache, &short_piece, false), get(&cache, &short_piece, true)), (Some(ids(i + 7)), None));
         insert(&mut cache, &text(i), i.is_multiple_of(2), &ids(i));
-        let kept = |at: u32| get(&cache, &text(at), at.is_multiple_of(2));
-        assert_eq!((kept(i), get(&cache, &text(i), !i.is_multiple_of(2))), (Some(ids(i)), None));
-        assert!((0..i).all(|at| kept(at).is_none_or(|found| found == ids(at))));
+        let look_up = |at: u32| get(&cache, &text(at), at.is_multiple_of(2));
+        assert_eq!((look_up(i), get(&cache, &text(i), !i.is_multiple_of(2))), (Some(ids(i)), None));
+        assert!((0..i).all(|at| look_up(at).is_none_or(|found_ids| found_ids == ids(at))));
         assert!(cache.bytes() <= 1 << 16);
     }
     assert!((0..2000).any(|at| get(&cache, &text(at), at.is_multiple_of(2)).is_none()), "not all have room");

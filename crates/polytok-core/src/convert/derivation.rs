@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::bpe::symbol::{Symbol, SymbolKind};
-use crate::model::bpe::{Bpe, BpeRules, BpeScratch, Derived};
+use crate::model::bpe::{Bpe, BpeRules, BpeScratch, RowDerivation};
 use crate::native::Tables;
 use crate::spec::{Line, Priority, Symbols};
 use crate::vocab::Vocab;
-use crate::vocab::dictionary::Reach;
+use crate::vocab::dictionary::ReachRule;
 
 /// The value of a half that is not a row: a character that occurs only inside of pieces (SentencePiece).
 pub const NO_ROW: u32 = u32::MAX;
@@ -51,7 +51,7 @@ pub struct Derivations {
 }
 
 /// Returns the derivation of each row.
-pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: Reach) -> Result<Derivations> {
+pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: ReachRule) -> Result<Derivations> {
     let vocab = Arc::new(vocab);
     let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
     let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
@@ -62,10 +62,10 @@ pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: R
     let (mut found, mut scratch) = (Derivations::default(), BpeScratch::default());
     for row in vocab.rows() {
         let (left, right, how) = match bpe.derive(row, &mut scratch) {
-            Derived::Initial => (NO_ROW, NO_ROW, DerivationKind::Initial),
-            Derived::Merged(left, right) => (id(left), id(right), DerivationKind::Merged),
-            Derived::Never => (NO_ROW, NO_ROW, DerivationKind::Never),
-            Derived::Reserved => (NO_ROW, NO_ROW, DerivationKind::Reserved),
+            RowDerivation::Initial => (NO_ROW, NO_ROW, DerivationKind::Initial),
+            RowDerivation::Merged(left, right) => (id(left), id(right), DerivationKind::Merged),
+            RowDerivation::Never => (NO_ROW, NO_ROW, DerivationKind::Never),
+            RowDerivation::Reserved => (NO_ROW, NO_ROW, DerivationKind::Reserved),
         };
         found.left.push(left);
         found.right.push(right);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn by_rank(pieces: &[(&str, Kind)]) -> Vec<(u8, u32, u32)> {
-        let found = derivations(vocab(pieces), &Priority::Rank, Symbols::Bytes, Reach::Plain).unwrap();
+        let found = derivations(vocab(pieces), &Priority::Rank, Symbols::Bytes, ReachRule::PlainRows).unwrap();
         (0..pieces.len()).map(|row| (found.how[row], found.left[row], found.right[row])).collect()
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let merges = vec![[0, 1, 3], [3, 2, 4]];
         let rows = [("a", Normal), ("b", Normal), ("c", Normal), ("ab", Normal), ("abc", Normal), ("bc", Normal)];
         let found = |merges: Vec<[u32; 3]>| {
-            derivations(vocab(&rows), &Priority::Merges(merges), Symbols::Bytes, Reach::Plain).unwrap().how
+            derivations(vocab(&rows), &Priority::Merges(merges), Symbols::Bytes, ReachRule::PlainRows).unwrap().how
         };
         assert_eq!(found(merges), [0, 0, 0, 1, 1, 2]);
         assert_eq!(found(vec![[1, 2, 5], [0, 1, 3], [3, 2, 4]]), [0, 0, 0, 1, 2, 1]);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn characters_that_are_not_rows_have_no_id() {
         let pieces = [("é", Kind::Normal), ("éü", Kind::Normal)];
-        let reach = Reach::SentencePiece(Default::default());
+        let reach = ReachRule::SentencePiece(Default::default());
         let found = derivations(vocab(&pieces), &Priority::Score, Symbols::Chars, reach).unwrap();
         assert_eq!((found.how, found.left, found.right), (vec![0, 1], vec![NO_ROW, 0], vec![NO_ROW, NO_ROW]));
     }

@@ -113,7 +113,7 @@ impl CompiledModel {
     pub fn boundary(&self, tables: &mut Tables) -> Result<Option<Boundary>> {
         match self {
             CompiledModel::Bpe(bpe) if bpe.can_split_at_boundaries() => {
-                tables.get("boundary", || Ok(Boundary::new(bpe.reachable(), bpe.symbols()))).map(Some)
+                tables.get("boundary", || Ok(Boundary::new(bpe.reachable_entries(), bpe.symbols()))).map(Some)
             }
             _ => Ok(None),
         }
@@ -181,14 +181,14 @@ impl CompiledModel {
     /// Reports whether a piece that is an entry is encoded without merging, so that a part of a piece can have other
     /// ids.
     #[inline]
-    pub fn takes_whole_pieces(&self) -> bool {
-        matches!(self, CompiledModel::Bpe(bpe) if bpe.takes_whole_pieces())
+    pub fn encodes_entries_whole(&self) -> bool {
+        matches!(self, CompiledModel::Bpe(bpe) if bpe.encodes_entries_whole())
     }
 
     /// Reports whether a piece at byte `at` can have other ids than an equal piece elsewhere in the text.
     #[inline]
-    pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
-        matches!(self, CompiledModel::Bpe(bpe) if bpe.depends_on_place(piece, at))
+    pub fn depends_on_position(&self, piece: &[u8], at: usize) -> bool {
+        matches!(self, CompiledModel::Bpe(bpe) if bpe.depends_on_position(piece, at))
     }
 
     /// Reports whether every token covers exactly the bytes of its entry.

@@ -64,7 +64,7 @@ impl Plamo2 {
         };
         let entries = rows.iter().map(|&row| (vocab.id(row), score(row))).collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
-        let trie = Trie::compile(tables, vocab.longest(), |entry| (entry as usize) < rows.len(), build)?;
+        let trie = Trie::compile(tables, vocab.max_entry_len(), |entry| (entry as usize) < rows.len(), build)?;
         Ok(Plamo2 { trie, entries })
     }
 

@@ -14,7 +14,7 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8;
 use crate::vocab::Vocab;
-use crate::vocab::dictionary::{Dictionary, Emit, Reach};
+use crate::vocab::dictionary::{Dictionary, ReachRule, SymbolOutput};
 
 /// U+2581, the escaped space.
 const SPACE: &[u8] = "\u{2581}".as_bytes();
@@ -38,7 +38,7 @@ pub struct Whole {
 impl Whole {
     /// Indexes the vocabulary.
     pub fn compile(vocab: Arc<Vocab>, unit: LookupUnit, line: Line, tables: &mut Tables) -> Result<Whole> {
-        let dictionary = Dictionary::new(&vocab, Reach::SentencePiece(line), tables)?;
+        let dictionary = Dictionary::new(&vocab, ReachRule::SentencePiece(line), tables)?;
         Ok(Whole { vocab, dictionary, unit })
     }
 
@@ -53,10 +53,10 @@ impl Whole {
                     .and_then(|trie| trie.longest_prefix(&text[at..]))
                     .map_or_else(|| utf8::char_len(&text[at..]), |(len, _)| len),
             };
-            let found = self.dictionary.emit(&self.vocab, &text[at..at + len]);
-            let id = match self.dictionary.settle(found) {
-                Emit::Id(id) => id,
-                Emit::Refused(id) => return Err(control_symbol_error(id, at)),
+            let found = self.dictionary.output_of(&self.vocab, &text[at..at + len]);
+            let id = match self.dictionary.settle_unused(found) {
+                SymbolOutput::Id(id) => id,
+                SymbolOutput::Refused(id) => return Err(control_symbol_error(id, at)),
                 _ => TokenId::UNKNOWN,
             };
             emit(Segment { id, start: at as u32, end: (at + len) as u32 })?;

@@ -48,7 +48,7 @@ impl WordPiece {
         tables: &mut Tables,
     ) -> Result<WordPiece> {
         let build = || build_trie(vocab, continuing_prefix);
-        let trie = Trie::compile(tables, vocab.longest() + 1, |id| vocab.row(TokenId(id)).is_some(), build)?;
+        let trie = Trie::compile(tables, vocab.max_entry_len() + 1, |id| vocab.row(TokenId(id)).is_some(), build)?;
         let node_under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child_or_none(&trie, node, byte));
         let roots = [if phantom_space { node_under(SPACE) } else { ROOT }, node_under(&[CONTINUATION_BYTE])];
         let space_entry = if phantom_space { trie.get(SPACE).map(TokenId) } else { None };

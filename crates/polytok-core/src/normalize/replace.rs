@@ -26,7 +26,7 @@ impl Replacer {
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
         let (mut kept_until, mut at) = (0, 0);
         for chunk in text.utf8_chunks() {
-            self.finder.matches(chunk.valid(), |start, end| {
+            self.finder.for_each_match(chunk.valid(), |start, end| {
                 if kept_until < at + start {
                     out.keep(text, kept_until, at + start);
                 }

@@ -26,7 +26,7 @@ impl SentencePieceUnigram {
     pub fn choose(unigram: &Arc<Unigram>, normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Self> {
         normalizer.sentencepiece()?;
         let (unigram, normalizer) = (unigram.clone(), normalizer.clone());
-        let route = SentencePieceUnigram { unigram, normalizer, tables: Warmup::after(TABLES_PAY_AFTER) };
+        let route = SentencePieceUnigram { unigram, normalizer, tables: Warmup::after_bytes(TABLES_PAY_AFTER) };
         (!segmenter.fallback.can_fail()).then_some(route)
     }
 

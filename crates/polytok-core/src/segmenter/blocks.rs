@@ -6,7 +6,7 @@
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
-use crate::cache::{Block, BlockPiece, Cache, LONGEST, PieceKey};
+use crate::cache::{Block, BlockPiece, Cache, MAX_LONG_BYTES, PieceKey};
 use crate::error::Result;
 use crate::model::ModelScratch;
 use crate::post::{IdSink, Out, Sink};
@@ -46,7 +46,7 @@ impl<S: Sink> Context<'_, '_, S> {
 
 impl<S: IdSink> Context<'_, '_, S> {
     fn encode_block_by_cache(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
-        block.prepare(text, &self.scratch.cache, self.segmenter.model.takes_whole_pieces());
+        block.prepare(text, &self.scratch.cache, self.segmenter.model.encodes_entries_whole());
         self.look_up(block, |context, piece, key| context.encode_missed(text, piece, key))
     }
 
@@ -139,14 +139,14 @@ impl Segmenter {
     /// depends on the text around the piece.
     #[inline]
     fn is_likely_to_repeat(&self, piece: &[u8]) -> bool {
-        piece.len() <= LONGEST && piece.is_ascii() && self.fallback.can_fail()
+        piece.len() <= MAX_LONG_BYTES && piece.is_ascii() && self.fallback.can_fail()
     }
 
     /// Caches the ids of a piece, unless the ids depend on the position of the piece in the text.
     #[inline]
     fn remember(&self, piece: &[u8], at: usize, key: PieceKey, ids: &[TokenId], cache: &mut Cache) {
-        if !self.model.depends_on_place(piece, at) {
-            cache.remember(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
+        if !self.model.depends_on_position(piece, at) {
+            cache.insert_with_entries(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
         }
     }
 }

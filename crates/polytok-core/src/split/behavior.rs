@@ -53,7 +53,7 @@ impl PatternSplit {
             }
         };
         match (self.behavior, self.invert) {
-            (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.matches(text, piece),
+            (Behavior::Matches, false) | (Behavior::Removed, true) => self.finder.for_each_match(text, piece),
             (Behavior::Matches, true) | (Behavior::Removed, false) => self.parts(text, |start, end, is_match| {
                 if !is_match {
                     piece(start, end)
@@ -89,7 +89,7 @@ impl PatternSplit {
     #[inline]
     fn parts(&self, text: &str, mut part: impl FnMut(usize, usize, bool)) -> Result<()> {
         let mut last_end = 0;
-        self.finder.matches(text, |start, end| {
+        self.finder.for_each_match(text, |start, end| {
             if last_end < start {
                 part(last_end, start, false);
             }

@@ -1,5 +1,5 @@
-//! Maps the bytes of a symbol to a row or an id. BPE uses the lookup for final symbols; SentencePiece's WORD and CHAR
-//! models use the same lookup.
+//! Looks up the vocabulary row or the output of a symbol by its bytes, for the final symbols of BPE and for
+//! SentencePiece's WORD and CHAR models.
 
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
@@ -10,44 +10,45 @@ use crate::vocab::{Row, Vocab};
 
 /// The result of the lookup of a final symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emit {
+pub enum SymbolOutput {
     /// The symbol's id.
     Id(TokenId),
-    /// The symbol has an Unused row, which the model can merge further. Depending on the version, the symbol is split
-    /// again, or gets the id of the row or the unknown id.
+    /// The symbol is a row of kind Unused. Depending on the SentencePiece version, the symbol is split again, or is
+    /// emitted as the id of the row, or is unknown.
     Unused(TokenId),
     /// No row has these bytes.
     Unknown,
-    /// The symbol is a control symbol in plain text. SentencePiece 0.2.1 cannot encode a text with a control symbol.
+    /// The symbol is a control symbol that occurs in plain text. SentencePiece 0.2.1 cannot encode such a text.
     Refused(TokenId),
 }
 
-/// The rule that decides which rows text can reach.
+/// The rule that decides which rows text can be encoded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Text reaches all rows, including control symbols (llama2.c).
-    All,
-    /// Text reaches all rows; of several rows with equal bytes, text reaches the last (llama.cpp, Hugging Face).
-    Last,
-    /// Text reaches Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
-    Plain,
-    /// SentencePiece's two maps: text reaches Normal, UserDefined and Unused rows; the other rows are reserved.
+pub enum ReachRule {
+    /// Text can be encoded to all rows, including control symbols (llama2.c).
+    AllRows,
+    /// Text can be encoded to all rows, except that only the last of several rows with equal bytes is used (llama.cpp,
+    /// Hugging Face).
+    LastOfEqualRows,
+    /// Text can be encoded to Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
+    PlainRows,
+    /// SentencePiece's rule: text can be encoded to Normal, UserDefined and Unused rows; the other rows are reserved.
     SentencePiece(Line),
 }
 
-impl Reach {
-    /// Reports whether text reaches rows of this kind.
+impl ReachRule {
+    /// Reports whether text can be encoded to rows of this kind.
     fn reaches(self, kind: Kind) -> bool {
         match self {
-            Reach::All | Reach::Last => true,
-            Reach::Plain => matches!(kind, Kind::Normal | Kind::UserDefined),
-            Reach::SentencePiece(_) => is_reachable(kind),
+            ReachRule::AllRows | ReachRule::LastOfEqualRows => true,
+            ReachRule::PlainRows => matches!(kind, Kind::Normal | Kind::UserDefined),
+            ReachRule::SentencePiece(_) => is_reachable(kind),
         }
     }
 }
 
-/// A map from bytes to some rows of a vocabulary. Of several rows with equal bytes, the map has either the first or the
-/// last row.
+/// A map from bytes to rows, for some of the rows of a vocabulary. Of several rows with equal bytes, the map has only
+/// the first or only the last.
 #[derive(Debug)]
 pub struct Rows {
     slots: Slots,
@@ -60,7 +61,7 @@ impl Rows {
         Rows::build(vocab, rows, false)
     }
 
-    /// Indexes all rows; of several rows with equal bytes, the last row is found.
+    /// Builds the map of all rows; of several rows with equal bytes, the map has the last.
     pub fn index_last(vocab: &Vocab) -> Result<Rows> {
         Rows::build(vocab, vocab.rows(), true)
     }
@@ -74,7 +75,7 @@ impl Rows {
         Ok(Rows { slots, seed })
     }
 
-    /// Indexes the rows that text does not reach.
+    /// Builds the map of SentencePiece's reserved rows, to which text is not encoded.
     pub fn reserved(vocab: &Vocab) -> Result<Rows> {
         Rows::index(vocab, vocab.odd_rows().filter(|&row| !is_reachable(vocab.kind(row))))
     }
@@ -92,90 +93,92 @@ impl Stored for Rows {
         out.table("seed", &[self.seed]);
     }
 
-    /// Reads a map. The rows are checked when a lookup finds them.
+    /// Reads a map. The rows are not checked here, because `find` compares the bytes of each row that it finds.
     fn read(part: &FilePart) -> Result<Rows> {
         Ok(Rows { slots: Slots::read(part)?, seed: part.number("seed")? })
     }
 }
 
-/// The two maps of a vocabulary, and the rule that combines them.
+/// The map of the rows that text can be encoded to, the map of the reserved rows, and the rule that decides between
+/// them.
 #[derive(Debug)]
 pub struct Dictionary {
-    /// The rows that text can reach.
-    pub normal: Rows,
+    /// The rows that text can be encoded to.
+    pub reachable_rows: Rows,
     reserved: Rows,
-    reach: Reach,
+    reach: ReachRule,
 }
 
-/// Reports whether SentencePiece puts rows of a kind into the map that text can reach.
+/// Reports whether SentencePiece can encode text to rows of this kind.
 pub fn is_reachable(kind: Kind) -> bool {
     matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused)
 }
 
 impl Dictionary {
     /// Indexes the vocabulary.
-    pub fn new(vocab: &Vocab, reach: Reach, tables: &mut Tables) -> Result<Dictionary> {
-        let reaches_all = matches!(reach, Reach::All | Reach::Last);
+    pub fn new(vocab: &Vocab, reach: ReachRule, tables: &mut Tables) -> Result<Dictionary> {
+        let reaches_all = matches!(reach, ReachRule::AllRows | ReachRule::LastOfEqualRows);
         let reached = vocab.rows().filter(|&row| reach.reaches(vocab.kind(row)));
-        let normal = tables.get("rows", || Rows::build(vocab, reached, reach == Reach::Last))?;
+        let reachable_rows = tables.get("rows", || Rows::build(vocab, reached, reach == ReachRule::LastOfEqualRows))?;
         let reserved = if reaches_all { Rows::index(vocab, std::iter::empty())? } else { Rows::reserved(vocab)? };
-        Ok(Dictionary { normal, reserved, reach })
+        Ok(Dictionary { reachable_rows, reserved, reach })
     }
 
     /// Reports whether SentencePiece's rules apply.
     pub fn is_sentencepiece(&self) -> bool {
-        matches!(self.reach, Reach::SentencePiece(_))
+        matches!(self.reach, ReachRule::SentencePiece(_))
     }
 
-    /// Reports whether the row is in the map that text can reach.
+    /// Reports whether text can be encoded to the row.
     pub fn reaches(&self, vocab: &Vocab, row: Row) -> bool {
         self.reach.reaches(vocab.kind(row))
     }
 
     /// Returns the result for a final symbol that has these bytes.
-    pub fn emit(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
-        if self.reach == Reach::SentencePiece(Line::V0_2_1)
+    pub fn output_of(&self, vocab: &Vocab, bytes: &[u8]) -> SymbolOutput {
+        if self.reach == ReachRule::SentencePiece(Line::V0_2_1)
             && let Some(row) = self.reserved.find(vocab, bytes)
         {
             return match vocab.kind(row) {
-                Kind::Control => Emit::Refused(vocab.id(row)),
-                Kind::Unknown => Emit::Unknown,
-                _ => Emit::Id(vocab.id(row)),
+                Kind::Control => SymbolOutput::Refused(vocab.id(row)),
+                Kind::Unknown => SymbolOutput::Unknown,
+                _ => SymbolOutput::Id(vocab.id(row)),
             };
         }
-        match self.normal.find(vocab, bytes) {
-            Some(row) if self.is_unused(vocab, row) => Emit::Unused(vocab.id(row)),
-            Some(row) => Emit::Id(vocab.id(row)),
-            None => Emit::Unknown,
+        match self.reachable_rows.find(vocab, bytes) {
+            Some(row) if self.is_unused(vocab, row) => SymbolOutput::Unused(vocab.id(row)),
+            Some(row) => SymbolOutput::Id(vocab.id(row)),
+            None => SymbolOutput::Unknown,
         }
     }
 
-    /// Returns the highest depth to which Unused rows are split again.
+    /// Returns the largest depth to which Unused rows are split again.
     pub fn max_split_depth(&self) -> usize {
-        if self.reach == Reach::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
+        if self.reach == ReachRule::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
     }
 
-    /// Returns the id of the row with these bytes, of any kind. SentencePiece 0.2.3 emits this id when splitting stops.
-    pub fn emit_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> Emit {
-        let row = self.reserved.find(vocab, bytes).or_else(|| self.normal.find(vocab, bytes));
+    /// Returns the output of the row with these bytes, whatever its kind. SentencePiece 0.2.3 uses this output when
+    /// splitting reaches the largest depth.
+    pub fn output_by_name(&self, vocab: &Vocab, bytes: &[u8]) -> SymbolOutput {
+        let row = self.reserved.find(vocab, bytes).or_else(|| self.reachable_rows.find(vocab, bytes));
         match row {
-            Some(row) if vocab.kind(row) == Kind::Control => Emit::Refused(vocab.id(row)),
-            Some(row) if vocab.kind(row) != Kind::Unknown => Emit::Id(vocab.id(row)),
-            _ => Emit::Unknown,
+            Some(row) if vocab.kind(row) == Kind::Control => SymbolOutput::Refused(vocab.id(row)),
+            Some(row) if vocab.kind(row) != Kind::Unknown => SymbolOutput::Id(vocab.id(row)),
+            _ => SymbolOutput::Unknown,
         }
     }
 
     /// Returns the result for an Unused row that is not split again: the id of the row in SentencePiece 0.2.1, unknown
     /// in 0.2.3.
-    pub fn settle(&self, emit: Emit) -> Emit {
+    pub fn settle_unused(&self, emit: SymbolOutput) -> SymbolOutput {
         match (emit, self.reach) {
-            (Emit::Unused(_), Reach::SentencePiece(Line::V0_2_3)) => Emit::Unknown,
-            (Emit::Unused(id), _) => Emit::Id(id),
+            (SymbolOutput::Unused(_), ReachRule::SentencePiece(Line::V0_2_3)) => SymbolOutput::Unknown,
+            (SymbolOutput::Unused(id), _) => SymbolOutput::Id(id),
             (emit, _) => emit,
         }
     }
 
     fn is_unused(&self, vocab: &Vocab, row: Row) -> bool {
-        matches!(self.reach, Reach::SentencePiece(_)) && vocab.active_kind(row) == Kind::Unused
+        matches!(self.reach, ReachRule::SentencePiece(_)) && vocab.active_kind(row) == Kind::Unused
     }
 }

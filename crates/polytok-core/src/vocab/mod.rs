@@ -12,14 +12,14 @@ use crate::table::Table;
 use crate::token_id::TokenId;
 pub use row::Row;
 
-/// A checked vocabulary. Rows are in the order of the file. Ids can have gaps (as in tiktoken's p50k_base) and need not
-/// be in the order of rows.
+/// A checked vocabulary. Rows are in the order of the file. Ids can have gaps (as in tiktoken's p50k_base) and can be
+/// in another order than the rows.
 #[derive(Debug)]
 pub struct Vocab {
     columns: VocabTables,
     rows: RowOfId,
     size: u32,
-    /// The rows whose kind or active kind is not Normal; usually these are few.
+    /// The rows whose kind or active kind is not Normal, which are usually few.
     odd_rows: Vec<Row>,
 }
 
@@ -35,11 +35,12 @@ struct VocabTables {
     active_kinds: Option<Vec<Kind>>,
 }
 
-/// The row of each id. A single very large id in a hostile file does not enlarge the memory.
+/// The row of each id. If the ids have large gaps, the map is sparse, so that a hostile file with one very large id
+/// does not use much memory.
 #[derive(Debug)]
 enum RowOfId {
-    Same,
-    /// The row at the index of each id; [`NO_ROW`] for an unused id.
+    EqualToRow,
+    /// A list of rows with an id as the index; unused ids have [`NO_ROW`].
     Dense(Vec<Row>),
     Sparse(HashMap<TokenId, Row>),
 }
@@ -62,29 +63,30 @@ impl Vocab {
     }
 
     fn check(columns: VocabTables) -> Result<Vocab> {
-        let n = columns.ids.len();
-        let lengths_agree = columns.offsets.len() == n + 1
-            && columns.scores.len() == n
-            && columns.wide_scores.as_ref().is_none_or(|scores| scores.len() == n)
-            && columns.kinds.len() == n
-            && columns.active_kinds.as_ref().is_none_or(|kinds| kinds.len() == n);
+        let row_count = columns.ids.len();
+        let lengths_agree = columns.offsets.len() == row_count + 1
+            && columns.scores.len() == row_count
+            && columns.wide_scores.as_ref().is_none_or(|scores| scores.len() == row_count)
+            && columns.kinds.len() == row_count
+            && columns.active_kinds.as_ref().is_none_or(|kinds| kinds.len() == row_count);
         if !lengths_agree {
             return Err(Error::Spec("vocab: the columns have different lengths".into()));
         }
-        let borders = &columns.offsets;
+        let offsets = &columns.offsets;
         // All offsets are checked without an early exit, so that the compiler can vectorize the loop.
-        let rises = borders.iter().zip(&borders[1..]).fold(true, |rises, (start, end)| rises & (start <= end));
-        let borders_rise = borders[0] == 0 && rises;
-        if !borders_rise || borders.last().map(|&end| end as usize) != Some(columns.blob.len()) {
-            return Err(Error::Spec("vocab: offsets do not rise from 0 to the blob's length".into()));
+        let offsets_rise = offsets.iter().zip(&offsets[1..]).fold(true, |rises, (start, end)| rises & (start <= end));
+        let are_ascending = offsets[0] == 0 && offsets_rise;
+        if !are_ascending || offsets.last().map(|&end| end as usize) != Some(columns.blob.len()) {
+            return Err(Error::Spec("vocab: the offsets must rise from 0 to the length of the blob".into()));
         }
         let rows = index_ids(&columns.ids)?;
         let size = columns.ids.iter().fold(0, |size, &id| size.max(id.0 + 1));
         let is_odd = |kinds: &[Kind], row: Row| kinds[row.index()] != Kind::Normal;
-        let rows_of = |kinds: &[Kind]| (0..n as u32).map(Row).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
-        let mut odd_rows = rows_of(&columns.kinds);
-        if let Some(active) = &columns.active_kinds {
-            odd_rows.extend(rows_of(active));
+        let collect_odd_rows =
+            |kinds: &[Kind]| (0..row_count as u32).map(Row).filter(|&row| is_odd(kinds, row)).collect::<Vec<_>>();
+        let mut odd_rows = collect_odd_rows(&columns.kinds);
+        if let Some(active_kinds) = &columns.active_kinds {
+            odd_rows.extend(collect_odd_rows(active_kinds));
             odd_rows.sort_unstable();
             odd_rows.dedup();
         }
@@ -107,7 +109,7 @@ impl Vocab {
         self.len() == 0
     }
 
-    /// Returns the largest id plus 1.
+    /// Returns the largest id plus one, which is more than the number of rows if ids have gaps.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -133,18 +135,17 @@ impl Vocab {
     }
 
     /// Returns the length of the longest row.
-    pub fn longest(&self) -> usize {
+    pub fn max_entry_len(&self) -> usize {
         let offsets = &self.columns.offsets;
-        offsets.iter().zip(&offsets[1..]).fold(0, |longest, (start, end)| longest.max(end - start)) as usize
+        offsets.iter().zip(&offsets[1..]).fold(0, |max_len, (start, end)| max_len.max(end - start)) as usize
     }
 
     /// Returns the id of a row.
     #[inline]
     pub fn id(&self, row: Row) -> TokenId {
         match self.rows {
-            // If ids equal row numbers, the id is not read from the column of ids, which can be missing in the
-            // processor's cache.
-            RowOfId::Same => TokenId(row.0),
+            // If ids equal row numbers, the id is computed, because reading the column of ids could cause a cache miss.
+            RowOfId::EqualToRow => TokenId(row.0),
             _ => self.columns.ids[row.index()],
         }
     }
@@ -167,8 +168,8 @@ impl Vocab {
         self.columns.kinds[row.index()]
     }
 
-    /// Returns the kind of a row after vocabulary restriction, which decides whether the row is emitted and how the row
-    /// is decoded.
+    /// Returns the kind that a row has after vocabulary restriction. This kind decides whether the row is emitted and
+    /// how the row is decoded.
     #[inline]
     pub fn active_kind(&self, row: Row) -> Kind {
         self.columns.active_kinds.as_ref().map_or_else(|| self.kind(row), |kinds| kinds[row.index()])
@@ -187,14 +188,14 @@ impl Vocab {
     /// Reports whether the id of every row equals the row number.
     #[inline]
     pub fn is_in_order(&self) -> bool {
-        matches!(self.rows, RowOfId::Same)
+        matches!(self.rows, RowOfId::EqualToRow)
     }
 
     /// Returns the row of an id.
     #[inline]
     pub fn row(&self, id: TokenId) -> Option<Row> {
         match &self.rows {
-            RowOfId::Same => (id.index() < self.len()).then_some(Row(id.0)),
+            RowOfId::EqualToRow => (id.index() < self.len()).then_some(Row(id.0)),
             RowOfId::Dense(rows) => rows.get(id.index()).copied().filter(|&row| row != NO_ROW),
             RowOfId::Sparse(rows) => rows.get(&id).copied(),
         }
@@ -237,19 +238,19 @@ impl Stored for Vocab {
 }
 
 fn index_ids(ids: &[TokenId]) -> Result<RowOfId> {
-    if (0..).zip(ids).fold(true, |same, (row, &id)| same & (row == id.0)) {
-        return Ok(RowOfId::Same);
+    if (0..).zip(ids).fold(true, |is_equal, (row, &id)| is_equal & (row == id.0)) {
+        return Ok(RowOfId::EqualToRow);
     }
-    let duplicate = |id: TokenId| Error::Spec(format!("vocab: id {id} stands for two entries"));
-    let max = ids.iter().copied().max().unwrap_or_default();
-    if max == TokenId::UNKNOWN {
-        return Err(Error::Spec(format!("vocab: id {max} is too large")));
+    let duplicate_error = |id: TokenId| Error::Spec(format!("vocab: two entries have the id {id}"));
+    let max_id = ids.iter().copied().max().unwrap_or_default();
+    if max_id == TokenId::UNKNOWN {
+        return Err(Error::Spec(format!("vocab: id {max_id} is too large")));
     }
-    if max.index() <= 4 * ids.len() + 1024 {
-        let mut rows = vec![NO_ROW; max.index() + 1];
+    if max_id.index() <= 4 * ids.len() + 1024 {
+        let mut rows = vec![NO_ROW; max_id.index() + 1];
         for (row, &id) in (0..).map(Row).zip(ids) {
             if std::mem::replace(&mut rows[id.index()], row) != NO_ROW {
-                return Err(duplicate(id));
+                return Err(duplicate_error(id));
             }
         }
         return Ok(RowOfId::Dense(rows));
@@ -257,7 +258,7 @@ fn index_ids(ids: &[TokenId]) -> Result<RowOfId> {
     let mut rows = HashMap::default();
     for (row, &id) in (0..).map(Row).zip(ids) {
         if rows.insert(id, row).is_some() {
-            return Err(duplicate(id));
+            return Err(duplicate_error(id));
         }
     }
     Ok(RowOfId::Sparse(rows))

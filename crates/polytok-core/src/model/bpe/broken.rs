@@ -1,11 +1,11 @@
-//! Splits bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns cannot
+//! SplitsOfSymbols bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns cannot
 //! split such bytes.
 //!
 //! No merge can cross such a boundary (see boundary/neighbours.rs), so the parts are merged alone, and a part of one
 //! byte needs no merging. Twin: the same bytes as one piece. Cost: a bit test for each byte, and one pass over all
 //! entries.
 
-use super::{Bpe, BpeScratch, Emit};
+use super::{Bpe, BpeScratch, SymbolOutput};
 use crate::boundary::neighbours::BytePairs;
 use crate::error::Result;
 use crate::model::bpe::merging::Merging;
@@ -14,11 +14,11 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 
 /// The smallest number of bytes for which the pass over all entries pays.
-const MIN_BYTES: usize = 1 << 10;
+const MIN_SPLIT_BYTES: usize = 1 << 10;
 
 /// The boundaries between bytes, and the ids of single bytes.
 pub(super) struct ByteBoundaries {
-    joined: BytePairs,
+    adjacent_bytes: BytePairs,
     /// The id of each byte that is a part of its own; None if its output is not an id.
     single_byte_ids: [Option<TokenId>; 256],
 }
@@ -26,8 +26,8 @@ pub(super) struct ByteBoundaries {
 impl ByteBoundaries {
     /// Returns the end of the part that starts at `at`, which must be inside the text.
     #[inline]
-    fn next(&self, text: &[u8], at: usize) -> usize {
-        let joins = |pair: &&[u8]| self.joined.has(pair[0], pair[1]);
+    fn next_boundary(&self, text: &[u8], at: usize) -> usize {
+        let joins = |pair: &&[u8]| self.adjacent_bytes.has(pair[0], pair[1]);
         at + 1 + text[at..].windows(2).take_while(joins).count()
     }
 }
@@ -40,27 +40,30 @@ impl Bpe {
     pub fn segment_invalid(
         &self,
         text: &[u8],
-        valid: usize,
+        valid_len: usize,
         split: &PieceSource,
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let (segments, last_piece) = self.segment_prefix(&text[..valid], split, scratch)?;
-        let (kept, removed_segments) = segments.split_at(last_start(text, &segments, last_piece));
-        kept.iter().try_for_each(|&segment| emit(segment))?;
-        let from = removed_segments.first().map_or(valid, |segment| segment.start as usize);
-        if removed_segments.iter().map(|segment| (segment.end - segment.start) as usize).sum::<usize>() == valid - from
+        let (segments, last_piece) = self.segment_prefix(&text[..valid_len], split, scratch)?;
+        let (kept_segments, removed_segments) = segments.split_at(count_kept_segments(text, &segments, last_piece));
+        kept_segments.iter().try_for_each(|&segment| emit(segment))?;
+        let removed_start = removed_segments.first().map_or(valid_len, |segment| segment.start as usize);
+        if removed_segments.iter().map(|segment| (segment.end - segment.start) as usize).sum::<usize>()
+            == valid_len - removed_start
         {
-            let place = |at: u32| at + from as u32;
-            return self.segment_broken(&text[from..], scratch, &mut |segment| emit(map_offsets(segment, place)));
+            let map_offset = |at: u32| at + removed_start as u32;
+            return self.segment_broken(&text[removed_start..], scratch, &mut |segment| {
+                emit(map_offsets(segment, map_offset))
+            });
         }
         // The pattern can leave text unmatched, which is in no segment. So the piece is assembled from the removed
         // segments, with the offset of each byte.
         let removed_segments = removed_segments.iter().flat_map(|segment| segment.start..segment.end);
-        let mut places: Vec<u32> = removed_segments.chain(valid as u32..text.len() as u32).collect();
-        let piece: Vec<u8> = places.iter().map(|&at| text[at as usize]).collect();
-        places.push(text.len() as u32);
-        self.segment_broken(&piece, scratch, &mut |segment| emit(map_offsets(segment, |at| places[at as usize])))
+        let mut offsets: Vec<u32> = removed_segments.chain(valid_len as u32..text.len() as u32).collect();
+        let piece: Vec<u8> = offsets.iter().map(|&at| text[at as usize]).collect();
+        offsets.push(text.len() as u32);
+        self.segment_broken(&piece, scratch, &mut |segment| emit(map_offsets(segment, |at| offsets[at as usize])))
     }
 
     /// Returns the segments of the valid text, and the number of segments before its last piece.
@@ -73,12 +76,12 @@ impl Bpe {
         let (mut segments, mut last_piece, mut result) = (Vec::new(), 0, Ok(()));
         split(std::str::from_utf8(prefix).unwrap_or_default(), &mut |start, end| {
             last_piece = segments.len();
-            let mut push = |segment: Segment| {
+            let mut push_segment = |segment: Segment| {
                 segments.push(map_offsets(segment, |at| at + start as u32));
                 Ok(())
             };
             if result.is_ok() {
-                result = self.segment(&prefix[start..end], start, false, scratch, &mut push);
+                result = self.segment(&prefix[start..end], start, false, scratch, &mut push_segment);
             }
         })?;
         result.map(|()| (segments, last_piece))
@@ -91,14 +94,14 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let pays = piece.len() >= MIN_BYTES && self.is_of_bytes() && self.can_split_at_boundaries();
-        let Some(merging) = pays.then(|| self.merging(piece.len())).flatten() else {
+        let should_split = piece.len() >= MIN_SPLIT_BYTES && self.is_of_bytes() && self.can_split_at_boundaries();
+        let Some(merging) = should_split.then(|| self.merging(piece.len())).flatten() else {
             return self.segment(piece, 0, false, scratch, emit);
         };
-        let boundaries = self.byte_boundaries.get(|| self.new_byte_boundaries(merging));
+        let boundaries = self.byte_boundaries.get(|| self.build_byte_boundaries(merging));
         let mut at = 0;
         while at < piece.len() {
-            let (start, end) = (at, boundaries.next(piece, at));
+            let (start, end) = (at, boundaries.next_boundary(piece, at));
             at = end;
             if let (true, Some(id)) = (end - start == 1, boundaries.single_byte_ids[piece[start] as usize]) {
                 emit(Segment { id, start: start as u32, end: end as u32 })?;
@@ -112,19 +115,19 @@ impl Bpe {
         Ok(())
     }
 
-    fn new_byte_boundaries(&self, merging: &Merging) -> ByteBoundaries {
-        let joined = BytePairs::of(self.vocab.rows().map(|row| self.vocab.bytes(row)));
+    fn build_byte_boundaries(&self, merging: &Merging) -> ByteBoundaries {
+        let adjacent_bytes = BytePairs::from_entries(self.vocab.rows().map(|row| self.vocab.bytes(row)));
         let single_byte_ids =
             std::array::from_fn(|byte| match self.symbol_output(merging.units.byte_symbols()[byte], &[byte as u8]) {
-                Emit::Id(id) => Some(id),
+                SymbolOutput::Id(id) => Some(id),
                 _ => None,
             });
-        ByteBoundaries { joined, single_byte_ids }
+        ByteBoundaries { adjacent_bytes, single_byte_ids }
     }
 }
 
 /// Returns the number of segments that are not removed.
-fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
+fn count_kept_segments(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
     let is_space = |segment: &Segment| {
         text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
     };
@@ -135,6 +138,6 @@ fn last_start(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
 }
 
 /// Returns a segment after mapping its start and end with `place`.
-fn map_offsets(segment: Segment, place: impl Fn(u32) -> u32) -> Segment {
-    Segment { start: place(segment.start), end: place(segment.end), ..segment }
+fn map_offsets(segment: Segment, map_offset: impl Fn(u32) -> u32) -> Segment {
+    Segment { start: map_offset(segment.start), end: map_offset(segment.end), ..segment }
 }

@@ -10,8 +10,8 @@
 
 use std::ops::Range;
 
-use super::merge::{Lookup, PlacedSymbol};
-use super::merging::Source;
+use super::merge::{PairLookup, PlacedSymbol};
+use super::merging::MergingSource;
 use super::symbol::{Rank, Symbol};
 use crate::spec::{Priority, Symbols};
 use crate::utf8;
@@ -25,15 +25,15 @@ const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
 /// The largest length of the longest entry with which pairs are looked up by their texts.
-const LONGEST: usize = 256;
+const MAX_LOOKUP_BYTES: usize = 256;
 
 /// Returns the number of bytes of text after which the table pays; 0 if pairs cannot be looked up by their texts. Pairs
 /// can be looked up if characters merge by score or bytes merge by id.
-pub(super) fn table_pays_after(source: &Source, longest: usize) -> usize {
-    let &Source { vocab, priority, symbols, .. } = source;
+pub(super) fn bytes_before_table(source: &MergingSource, max_entry_len: usize) -> usize {
+    let &MergingSource { vocab, priority, symbols, .. } = source;
     let has_ranks = || !vocab.rows().any(|row| vocab.score(row).is_nan());
     match (priority, symbols) {
-        _ if longest > LONGEST || vocab.size() >= Symbol::USER_DEFINED => 0,
+        _ if max_entry_len > MAX_LOOKUP_BYTES || vocab.size() >= Symbol::USER_DEFINED => 0,
         (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
         (Priority::Rank, Symbols::Bytes) => vocab.len() / ROWS_PER_BYTE_BY_RANK,
         _ => 0,
@@ -45,7 +45,7 @@ pub(super) struct ByText<'a> {
     pub(super) vocab: &'a Vocab,
     pub(super) dictionary: &'a Dictionary,
     /// The length of the longest entry.
-    pub(super) longest: usize,
+    pub(super) max_entry_len: usize,
     /// True if symbols are bytes and ranks are ids; otherwise symbols are characters and ranks come from scores.
     pub(super) is_of_bytes: bool,
     pub(super) text: &'a [u8],
@@ -57,25 +57,25 @@ impl ByText<'_> {
         let mut at = part.start;
         while at < part.end {
             let end = at + if self.is_of_bytes { 1 } else { utf8::char_len(&self.text[at..part.end]) };
-            let row = self.dictionary.normal.find(self.vocab, &self.text[at..end]);
+            let row = self.dictionary.reachable_rows.find(self.vocab, &self.text[at..end]);
             symbols.push(PlacedSymbol::new(row.map_or(Symbol::INERT, Symbol::row), at));
             at = end;
         }
     }
 }
 
-impl Lookup for ByText<'_> {
+impl PairLookup for ByText<'_> {
     #[inline]
-    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
+    fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         const NONE: (Rank, Symbol) = (Rank::NONE, Symbol::INERT);
         let end = end().map_or(self.text.len(), |end| end as usize);
         let text = &self.text[left.start as usize..end];
-        if text.len() > self.longest || left.symbol.is_user_defined() || right.symbol.is_user_defined() {
+        if text.len() > self.max_entry_len || left.symbol.is_user_defined() || right.symbol.is_user_defined() {
             return NONE;
         }
-        match self.dictionary.normal.find(self.vocab, text) {
+        match self.dictionary.reachable_rows.find(self.vocab, text) {
             Some(row) if self.is_of_bytes => (Rank(self.vocab.id(row).0), Symbol::row(row)),
-            Some(row) => (rank(self.vocab.score(row)), Symbol::row(row)),
+            Some(row) => (rank_of_score(self.vocab.score(row)), Symbol::row(row)),
             None => NONE,
         }
     }
@@ -84,7 +84,7 @@ impl Lookup for ByText<'_> {
 /// Converts a score to a rank, so that the highest score has the lowest rank and equal scores have equal ranks. The
 /// rank consists of the bits of the score, which must not be NaN, and is never [`Rank::NONE`].
 #[inline]
-fn rank(score: f32) -> Rank {
+fn rank_of_score(score: f32) -> Rank {
     let bits = (score + 0.0).to_bits(); // one zero
     Rank(if bits >> 31 == 0 { !(bits | 1 << 31) } else { bits })
 }
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn ranks_are_in_the_order_of_scores() {
         let scores = [f32::INFINITY, 1e9, 1.0, 1e-40, 0.0, -1e-40, -0.5, -3e4, f32::MIN, f32::NEG_INFINITY];
-        let ranks = scores.map(rank);
-        assert!(ranks.is_sorted_by(|one, next| one < next) && ranks[9] < Rank::NONE);
-        assert_eq!(rank(0.0), rank(-0.0));
+        let ranks = scores.map(rank_of_score);
+        assert!(ranks.is_sorted_by(|rank, next_rank| rank < next_rank) && ranks[9] < Rank::NONE);
+        assert_eq!(rank_of_score(0.0), rank_of_score(-0.0));
     }
 }

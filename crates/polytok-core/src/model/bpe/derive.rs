@@ -1,14 +1,14 @@
 //! Finds the merge by which merging a row's own text makes the row.
 
 use super::merge::merge;
-use super::merging::LastMerge;
+use super::merging::LastMergeRecorder;
 use super::symbol::Symbol;
 use super::{Bpe, BpeScratch};
 use crate::vocab::Row;
 
 /// The derivation of a row: the symbols from which merging its own text makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Derived {
+pub enum RowDerivation {
     /// The row is an initial symbol.
     Initial,
     /// The last merge joins these two symbols.
@@ -21,23 +21,23 @@ pub enum Derived {
 
 impl Bpe {
     /// Returns the derivation of a row (see convert/derivation.rs).
-    pub fn derive(&self, row: Row, scratch: &mut BpeScratch) -> Derived {
+    pub fn derive(&self, row: Row, scratch: &mut BpeScratch) -> RowDerivation {
         let text = self.vocab.bytes(row);
-        if self.dictionary.normal.find(&self.vocab, text) != Some(row) {
-            return Derived::Reserved;
+        if self.dictionary.reachable_rows.find(&self.vocab, text) != Some(row) {
+            return RowDerivation::Reserved;
         }
-        let own = Symbol::row(row);
+        let own_symbol = Symbol::row(row);
         // The symbols of a derivation have the numbers that the tables assigned.
-        let Some(merging) = self.merging.now(|| self.build_merging()) else { return Derived::Never };
+        let Some(merging) = self.merging.build_now(|| self.build_merging()) else { return RowDerivation::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();
         merging.units.push(text, 0, symbols);
-        let mut last = LastMerge(None);
-        merge(&merging.pairs, symbols, run, &mut last);
-        match (symbols.as_slice(), last.0) {
-            ([symbol], None) if symbol.symbol == own => Derived::Initial,
-            ([symbol], Some((left, right))) if symbol.symbol == own => Derived::Merged(left, right),
-            _ => Derived::Never,
+        let mut last_merge = LastMergeRecorder(None);
+        merge(&merging.pairs, symbols, run, &mut last_merge);
+        match (symbols.as_slice(), last_merge.0) {
+            ([symbol], None) if symbol.symbol == own_symbol => RowDerivation::Initial,
+            ([symbol], Some((left, right))) if symbol.symbol == own_symbol => RowDerivation::Merged(left, right),
+            _ => RowDerivation::Never,
         }
     }
 }

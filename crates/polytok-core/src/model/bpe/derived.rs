@@ -19,34 +19,34 @@ use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use super::merging::RowSplitter;
 use super::pairs::{GrowingPairs, Pair};
 use super::symbol::{Rank, Symbol, SymbolKind};
-use super::units::Numbering;
+use super::units::UnitNumbering;
 use crate::error::Result;
 use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
 
 /// The largest length of entries that are merged. Trained vocabularies have no longer entries, and merging needs
 /// sixteen times their memory.
-const LONGEST: usize = 1 << 12;
+const MAX_MERGED_BYTES: usize = 1 << 12;
 
 /// Returns the table of these pairs, and the rows that have late halves, in order. Units that are not rows get numbers
 /// from `units`. `ranks` has a rank for each row, [`Rank::NONE`] for a row without a rank.
 pub(super) fn derived_pairs(
     vocab: &Vocab,
     dictionary: &Dictionary,
-    units: &mut Numbering,
+    units: &mut UnitNumbering,
     ranks: &[Rank],
     seed: u64,
 ) -> Result<(GrowingPairs, Vec<Row>)> {
-    let mut order: Vec<Row> = vocab.rows().filter(|&row| ranks[row.index()] != Rank::NONE).collect();
-    if !order.is_sorted_by_key(|&row| ranks[row.index()]) {
-        order.sort_by_key(|&row| ranks[row.index()]);
+    let mut rows: Vec<Row> = vocab.rows().filter(|&row| ranks[row.index()] != Rank::NONE).collect();
+    if !rows.is_sorted_by_key(|&row| ranks[row.index()]) {
+        rows.sort_by_key(|&row| ranks[row.index()]);
     }
-    let mut late = Late { ranks, vocab, dictionary, splitter: None, rows: HashSet::new() };
-    let mut pairs = GrowingPairs::new(order.len(), seed);
+    let mut late_pairs = LatePairCollector { ranks, vocab, dictionary, splitter: None, rows: HashSet::new() };
+    let mut pairs = GrowingPairs::new(rows.len(), seed);
     // Pairs are added to the table after all entries of their rank were merged.
     let mut pending_pairs: Vec<Pair> = Vec::new();
     let (mut symbols, mut scratch) = (Vec::new(), MergeScratch::default());
-    for row in order {
+    for row in rows {
         let (piece, rank) = (vocab.bytes(row), ranks[row.index()]);
         if piece.len() < 2 || !dictionary.reaches(vocab, row) {
             continue;
@@ -54,14 +54,14 @@ pub(super) fn derived_pairs(
         if pending_pairs.last().is_some_and(|last| last.rank != rank) {
             pending_pairs.drain(..).try_for_each(|pair| pairs.insert(pair))?;
         }
-        if dictionary.normal.find(vocab, piece) != Some(row) {
+        if dictionary.reachable_rows.find(vocab, piece) != Some(row) {
             continue;
         }
-        if piece.len() > LONGEST {
-            late.push(row, units, &mut pending_pairs);
+        if piece.len() > MAX_MERGED_BYTES {
+            late_pairs.push(row, units, &mut pending_pairs);
             continue;
         }
-        units.number(piece, &mut symbols);
+        units.number_units(piece, &mut symbols);
         if symbols.len() < 2 {
             continue;
         }
@@ -70,17 +70,17 @@ pub(super) fn derived_pairs(
             [PlacedSymbol { symbol: left, .. }, PlacedSymbol { symbol: right, .. }] => {
                 pending_pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
             }
-            _ => late.push(row, units, &mut pending_pairs),
+            _ => late_pairs.push(row, units, &mut pending_pairs),
         }
     }
     pending_pairs.drain(..).try_for_each(|pair| pairs.insert(pair))?;
-    let mut late: Vec<Row> = late.rows.into_iter().collect();
-    late.sort_unstable();
-    Ok((pairs, late))
+    let mut late_pairs: Vec<Row> = late_pairs.rows.into_iter().collect();
+    late_pairs.sort_unstable();
+    Ok((pairs, late_pairs))
 }
 
 /// The entries that have pairs although their own texts merged to more than two symbols.
-struct Late<'a> {
+struct LatePairCollector<'a> {
     ranks: &'a [Rank],
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
@@ -88,24 +88,24 @@ struct Late<'a> {
     rows: HashSet<Row>,
 }
 
-impl Late<'_> {
+impl LatePairCollector<'_> {
     /// Adds the row's pairs that have a late half, or all its pairs if the row is too long. Initial symbols are never
     /// late.
-    fn push(&mut self, row: Row, units: &mut Numbering, pairs: &mut Vec<Pair>) {
-        let &mut Late { ranks, vocab, dictionary, ref mut splitter, ref mut rows } = self;
+    fn push(&mut self, row: Row, units: &mut UnitNumbering, pairs: &mut Vec<Pair>) {
+        let &mut LatePairCollector { ranks, vocab, dictionary, ref mut splitter, ref mut rows } = self;
         let splitter = splitter.get_or_insert_with(|| RowSplitter::new(vocab, dictionary, units.kind));
-        let (rank, piece, before) = (ranks[row.index()], vocab.bytes(row), pairs.len());
+        let (rank, piece, old_count) = (ranks[row.index()], vocab.bytes(row), pairs.len());
         splitter.push(row, rank, units, pairs);
         let is_late = |half: Symbol| {
             let SymbolKind::Row(half) = half.kind(vocab.len()) else { return false };
             !units.is_unit(vocab.bytes(half)) && (ranks[half.index()] >= rank || rows.contains(&half))
         };
-        if piece.len() <= LONGEST {
-            let mut late = pairs.split_off(before);
-            late.retain(|pair| is_late(pair.left) || is_late(pair.right));
-            pairs.append(&mut late);
+        if piece.len() <= MAX_MERGED_BYTES {
+            let mut late_pairs = pairs.split_off(old_count);
+            late_pairs.retain(|pair| is_late(pair.left) || is_late(pair.right));
+            pairs.append(&mut late_pairs);
         }
-        if pairs.len() > before {
+        if pairs.len() > old_count {
             rows.insert(row);
         }
     }

@@ -13,19 +13,19 @@ use super::symbol::{Rank, Symbol};
 use super::windows::Window;
 
 /// A table of the pairs that merge.
-pub trait Lookup {
+pub trait PairLookup {
     /// Returns the rank of a pair of neighbours, [`Rank::NONE`] if it does not merge, and the merged symbol. `end`
     /// returns the end of the right symbol, which is the start of the next symbol; None for the last symbol.
-    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol);
+    fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol);
 
     /// Prefetches the memory that `rate` reads for these symbols.
     #[inline]
     fn prefetch(&self, _left: Symbol, _right: Symbol) {}
 }
 
-impl Lookup for Pairs {
+impl PairLookup for Pairs {
     #[inline]
-    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
+    fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         self.get(left.symbol, right.symbol)
     }
 
@@ -35,9 +35,9 @@ impl Lookup for Pairs {
     }
 }
 
-impl Lookup for GrowingPairs {
+impl PairLookup for GrowingPairs {
     #[inline]
-    fn rate(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
+    fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, _end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         self.get(left.symbol, right.symbol)
     }
 
@@ -70,16 +70,16 @@ impl PlacedSymbol {
 /// Watches the candidates of a merge run: SentencePiece's re-segmentation and BPE-dropout need it.
 pub trait Watch {
     /// Records a candidate: the two symbols could merge to `_merged`; the left symbol has `_left_len` bytes.
-    fn considered(&mut self, _merged: Symbol, _left: Symbol, _right: Symbol, _left_len: u32) {}
+    fn on_candidate(&mut self, _merged: Symbol, _left: Symbol, _right: Symbol, _left_len: u32) {}
     /// Records that the two symbols merge.
     fn merged(&mut self, _left: Symbol, _right: Symbol) {}
     /// Reports whether the next candidate is allowed to merge.
-    fn keeps(&mut self) -> bool {
+    fn accepts_candidate(&mut self) -> bool {
         true
     }
     /// Reports whether the watcher depends on the order in which the heap reports candidates, so that the heap must be
     /// used.
-    fn wants_heap(&self) -> bool {
+    fn needs_heap(&self) -> bool {
         true
     }
 }
@@ -88,7 +88,7 @@ pub trait Watch {
 pub struct NoWatcher;
 
 impl Watch for NoWatcher {
-    fn wants_heap(&self) -> bool {
+    fn needs_heap(&self) -> bool {
         false
     }
 }
@@ -113,63 +113,68 @@ struct Link {
 }
 
 /// Merges `symbols` in place until no pair can merge.
-pub fn merge(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch, watch: &mut impl Watch) {
-    if watch.wants_heap() || symbols.len() > short::MAX_SYMBOLS {
-        merge_long(pairs, symbols, scratch, watch);
+pub fn merge(
+    pairs: &impl PairLookup,
+    symbols: &mut Vec<PlacedSymbol>,
+    scratch: &mut MergeScratch,
+    watcher: &mut impl Watch,
+) {
+    if watcher.needs_heap() || symbols.len() > short::MAX_SYMBOLS {
+        merge_long(pairs, symbols, scratch, watcher);
     } else {
         merge_short(pairs, symbols, &mut scratch.short);
     }
 }
 
-fn merge_short(pairs: &impl Lookup, symbols: &mut Vec<PlacedSymbol>, short: &mut ShortPiece) {
+fn merge_short(pairs: &impl PairLookup, symbols: &mut Vec<PlacedSymbol>, short: &mut ShortPiece) {
     short.clear();
     for (i, symbol) in symbols.iter().enumerate() {
         let end = symbols.get(i + 1).map(|next| next.start);
-        short.push_and_rate(pairs, symbol.symbol, symbol.start as usize, end);
+        short.push_and_look_up(pairs, symbol.symbol, symbol.start as usize, end);
     }
     short.merge(pairs);
     symbols.clear();
-    symbols.extend(short.left());
+    symbols.extend(short.remaining_symbols());
 }
 
 /// Merges `symbols` in place with the heap.
 pub fn merge_long(
-    pairs: &impl Lookup,
+    pairs: &impl PairLookup,
     symbols: &mut Vec<PlacedSymbol>,
     scratch: &mut MergeScratch,
-    watch: &mut impl Watch,
+    watcher: &mut impl Watch,
 ) {
     let MergeScratch { links, heap, .. } = scratch;
     links.clear();
     links.extend((0..symbols.len() as u32).map(|i| Link { prev: i.wrapping_sub(1), next: i + 1 }));
     heap.clear();
     for left in 0..symbols.len() {
-        consider(pairs, symbols, links, left, heap, watch);
+        add_candidate(pairs, symbols, links, left, heap, watcher);
     }
-    while let Some(Reverse((due, merged))) = heap.pop() {
-        let left = due as u32 as usize;
+    while let Some(Reverse((rank_and_index, merged))) = heap.pop() {
+        let left = rank_and_index as u32 as usize;
         let right = links[left].next as usize;
         let is_stale = right == left
             || right >= symbols.len()
-            || symbols[left].rank != Rank((due >> 32) as u32)
+            || symbols[left].rank != Rank((rank_and_index >> 32) as u32)
             || symbols[left].merged != merged;
-        if is_stale || !watch.keeps() {
+        if is_stale || !watcher.accepts_candidate() {
             continue;
         }
-        let after = links[right].next;
-        watch.merged(symbols[left].symbol, symbols[right].symbol);
+        let next = links[right].next;
+        watcher.merged(symbols[left].symbol, symbols[right].symbol);
         symbols[left].symbol = merged;
-        links[left].next = after;
+        links[left].next = next;
         links[right].next = right as u32; // gone
-        if let Some(link) = links.get_mut(after as usize) {
+        if let Some(link) = links.get_mut(next as usize) {
             link.prev = left as u32;
         }
-        let before = links[left].prev as usize;
+        let previous = links[left].prev as usize;
         symbols[left].rank = Rank::NONE;
-        if before < symbols.len() {
-            consider(pairs, symbols, links, before, heap, watch);
+        if previous < symbols.len() {
+            add_candidate(pairs, symbols, links, previous, heap, watcher);
         }
-        consider(pairs, symbols, links, left, heap, watch);
+        add_candidate(pairs, symbols, links, left, heap, watcher);
     }
     let mut i = 0u32;
     symbols.retain(|_| {
@@ -181,33 +186,33 @@ pub fn merge_long(
 
 /// Adds the pair that starts at `left` to the heap if it can merge.
 #[inline]
-fn consider(
-    pairs: &impl Lookup,
+fn add_candidate(
+    pairs: &impl PairLookup,
     symbols: &mut [PlacedSymbol],
     links: &[Link],
     left: usize,
     heap: &mut BinaryHeap<Reverse<(u64, Symbol)>>,
-    watch: &mut impl Watch,
+    watcher: &mut impl Watch,
 ) {
     symbols[left].rank = Rank::NONE;
     let next = links[left].next as usize;
     let Some(&right) = symbols.get(next) else {
         return;
     };
-    let end = || symbols.get(links[next].next as usize).map(|after| after.start);
-    let (rank, merged) = pairs.rate(symbols[left], right, end);
+    let end = || symbols.get(links[next].next as usize).map(|following| following.start);
+    let (rank, merged) = pairs.look_up(symbols[left], right, end);
     if rank != Rank::NONE {
         symbols[left].rank = rank;
         symbols[left].merged = merged;
-        watch.considered(merged, symbols[left].symbol, right.symbol, right.start - symbols[left].start);
+        watcher.on_candidate(merged, symbols[left].symbol, right.symbol, right.start - symbols[left].start);
         heap.push(Reverse(((rank.0 as u64) << 32 | left as u64, merged)));
     }
 }
 
 /// Frees the memory that a huge piece needed.
 fn release(scratch: &mut MergeScratch) {
-    const KEEP: usize = 1 << 16;
-    if scratch.links.capacity() > KEEP {
+    const MAX_KEPT_LINKS: usize = 1 << 16;
+    if scratch.links.capacity() > MAX_KEPT_LINKS {
         scratch.links = Vec::new();
         scratch.heap = BinaryHeap::new();
     }

@@ -12,7 +12,7 @@ use super::merge::Watch;
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
-use super::units::{Numbering, Space, UnitSymbols};
+use super::units::{Space, UnitNumbering, UnitSymbols};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::native::{FilePart, PartWriter, Stored};
@@ -24,7 +24,7 @@ use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
 
 /// The score above which llama2.c merges pairs.
-const LLAMA2C_FLOOR: f32 = -1e10;
+const LLAMA2C_MIN_SCORE: f32 = -1e10;
 
 /// The tables of symbols and pairs.
 #[derive(Debug)]
@@ -33,15 +33,15 @@ pub(super) struct Merging {
     pub(super) pairs: Pairs,
     /// The values of the pairs of two frequent units, which most initial pairs of a text are. The frequent units are
     /// all bytes, or ASCII and U+2581 if symbols are characters.
-    first: Table<u32>,
+    frequent_pair_values: Table<u32>,
     /// True if pairs that no text needs are left out.
     pub(super) is_pruned: bool,
     /// The rows that have pairs although their own text can merge to other symbols, in ascending order.
-    late: Table<Row>,
+    late_rows: Table<Row>,
 }
 
 /// The data from which the tables are built.
-pub(super) struct Source<'a> {
+pub(super) struct MergingSource<'a> {
     pub(super) vocab: &'a Vocab,
     pub(super) dictionary: &'a Dictionary,
     pub(super) priority: &'a Priority,
@@ -50,7 +50,7 @@ pub(super) struct Source<'a> {
     pub(super) prefix: &'a [u8],
 }
 
-impl Source<'_> {
+impl MergingSource<'_> {
     /// Builds the tables that encoding needs.
     pub(super) fn build(&self) -> Result<Merging> {
         if matches!(self.priority, Priority::Merges(_)) {
@@ -59,18 +59,22 @@ impl Source<'_> {
         // In llama2.c, a space that the normalizer inserts has no continuation bytes, while a space inside of an entry
         // can have some, and byte pieces can encode other text than their own.
         if self.symbols != Symbols::Groups {
-            let mut units = Numbering::new(self.vocab, self.dictionary, self.symbols);
+            let mut units = UnitNumbering::new(self.vocab, self.dictionary, self.symbols);
             let seed = self.seed();
-            let (pairs, late) = derived_pairs(self.vocab, self.dictionary, &mut units, &self.ranks(), seed)?;
-            return Ok(Merging { is_pruned: true, late: late.into(), ..Merging::new(units.finish()?, pairs.finish()) });
+            let (pairs, late_rows) = derived_pairs(self.vocab, self.dictionary, &mut units, &self.ranks(), seed)?;
+            return Ok(Merging {
+                is_pruned: true,
+                late_rows: late_rows.into(),
+                ..Merging::new(units.finish()?, pairs.finish())
+            });
         }
         self.build_all()
     }
 
     /// Builds the tables with all pairs; an entry can have several.
     pub(super) fn build_all(&self) -> Result<Merging> {
-        let &Source { vocab, dictionary, priority, symbols, prefix } = self;
-        let mut units = Numbering::new(vocab, dictionary, symbols);
+        let &MergingSource { vocab, dictionary, priority, symbols, prefix } = self;
+        let mut units = UnitNumbering::new(vocab, dictionary, symbols);
         let pairs = match priority {
             Priority::Merges(merges) => listed_pairs(vocab, merges, prefix)?,
             _ => pairs_by_splitting(vocab, dictionary, &mut units, &self.ranks()),
@@ -97,42 +101,54 @@ impl Source<'_> {
 
 impl Merging {
     fn new(units: UnitSymbols, pairs: Pairs) -> Merging {
-        let single = units.frequent_symbols();
-        let count = single.len();
-        let mut first = vec![NO_VALUE; count * count];
+        let frequent_symbols = units.frequent_symbols();
+        let frequent_count = frequent_symbols.len();
+        let mut frequent_pair_values = vec![NO_VALUE; frequent_count * frequent_count];
         // If several bytes have the same symbol, such as INERT, the pairs of all of them are needed.
-        let mut bytes: HashMap<Symbol, Vec<usize>> = HashMap::new();
-        single.iter().enumerate().for_each(|(byte, &symbol)| bytes.entry(symbol).or_default().push(byte));
+        let mut indexes_of_symbol: HashMap<Symbol, Vec<usize>> = HashMap::new();
+        frequent_symbols
+            .iter()
+            .enumerate()
+            .for_each(|(index, &symbol)| indexes_of_symbol.entry(symbol).or_default().push(index));
         for pair in pairs.list() {
-            let (Some(lefts), Some(rights)) = (bytes.get(&pair.left), bytes.get(&pair.right)) else { continue };
+            let (Some(lefts), Some(rights)) = (indexes_of_symbol.get(&pair.left), indexes_of_symbol.get(&pair.right))
+            else {
+                continue;
+            };
             for (left, right) in lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right))) {
-                first[left * count + right] = pairs.value(pair.left, pair.right);
+                frequent_pair_values[left * frequent_count + right] = pairs.value(pair.left, pair.right);
             }
         }
-        Merging { units, pairs, first: first.into(), is_pruned: false, late: Vec::new().into() }
+        Merging {
+            units,
+            pairs,
+            frequent_pair_values: frequent_pair_values.into(),
+            is_pruned: false,
+            late_rows: Vec::new().into(),
+        }
     }
 
     /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, up to the run's room.
     /// Returns the end of these symbols in the text.
     #[inline]
-    pub(super) fn start(&self, text: &[u8], offset: usize, run: &mut ShortPiece) -> usize {
+    pub(super) fn start(&self, text: &[u8], offset: usize, short_piece: &mut ShortPiece) -> usize {
         match self.units.kind {
-            Symbols::Bytes => self.start_bytes(text, offset, run),
-            _ => self.start_chars(text, offset, Space::Space, run),
+            Symbols::Bytes => self.start_bytes(text, offset, short_piece),
+            _ => self.start_chars(text, offset, Space::Space, short_piece),
         }
     }
 
     #[inline]
-    fn start_bytes(&self, text: &[u8], offset: usize, run: &mut ShortPiece) -> usize {
-        run.clear();
+    fn start_bytes(&self, text: &[u8], offset: usize, short_piece: &mut ShortPiece) -> usize {
+        short_piece.clear();
         let text = &text[..text.len().min(short::MAX_SYMBOLS)];
         let symbols = self.units.byte_symbols();
-        let mut last = 0;
+        let mut last_byte = 0;
         for (at, &byte) in text.iter().enumerate() {
-            let place = (last as usize) << 8 | byte as usize;
-            let value = self.first.get(place).copied().unwrap_or(NO_VALUE);
-            run.push(symbols[byte as usize], offset + at, self.pairs.rank_and_merged(value));
-            last = byte;
+            let index = (last_byte as usize) << 8 | byte as usize;
+            let value = self.frequent_pair_values.get(index).copied().unwrap_or(NO_VALUE);
+            short_piece.push(symbols[byte as usize], offset + at, self.pairs.rank_and_merged(value));
+            last_byte = byte;
         }
         text.len()
     }
@@ -140,21 +156,21 @@ impl Merging {
     /// Does the work of `start` for symbols that are characters; `space` is the character that replaces a space for
     /// merging.
     #[inline]
-    pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, run: &mut ShortPiece) -> usize {
-        run.clear();
-        let count = self.units.frequent_symbols().len();
-        let (mut at, mut last) = (0, (Symbol::INERT, None));
-        while at < text.len() && run.len() < short::MAX_SYMBOLS {
-            let (symbol, place, len) = self.units.char(&text[at..], space);
-            let rank_and_merged = match (last.1, place) {
+    pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, short_piece: &mut ShortPiece) -> usize {
+        short_piece.clear();
+        let frequent_count = self.units.frequent_symbols().len();
+        let (mut at, mut last_char) = (0, (Symbol::INERT, None));
+        while at < text.len() && short_piece.len() < short::MAX_SYMBOLS {
+            let (symbol, index, len) = self.units.char(&text[at..], space);
+            let rank_and_merged = match (last_char.1, index) {
                 (Some(left), Some(right)) => {
-                    let at = left * count + right;
-                    self.pairs.rank_and_merged(self.first.get(at).copied().unwrap_or(NO_VALUE))
+                    let at = left * frequent_count + right;
+                    self.pairs.rank_and_merged(self.frequent_pair_values.get(at).copied().unwrap_or(NO_VALUE))
                 }
-                _ => self.pairs.get(last.0, symbol),
+                _ => self.pairs.get(last_char.0, symbol),
             };
-            run.push(symbol, offset + at, rank_and_merged);
-            last = (symbol, place);
+            short_piece.push(symbol, offset + at, rank_and_merged);
+            last_char = (symbol, index);
             at += len;
         }
         at
@@ -164,17 +180,21 @@ impl Merging {
     /// these rows are not known.
     pub(super) fn own_rows(&self) -> Option<impl Iterator<Item = Row>> {
         let rows = self.pairs.list().iter().rev().map(|pair| Row(pair.merged.number()));
-        self.is_pruned.then(|| rows.filter(|row| self.late.binary_search(row).is_err()))
+        self.is_pruned.then(|| rows.filter(|row| self.late_rows.binary_search(row).is_err()))
     }
 
     /// Returns a bit for each of `count` rows, which is set for the rows that `own_rows` returns.
-    pub(super) fn own_row_bits(&self, count: usize) -> Option<Vec<u64>> {
-        let mut bits = vec![0u64; count.div_ceil(64)];
+    pub(super) fn own_row_bits(&self, row_count: usize) -> Option<Vec<u64>> {
+        let mut bits = vec![0u64; row_count.div_ceil(64)];
         // The table of a damaged file can contain any number instead of a row.
-        let is_known = |row: &usize| *row < count;
-        let merged = self.pairs.list().iter().map(|pair| pair.merged.number() as usize);
-        merged.filter(is_known).for_each(|row| bits[row / 64] |= 1 << (row % 64));
-        self.late.iter().map(|row| row.index()).filter(is_known).for_each(|row| bits[row / 64] &= !(1 << (row % 64)));
+        let is_row = |row: &usize| *row < row_count;
+        let merged_rows = self.pairs.list().iter().map(|pair| pair.merged.number() as usize);
+        merged_rows.filter(is_row).for_each(|row| bits[row / 64] |= 1 << (row % 64));
+        self.late_rows
+            .iter()
+            .map(|row| row.index())
+            .filter(is_row)
+            .for_each(|row| bits[row / 64] &= !(1 << (row % 64)));
         self.is_pruned.then_some(bits)
     }
 
@@ -188,26 +208,26 @@ impl Stored for Merging {
     fn write(&self, out: &mut PartWriter) {
         self.units.write(&mut out.part("units"));
         self.pairs.write(&mut out.part("pairs"));
-        out.table("first", &self.first);
+        out.table("first", &self.frequent_pair_values);
         out.table("is_pruned", &[self.is_pruned as u32]);
-        out.table("late", &self.late);
+        out.table("late", &self.late_rows);
     }
 
     fn read(part: &FilePart) -> Result<Merging> {
         Ok(Merging {
             units: UnitSymbols::read(&part.part("units"))?,
             pairs: Pairs::read(&part.part("pairs"))?,
-            first: part.table("first")?,
+            frequent_pair_values: part.table("first")?,
             is_pruned: part.number::<u32>("is_pruned")? != 0,
-            late: part.table("late")?,
+            late_rows: part.table("late")?,
         })
     }
 }
 
 /// A watcher that records the pair that was merged last.
-pub(super) struct LastMerge(pub(super) Option<(Symbol, Symbol)>);
+pub(super) struct LastMergeRecorder(pub(super) Option<(Symbol, Symbol)>);
 
-impl Watch for LastMerge {
+impl Watch for LastMergeRecorder {
     fn merged(&mut self, left: Symbol, right: Symbol) {
         self.0 = Some((left, right));
     }
@@ -215,17 +235,21 @@ impl Watch for LastMerge {
 
 /// Returns the listed pairs. The prefix of continuations is removed from the right half of a pair (Hugging Face).
 fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec<Pair>> {
-    let row = |id: u32, at: usize| match vocab.row(TokenId(id)) {
-        Some(row) => Ok(Symbol::row(row)),
+    let row_symbol = |id: u32, at: usize| match vocab.row(TokenId(id)) {
+        Some(row_symbol) => Ok(Symbol::row(row_symbol)),
         None => Err(Error::Spec(format!("model.merges: merge {at} names id {id}, which the vocabulary does not have"))),
     };
     let mut entries = Vec::with_capacity(merges.len());
     for (at, &[left, right, merged]) in merges.iter().enumerate() {
-        let pair =
-            Pair { left: row(left, at)?, right: row(right, at)?, rank: Rank(at as u32), merged: row(merged, at)? };
+        let pair = Pair {
+            left: row_symbol(left, at)?,
+            right: row_symbol(right, at)?,
+            rank: Rank(at as u32),
+            merged: row_symbol(merged, at)?,
+        };
         let bytes = |symbol: Symbol| vocab.bytes(Row(symbol.number()));
-        let unprefixed = bytes(pair.right).get(prefix.len()..);
-        if unprefixed.is_none_or(|right| bytes(pair.merged) != [bytes(pair.left), right].concat()) {
+        let right_text = bytes(pair.right).get(prefix.len()..);
+        if right_text.is_none_or(|right| bytes(pair.merged) != [bytes(pair.left), right].concat()) {
             return Err(Error::Spec(format!(
                 "model.merges: merge {at} makes id {merged}, whose bytes are not those of ids {left} and {right} together"
             )));
@@ -236,26 +260,26 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 }
 
 /// Returns every pair of symbols whose concatenation is a reachable row.
-fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut Numbering, ranks: &[Rank]) -> Vec<Pair> {
+fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut UnitNumbering, ranks: &[Rank]) -> Vec<Pair> {
     let splitter = RowSplitter::new(vocab, dictionary, units.kind);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
     for (row, &rank) in vocab.rows().zip(ranks) {
         let piece = vocab.bytes(row);
-        let is_first = || dictionary.normal.find(vocab, piece) == Some(row);
-        if rank != Rank::NONE && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first() {
+        let is_first_row = || dictionary.reachable_rows.find(vocab, piece) == Some(row);
+        if rank != Rank::NONE && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first_row() {
             splitter.push(row, rank, units, &mut pairs);
         }
     }
     pairs
 }
 
-/// Splits rows into two symbols.
+/// SplitsOfSymbols rows into two symbols.
 pub(super) struct RowSplitter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
     /// True for each length in bytes that a half can have: the length of a reachable row or of a character. A
     /// vocabulary with one huge entry has few such lengths, so not every split of the entry is tried.
-    lengths: Vec<bool>,
+    is_half_len: Vec<bool>,
     /// True if a reachable row starts or ends inside of a character. If false, no half starts or ends inside of a
     /// character.
     splits_chars: bool,
@@ -265,23 +289,23 @@ impl RowSplitter<'_> {
     /// Returns a splitter of the rows that text can reach.
     pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> RowSplitter<'a> {
         let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
-        let mut lengths = vec![false; vocab.longest().max(4) + 1];
-        lengths[1..=4].fill(true);
-        rows().for_each(|row| lengths[vocab.bytes(row).len()] = true);
-        let is_whole = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
-        let splits_chars = kind == Symbols::Bytes || !rows().all(is_whole);
-        RowSplitter { vocab, dictionary, lengths, splits_chars }
+        let mut is_half_len = vec![false; vocab.max_entry_len().max(4) + 1];
+        is_half_len[1..=4].fill(true);
+        rows().for_each(|row| is_half_len[vocab.bytes(row).len()] = true);
+        let is_utf8 = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
+        let splits_chars = kind == Symbols::Bytes || !rows().all(is_utf8);
+        RowSplitter { vocab, dictionary, is_half_len, splits_chars }
     }
 
     /// Adds every pair of symbols whose concatenation is a row. A half that is a character but not a row gets a symbol.
-    pub(super) fn push(&self, row: Row, rank: Rank, units: &mut Numbering, pairs: &mut Vec<Pair>) {
+    pub(super) fn push(&self, row: Row, rank: Rank, units: &mut UnitNumbering, pairs: &mut Vec<Pair>) {
         let piece = self.vocab.bytes(row);
-        for middle in 1..piece.len() {
-            let has_lengths = self.lengths[middle] && self.lengths[piece.len() - middle];
-            if !has_lengths || (!self.splits_chars && is_continuation(piece[middle])) {
+        for split_at in 1..piece.len() {
+            let has_half_lengths = self.is_half_len[split_at] && self.is_half_len[piece.len() - split_at];
+            if !has_half_lengths || (!self.splits_chars && is_continuation(piece[split_at])) {
                 continue;
             }
-            let (left, right) = piece.split_at(middle);
+            let (left, right) = piece.split_at(split_at);
             let Some(left) = self.symbol(left, false, units) else { continue };
             let Some(right) = self.symbol(right, true, units) else { continue };
             pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
@@ -290,8 +314,8 @@ impl RowSplitter<'_> {
 
     /// Returns the symbol of a half: a row, or a character that is not a row. Only the right half, at the end of a
     /// text, can be a character that is shorter than its lead byte says.
-    fn symbol(&self, bytes: &[u8], may_be_clipped: bool, units: &mut Numbering) -> Option<Symbol> {
-        if let Some(row) = self.dictionary.normal.find(self.vocab, bytes) {
+    fn symbol(&self, bytes: &[u8], is_at_end: bool, units: &mut UnitNumbering) -> Option<Symbol> {
+        if let Some(row) = self.dictionary.reachable_rows.find(self.vocab, bytes) {
             return Some(Symbol::row(row));
         }
         let lead_len = match units.kind {
@@ -299,7 +323,7 @@ impl RowSplitter<'_> {
             Symbols::Chars | Symbols::Scalars => utf8::lead_len(bytes[0]),
             Symbols::Groups => return None,
         };
-        if bytes.len() > lead_len || (bytes.len() < lead_len && !may_be_clipped) {
+        if bytes.len() > lead_len || (bytes.len() < lead_len && !is_at_end) {
             return None;
         }
         Some(units.symbol(bytes))
@@ -318,16 +342,16 @@ fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
 /// Converts scores to ranks, the highest score first. Equal scores have equal ranks, so the leftmost of equal pairs
 /// merges.
 fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
-    let mut order: Vec<Row> = vocab.rows().collect();
-    order.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
+    let mut rows: Vec<Row> = vocab.rows().collect();
+    rows.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));
     let mut ranks = vec![Rank::NONE; vocab.len()];
     let mut rank = 0;
-    for (i, &row) in order.iter().enumerate() {
-        if i > 0 && vocab.score(order[i - 1]) != vocab.score(row) {
+    for (i, &row) in rows.iter().enumerate() {
+        if i > 0 && vocab.score(rows[i - 1]) != vocab.score(row) {
             rank += 1;
         }
-        let may_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_FLOOR;
-        if may_merge {
+        let can_merge = symbols != Symbols::Groups || vocab.score(row) > LLAMA2C_MIN_SCORE;
+        if can_merge {
             ranks[row.index()] = Rank(rank);
         }
     }

@@ -24,11 +24,11 @@ use crate::segment::Segment;
 use crate::spec::{Kind, Priority, Symbols};
 use crate::token_id::TokenId;
 use crate::trie::Trie;
-use crate::vocab::dictionary::{Dictionary, Emit};
+use crate::vocab::dictionary::{Dictionary, SymbolOutput};
 use crate::vocab::{Row, Vocab};
-use by_text::{ByText, table_pays_after};
+use by_text::{ByText, bytes_before_table};
 use merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
-use merging::{Merging, Source};
+use merging::{Merging, MergingSource};
 use scalars::Scalars;
 use windows::merge_text;
 
@@ -52,10 +52,10 @@ mod watcher;
 mod windows;
 
 use broken::ByteBoundaries;
-pub use derive::Derived;
+pub use derive::RowDerivation;
 pub use rules::BpeRules;
 use symbol::{Symbol, SymbolKind};
-use watcher::{Halves, Splits, Watcher};
+use watcher::{Halves, SplitsOfSymbols, Watcher};
 
 /// A compiled BPE model.
 pub struct Bpe {
@@ -66,19 +66,19 @@ pub struct Bpe {
     /// texts.
     merging: Warmup<Merging>,
     /// The length of the longest entry.
-    longest: usize,
+    max_entry_len: usize,
     /// Hugging Face's initial symbols.
     scalars: Option<Scalars>,
     /// The tables with all pairs, if `merging` has only the pairs that encoding needs; built at the first dropout.
     all_pairs: Lazy<Option<Merging>>,
     priority: Priority,
     /// The outputs of the rows that are not output as their own id.
-    exceptions: HashMap<Row, Emit>,
+    exceptions: HashMap<Row, SymbolOutput>,
     whole_piece_first: bool,
     /// User-defined pieces, matched before merging (SentencePiece), to their ids.
     user_defined: Option<Arc<Trie>>,
     /// True if merging can make rows of kind Unused, which must then be split again.
-    resegments: bool,
+    splits_unused: bool,
     /// True if the normalizer inserts a space before every text; this space is a symbol without continuation bytes
     /// (llama2.c).
     has_prefix: bool,
@@ -95,13 +95,13 @@ pub struct Bpe {
 pub struct BpeScratch {
     symbols: Vec<PlacedSymbol>,
     merge: MergeScratch,
-    rewritten: Vec<u8>,
+    normalized: Vec<u8>,
 }
 
 impl BpeScratch {
     /// Frees buffers of more than `kept` symbols.
-    pub fn release(&mut self, kept: usize) {
-        if self.symbols.capacity() > kept {
+    pub fn release(&mut self, max_kept: usize) {
+        if self.symbols.capacity() > max_kept {
             self.symbols = Vec::new();
         }
     }
@@ -118,33 +118,38 @@ impl Bpe {
     ) -> Result<Bpe> {
         let &BpeRules { symbols, whole_piece_first, reach, has_prefix, .. } = rules;
         if user_defined.is_some() && vocab.size() > Symbol::USER_DEFINED {
-            let limit = Symbol::USER_DEFINED;
-            return Err(Error::Spec(format!("vocab: with user-defined pieces ids must be below {limit}")));
+            let id_limit = Symbol::USER_DEFINED;
+            return Err(Error::Spec(format!(
+                "vocab: a vocabulary with user-defined pieces must have ids below {id_limit}"
+            )));
         }
         let dictionary = Dictionary::new(&vocab, reach, tables)?;
         let exceptions = exceptions(&vocab, &dictionary);
-        let resegments = exceptions.values().any(|emit| matches!(emit, Emit::Unused(_)));
+        let splits_unused = exceptions.values().any(|emit| matches!(emit, SymbolOutput::Unused(_)));
         let prefix = rules.scalars.continuing_prefix.as_bytes();
-        let source = Source { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
-        let longest = vocab.longest();
-        let pays_after = table_pays_after(&source, longest);
+        let source = MergingSource { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
+        let max_entry_len = vocab.max_entry_len();
+        let bytes_before_table = bytes_before_table(&source, max_entry_len);
         // Splitting Unused rows again needs all pairs, and pairs that were checked against their rows.
-        let merging = match resegments {
-            _ if pays_after > 0 && (resegments || !tables.are_stored()) => Warmup::after(pays_after),
+        let merging = match splits_unused {
+            _ if bytes_before_table > 0 && (splits_unused || !tables.are_stored()) => {
+                Warmup::after_bytes(bytes_before_table)
+            }
             true => source.build_all()?.into(),
             false => tables.get("bpe", || source.build())?.into(),
         };
         // llama2.c's byte pieces are initial symbols and merge by their texts, which are not the bytes that they
         // encode.
-        let merges_fallbacks = symbols == Symbols::Groups && merging.peek().is_some_and(Merging::merges_bytes);
+        let merges_byte_pieces = symbols == Symbols::Groups && merging.peek().is_some_and(Merging::merges_bytes);
         let scalars = match symbols {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
         };
         // The last candidate of the whole text decides how an Unused row is split again.
-        let is_plain =
+        let can_split_symbols =
             |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_split_at_boundaries(&merging.pairs));
-        let can_split_at_boundaries = !resegments && !merges_fallbacks && scalars.as_ref().is_none_or(is_plain);
+        let can_split_at_boundaries =
+            !splits_unused && !merges_byte_pieces && scalars.as_ref().is_none_or(can_split_symbols);
         Ok(Bpe {
             can_split_at_boundaries,
             vocab,
@@ -152,12 +157,12 @@ impl Bpe {
             symbols,
             scalars,
             merging,
-            longest,
+            max_entry_len,
             all_pairs: Lazy::default(),
             exceptions,
             whole_piece_first,
             user_defined,
-            resegments,
+            splits_unused,
             has_prefix,
             own_row_bits: Lazy::default(),
             byte_boundaries: Lazy::default(),
@@ -203,7 +208,7 @@ impl Bpe {
 
     /// Reports whether a piece that is an entry is encoded without merging.
     #[inline]
-    pub fn takes_whole_pieces(&self) -> bool {
+    pub fn encodes_entries_whole(&self) -> bool {
         self.whole_piece_first
     }
 
@@ -213,7 +218,7 @@ impl Bpe {
     }
 
     /// Returns the entries that merging can make.
-    pub fn reachable(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn reachable_entries(&self) -> impl Iterator<Item = &[u8]> {
         let rows = self.vocab.rows().filter(|&row| self.dictionary.reaches(&self.vocab, row));
         rows.map(|row| self.vocab.bytes(row))
     }
@@ -232,7 +237,7 @@ impl Bpe {
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
             let entry = self.vocab.get_bytes(row)?;
             match self.symbol_output(Symbol::row(row), entry) {
-                Emit::Id(id) => Some((entry, id)),
+                SymbolOutput::Id(id) => Some((entry, id)),
                 _ => None,
             }
         }))
@@ -240,7 +245,7 @@ impl Bpe {
 
     /// Reports whether a piece at byte `at` can have other symbols than an equal piece elsewhere in the text.
     #[inline]
-    pub fn depends_on_place(&self, piece: &[u8], at: usize) -> bool {
+    pub fn depends_on_position(&self, piece: &[u8], at: usize) -> bool {
         self.has_prefix && at == 0 && piece.get(1).is_some_and(|byte| byte & 0xC0 == 0x80)
     }
 
@@ -257,36 +262,36 @@ impl Bpe {
     ) -> Result<()> {
         if self.whole_piece_first
             && !is_part
-            && let Some(row) = self.dictionary.normal.find(&self.vocab, piece)
+            && let Some(row) = self.dictionary.reachable_rows.find(&self.vocab, piece)
         {
             return emit(Segment { id: self.vocab.id(row), start: 0, end: piece.len() as u32 });
         }
-        let BpeScratch { symbols, merge: run, .. } = scratch;
+        let BpeScratch { symbols, merge: merge_scratch, .. } = scratch;
         symbols.clear();
         let Some(merging) = self.merging(piece.len()) else {
             let by_text = self.by_text(piece);
             by_text.push(0..piece.len(), symbols);
-            merge(&by_text, symbols, run, &mut NoWatcher);
-            return self.emit_symbols(piece, symbols, &Splits::default(), emit);
+            merge(&by_text, symbols, merge_scratch, &mut NoWatcher);
+            return self.emit_symbols(piece, symbols, &SplitsOfSymbols::default(), emit);
         };
         if let Some(scalars) = &self.scalars {
             let len = scalars.push(piece, symbols)?;
-            merge(&merging.pairs, symbols, run, &mut NoWatcher);
+            merge(&merging.pairs, symbols, merge_scratch, &mut NoWatcher);
             return self.emit_scalars(piece, symbols, len, emit);
         }
         if self.symbols == Symbols::Groups {
-            let prefix = self.depends_on_place(piece, at) as usize;
+            let prefix = self.depends_on_position(piece, at) as usize;
             merging.units.push(&piece[..prefix], 0, symbols);
             merging.units.push(&piece[prefix..], prefix, symbols);
-            merge(&merging.pairs, symbols, run, &mut NoWatcher);
-        } else if piece.len() > cache::LONGEST
+            merge(&merging.pairs, symbols, merge_scratch, &mut NoWatcher);
+        } else if piece.len() > cache::MAX_LONG_BYTES
             && let Some(id) = self.own_id(piece)
         {
             return emit(Segment { id, start: 0, end: piece.len() as u32 });
         } else {
-            merge_text(merging, piece, symbols, run);
+            merge_text(merging, piece, symbols, merge_scratch);
         }
-        self.emit_symbols(piece, symbols, &Splits::default(), emit)
+        self.emit_symbols(piece, symbols, &SplitsOfSymbols::default(), emit)
     }
 
     /// Merges a whole text: user-defined pieces are matched first and do not merge, Unused rows are split again, and
@@ -300,34 +305,34 @@ impl Bpe {
     ) -> Result<()> {
         if self.whole_piece_first
             && dropout.is_none()
-            && let Some(row) = self.dictionary.normal.find(&self.vocab, text)
+            && let Some(row) = self.dictionary.reachable_rows.find(&self.vocab, text)
         {
             return emit(Segment { id: self.vocab.id(row), start: 0, end: text.len() as u32 });
         }
-        let BpeScratch { symbols, merge: run, .. } = scratch;
+        let BpeScratch { symbols, merge: merge_scratch, .. } = scratch;
         symbols.clear();
         let is_dropout = dropout.is_some();
-        let mut watch = Watcher { splits: Splits::default(), dropout };
+        let mut watcher = Watcher { splits: SplitsOfSymbols::default(), dropout };
         let merging =
             self.merging(text.len()).map(|merging| if is_dropout { self.all_pairs(merging) } else { merging });
         let Some(merging) = merging else {
             let by_text = self.by_text(text);
             self.push_user_defined(text, 0, symbols, |range, symbols| by_text.push(range, symbols));
-            merge(&by_text, symbols, run, &mut watch);
-            return self.emit_symbols(text, symbols, &watch.splits, emit);
+            merge(&by_text, symbols, merge_scratch, &mut watcher);
+            return self.emit_symbols(text, symbols, &watcher.splits, emit);
         };
         if let Some(scalars) = &self.scalars {
             let len = scalars.push(text, symbols)?;
-            merge(&merging.pairs, symbols, run, &mut watch);
+            merge(&merging.pairs, symbols, merge_scratch, &mut watcher);
             return self.emit_scalars(text, symbols, len, emit);
         }
-        let push =
+        let push_range =
             |range: Range<usize>, symbols: &mut _| merging.units.push(&text[range.clone()], range.start, symbols);
-        let prefix = self.depends_on_place(text, 0) as usize;
-        push(0..prefix, symbols);
-        self.push_user_defined(text, prefix, symbols, push);
-        merge(&merging.pairs, symbols, run, &mut watch);
-        self.emit_symbols(text, symbols, &watch.splits, emit)
+        let prefix = self.depends_on_position(text, 0) as usize;
+        push_range(0..prefix, symbols);
+        self.push_user_defined(text, prefix, symbols, push_range);
+        merge(&merging.pairs, symbols, merge_scratch, &mut watcher);
+        self.emit_symbols(text, symbols, &watcher.splits, emit)
     }
 
     /// Appends the symbols of a text from `at` on: the symbols of user-defined pieces, and for the text between them
@@ -337,14 +342,14 @@ impl Bpe {
         text: &[u8],
         mut at: usize,
         symbols: &mut Vec<PlacedSymbol>,
-        push: impl Fn(Range<usize>, &mut Vec<PlacedSymbol>),
+        push_range: impl Fn(Range<usize>, &mut Vec<PlacedSymbol>),
     ) {
         for (start, end, id) in user_defined::matches(self.user_defined.as_deref(), text) {
-            push(at..start, symbols);
+            push_range(at..start, symbols);
             symbols.push(PlacedSymbol::new(Symbol::user_defined(id), start));
             at = end;
         }
-        push(at..text.len(), symbols);
+        push_range(at..text.len(), symbols);
     }
 
     /// Returns the tables to merge a text of `len` bytes; None if pairs are looked up by their texts.
@@ -355,19 +360,19 @@ impl Bpe {
 
     fn build_merging(&self) -> Option<Merging> {
         let source = self.source();
-        if self.resegments { source.build_all().ok() } else { source.build().ok() }
+        if self.splits_unused { source.build_all().ok() } else { source.build().ok() }
     }
 
     fn by_text<'a>(&'a self, text: &'a [u8]) -> ByText<'a> {
         let (vocab, dictionary) = (&*self.vocab, &self.dictionary);
-        ByText { vocab, dictionary, longest: self.longest, is_of_bytes: self.is_of_bytes(), text }
+        ByText { vocab, dictionary, max_entry_len: self.max_entry_len, is_of_bytes: self.is_of_bytes(), text }
     }
 
     /// Returns the data from which the tables are built, without listed merges, because tables of listed merges are
     /// never built again.
-    fn source(&self) -> Source<'_> {
+    fn source(&self) -> MergingSource<'_> {
         let Bpe { vocab, dictionary, priority, symbols, .. } = self;
-        Source { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
+        MergingSource { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
     }
 
     /// Emits final symbols that are rows. The lengths of the symbols sum up to `len`, which can differ from the length
@@ -379,9 +384,10 @@ impl Bpe {
         len: u32,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let clamped = |at: u32| at.min(piece.len() as u32);
+        let clamp_to_piece = |at: u32| at.min(piece.len() as u32);
         for (i, symbol) in symbols.iter().enumerate() {
-            let (start, end) = (clamped(symbol.start), clamped(symbols.get(i + 1).map_or(len, |next| next.start)));
+            let (start, end) =
+                (clamp_to_piece(symbol.start), clamp_to_piece(symbols.get(i + 1).map_or(len, |next| next.start)));
             // A table of a damaged file can have any symbol.
             let id = match symbol.symbol.kind(self.vocab.len()) {
                 SymbolKind::Row(row) => self.vocab.id(row),
@@ -396,13 +402,13 @@ impl Bpe {
         &self,
         piece: &[u8],
         symbols: &[PlacedSymbol],
-        splits: &Splits,
+        splits: &SplitsOfSymbols,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         for (i, symbol) in symbols.iter().enumerate() {
             let end = symbols.get(i + 1).map_or(piece.len() as u32, |next| next.start);
             match self.symbol_output(symbol.symbol, &piece[symbol.start as usize..end as usize]) {
-                Emit::Id(id) => emit(Segment { id, start: symbol.start, end })?,
+                SymbolOutput::Id(id) => emit(Segment { id, start: symbol.start, end })?,
                 _ => self.emit_split(piece, (symbol.symbol, symbol.start, end), splits, emit)?,
             }
         }
@@ -416,26 +422,26 @@ impl Bpe {
         &self,
         piece: &[u8],
         (symbol, start, end): (Symbol, u32, u32),
-        splits: &Splits,
+        splits: &SplitsOfSymbols,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let mut todo = vec![(symbol, start, end, 0)];
-        while let Some((symbol, start, end, depth)) = todo.pop() {
+        let mut pending_symbols = vec![(symbol, start, end, 0)];
+        while let Some((symbol, start, end, depth)) = pending_symbols.pop() {
             let bytes = &piece[start as usize..end as usize];
-            let mut symbol_output = self.symbol_output(symbol, bytes);
+            let mut output = self.symbol_output(symbol, bytes);
             if depth > self.dictionary.max_split_depth() {
-                symbol_output = self.dictionary.emit_by_name(&self.vocab, bytes);
-            } else if let (Emit::Unused(_), Some(&Halves { left, right, left_len })) =
-                (symbol_output, splits.get(&symbol))
+                output = self.dictionary.output_by_name(&self.vocab, bytes);
+            } else if let (SymbolOutput::Unused(_), Some(&Halves { left, right, left_len })) =
+                (output, splits.get(&symbol))
             {
-                let middle = start + left_len;
-                todo.push((right, middle, end, depth + 1));
-                todo.push((left, start, middle, depth + 1));
+                let split_at = start + left_len;
+                pending_symbols.push((right, split_at, end, depth + 1));
+                pending_symbols.push((left, start, split_at, depth + 1));
                 continue;
             }
-            match self.dictionary.settle(symbol_output) {
-                Emit::Id(id) => emit(Segment { id, start, end })?,
-                Emit::Refused(id) => return Err(control_symbol_error(id, start as usize)),
+            match self.dictionary.settle_unused(output) {
+                SymbolOutput::Id(id) => emit(Segment { id, start, end })?,
+                SymbolOutput::Refused(id) => return Err(control_symbol_error(id, start as usize)),
                 _ => emit(Segment { id: TokenId::UNKNOWN, start, end })?,
             }
         }
@@ -444,14 +450,14 @@ impl Bpe {
 
     /// Returns the output for a final symbol. Tables of a damaged file can have any symbol, so every symbol is checked.
     #[inline]
-    fn symbol_output(&self, symbol: Symbol, bytes: &[u8]) -> Emit {
+    fn symbol_output(&self, symbol: Symbol, bytes: &[u8]) -> SymbolOutput {
         match symbol.kind(self.vocab.len()) {
             SymbolKind::Row(row) => {
-                let id = Emit::Id(self.vocab.id(row));
+                let id = SymbolOutput::Id(self.vocab.id(row));
                 if self.exceptions.is_empty() { id } else { *self.exceptions.get(&row).unwrap_or(&id) }
             }
-            SymbolKind::UserDefined(id) if self.vocab.row(id).is_some() => Emit::Id(id),
-            _ => self.dictionary.emit(&self.vocab, bytes),
+            SymbolKind::UserDefined(id) if self.vocab.row(id).is_some() => SymbolOutput::Id(id),
+            _ => self.dictionary.output_of(&self.vocab, bytes),
         }
     }
 
@@ -467,7 +473,7 @@ impl Bpe {
 
 /// Returns the outputs of the rows that are not output as their own id: rows of kind Unused, and rows with the same
 /// bytes as a reserved row.
-fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, Emit> {
+fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, SymbolOutput> {
     let mut exceptions = HashMap::new();
     if !dictionary.is_sentencepiece() {
         return exceptions;
@@ -476,14 +482,14 @@ fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, Emit> {
         let row = match dictionary.reaches(vocab, row) {
             true if vocab.active_kind(row) == Kind::Unused => row,
             true => continue,
-            false => match dictionary.normal.find(vocab, vocab.bytes(row)) {
+            false => match dictionary.reachable_rows.find(vocab, vocab.bytes(row)) {
                 Some(row) => row,
                 None => continue,
             },
         };
-        let symbol_output = dictionary.emit(vocab, vocab.bytes(row));
-        if symbol_output != Emit::Id(vocab.id(row)) {
-            exceptions.insert(row, symbol_output);
+        let output = dictionary.output_of(vocab, vocab.bytes(row));
+        if output != SymbolOutput::Id(vocab.id(row)) {
+            exceptions.insert(row, output);
         }
     }
     exceptions

@@ -9,24 +9,24 @@ use crate::native::{FilePart, PartWriter};
 use crate::table::Table;
 
 /// The smallest number of bits for each pair.
-const BITS: usize = 8;
+const MIN_BITS_PER_PAIR: usize = 8;
 
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(super) struct PairFilter {
     /// The bits of the filter; the number of words is a power of two.
     words: Table<u64>,
     /// The number of low bits of the hash that are ignored.
     shift: u32,
 }
 
-impl Filter {
+impl PairFilter {
     /// Builds the filter of these hashes.
-    pub(super) fn build(hashes: impl ExactSizeIterator<Item = u64>) -> Filter {
-        let count = (hashes.len() * BITS).next_power_of_two().max(128);
-        let shift = 64 - count.trailing_zeros();
-        let mut words = vec![0; count / 64];
+    pub(super) fn build(hashes: impl ExactSizeIterator<Item = u64>) -> PairFilter {
+        let bit_count = (hashes.len() * MIN_BITS_PER_PAIR).next_power_of_two().max(128);
+        let shift = 64 - bit_count.trailing_zeros();
+        let mut words = vec![0; bit_count / 64];
         hashes.map(|hash| hash >> shift).for_each(|bit| words[bit as usize / 64] |= 1 << (bit % 64));
-        Filter { words: words.into(), shift }
+        PairFilter { words: words.into(), shift }
     }
 
     /// Reports whether the table can contain a pair with this hash. If false, the table does not contain such a pair.
@@ -40,13 +40,13 @@ impl Filter {
         out.table("filter", &self.words);
     }
 
-    pub(super) fn read(part: &FilePart) -> Result<Filter> {
+    pub(super) fn read(part: &FilePart) -> Result<PairFilter> {
         let words: Table<u64> = part.table("filter")?;
         if words.len() < 2 || !words.len().is_power_of_two() {
-            return Err(part.section_error("filter", "is not a table's"));
+            return Err(part.section_error("filter", "are not a filter of pairs"));
         }
         let shift = 58 - words.len().trailing_zeros();
-        Ok(Filter { words, shift })
+        Ok(PairFilter { words, shift })
     }
 }
 
@@ -55,13 +55,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_are_let_through_and_few_others() {
+    fn all_pairs_and_few_others_pass() {
         let hash = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        for count in [0, 1, 10, 1000, 3000] {
-            let filter = Filter::build((0..count as usize).map(|number| hash(number as u64)));
-            assert!((0..count).all(|number| filter.may_have(hash(number))));
-            let others = (count..count + 10_000).filter(|&number| filter.may_have(hash(number))).count();
-            assert!(others < 1500, "{others}");
+        for pair_count in [0, 1, 10, 1000, 3000] {
+            let filter = PairFilter::build((0..pair_count as usize).map(|number| hash(number as u64)));
+            assert!((0..pair_count).all(|number| filter.may_have(hash(number))));
+            let false_hits = (pair_count..pair_count + 10_000).filter(|&number| filter.may_have(hash(number))).count();
+            assert!(false_hits < 1500, "{false_hits}");
         }
     }
 }

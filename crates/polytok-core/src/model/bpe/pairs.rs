@@ -14,7 +14,7 @@ use std::ops::Deref;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::pair_filter::Filter;
+use super::pair_filter::PairFilter;
 use super::symbol::{Rank, Symbol};
 use crate::error::{Error, Result};
 use crate::hash::hash_number;
@@ -33,7 +33,7 @@ const VALUE_BITS: u32 = 64 - 2 * HALF_BITS;
 const EMPTY: u64 = u64::MAX;
 
 /// The largest number of buckets that a lookup reads.
-const MOST_PROBES: usize = 32;
+const MAX_PROBES: usize = 32;
 
 /// A pair that merges.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -52,16 +52,16 @@ pub struct Pair {
 /// An immutable table of mergeable pairs.
 #[derive(Debug)]
 pub struct Pairs {
-    map: Map<Table<Bucket>>,
+    map: BucketMap<Table<Bucket>>,
     list: Table<Pair>,
-    filter: Filter,
+    filter: PairFilter,
     /// True if a value is the merged symbol and the rank; otherwise it is an index in the list.
     is_direct: bool,
 }
 
 /// A table to which pairs are still added.
 pub struct GrowingPairs {
-    map: Map<Vec<Bucket>>,
+    map: BucketMap<Vec<Bucket>>,
     list: Vec<Pair>,
 }
 
@@ -71,7 +71,7 @@ struct Bucket([u64; 4]);
 
 /// The map from pairs to values.
 #[derive(Debug)]
-struct Map<B> {
+struct BucketMap<B> {
     buckets: B,
     /// The number of low bits of the hash that do not select the first bucket.
     shift: u32,
@@ -80,15 +80,17 @@ struct Map<B> {
 
 impl GrowingPairs {
     /// Returns an empty table with room for `room` pairs.
-    pub fn new(room: usize, seed: u64) -> GrowingPairs {
-        GrowingPairs { map: Map::empty(room, seed), list: Vec::with_capacity(room) }
+    pub fn new(pair_capacity: usize, seed: u64) -> GrowingPairs {
+        GrowingPairs { map: BucketMap::empty(pair_capacity, seed), list: Vec::with_capacity(pair_capacity) }
     }
 
     /// Adds a pair; of equal pairs the last wins.
     pub fn insert(&mut self, pair: Pair) -> Result<()> {
         let value = self.list.len() as u32;
         if pair.left.max(pair.right).number() >= (1 << HALF_BITS) - 1 || value >= NO_VALUE {
-            return Err(Error::Spec("BPE takes no more than two million symbols and four million pairs".into()));
+            return Err(Error::Spec(
+                "the BPE model is too large: it can have at most two million symbols and four million pairs".into(),
+            ));
         }
         self.list.push(pair);
         if self.list.len() > 2 * self.map.buckets.len() || !self.map.insert(pair.left, pair.right, value) {
@@ -113,29 +115,29 @@ impl GrowingPairs {
     pub fn finish(mut self) -> Pairs {
         let is_direct = is_in_order(&self.list);
         if is_direct {
-            let merged = |value: u64| self.list[value as usize].merged.number() as u64;
+            let merged_number = |value: u64| self.list[value as usize].merged.number() as u64;
             let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
             for slot in slots.filter(|slot| **slot != EMPTY) {
-                *slot = *slot & !(NO_VALUE as u64) | merged(*slot & NO_VALUE as u64);
+                *slot = *slot & !(NO_VALUE as u64) | merged_number(*slot & NO_VALUE as u64);
             }
         }
-        let filter = Filter::build(self.list.iter().map(|pair| self.map.hash(key(pair.left, pair.right))));
-        let Map { buckets, shift, seed } = self.map;
-        Pairs { map: Map { buckets: buckets.into(), shift, seed }, list: self.list.into(), filter, is_direct }
+        let filter = PairFilter::build(self.list.iter().map(|pair| self.map.hash(key(pair.left, pair.right))));
+        let BucketMap { buckets, shift, seed } = self.map;
+        Pairs { map: BucketMap { buckets: buckets.into(), shift, seed }, list: self.list.into(), filter, is_direct }
     }
 
     /// Doubles the number of buckets until every pair has a slot.
     #[cold]
     fn rehash(&mut self) -> Result<()> {
-        const MOST_DOUBLINGS: usize = 5;
-        for doubling in 1..=MOST_DOUBLINGS {
-            let mut map = Map::empty((2 * self.map.buckets.len()) << doubling, self.map.seed);
+        const MAX_DOUBLINGS: usize = 5;
+        for doubling in 1..=MAX_DOUBLINGS {
+            let mut map = BucketMap::empty((2 * self.map.buckets.len()) << doubling, self.map.seed);
             if (0..).zip(&self.list).all(|(value, pair)| map.insert(pair.left, pair.right, value)) {
                 self.map = map;
                 return Ok(());
             }
         }
-        Err(Error::Spec("the pairs of BPE collide".into()))
+        Err(Error::Spec("too many BPE pairs have similar hashes; the vocabulary cannot be used".into()))
     }
 }
 
@@ -143,8 +145,10 @@ impl GrowingPairs {
 fn is_in_order(list: &[Pair]) -> bool {
     let mut order: Vec<(Rank, Symbol)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
     order.sort_unstable();
-    let agree = |first: (Rank, Symbol), next: (Rank, Symbol)| first == next || (first.0 < next.0 && first.1 < next.1);
-    order.windows(2).all(|pair| agree(pair[0], pair[1])) && order.last().is_none_or(|last| last.1.number() < NO_VALUE)
+    let are_in_order =
+        |first: (Rank, Symbol), next: (Rank, Symbol)| first == next || (first.0 < next.0 && first.1 < next.1);
+    order.windows(2).all(|pair| are_in_order(pair[0], pair[1]))
+        && order.last().is_none_or(|last| last.1.number() < NO_VALUE)
 }
 
 impl Pairs {
@@ -196,7 +200,7 @@ fn rank_and_merged(list: &[Pair], value: u32) -> (Rank, Symbol) {
     list.get(value as usize).map_or((Rank::NONE, Symbol::INERT), |pair| (pair.rank, pair.merged))
 }
 
-impl<B: Deref<Target = [Bucket]>> Map<B> {
+impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
     /// Returns the value of a pair, or [`NO_VALUE`].
     #[inline]
     fn find(&self, left: Symbol, right: Symbol) -> u32 {
@@ -204,16 +208,16 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
             return NO_VALUE;
         }
         let key = key(left, right);
-        let mut at = self.first(key);
+        let mut at = self.first_bucket(key);
         let key = key << VALUE_BITS;
-        for _ in 0..MOST_PROBES {
-            let Some(&Bucket([one, two, three, four])) = self.buckets.get(at) else { break };
+        for _ in 0..MAX_PROBES {
+            let Some(&Bucket([first, second, third, fourth])) = self.buckets.get(at) else { break };
             // In the slot with this key, XOR leaves only the value, which is less than the XOR of every other slot.
-            let found = smaller(smaller(one ^ key, two ^ key), smaller(three ^ key, four ^ key));
+            let found = smaller(smaller(first ^ key, second ^ key), smaller(third ^ key, fourth ^ key));
             if found < NO_VALUE as u64 {
                 return found as u32;
             }
-            if four == EMPTY {
+            if fourth == EMPTY {
                 break; // the bucket is not full, so the pair is missing
             }
             at = (at + 1) & (self.buckets.len() - 1);
@@ -223,11 +227,11 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
 
     #[inline]
     fn prefetch(&self, left: Symbol, right: Symbol) {
-        prefetch(&self.buckets, self.first(key(left, right)));
+        prefetch(&self.buckets, self.first_bucket(key(left, right)));
     }
 
     #[inline]
-    fn first(&self, key: u64) -> usize {
+    fn first_bucket(&self, key: u64) -> usize {
         (self.hash(key) >> self.shift) as usize
     }
 
@@ -237,20 +241,20 @@ impl<B: Deref<Target = [Bucket]>> Map<B> {
     }
 }
 
-impl Map<Vec<Bucket>> {
+impl BucketMap<Vec<Bucket>> {
     /// Returns an empty map with a bucket for at most two pairs on average.
-    fn empty(room: usize, seed: u64) -> Map<Vec<Bucket>> {
-        let count = (room / 2 + 1).next_power_of_two().max(4);
-        Map { buckets: vec![Bucket([EMPTY; 4]); count], shift: 64 - count.trailing_zeros(), seed }
+    fn empty(pair_capacity: usize, seed: u64) -> BucketMap<Vec<Bucket>> {
+        let count = (pair_capacity / 2 + 1).next_power_of_two().max(4);
+        BucketMap { buckets: vec![Bucket([EMPTY; 4]); count], shift: 64 - count.trailing_zeros(), seed }
     }
 
     /// Inserts a pair; returns false if all buckets that a lookup reads are full.
     fn insert(&mut self, left: Symbol, right: Symbol, value: u32) -> bool {
         let key = key(left, right);
-        let mut at = self.first(key);
-        for _ in 0..MOST_PROBES {
-            let free = |slot: &&mut u64| **slot == EMPTY || **slot >> VALUE_BITS == key;
-            if let Some(slot) = self.buckets[at].0.iter_mut().find(free) {
+        let mut at = self.first_bucket(key);
+        for _ in 0..MAX_PROBES {
+            let is_free = |slot: &&mut u64| **slot == EMPTY || **slot >> VALUE_BITS == key;
+            if let Some(slot) = self.buckets[at].0.iter_mut().find(is_free) {
                 *slot = key << VALUE_BITS | value as u64;
                 return true;
             }
@@ -261,8 +265,8 @@ impl Map<Vec<Bucket>> {
 }
 
 #[inline(always)]
-fn smaller(one: u64, other: u64) -> u64 {
-    if other < one { other } else { one }
+fn smaller(left: u64, right: u64) -> u64 {
+    if right < left { right } else { left }
 }
 
 #[inline]
@@ -283,13 +287,13 @@ impl Stored for Pairs {
     fn read(part: &FilePart) -> Result<Pairs> {
         let buckets: Table<Bucket> = part.table("buckets")?;
         if buckets.len() < 2 || !buckets.len().is_power_of_two() {
-            return Err(part.section_error("buckets", "are not a table's"));
+            return Err(part.section_error("buckets", "are not a hash table of pairs"));
         }
         let shift = 64 - buckets.len().trailing_zeros();
         Ok(Pairs {
-            map: Map { buckets, shift, seed: part.number("seed")? },
+            map: BucketMap { buckets, shift, seed: part.number("seed")? },
             list: part.table("list")?,
-            filter: Filter::read(part)?,
+            filter: PairFilter::read(part)?,
             is_direct: part.number::<u32>("is_direct")? != 0,
         })
     }
@@ -314,18 +318,18 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_map(
-            listed in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300), is_ordered: bool,
+            listed_pairs in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300), is_ordered: bool,
         ) {
-            let merged = |rank, merged| if is_ordered { rank + 7 } else { merged };
-            let map: HashMap<_, _> = listed.iter().map(|&(l, r, rank, to)| ((l, r), (rank, merged(rank, to)))).collect();
-            let pairs = listed.iter().map(|&(left, right, rank, to)| pair(left, right, rank, merged(rank, to)));
+            let merged_of = |rank, merged_of| if is_ordered { rank + 7 } else { merged_of };
+            let map: HashMap<_, _> = listed_pairs.iter().map(|&(l, r, rank, merged_symbol)| ((l, r), (rank, merged_of(rank, merged_symbol)))).collect();
+            let pairs = listed_pairs.iter().map(|&(left, right, rank, merged_symbol)| pair(left, right, rank, merged_of(rank, merged_symbol)));
             let table = Pairs::build(pairs.collect(), 5).unwrap();
             prop_assert!(table.is_direct || !is_ordered);
             for left in (0..400).step_by(3).chain([u32::MAX, 1 << HALF_BITS]) {
                 for right in 0..400 {
-                    let expect = map.get(&(left, right)).map(|&(rank, merged)| (if table.is_direct { merged } else { rank }, merged));
+                    let expected = map.get(&(left, right)).map(|&(rank, merged_of)| (if table.is_direct { merged_of } else { rank }, merged_of));
                     let found = get(&table, left, right);
-                    prop_assert_eq!(found, expect);
+                    prop_assert_eq!(found, expected);
                 }
             }
         }
@@ -345,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_full_table_ends_the_search() {
-        let map = Map { buckets: vec![Bucket([0; 4]); 4096], shift: 52, seed: 1 };
+        let map = BucketMap { buckets: vec![Bucket([0; 4]); 4096], shift: 52, seed: 1 };
         assert_eq!(map.find(Symbol::new(1), Symbol::new(1)), NO_VALUE);
     }
 }

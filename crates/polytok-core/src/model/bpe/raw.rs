@@ -8,8 +8,8 @@
 
 use std::borrow::Cow;
 
-use super::{Bpe, BpeScratch, Emit, Splits};
-use crate::cache::KEY;
+use super::{Bpe, BpeScratch, SplitsOfSymbols, SymbolOutput};
+use crate::cache::MAX_KEY_BYTES;
 use crate::error::Result;
 use crate::model::bpe::merge::MergeScratch;
 use crate::model::bpe::merging::Merging;
@@ -31,49 +31,49 @@ impl Bpe {
     pub fn segment_raw(
         &self,
         piece: &[u8],
-        mends: bool,
+        replaces_invalid: bool,
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        if piece.len() <= KEY
-            && (!mends || std::str::from_utf8(piece).is_ok())
+        if piece.len() <= MAX_KEY_BYTES
+            && (!replaces_invalid || std::str::from_utf8(piece).is_ok())
             && let Some(merging) = self.merging.peek().filter(|merging| self.merges_raw(merging))
         {
             return self.merge_raw(merging, piece, scratch, emit);
         }
-        if !piece.contains(&b' ') && (!mends || std::str::from_utf8(piece).is_ok()) {
+        if !piece.contains(&b' ') && (!replaces_invalid || std::str::from_utf8(piece).is_ok()) {
             return match self.own_id(piece) {
                 Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),
                 None => self.segment(piece, 0, true, scratch, emit),
             };
         }
-        let mut rewritten = std::mem::take(&mut scratch.rewritten);
-        rewritten.clear();
+        let mut normalized = std::mem::take(&mut scratch.normalized);
+        normalized.clear();
         let mut at = 0;
         while at < piece.len() {
-            let (text, len) = rewrite(&piece[at..], mends);
-            rewritten.extend_from_slice(text);
+            let (text, len) = normalize_first_char(&piece[at..], replaces_invalid);
+            normalized.extend_from_slice(text);
             at += len;
         }
-        if let Some(id) = self.own_id(&rewritten) {
-            scratch.rewritten = rewritten;
+        if let Some(id) = self.own_id(&normalized) {
+            scratch.normalized = normalized;
             return emit(Segment { id, start: 0, end: piece.len() as u32 });
         }
         // The end of the last segment in the normalized and in the raw text.
-        let (mut at, mut raw) = (0, 0);
-        let mut place = |to: u32| {
+        let (mut at, mut raw_at) = (0, 0);
+        let mut raw_offset = |to: u32| {
             while at < to {
-                let (text, len) = rewrite(&piece[raw..], mends);
+                let (text, len) = normalize_first_char(&piece[raw_at..], replaces_invalid);
                 at += text.len() as u32;
-                raw += len;
+                raw_at += len;
             }
-            raw as u32
+            raw_at as u32
         };
-        let result = self.segment(&rewritten, 0, true, scratch, &mut |segment| {
-            let (start, end) = (place(segment.start), place(segment.end));
+        let result = self.segment(&normalized, 0, true, scratch, &mut |segment| {
+            let (start, end) = (raw_offset(segment.start), raw_offset(segment.end));
             emit(Segment { id: segment.id, start, end })
         });
-        scratch.rewritten = rewritten;
+        scratch.normalized = normalized;
         result
     }
 
@@ -97,19 +97,19 @@ impl Bpe {
         merging.start_chars(piece, 0, Space::Mark, short);
         short.merge(&merging.pairs);
         symbols.clear();
-        symbols.extend(short.left());
-        self.emit_symbols(piece, symbols, &Splits::default(), emit)
+        symbols.extend(short.remaining_symbols());
+        self.emit_symbols(piece, symbols, &SplitsOfSymbols::default(), emit)
     }
 
     /// Returns the entries of `own_entries` with their texts before normalization.
     pub fn own_entries_raw(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         Some(self.own_rows()?.filter_map(|(entry, id)| {
             let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
-            let raw = match text.contains(space_mark::CHAR) {
+            let raw_text = match text.contains(space_mark::CHAR) {
                 true => Cow::Owned(text.replace(space_mark::CHAR, " ").into_bytes()),
                 false => Cow::Borrowed(entry),
             };
-            Some((raw, id))
+            Some((raw_text, id))
         }))
     }
 
@@ -118,33 +118,35 @@ impl Bpe {
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
         let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;
-        let row = self.dictionary.normal.find(&self.vocab, text)?;
-        let is_own = own_row_bits.get(row.index() / 64).is_some_and(|bits| bits >> (row.index() % 64) & 1 == 1);
-        match is_own.then(|| self.symbol_output(Symbol::row(row), text)) {
-            Some(Emit::Id(id)) => Some(id),
+        let row = self.dictionary.reachable_rows.find(&self.vocab, text)?;
+        let encodes_to_itself =
+            own_row_bits.get(row.index() / 64).is_some_and(|bits| bits >> (row.index() % 64) & 1 == 1);
+        match encodes_to_itself.then(|| self.symbol_output(Symbol::row(row), text)) {
+            Some(SymbolOutput::Id(id)) => Some(id),
             _ => None,
         }
     }
 
     /// Returns the id that a character alone encodes to; None if the character is unknown or its output is not an id.
     pub fn id_of_char(&self, unit: &[u8]) -> Option<TokenId> {
-        let emit = match self.row_of_char(unit) {
+        let output = match self.row_of_char(unit) {
             Some(row) => self.symbol_output(Symbol::row(row), unit),
-            None => self.dictionary.emit(&self.vocab, unit),
+            None => self.dictionary.output_of(&self.vocab, unit),
         };
-        if let Emit::Id(id) = emit { Some(id) } else { None }
+        if let SymbolOutput::Id(id) = output { Some(id) } else { None }
     }
 
     /// Reports whether a character alone is unknown.
     pub fn is_unknown(&self, unit: &[u8]) -> bool {
-        let is_unknown = || self.is_of_scalars() || self.dictionary.emit(&self.vocab, unit) == Emit::Unknown;
-        self.row_of_char(unit).is_none() && is_unknown()
+        let lacks_output =
+            || self.is_of_scalars() || self.dictionary.output_of(&self.vocab, unit) == SymbolOutput::Unknown;
+        self.row_of_char(unit).is_none() && lacks_output()
     }
 
     fn row_of_char(&self, unit: &[u8]) -> Option<Row> {
         match &self.scalars {
             Some(scalars) => only_char(unit).and_then(|c| scalars.row(c)),
-            None => self.dictionary.normal.find(&self.vocab, unit),
+            None => self.dictionary.reachable_rows.find(&self.vocab, unit),
         }
     }
 }
@@ -152,12 +154,12 @@ impl Bpe {
 /// Returns the normalized first character of a text, and its length in the text. The length is never 0, even for an
 /// empty text, so that every loop advances.
 #[inline]
-fn rewrite(text: &[u8], mends: bool) -> (&[u8], usize) {
+fn normalize_first_char(text: &[u8], replaces_invalid: bool) -> (&[u8], usize) {
     match text.first() {
         None => (REPLACEMENT, 0),
         Some(b' ') => (space_mark::BYTES, 1),
         Some(0..0x80) => (&text[..1], 1),
-        _ if !mends => (&text[..1], 1),
+        _ if !replaces_invalid => (&text[..1], 1),
         _ => decode_strict(text).map_or((REPLACEMENT, 1), |(_, len)| (&text[..len], len)),
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of a BPE model: its initial symbols and the rows that it can use.
 
 use crate::spec::{Line, ScalarRules, Symbols, Unknown};
-use crate::vocab::dictionary::Reach;
+use crate::vocab::dictionary::ReachRule;
 
 /// The fields of the Spec that decide the initial symbols, the rows that are used, and the output for unknown text.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct BpeRules {
     /// True if a piece that is an entry is encoded without merging.
     pub whole_piece_first: bool,
     /// The rows that are used.
-    pub reach: Reach,
+    pub reach: ReachRule,
     /// True if the normalizer inserts a space before every text (llama2.c).
     pub has_prefix: bool,
     /// The rules that only [`Symbols::Scalars`] uses.
@@ -24,11 +24,11 @@ impl BpeRules {
     /// Returns the rules for a kind of symbols. If `reserved`, rows of every kind are used.
     pub fn new(symbols: Symbols, reserved: bool, line: Line) -> BpeRules {
         let reach = match symbols {
-            _ if reserved => Reach::Last,
-            Symbols::Chars => Reach::SentencePiece(line),
-            Symbols::Groups => Reach::All,
-            Symbols::Bytes => Reach::Plain,
-            Symbols::Scalars => Reach::Last,
+            _ if reserved => ReachRule::LastOfEqualRows,
+            Symbols::Chars => ReachRule::SentencePiece(line),
+            Symbols::Groups => ReachRule::AllRows,
+            Symbols::Bytes => ReachRule::PlainRows,
+            Symbols::Scalars => ReachRule::LastOfEqualRows,
         };
         BpeRules {
             symbols,

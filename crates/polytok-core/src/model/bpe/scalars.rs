@@ -27,17 +27,17 @@ use crate::vocab::{Row, Vocab};
 pub(super) struct Scalars {
     /// The rows of characters inside of a piece, at its end, at its start, and alone in it. If an affix is empty, some
     /// of these maps are equal.
-    rows: [HashMap<char, Row>; 4],
+    rows_by_position: [HashMap<char, Row>; 4],
     affixes: [Vec<u8>; 2],
     /// The rows of bytes, if unknown characters are encoded as bytes.
-    bytes: Option<Box<[Option<Row>; 256]>>,
-    unknown: OnUnknown,
-    fuses: bool,
+    byte_rows: Option<Box<[Option<Row>; 256]>>,
+    unknown_rule: UnknownRule,
+    fuses_unknown: bool,
 }
 
 /// The output for a character that has no row.
 #[derive(Clone, Copy)]
-enum OnUnknown {
+enum UnknownRule {
     Row(Row),
     Drop,
     Error,
@@ -45,34 +45,35 @@ enum OnUnknown {
 
 impl Scalars {
     /// Indexes the vocabulary; of equal rows, the last row is used.
-    pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown: Unknown) -> Result<Scalars> {
-        let unk = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
-        let unknown = match (unknown, unk) {
-            (Unknown::Unk, Some(row)) => OnUnknown::Row(row),
-            (Unknown::Drop, _) => OnUnknown::Drop,
-            _ => OnUnknown::Error,
+    pub fn compile(vocab: &Vocab, rules: &ScalarRules, unknown_rule: Unknown) -> Result<Scalars> {
+        let unknown_row = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
+        let unknown_rule = match (unknown_rule, unknown_row) {
+            (Unknown::Unk, Some(row)) => UnknownRule::Row(row),
+            (Unknown::Drop, _) => UnknownRule::Drop,
+            _ => UnknownRule::Error,
         };
         let affixes = [rules.continuing_prefix.as_bytes().to_vec(), rules.word_suffix.as_bytes().to_vec()];
-        let mut rows: [HashMap<char, Row>; 4] = Default::default();
-        let mut bytes = Box::new([None; 256]);
-        let places = (0..4).filter(|&at| at == place(at & 2 != 0, at & 1 != 0, &affixes));
-        let longest = 6.max(4 + affixes[0].len() + affixes[1].len()); // of a byte, of a character
+        let mut rows_by_position: [HashMap<char, Row>; 4] = Default::default();
+        let mut byte_rows = Box::new([None; 256]);
+        let position_indexes =
+            (0..4).filter(|&index| index == position_index(index & 2 != 0, index & 1 != 0, &affixes));
+        let max_entry_len = 6.max(4 + affixes[0].len() + affixes[1].len()); // of a byte, of a character
         for row in vocab.rows() {
             let piece = vocab.bytes(row);
-            if piece.len() > longest {
+            if piece.len() > max_entry_len {
                 continue;
             }
-            for at in places.clone() {
-                let rest = if at & 2 == 0 { piece.strip_prefix(&affixes[0][..]) } else { Some(piece) };
-                let rest = if at & 1 == 1 { rest.and_then(|rest| rest.strip_suffix(&affixes[1][..])) } else { rest };
-                rest.and_then(only_char).map(|c| rows[at].insert(c, row));
+            for index in position_indexes.clone() {
+                let text = if index & 2 == 0 { piece.strip_prefix(&affixes[0][..]) } else { Some(piece) };
+                let text = if index & 1 == 1 { text.and_then(|text| text.strip_suffix(&affixes[1][..])) } else { text };
+                text.and_then(only_char).map(|c| rows_by_position[index].insert(c, row));
             }
-            if let Some(byte) = byte_of(piece) {
-                bytes[byte as usize] = Some(row);
+            if let Some(byte) = parse_byte_entry(piece) {
+                byte_rows[byte as usize] = Some(row);
             }
         }
-        let bytes = rules.byte_fallback.then_some(bytes);
-        Ok(Scalars { rows, affixes, bytes, unknown, fuses: rules.fuse_unknown })
+        let byte_rows = rules.byte_fallback.then_some(byte_rows);
+        Ok(Scalars { rows_by_position, affixes, byte_rows, unknown_rule, fuses_unknown: rules.fuse_unknown })
     }
 
     /// Reports whether pieces can be split where no pair of `pairs` merges. Splitting requires that the symbols of a
@@ -87,13 +88,13 @@ impl Scalars {
 
     /// Returns the rows of all bytes, if characters without a row are encoded as bytes.
     pub fn byte_rows(&self) -> Option<[Row; 256]> {
-        let rows = self.bytes.as_ref()?;
+        let rows = self.byte_rows.as_ref()?;
         rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or(Row(0))))
     }
 
     /// Returns the row of a character inside of a piece.
     pub fn row(&self, c: char) -> Option<Row> {
-        self.rows[place(false, false, &self.affixes)].get(&c).copied()
+        self.rows_by_position[position_index(false, false, &self.affixes)].get(&c).copied()
     }
 
     /// Appends the symbols of a piece; returns the sum of their lengths.
@@ -107,7 +108,7 @@ impl Scalars {
         for (at, c) in text.char_indices() {
             let (is_first, is_last) = (at == 0, at + c.len_utf8() == text.len());
             let len = c.len_utf8() as u32;
-            if let Some(&row) = self.rows[place(is_first, is_last, &self.affixes)].get(&c) {
+            if let Some(&row) = self.rows_by_position[position_index(is_first, is_last, &self.affixes)].get(&c) {
                 run.flush();
                 run.add(row, len);
             } else if !self.push_bytes(&text[at..at + c.len_utf8()], is_first, is_last, &mut run) {
@@ -120,7 +121,7 @@ impl Scalars {
 
     /// Appends the entries of the bytes of a character and its affixes; returns false if any entry is missing.
     fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut SymbolRun) -> bool {
-        let Some(rows) = &self.bytes else { return false };
+        let Some(rows) = &self.byte_rows else { return false };
         let [prefix, suffix] = &self.affixes;
         let prefix = if is_first { &[][..] } else { prefix };
         let suffix = if is_last { suffix } else { &[][..] };
@@ -133,17 +134,16 @@ impl Scalars {
     }
 
     fn push_unknown(&self, c: char, len: u32, run: &mut SymbolRun) -> Result<()> {
-        match self.unknown {
-            OnUnknown::Row(row) => {
-                if !self.fuses {
+        match self.unknown_rule {
+            UnknownRule::Row(row) => {
+                if !self.fuses_unknown {
                     run.flush();
                 }
-                run.pending_unknown =
-                    Some((row, len + run.pending_unknown.map_or(0, |(_, pending_unknown)| pending_unknown)));
+                run.pending_unknown = Some((row, len + run.pending_unknown.map_or(0, |(_, pending_len)| pending_len)));
                 Ok(())
             }
-            OnUnknown::Drop => Ok(()),
-            OnUnknown::Error => Err(Error::Encode(format!(
+            UnknownRule::Drop => Ok(()),
+            UnknownRule::Error => Err(Error::Encode(format!(
                 "no entry covers the character {c:?}, and this BPE model has no unknown token in its vocabulary"
             ))),
         }
@@ -173,12 +173,12 @@ impl SymbolRun<'_> {
 
 /// Returns the index of the map of rows for a position in a piece.
 #[inline]
-fn place(is_first: bool, is_last: bool, [prefix, suffix]: &[Vec<u8>; 2]) -> usize {
+fn position_index(is_first: bool, is_last: bool, [prefix, suffix]: &[Vec<u8>; 2]) -> usize {
     2 * (is_first || prefix.is_empty()) as usize + (is_last && !suffix.is_empty()) as usize
 }
 
 /// Returns the byte of `<0xHH>` in upper case.
-fn byte_of(piece: &[u8]) -> Option<u8> {
+fn parse_byte_entry(piece: &[u8]) -> Option<u8> {
     let digits = piece.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     (format!("{byte:02X}").as_bytes() == digits).then_some(byte)
@@ -192,12 +192,12 @@ mod tests {
     use crate::spec::{Line, Priority, Symbols, VocabColumns};
     use std::sync::Arc;
 
-    const AFFIXED: [&str; 14] = [
+    const AFFIXED_PIECES: [&str; 14] = [
         "<unk>", "a", "b", "c", "##b", "##c", "c</w>", "##c</w>", "ab", "abc</w>", "<0xC3>", "<0xA9>", "##bc", "<0x23>",
     ];
-    const PLAIN: [&str; 8] = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "aa", "<unk>a"];
+    const PLAIN_PIECES: [&str; 8] = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "aa", "<unk>a"];
 
-    fn bpe(pieces: &[&str], merges: &[[u32; 3]], scalars: ScalarRules, unknown: Unknown) -> Result<Bpe> {
+    fn compile_bpe(pieces: &[&str], merges: &[[u32; 3]], scalars: ScalarRules, unknown: Unknown) -> Result<Bpe> {
         let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
         for (id, piece) in pieces.iter().enumerate() {
             columns.blob.extend_from_slice(piece.as_bytes());
@@ -211,21 +211,21 @@ mod tests {
         Bpe::compile(vocab, &Priority::Merges(merges.to_vec()), &rules, None, &mut Tables::default())
     }
 
-    fn segments(bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
-        let mut out = Vec::new();
+    fn encode_both_ways(compile_bpe: &Bpe, text: &str) -> Vec<(u32, u32, u32)> {
+        let mut segments = Vec::new();
         let mut emit = |segment: crate::segment::Segment| {
-            out.push((segment.id.0, segment.start, segment.end));
+            segments.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
-        bpe.segment(text.as_bytes(), 0, false, &mut BpeScratch::default(), &mut emit).unwrap();
-        let mut whole = Vec::new();
+        compile_bpe.segment(text.as_bytes(), 0, false, &mut BpeScratch::default(), &mut emit).unwrap();
+        let mut whole_text_segments = Vec::new();
         let mut emit = |segment: crate::segment::Segment| {
-            whole.push((segment.id.0, segment.start, segment.end));
+            whole_text_segments.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
-        bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut emit).unwrap();
-        assert_eq!(out, whole);
-        out
+        compile_bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut emit).unwrap();
+        assert_eq!(segments, whole_text_segments);
+        segments
     }
 
     // The expected values below are those of tokenizers 0.23.3.
@@ -237,52 +237,53 @@ mod tests {
             word_suffix: suffix.into(),
             ..ScalarRules::default()
         };
-        let prefixed = bpe(&AFFIXED, &[[1, 4, 8], [4, 5, 12]], rules(""), Unknown::Unk).unwrap();
-        assert_eq!(segments(&prefixed, "abc"), [(8, 0, 2), (5, 2, 3)]);
-        assert_eq!(segments(&prefixed, "bca"), [(2, 0, 1), (5, 1, 2), (0, 2, 3)]);
-        assert_eq!(segments(&prefixed, "xay"), [(0, 0, 1), (0, 1, 2), (0, 2, 3)]);
-        assert_eq!(segments(&prefixed, "aé"), [(1, 0, 1), (0, 1, 3)]);
-        let both = bpe(&AFFIXED, &[[1, 4, 8], [8, 7, 9]], rules("</w>"), Unknown::Unk).unwrap();
-        assert_eq!(segments(&both, "abc"), [(9, 0, 3)]);
-        assert_eq!(segments(&both, "ab"), [(1, 0, 1), (0, 1, 2)]);
-        assert_eq!(segments(&both, "c"), [(6, 0, 1)]);
-        assert_eq!(segments(&both, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
-        assert!(bpe(&AFFIXED, &[[1, 2, 8]], rules(""), Unknown::Unk).is_err());
+        let with_prefix = compile_bpe(&AFFIXED_PIECES, &[[1, 4, 8], [4, 5, 12]], rules(""), Unknown::Unk).unwrap();
+        assert_eq!(encode_both_ways(&with_prefix, "abc"), [(8, 0, 2), (5, 2, 3)]);
+        assert_eq!(encode_both_ways(&with_prefix, "bca"), [(2, 0, 1), (5, 1, 2), (0, 2, 3)]);
+        assert_eq!(encode_both_ways(&with_prefix, "xay"), [(0, 0, 1), (0, 1, 2), (0, 2, 3)]);
+        assert_eq!(encode_both_ways(&with_prefix, "aé"), [(1, 0, 1), (0, 1, 3)]);
+        let with_affixes = compile_bpe(&AFFIXED_PIECES, &[[1, 4, 8], [8, 7, 9]], rules("</w>"), Unknown::Unk).unwrap();
+        assert_eq!(encode_both_ways(&with_affixes, "abc"), [(9, 0, 3)]);
+        assert_eq!(encode_both_ways(&with_affixes, "ab"), [(1, 0, 1), (0, 1, 2)]);
+        assert_eq!(encode_both_ways(&with_affixes, "c"), [(6, 0, 1)]);
+        assert_eq!(encode_both_ways(&with_affixes, "abcab"), [(8, 0, 2), (5, 2, 3), (0, 3, 4), (0, 4, 5)]);
+        assert!(compile_bpe(&AFFIXED_PIECES, &[[1, 2, 8]], rules(""), Unknown::Unk).is_err());
         // Lengths include the bytes of the prefix; a span that exceeds the piece is truncated to the end of the piece.
-        let bytes = ScalarRules { byte_fallback: true, ..rules("") };
-        let bytes = bpe(&AFFIXED, &[], bytes, Unknown::Unk).unwrap();
-        assert_eq!(segments(&bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);
+        let with_bytes = ScalarRules { byte_fallback: true, ..rules("") };
+        let with_bytes = compile_bpe(&AFFIXED_PIECES, &[], with_bytes, Unknown::Unk).unwrap();
+        assert_eq!(encode_both_ways(&with_bytes, "aé"), [(1, 0, 1), (13, 1, 2), (13, 2, 3), (10, 3, 3), (11, 3, 3)]);
     }
 
     #[test]
     fn unknown_characters() {
         let merges = [[1, 2, 3]];
         let rules = |byte_fallback, fuse_unknown| ScalarRules { byte_fallback, fuse_unknown, ..ScalarRules::default() };
-        let plain = bpe(&PLAIN, &merges, rules(false, false), Unknown::Unk).unwrap();
-        assert_eq!(segments(&plain, "xxab"), [(0, 0, 1), (0, 1, 2), (3, 2, 4)]);
-        let fused = bpe(&PLAIN, &merges, rules(false, true), Unknown::Unk).unwrap();
-        assert_eq!(segments(&fused, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
-        let bytes = bpe(&PLAIN, &merges, rules(true, true), Unknown::Unk).unwrap();
-        assert_eq!(segments(&bytes, "xéab"), [(4, 0, 1), (5, 1, 2), (0, 2, 3), (3, 3, 5)]);
-        assert_eq!(segments(&bytes, "xéy"), [(4, 0, 1), (5, 1, 2), (0, 2, 4)]);
-        let dropped = bpe(&PLAIN, &merges, rules(false, false), Unknown::Drop).unwrap();
-        assert_eq!(segments(&dropped, "éaxbéa"), [(3, 0, 2), (1, 2, 3)]);
-        let bytes = bpe(&PLAIN, &merges, rules(true, false), Unknown::Drop).unwrap();
-        assert_eq!(segments(&bytes, "axéb"), [(1, 0, 1), (4, 1, 2), (5, 2, 3), (2, 3, 4)]);
-        let strict = bpe(&PLAIN, &merges, rules(false, false), Unknown::Error).unwrap();
+        let unfused = compile_bpe(&PLAIN_PIECES, &merges, rules(false, false), Unknown::Unk).unwrap();
+        assert_eq!(encode_both_ways(&unfused, "xxab"), [(0, 0, 1), (0, 1, 2), (3, 2, 4)]);
+        let fused = compile_bpe(&PLAIN_PIECES, &merges, rules(false, true), Unknown::Unk).unwrap();
+        assert_eq!(encode_both_ways(&fused, "axyb"), [(1, 0, 1), (0, 1, 3), (2, 3, 4)]);
+        let with_bytes = compile_bpe(&PLAIN_PIECES, &merges, rules(true, true), Unknown::Unk).unwrap();
+        assert_eq!(encode_both_ways(&with_bytes, "xéab"), [(4, 0, 1), (5, 1, 2), (0, 2, 3), (3, 3, 5)]);
+        assert_eq!(encode_both_ways(&with_bytes, "xéy"), [(4, 0, 1), (5, 1, 2), (0, 2, 4)]);
+        let dropping = compile_bpe(&PLAIN_PIECES, &merges, rules(false, false), Unknown::Drop).unwrap();
+        assert_eq!(encode_both_ways(&dropping, "éaxbéa"), [(3, 0, 2), (1, 2, 3)]);
+        let with_bytes = compile_bpe(&PLAIN_PIECES, &merges, rules(true, false), Unknown::Drop).unwrap();
+        assert_eq!(encode_both_ways(&with_bytes, "axéb"), [(1, 0, 1), (4, 1, 2), (5, 2, 3), (2, 3, 4)]);
+        let failing = compile_bpe(&PLAIN_PIECES, &merges, rules(false, false), Unknown::Error).unwrap();
         let mut scratch = BpeScratch::default();
-        assert!(matches!(strict.segment(b"ax", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
-        assert!(matches!(strict.segment(b"a\xFF", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
+        assert!(matches!(failing.segment(b"ax", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
+        assert!(matches!(failing.segment(b"a\xFF", 0, false, &mut scratch, &mut |_| Ok(())), Err(Error::Encode(_))));
     }
 
     #[test]
     fn unknowns_merge_and_later_pairs_count() {
-        let plain = |merges: &[[u32; 3]]| bpe(&PLAIN, merges, ScalarRules::default(), Unknown::Unk).unwrap();
-        let unknown = plain(&[[1, 2, 3], [0, 1, 7]]);
-        assert_eq!(segments(&unknown, "xab"), [(0, 0, 1), (3, 1, 3)]);
-        assert_eq!(segments(&unknown, "xaa"), [(7, 0, 2), (1, 2, 3)]);
-        let twice = plain(&[[1, 1, 6], [1, 2, 3], [1, 1, 6]]);
-        assert_eq!(segments(&twice, "aab"), [(1, 0, 1), (3, 1, 3)]);
-        assert_eq!(segments(&twice, "aaab"), [(6, 0, 2), (3, 2, 4)]);
+        let compile_plain =
+            |merges: &[[u32; 3]]| compile_bpe(&PLAIN_PIECES, merges, ScalarRules::default(), Unknown::Unk).unwrap();
+        let with_unknown_pair = compile_plain(&[[1, 2, 3], [0, 1, 7]]);
+        assert_eq!(encode_both_ways(&with_unknown_pair, "xab"), [(0, 0, 1), (3, 1, 3)]);
+        assert_eq!(encode_both_ways(&with_unknown_pair, "xaa"), [(7, 0, 2), (1, 2, 3)]);
+        let with_repeated_merge = compile_plain(&[[1, 1, 6], [1, 2, 3], [1, 1, 6]]);
+        assert_eq!(encode_both_ways(&with_repeated_merge, "aab"), [(1, 0, 1), (3, 1, 3)]);
+        assert_eq!(encode_both_ways(&with_repeated_merge, "aaab"), [(6, 0, 2), (3, 2, 4)]);
     }
 }

@@ -6,7 +6,7 @@
 //! processors can find the least of several such numbers in one step. Cost: n² steps of the search for the least
 //! number; a step takes a fraction of a nanosecond. Twin: the heap of merge.rs.
 
-use super::merge::{Lookup, PlacedSymbol};
+use super::merge::{PairLookup, PlacedSymbol};
 use super::symbol::{Rank, Symbol};
 
 /// The largest number of symbols.
@@ -21,17 +21,17 @@ pub struct ShortPiece {
     symbols: [Symbol; MAX_SYMBOLS],
     starts: [u32; MAX_SYMBOLS],
     /// The rank of the pair that each symbol starts, with the index of the symbol in the lower bits.
-    due: [f64; MAX_SYMBOLS],
+    candidates: [f64; MAX_SYMBOLS],
     /// The merged symbol of the pair that each symbol starts.
     merged: [Symbol; MAX_SYMBOLS],
     len: usize,
     /// A bit for each symbol that remains.
-    alive: u64,
+    remaining: u64,
 }
 
 #[inline(always)]
-fn lesser(one: f64, other: f64) -> f64 {
-    if other < one { other } else { one }
+fn smaller(left: f64, right: f64) -> f64 {
+    if right < left { right } else { left }
 }
 
 impl Default for ShortPiece {
@@ -40,10 +40,10 @@ impl Default for ShortPiece {
         ShortPiece {
             symbols,
             starts: [0; MAX_SYMBOLS],
-            due: [NO_MERGE; MAX_SYMBOLS],
+            candidates: [NO_MERGE; MAX_SYMBOLS],
             merged: symbols,
             len: 0,
-            alive: 0,
+            remaining: 0,
         }
     }
 }
@@ -68,101 +68,106 @@ impl ShortPiece {
         let at = self.len % MAX_SYMBOLS;
         self.symbols[at] = symbol;
         self.starts[at] = start as u32;
-        self.rate(at.wrapping_sub(1) % MAX_SYMBOLS, rank_and_merged);
+        self.set_candidate(at.wrapping_sub(1) % MAX_SYMBOLS, rank_and_merged);
         self.len += 1;
     }
 
     /// Adds a symbol and looks up the pair that the added symbol ends; there must be room.
     #[inline]
-    pub fn push_and_rate(&mut self, pairs: &impl Lookup, symbol: Symbol, start: usize, end: Option<u32>) {
+    pub fn push_and_look_up(&mut self, pairs: &impl PairLookup, symbol: Symbol, start: usize, end: Option<u32>) {
         let rank_and_merged = match self.len {
             0 => (Rank::NONE, Symbol::INERT),
             len => {
                 let last = len - 1;
                 let left = PlacedSymbol::new(self.symbols[last], self.starts[last] as usize);
-                pairs.rate(left, PlacedSymbol::new(symbol, start), || end)
+                pairs.look_up(left, PlacedSymbol::new(symbol, start), || end)
             }
         };
         self.push(symbol, start, rank_and_merged);
     }
 
     #[inline]
-    fn rate(&mut self, at: usize, (rank, merged): (Rank, Symbol)) {
-        self.due[at] = f64::from_bits(1f64.to_bits() | (rank.0 as u64) << 6 | at as u64);
+    fn set_candidate(&mut self, at: usize, (rank, merged): (Rank, Symbol)) {
+        self.candidates[at] = f64::from_bits(1f64.to_bits() | (rank.0 as u64) << 6 | at as u64);
         self.merged[at] = merged;
     }
 
     /// Merges until no pair can merge.
     #[inline]
-    pub fn merge(&mut self, pairs: &impl Lookup) {
+    pub fn merge(&mut self, pairs: &impl PairLookup) {
         if self.len == 0 {
-            self.alive = 0;
+            self.remaining = 0;
             return;
         }
         // The search reads four slots at a time.
-        self.due[self.len - 1..self.len.next_multiple_of(4)].fill(NO_MERGE);
-        let mut alive = u64::MAX >> (MAX_SYMBOLS - self.len);
+        self.candidates[self.len - 1..self.len.next_multiple_of(4)].fill(NO_MERGE);
+        let mut remaining = u64::MAX >> (MAX_SYMBOLS - self.len);
         loop {
-            let least = self.least();
+            let least = self.find_least();
             if least >= f64::from_bits(1f64.to_bits() | (Rank::NONE.0 as u64) << 6) {
                 break;
             }
             let least = least.to_bits();
             let left = least as usize % MAX_SYMBOLS;
-            let above = alive & (u64::MAX - 1) << left;
-            let right = above.trailing_zeros() as usize % MAX_SYMBOLS;
-            let above = above & above.wrapping_sub(1);
-            let below = alive & ((1 << left) - 1);
-            alive &= !(1 << right);
+            let following = remaining & (u64::MAX - 1) << left;
+            let right = following.trailing_zeros() as usize % MAX_SYMBOLS;
+            let following = following & following.wrapping_sub(1);
+            let preceding = remaining & ((1 << left) - 1);
+            remaining &= !(1 << right);
             self.symbols[left] = self.merged[left];
-            self.due[right] = NO_MERGE;
-            self.due[left] = NO_MERGE;
-            let before = MAX_SYMBOLS - 1 - (below | 1).leading_zeros() as usize;
+            self.candidates[right] = NO_MERGE;
+            self.candidates[left] = NO_MERGE;
+            let previous = MAX_SYMBOLS - 1 - (preceding | 1).leading_zeros() as usize;
             // Both lookups can miss the processor's cache, so the memory of the second lookup is prefetched during the
             // first lookup.
-            pairs.prefetch(self.symbols[before], self.symbols[left]);
-            if above != 0 {
-                self.look_up(pairs, left, above.trailing_zeros() as usize % MAX_SYMBOLS, above & (above - 1));
+            pairs.prefetch(self.symbols[previous], self.symbols[left]);
+            if following != 0 {
+                self.look_up(
+                    pairs,
+                    left,
+                    following.trailing_zeros() as usize % MAX_SYMBOLS,
+                    following & (following - 1),
+                );
             }
-            if below != 0 {
-                self.look_up(pairs, before, left, above);
+            if preceding != 0 {
+                self.look_up(pairs, previous, left, following);
             }
         }
-        self.alive = alive;
+        self.remaining = remaining;
     }
 
     /// Returns the least number.
     #[inline]
-    fn least(&self) -> f64 {
+    fn find_least(&self) -> f64 {
         let mut least = [NO_MERGE; 4];
         let mut at = 0;
         while at < self.len {
-            let four = &self.due[at % MAX_SYMBOLS..at % MAX_SYMBOLS + 4];
-            least[0] = lesser(least[0], four[0]);
-            least[1] = lesser(least[1], four[1]);
-            least[2] = lesser(least[2], four[2]);
-            least[3] = lesser(least[3], four[3]);
+            let group = &self.candidates[at % MAX_SYMBOLS..at % MAX_SYMBOLS + 4];
+            least[0] = smaller(least[0], group[0]);
+            least[1] = smaller(least[1], group[1]);
+            least[2] = smaller(least[2], group[2]);
+            least[3] = smaller(least[3], group[3]);
             at += 4;
         }
-        lesser(lesser(least[0], least[1]), lesser(least[2], least[3]))
+        smaller(smaller(least[0], least[1]), smaller(least[2], least[3]))
     }
 
     /// Looks up the pair of two neighbours; `above` has the bits of the symbols after this pair.
     #[inline]
-    fn look_up(&mut self, pairs: &impl Lookup, left: usize, right: usize, above: u64) {
+    fn look_up(&mut self, pairs: &impl PairLookup, left: usize, right: usize, following: u64) {
         let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);
-        let end = || (above != 0).then(|| self.starts[above.trailing_zeros() as usize % MAX_SYMBOLS]);
-        let rank_and_merged = pairs.rate(symbol(left), symbol(right), end);
-        self.rate(left, rank_and_merged);
+        let end = || (following != 0).then(|| self.starts[following.trailing_zeros() as usize % MAX_SYMBOLS]);
+        let rank_and_merged = pairs.look_up(symbol(left), symbol(right), end);
+        self.set_candidate(left, rank_and_merged);
     }
 
     /// Returns the remaining symbols and their starts.
     #[inline]
-    pub fn left(&self) -> impl Iterator<Item = PlacedSymbol> + '_ {
-        let mut alive = self.alive;
+    pub fn remaining_symbols(&self) -> impl Iterator<Item = PlacedSymbol> + '_ {
+        let mut remaining = self.remaining;
         std::iter::from_fn(move || {
-            let at = alive.trailing_zeros() as usize;
-            alive &= alive.wrapping_sub(1);
+            let at = remaining.trailing_zeros() as usize;
+            remaining &= remaining.wrapping_sub(1);
             (at < MAX_SYMBOLS)
                 .then(|| PlacedSymbol::new(self.symbols[at % MAX_SYMBOLS], self.starts[at % MAX_SYMBOLS] as usize))
         })

@@ -102,9 +102,9 @@ proptest! {
         let rules = BpeRules::new(Symbols::Chars, reserved, line);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, user_defined.clone(), &mut Tables::default());
         let by_table = compile().unwrap();
-        by_table.merging.now(|| by_table.source().build().ok());
+        by_table.merging.build_now(|| by_table.source().build().ok());
         for text in texts {
-            let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile().unwrap() };
+            let by_text = Bpe { merging: Warmup::after_bytes(1 << 20), ..compile().unwrap() };
             let text = &text.as_bytes()[..text.len().saturating_sub(tail)]; // the last character may be clipped
             prop_assert_eq!(results(&by_text, text), results(&by_table, text), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
@@ -124,9 +124,9 @@ proptest! {
         let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
         let compile = || Bpe::compile(vocab.clone(), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let by_table = compile();
-        by_table.merging.now(|| by_table.source().build().ok());
+        by_table.merging.build_now(|| by_table.source().build().ok());
         for text in texts {
-            let by_text = Bpe { merging: Warmup::after(1 << 20), ..compile() }; // with few entries, the first text builds the table
+            let by_text = Bpe { merging: Warmup::after_bytes(1 << 20), ..compile() }; // with few entries, the first text builds the table
             prop_assert_eq!(results(&by_text, text.as_bytes()), results(&by_table, text.as_bytes()), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
         }
@@ -199,7 +199,7 @@ proptest! {
         let (priority, symbols) = if by_rank { (Priority::Rank, Symbols::Bytes) } else { (Priority::Score, Symbols::Chars) };
         let rules = BpeRules::new(symbols, false, Line::default());
         let bpe = Bpe::compile(vocab, &priority, &rules, None, &mut Tables::default()).unwrap();
-        bpe.merging.now(|| bpe.build_merging());
+        bpe.merging.build_now(|| bpe.build_merging());
         let all = bpe.source().build_all().unwrap();
         let plain = |text: &[u8]| {
             let mut symbols = Vec::new();
@@ -216,7 +216,7 @@ proptest! {
         for text in texts {
             let symbols = plain(text.as_bytes());
             let mut expected = Vec::new();
-            bpe.emit_symbols(text.as_bytes(), &symbols, &Splits::default(), &mut |segment| {
+            bpe.emit_symbols(text.as_bytes(), &symbols, &SplitsOfSymbols::default(), &mut |segment| {
                 expected.push((segment.id, segment.start, segment.end));
                 Ok(())
             }).unwrap();
@@ -238,7 +238,7 @@ proptest! {
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
         let [plain, raw] = [compile(), compile()];
         for bpe in [&plain, &raw] {
-            bpe.merging.now(|| bpe.build_merging());
+            bpe.merging.build_now(|| bpe.build_merging());
         }
         let ids = |bpe: &Bpe, text: &str, is_raw: bool| {
             let (mut ids, scratch) = (Vec::new(), &mut BpeScratch::default());

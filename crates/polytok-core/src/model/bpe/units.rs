@@ -40,20 +40,20 @@ pub(super) struct UnitSymbols {
     pub(super) kind: Symbols,
     /// The symbols of the ASCII characters and then of U+2581, which is in most words of SentencePiece's normalized
     /// texts.
-    ascii: [Symbol; FREQUENT_CHAR_COUNT],
+    frequent_chars: [Symbol; FREQUENT_CHAR_COUNT],
     /// The symbols of single bytes, for symbols that are bytes and for byte fallback.
     bytes: [Symbol; 256],
     chars: CharSymbols,
 }
 
 /// The symbols of units, while new units can still be numbered.
-pub(super) struct Numbering {
+pub(super) struct UnitNumbering {
     pub(super) kind: Symbols,
     bytes: [Symbol; 256],
     /// Symbols of characters, by `unit_key`.
     chars: HashMap<u64, Symbol>,
     /// The number of the next unit that is not a row.
-    next: u32,
+    next_number: u32,
 }
 
 /// Symbols of characters, by `unit_key`.
@@ -73,22 +73,22 @@ struct UnitEntry {
     symbol: Symbol,
 }
 
-impl Numbering {
+impl UnitNumbering {
     /// Collects the symbols that are rows.
-    pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> Numbering {
+    pub(super) fn new(vocab: &Vocab, dictionary: &Dictionary, kind: Symbols) -> UnitNumbering {
         let byte_symbol = |byte: u8| match kind {
-            Symbols::Bytes => dictionary.normal.find(vocab, &[byte]).map(Symbol::row),
+            Symbols::Bytes => dictionary.reachable_rows.find(vocab, &[byte]).map(Symbol::row),
             Symbols::Groups => vocab.row(TokenId(byte as u32 + 3)).map(Symbol::row),
             Symbols::Chars | Symbols::Scalars => None,
         };
         let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(Symbol::INERT));
-        let mut numbering = Numbering { kind, bytes, chars: HashMap::new(), next: vocab.len() as u32 };
+        let mut numbering = UnitNumbering { kind, bytes, chars: HashMap::new(), next_number: vocab.len() as u32 };
         if kind == Symbols::Bytes {
             return numbering;
         }
         for row in vocab.rows().filter(|&row| dictionary.reaches(vocab, row)) {
             let piece = vocab.bytes(row);
-            if let (1..=4, Some(row)) = (piece.len(), dictionary.normal.find(vocab, piece)) {
+            if let (1..=4, Some(row)) = (piece.len(), dictionary.reachable_rows.find(vocab, piece)) {
                 numbering.add(piece, Symbol::row(row));
             }
         }
@@ -97,13 +97,13 @@ impl Numbering {
 
     /// Returns the symbol of a unit. A unit without a symbol gets the next number.
     pub(super) fn symbol(&mut self, unit: &[u8]) -> Symbol {
-        let symbol = self.add(unit, Symbol::new(self.next));
-        self.next += (symbol.number() == self.next) as u32;
+        let symbol = self.add(unit, Symbol::new(self.next_number));
+        self.next_number += (symbol.number() == self.next_number) as u32;
         symbol
     }
 
     /// Appends the symbols of a text. Units without a symbol get the next numbers.
-    pub(super) fn number(&mut self, text: &[u8], symbols: &mut Vec<PlacedSymbol>) {
+    pub(super) fn number_units(&mut self, text: &[u8], symbols: &mut Vec<PlacedSymbol>) {
         symbols.clear();
         let mut at = 0;
         while at < text.len() {
@@ -123,47 +123,47 @@ impl Numbering {
         if self.kind != Symbols::Bytes {
             return *self.chars.entry(unit_key(unit)).or_insert(symbol);
         }
-        let known = &mut self.bytes[unit[0] as usize];
-        if *known == Symbol::INERT {
-            *known = symbol;
+        let byte_symbol = &mut self.bytes[unit[0] as usize];
+        if *byte_symbol == Symbol::INERT {
+            *byte_symbol = symbol;
         }
-        *known
+        *byte_symbol
     }
 
     /// Returns the finished table.
     pub(super) fn finish(self) -> Result<UnitSymbols> {
-        let symbol = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
-        let ascii = |at| if at == MARK_INDEX { symbol(MARK_BYTES) } else { symbol(&[at as u8]) };
-        let ascii = std::array::from_fn(ascii);
-        Ok(UnitSymbols { kind: self.kind, ascii, bytes: self.bytes, chars: CharSymbols::build(self.chars)? })
+        let symbol_of = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
+        let frequent_chars = |at| if at == MARK_INDEX { symbol_of(MARK_BYTES) } else { symbol_of(&[at as u8]) };
+        let frequent_chars = std::array::from_fn(frequent_chars);
+        Ok(UnitSymbols { kind: self.kind, frequent_chars, bytes: self.bytes, chars: CharSymbols::build(self.chars)? })
     }
 }
 
 impl UnitEntry {
     #[inline]
     fn key(&self) -> u64 {
-        key_of(self.len, self.bytes)
+        pack_unit_key(self.len, self.bytes)
     }
 }
 
 impl CharSymbols {
     fn build(symbols: HashMap<u64, Symbol>) -> Result<CharSymbols> {
-        let entry = |(key, symbol): (u64, Symbol)| UnitEntry { len: (key >> 32) as u32, bytes: key as u32, symbol };
-        let mut entries: Vec<UnitEntry> = symbols.into_iter().map(entry).collect();
+        let new_entry = |(key, symbol): (u64, Symbol)| UnitEntry { len: (key >> 32) as u32, bytes: key as u32, symbol };
+        let mut entries: Vec<UnitEntry> = symbols.into_iter().map(new_entry).collect();
         entries.sort_unstable(); // the same symbols make the same table
         let seed = hash_bytes(bytemuck::cast_slice(&entries), 0);
-        let key = |place: u32| entries[place as usize].key();
-        let hash = |place| hash_number(key(place), seed);
-        let places = 0..entries.len() as u32;
-        let slots = Slots::build(places, entries.len(), hash, false, |one, other| key(one) == key(other))?;
+        let key = |index: u32| entries[index as usize].key();
+        let hash = |index| hash_number(key(index), seed);
+        let indexes = 0..entries.len() as u32;
+        let slots = Slots::build(indexes, entries.len(), hash, false, |left, right| key(left) == key(right))?;
         Ok(CharSymbols { slots, entries: entries.into(), seed })
     }
 
     #[inline]
     fn get(&self, key: u64) -> Option<Symbol> {
-        let is_it = |place: u32| self.entries.get(place as usize).is_some_and(|entry| entry.key() == key);
-        let place = self.slots.find(hash_number(key, self.seed), is_it)?;
-        self.entries.get(place as usize).map(|entry| entry.symbol)
+        let has_key = |index: u32| self.entries.get(index as usize).is_some_and(|new_entry| new_entry.key() == key);
+        let index = self.slots.find(hash_number(key, self.seed), has_key)?;
+        self.entries.get(index as usize).map(|new_entry| new_entry.symbol)
     }
 }
 
@@ -175,12 +175,12 @@ impl UnitSymbols {
 
     /// Returns the symbol of U+2581.
     pub(super) fn mark_symbol(&self) -> Symbol {
-        self.ascii[MARK_INDEX]
+        self.frequent_chars[MARK_INDEX]
     }
 
     /// Returns the symbols of the frequent units, by index: all bytes, or ASCII and U+2581 if symbols are characters.
     pub(super) fn frequent_symbols(&self) -> &[Symbol] {
-        if self.kind == Symbols::Bytes { &self.bytes } else { &self.ascii }
+        if self.kind == Symbols::Bytes { &self.bytes } else { &self.frequent_chars }
     }
 
     /// Returns the symbols of bytes.
@@ -194,9 +194,9 @@ impl UnitSymbols {
     #[inline]
     pub(super) fn char(&self, text: &[u8], space: Space) -> (Symbol, Option<usize>, usize) {
         match *text {
-            [b' ', ..] if space == Space::Mark => (self.ascii[MARK_INDEX], Some(MARK_INDEX), 1),
-            [byte @ 0..128, ..] => (self.ascii[byte as usize], Some(byte as usize), 1),
-            [0xE2, 0x96, 0x81, ..] => (self.ascii[MARK_INDEX], Some(MARK_INDEX), 3),
+            [b' ', ..] if space == Space::Mark => (self.frequent_chars[MARK_INDEX], Some(MARK_INDEX), 1),
+            [byte @ 0..128, ..] => (self.frequent_chars[byte as usize], Some(byte as usize), 1),
+            [0xE2, 0x96, 0x81, ..] => (self.frequent_chars[MARK_INDEX], Some(MARK_INDEX), 3),
             _ => {
                 let len = utf8::char_len(text);
                 (self.chars.get(unit_key(&text[..len])).unwrap_or(Symbol::INERT), None, len)
@@ -209,21 +209,27 @@ impl UnitSymbols {
     pub(super) fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<PlacedSymbol>) {
         match self.kind {
             Symbols::Groups => self.push_groups(text, offset, symbols),
-            _ => _ = self.push_some(text, offset, usize::MAX, symbols),
+            _ => _ = self.push_up_to(text, offset, usize::MAX, symbols),
         }
     }
 
     /// Appends at most `most` initial symbols of a text, which are not groups; returns the end of these symbols in the
     /// text.
-    pub(super) fn push_some(&self, text: &[u8], offset: usize, most: usize, symbols: &mut Vec<PlacedSymbol>) -> usize {
+    pub(super) fn push_up_to(
+        &self,
+        text: &[u8],
+        offset: usize,
+        max_symbols: usize,
+        symbols: &mut Vec<PlacedSymbol>,
+    ) -> usize {
         if self.kind == Symbols::Bytes {
-            let text = &text[..text.len().min(most)];
+            let text = &text[..text.len().min(max_symbols)];
             let bytes = text.iter().enumerate();
             symbols.extend(bytes.map(|(i, &byte)| PlacedSymbol::new(self.bytes[byte as usize], offset + i)));
             return text.len();
         }
         let mut at = 0;
-        for _ in 0..most {
+        for _ in 0..max_symbols {
             if at == text.len() {
                 break;
             }
@@ -237,7 +243,7 @@ impl UnitSymbols {
     #[inline]
     fn group_symbol(&self, unit: &[u8]) -> Symbol {
         match unit {
-            &[byte @ 0..128] => self.ascii[byte as usize],
+            &[byte @ 0..128] => self.frequent_chars[byte as usize],
             _ => self.chars.get(unit_key(unit)).unwrap_or(Symbol::INERT),
         }
     }
@@ -247,8 +253,8 @@ impl UnitSymbols {
     fn push_groups(&self, text: &[u8], offset: usize, symbols: &mut Vec<PlacedSymbol>) {
         let mut at = 0;
         while at < text.len() {
-            let rest = &text[at + 1..text.len().min(at + 4)];
-            let len = 1 + rest.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
+            let next_bytes = &text[at + 1..text.len().min(at + 4)];
+            let len = 1 + next_bytes.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count();
             match self.group_symbol(&text[at..at + len]) {
                 Symbol::INERT => {
                     let bytes = text[at..at + len].iter().zip(at..);
@@ -264,7 +270,7 @@ impl UnitSymbols {
 impl Stored for UnitSymbols {
     fn write(&self, out: &mut PartWriter) {
         out.table("kind", &[self.kind as u32]);
-        out.table("ascii", &self.ascii);
+        out.table("ascii", &self.frequent_chars);
         out.table("bytes", &self.bytes);
         out.table("entries", &self.chars.entries);
         out.table("seed", &[self.chars.seed]);
@@ -275,14 +281,14 @@ impl Stored for UnitSymbols {
     /// symbol.
     fn read(part: &FilePart) -> Result<UnitSymbols> {
         let kinds = [Symbols::Bytes, Symbols::Chars, Symbols::Groups, Symbols::Scalars];
-        let number: u32 = part.number("kind")?;
-        let kind = kinds.into_iter().find(|&kind| kind as u32 == number);
-        let (ascii, bytes): (Table<Symbol>, Table<Symbol>) = (part.table("ascii")?, part.table("bytes")?);
+        let kind_number: u32 = part.number("kind")?;
+        let kind = kinds.into_iter().find(|&kind| kind as u32 == kind_number);
+        let (frequent_chars, bytes): (Table<Symbol>, Table<Symbol>) = (part.table("ascii")?, part.table("bytes")?);
         let chars =
             CharSymbols { slots: Slots::read(part)?, entries: part.table("entries")?, seed: part.number("seed")? };
-        match (kind, <[Symbol; FREQUENT_CHAR_COUNT]>::try_from(&*ascii), <[Symbol; 256]>::try_from(&*bytes)) {
-            (Some(kind), Ok(ascii), Ok(bytes)) => Ok(UnitSymbols { kind, ascii, bytes, chars }),
-            _ => Err(part.section_error("kind", "or of its neighbours are not those of units")),
+        match (kind, <[Symbol; FREQUENT_CHAR_COUNT]>::try_from(&*frequent_chars), <[Symbol; 256]>::try_from(&*bytes)) {
+            (Some(kind), Ok(frequent_chars), Ok(bytes)) => Ok(UnitSymbols { kind, frequent_chars, bytes, chars }),
+            _ => Err(part.section_error("kind", "do not match the neighbouring sections")),
         }
     }
 }
@@ -292,10 +298,10 @@ impl Stored for UnitSymbols {
 fn unit_key(unit: &[u8]) -> u64 {
     let mut bytes = [0; 4];
     bytes[..unit.len()].copy_from_slice(unit);
-    key_of(unit.len() as u32, u32::from_le_bytes(bytes))
+    pack_unit_key(unit.len() as u32, u32::from_le_bytes(bytes))
 }
 
 #[inline]
-fn key_of(len: u32, bytes: u32) -> u64 {
+fn pack_unit_key(len: u32, bytes: u32) -> u64 {
     (len as u64) << 32 | bytes as u64
 }

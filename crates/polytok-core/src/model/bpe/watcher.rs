@@ -16,20 +16,20 @@ pub(super) struct Halves {
 }
 
 /// The halves of the last candidate for each merged symbol.
-pub(super) type Splits = HashMap<Symbol, Halves>;
+pub(super) type SplitsOfSymbols = HashMap<Symbol, Halves>;
 
 /// A watcher that records candidates for splitting Unused rows again, and drops merges at random.
 pub(super) struct Watcher<'a> {
-    pub(super) splits: Splits,
+    pub(super) splits: SplitsOfSymbols,
     pub(super) dropout: Option<(f32, &'a mut Rng)>,
 }
 
 impl Watch for Watcher<'_> {
-    fn considered(&mut self, merged: Symbol, left: Symbol, right: Symbol, left_len: u32) {
+    fn on_candidate(&mut self, merged: Symbol, left: Symbol, right: Symbol, left_len: u32) {
         self.splits.insert(merged, Halves { left, right, left_len });
     }
 
-    fn keeps(&mut self) -> bool {
+    fn accepts_candidate(&mut self) -> bool {
         match &mut self.dropout {
             None => true,
             Some((probability, rng)) => {

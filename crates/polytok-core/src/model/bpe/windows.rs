@@ -22,7 +22,7 @@ use super::symbol::Symbol;
 
 /// The number of correct windows of one size after which half the size is tried, unless halving has failed too often.
 const WINDOWS_BEFORE_HALVING: u32 = 8;
-const MOST_FAILURES: u32 = 16;
+const MAX_FAILURES: u32 = 16;
 
 /// A window of the text.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,9 @@ pub(super) struct Window {
     /// The offset of the first byte of the window.
     at: usize,
     /// The number of final symbols before the window.
-    kept: usize,
+    kept_count: usize,
     /// The symbol that must be the first of the window.
-    expected: Option<Symbol>,
+    expected_symbol: Option<Symbol>,
 }
 
 /// Merges a text and appends the final symbols; initial symbols must be bytes or characters.
@@ -43,7 +43,7 @@ pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<Place
         return WindowRun::new(merging, text).merge(symbols, scratch);
     }
     scratch.short.merge(&merging.pairs);
-    symbols.extend(scratch.short.left());
+    symbols.extend(scratch.short.remaining_symbols());
 }
 
 /// A text that is being merged window by window.
@@ -64,79 +64,80 @@ impl<'a> WindowRun<'a> {
 
     #[cold]
     fn merge(&mut self, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
-        let mut windows = std::mem::take(&mut scratch.windows);
-        windows.clear();
-        let mut next = Window { at: 0, kept: symbols.len(), expected: None };
+        let mut earlier_windows = std::mem::take(&mut scratch.windows);
+        earlier_windows.clear();
+        let mut next_window = Window { at: 0, kept_count: symbols.len(), expected_symbol: None };
         loop {
-            symbols.truncate(next.kept);
-            let end = self.window(next.at, symbols, scratch);
-            let is_expected = |expected| symbols.get(next.kept).is_some_and(|first| first.symbol == expected);
-            if !next.expected.is_none_or(is_expected) {
-                next = windows.pop().unwrap_or(Window { expected: None, ..next });
+            symbols.truncate(next_window.kept_count);
+            let end = self.merge_window(next_window.at, symbols, scratch);
+            let is_expected =
+                |expected| symbols.get(next_window.kept_count).is_some_and(|first| first.symbol == expected);
+            if !next_window.expected_symbol.is_none_or(is_expected) {
+                next_window = earlier_windows.pop().unwrap_or(Window { expected_symbol: None, ..next_window });
                 self.grow();
             } else if end == self.text.len() {
                 break;
-            } else if let Some(seam) = self.seam(next, end, symbols) {
-                let PlacedSymbol { symbol, start, .. } = symbols[seam];
-                symbols.truncate(seam);
-                windows.push(next);
+            } else if let Some(border) = self.border(next_window, end, symbols) {
+                let PlacedSymbol { symbol, start, .. } = symbols[border];
+                symbols.truncate(border);
+                earlier_windows.push(next_window);
                 self.count_correct_window();
-                let at = self.repeat(next, end, start as usize, symbol, symbols);
-                next = Window { at, kept: symbols.len(), expected: Some(symbol) };
+                let at = self.repeat(next_window, end, start as usize, symbol, symbols);
+                next_window = Window { at, kept_count: symbols.len(), expected_symbol: Some(symbol) };
             } else {
                 self.grow();
             }
         }
-        windows.truncate(short::MAX_SYMBOLS);
-        windows.shrink_to(short::MAX_SYMBOLS);
-        scratch.windows = windows;
+        earlier_windows.truncate(short::MAX_SYMBOLS);
+        earlier_windows.shrink_to(short::MAX_SYMBOLS);
+        scratch.windows = earlier_windows;
     }
 
     /// Merges a window alone; returns its end in the text.
-    fn window(&self, at: usize, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) -> usize {
-        let rest = &self.text[at..];
+    fn merge_window(&self, at: usize, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) -> usize {
+        let remaining_text = &self.text[at..];
         if self.size <= short::MAX_SYMBOLS {
-            let end = at + self.merging.start(rest, at, &mut scratch.short);
+            let end = at + self.merging.start(remaining_text, at, &mut scratch.short);
             scratch.short.merge(&self.merging.pairs);
-            symbols.extend(scratch.short.left());
+            symbols.extend(scratch.short.remaining_symbols());
             return end;
         }
-        let mut own = std::mem::take(&mut scratch.symbols);
-        own.clear();
-        let end = at + self.merging.units.push_some(rest, at, self.size, &mut own);
-        merge_long(&self.merging.pairs, &mut own, scratch, &mut NoWatcher);
-        symbols.extend_from_slice(&own);
-        scratch.symbols = own;
+        let mut window_symbols = std::mem::take(&mut scratch.symbols);
+        window_symbols.clear();
+        let end = at + self.merging.units.push_up_to(remaining_text, at, self.size, &mut window_symbols);
+        merge_long(&self.merging.pairs, &mut window_symbols, scratch, &mut NoWatcher);
+        symbols.extend_from_slice(&window_symbols);
+        scratch.symbols = window_symbols;
         end
     }
 
     /// Returns the index of the first symbol that is removed. The last quarter of the window is usually more than the
     /// text on which the symbols before it depend.
-    fn seam(&self, window: Window, end: usize, symbols: &[PlacedSymbol]) -> Option<usize> {
+    fn border(&self, window: Window, end: usize, symbols: &[PlacedSymbol]) -> Option<usize> {
         let margin = (end - window.at) / 4;
         let latest = (end - margin) as u32;
-        let from = window.kept + 1;
-        symbols.get(from..)?.iter().rposition(|symbol| symbol.start <= latest).map(|seam| from + seam)
+        let from = window.kept_count + 1;
+        symbols.get(from..)?.iter().rposition(|symbol| symbol.start <= latest).map(|border| from + border)
     }
 
     /// Repeats the kept symbols of a window once per repetition of the text, if the symbol after the kept symbols
     /// equals the window's first symbol. Returns the end of the repetitions in the text.
     fn repeat(&self, window: Window, end: usize, at: usize, symbol: Symbol, symbols: &mut Vec<PlacedSymbol>) -> usize {
         let (len, period) = (end - window.at, at - window.at);
-        let same = common_prefix_len(&self.text[window.at..], &self.text[at..]);
-        if same < len || symbols[window.kept].symbol != symbol {
+        let common_len = common_prefix_len(&self.text[window.at..], &self.text[at..]);
+        if common_len < len || symbols[window.kept_count].symbol != symbol {
             return at;
         }
         // The last repetition must not end at the end of the text, where all symbols are kept.
-        let repeats = (same - len) / period + (at + same < self.text.len()) as usize;
-        let kept = window.kept..symbols.len();
-        for repeat in 1..=repeats {
-            for i in kept.clone() {
+        let repeat_count = (common_len - len) / period + (at + common_len < self.text.len()) as usize;
+        let kept_symbols = window.kept_count..symbols.len();
+        for repeat in 1..=repeat_count {
+            for i in kept_symbols.clone() {
                 let PlacedSymbol { symbol, start, .. } = symbols[i];
                 symbols.push(PlacedSymbol::new(symbol, start as usize + repeat * period));
             }
         }
-        at + repeats * period
+        at + repeat_count * period
     }
 
     fn grow(&mut self) {
@@ -149,7 +150,7 @@ impl<'a> WindowRun<'a> {
         self.correct_windows += 1;
         if self.correct_windows == WINDOWS_BEFORE_HALVING
             && self.size > short::MAX_SYMBOLS
-            && self.failures < MOST_FAILURES
+            && self.failures < MAX_FAILURES
         {
             self.size /= 2;
             self.correct_windows = 0;
@@ -158,8 +159,8 @@ impl<'a> WindowRun<'a> {
 }
 
 /// Returns a lower bound of the number of bytes that two texts have in common at their starts.
-fn common_prefix_len(one: &[u8], other: &[u8]) -> usize {
-    const BLOCK: usize = 64;
-    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
-    BLOCK * blocks.take_while(|(one, other)| one == other).count()
+fn common_prefix_len(left: &[u8], right: &[u8]) -> usize {
+    const BLOCK_LEN: usize = 64;
+    let blocks = left.chunks_exact(BLOCK_LEN).zip(right.chunks_exact(BLOCK_LEN));
+    BLOCK_LEN * blocks.take_while(|(left, right)| left == right).count()
 }

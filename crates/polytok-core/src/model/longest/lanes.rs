@@ -78,7 +78,7 @@ impl Lanes {
             trie.get(&[byte])?;
             *node = nodes[trie.child(ROOT, byte) as usize];
         }
-        Some(Lanes { nodes, first, joined: BytePairs::of(entries) })
+        Some(Lanes { nodes, first, joined: BytePairs::from_entries(entries) })
     }
 
     /// Appends the ids of the text.

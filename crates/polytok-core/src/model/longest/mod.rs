@@ -27,7 +27,7 @@ impl Longest {
     pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
         let rows = || vocab.rows().filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row).0)));
-        let trie = Trie::compile(tables, vocab.longest(), |id| vocab.row(TokenId(id)).is_some(), build)?;
+        let trie = Trie::compile(tables, vocab.max_entry_len(), |id| vocab.row(TokenId(id)).is_some(), build)?;
         let lanes = Lanes::new(&trie, rows().map(|row| vocab.bytes(row)));
         Ok(Longest { trie, lanes })
     }

@@ -86,7 +86,7 @@ impl Unigram {
     /// Builds the tables for normalized texts even if they do not pay yet.
     #[cfg(test)]
     pub fn words_now(&self, vocab: &Vocab) -> Option<&WordTables> {
-        self.words.now(|| WordTables::new(self, vocab))
+        self.words.build_now(|| WordTables::new(self, vocab))
     }
 
     pub(super) fn encode_words<S: Sink>(

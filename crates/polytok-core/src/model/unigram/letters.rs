@@ -11,7 +11,7 @@
 
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
-use crate::boundary::pair_set::{PairSet, pair};
+use crate::boundary::pair_set::{PairSet, pack_pair};
 use crate::space_mark;
 use crate::utf8::{char_len, decode_four_bytes, decode_strict, only_char};
 
@@ -142,16 +142,17 @@ impl Letters {
         if !pieces.clone().all(is_supported) {
             return None;
         }
-        let joined = CharPairs::of(pieces.clone().map(|(piece, _)| piece), EntryUnits::Chars);
+        let joined = CharPairs::from_entries(pieces.clone().map(|(piece, _)| piece), EntryUnits::Chars);
         let mut letters = joining_letters(&joined);
         for (char, entry) in pieces.filter_map(|(piece, entry)| Some((only_char(piece)?, entry))) {
-            let letter = letters.at(char);
+            let letter = letters.get_mut(char);
             *letter = *letter & !Letter::ENTRY | entry;
         }
-        let pairs: Vec<u64> = joined.other_chars().map(|(left, right)| pair(left as u32, right as u32)).collect();
+        let pairs: Vec<u64> =
+            joined.other_char_pairs().map(|(left, right)| pack_pair(left as u32, right as u32)).collect();
         let mut letters = Letters {
             pairs: PairSet::new(&pairs),
-            ascii_pairs: joined.ascii,
+            ascii_pairs: joined.ascii_pairs,
             ascii: Box::new([Letter::UNKNOWN; 128]),
             word_ends: [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])],
             letters,
@@ -163,7 +164,7 @@ impl Letters {
     /// Records the flags of characters that the normalizer changes.
     pub fn add_flags(&mut self, marks: impl IntoIterator<Item = (char, u32)>) {
         for (char, flag) in marks {
-            *self.letters.at(char) |= flag;
+            *self.letters.get_mut(char) |= flag;
         }
         self.copy_ascii();
     }
@@ -263,7 +264,9 @@ impl Letters {
             let is_joined = match code | next.code {
                 0..128 => self.word_ends[(stop_flags != 0) as usize][(code | next.code << 8) as usize] == 0,
                 _ => {
-                    next.letter.can_join() && !next.letter.has_any(stop_flags) && self.pairs.has(pair(code, next.code))
+                    next.letter.can_join()
+                        && !next.letter.has_any(stop_flags)
+                        && self.pairs.has(pack_pair(code, next.code))
                 }
             };
             if !is_joined {
@@ -296,7 +299,7 @@ impl Letters {
     pub fn joins(&self, left: u32, right: u32) -> bool {
         match left | right {
             0..128 => self.ascii_pairs[left as usize] >> right & 1 == 1,
-            _ => self.pairs.has(pair(left, right)),
+            _ => self.pairs.has(pack_pair(left, right)),
         }
     }
 
@@ -319,9 +322,10 @@ impl Letters {
 /// Returns a table with the flags of all characters in these pairs.
 fn joining_letters(joined: &CharPairs) -> CharTable {
     let mut letters = CharTable::new(Letter::UNKNOWN.0);
-    for (left, right) in joined.ascii_chars().chain(joined.other_chars()) {
-        *letters.at(left) |= Letter::IN_LONGER_PIECES;
-        *letters.at(right) |= Letter::IN_LONGER_PIECES | if left == space_mark::CHAR { Letter::AFTER_SPACE } else { 0 };
+    for (left, right) in joined.ascii_char_pairs().chain(joined.other_char_pairs()) {
+        *letters.get_mut(left) |= Letter::IN_LONGER_PIECES;
+        *letters.get_mut(right) |=
+            Letter::IN_LONGER_PIECES | if left == space_mark::CHAR { Letter::AFTER_SPACE } else { 0 };
     }
     letters
 }

@@ -86,7 +86,7 @@ impl CacheEntry for WordPath {
     }
 
     #[inline]
-    fn is_of(&self, key: &PieceKey) -> bool {
+    fn has_key(&self, key: &PieceKey) -> bool {
         self.key == *key
     }
 
@@ -124,7 +124,7 @@ impl Memo {
     #[inline]
     pub fn get(&self, key: PieceKey) -> PackedPath {
         let Some(entry) = self.0.candidate(key.hash(), &key) else { return PackedPath::NONE };
-        if entry.is_of(&key) { entry.path } else { PackedPath::NONE }
+        if entry.has_key(&key) { entry.path } else { PackedPath::NONE }
     }
 
     /// Prefetches the cache line of a word.

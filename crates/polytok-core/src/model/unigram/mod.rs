@@ -99,7 +99,7 @@ impl Unigram {
     /// Compiles the pieces of kind Normal, UserDefined and Unused.
     pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
         let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
-        unigram.trie = unigram.trie.with_longest(vocab.longest());
+        unigram.trie = unigram.trie.with_max_key_len(vocab.max_entry_len());
         if let Some(id) = unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
             return Err(Error::Format(format!("the Unigram table has id {id}, which is not in the vocabulary")));
         }
@@ -119,7 +119,7 @@ impl Unigram {
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
-            words: Warmup::after(TABLES_PAY_AFTER),
+            words: Warmup::after_bytes(TABLES_PAY_AFTER),
         })
     }
 
@@ -173,7 +173,7 @@ impl Stored for Unigram {
             unknown_score: part.number("unknown_score")?,
             line,
             best_path,
-            words: Warmup::after(TABLES_PAY_AFTER),
+            words: Warmup::after_bytes(TABLES_PAY_AFTER),
         };
         let entries = match &unigram.best_path {
             BestPathScores::Double(scores) => scores.table.len(),

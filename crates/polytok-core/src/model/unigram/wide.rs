@@ -53,7 +53,7 @@ impl WideUnigram {
         let is_used = |&row: &Row| is_hugging_face || is_reachable(vocab.kind(row));
         let rows: Vec<Row> = vocab.rows().rev().filter(is_used).collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
-        let trie = Trie::compile(tables, vocab.longest(), |entry| (entry as usize) < rows.len(), build)?;
+        let trie = Trie::compile(tables, vocab.max_entry_len(), |entry| (entry as usize) < rows.len(), build)?;
         let ids: Vec<TokenId> = rows.iter().map(|&row| vocab.id(row)).collect();
         let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });

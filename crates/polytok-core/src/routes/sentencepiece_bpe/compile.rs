@@ -5,7 +5,7 @@ use super::{
 };
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
-use crate::boundary::pair_set::{PairSet, pair};
+use crate::boundary::pair_set::{PairSet, pack_pair};
 use crate::model::bpe::Bpe;
 use crate::normalize::user_defined::matched_pieces;
 use crate::post::Fallback;
@@ -33,14 +33,14 @@ impl TextTables {
             _ => None,
         };
         let value = |c: char| value(bpe, c, bytes.is_some());
-        if value(MARK) > INVALID_VALUE || bpe.takes_whole_pieces() {
+        if value(MARK) > INVALID_VALUE || bpe.encodes_entries_whole() {
             return None;
         }
         let joined = pairs_in_texts(bpe)?;
         let mut chars = CharTable::new(if bytes.is_some() { BYTES_VALUE } else { PIECE_VALUE });
-        for entry in bpe.reachable().filter(|entry| entry.len() <= 4) {
+        for entry in bpe.reachable_entries().filter(|entry| entry.len() <= 4) {
             if let Some(c) = only_char(entry) {
-                *chars.at(c) = value(c);
+                *chars.get_mut(c) = value(c);
             }
         }
         flag_joined_chars(&mut chars, &joined);
@@ -68,7 +68,7 @@ impl TextTables {
         if bpe.has_user_defined() {
             tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         }
-        *tables.chars.at(' ') = space;
+        *tables.chars.get_mut(' ') = space;
         (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE_BITS);
         Some(tables)
     }
@@ -102,7 +102,7 @@ impl TextTables {
 
     /// Adds boundaries on both sides of a character.
     fn isolate(&mut self, c: char, id: TokenId) {
-        *self.chars.at(c) = id.0;
+        *self.chars.get_mut(c) = id.0;
         if c.is_ascii() {
             for other in 0..128 {
                 self.ascii_boundaries[c as usize | other << 8] = 1;
@@ -136,13 +136,13 @@ fn ids_of_value(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<V
 /// an entry is not UTF-8.
 fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     // An entry with a space matches nothing, because the normalizer replaces spaces.
-    let entries = || bpe.reachable().filter(|entry| !entry.contains(&b' '));
+    let entries = || bpe.reachable_entries().filter(|entry| !entry.contains(&b' '));
     if !entries().all(|entry| std::str::from_utf8(entry).is_ok()) {
         return None;
     }
-    let joined = CharPairs::of(entries(), EntryUnits::Chars);
+    let joined = CharPairs::from_entries(entries(), EntryUnits::Chars);
     let text_char = |c: char| if c == MARK { ' ' } else { c };
-    let pairs = joined.ascii_chars().chain(joined.other_chars());
+    let pairs = joined.ascii_char_pairs().chain(joined.other_char_pairs());
     Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
 }
 
@@ -163,12 +163,12 @@ fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
 fn flag_joined_chars(chars: &mut CharTable, pairs: &[(char, char)]) {
     let entry_char = |c: char| if c == ' ' { MARK } else { c };
     for &(left, right) in pairs {
-        *chars.at(entry_char(left)) |= JOINS_RIGHT;
-        *chars.at(entry_char(right)) |= JOINS_LEFT;
+        *chars.get_mut(entry_char(left)) |= JOINS_RIGHT;
+        *chars.get_mut(entry_char(right)) |= JOINS_LEFT;
     }
 }
 
 fn pair_set(pairs: &[(char, char)]) -> PairSet<3> {
-    let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pair(left as u32, right as u32)).collect();
+    let pairs: Vec<u64> = pairs.iter().map(|&(left, right)| pack_pair(left as u32, right as u32)).collect();
     PairSet::new(&pairs)
 }

@@ -101,7 +101,7 @@ impl SentencePieceBpe {
             true => normalizer.as_escape(),
             false => splits.as_escape().filter(|_| normalizer.keeps_text()),
         };
-        Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after(TABLES_PAY_AFTER) })
+        Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after_bytes(TABLES_PAY_AFTER) })
     }
 
     /// Reports whether `run` accepts this text. Builds the tables after enough text to be worth the cost.
@@ -120,7 +120,7 @@ impl SentencePieceBpe {
     /// Builds the tables now, whatever the amount of text.
     #[cfg(test)]
     pub fn warm_up(&self, segmenter: &Segmenter) -> bool {
-        self.tables.now(|| self.compile(segmenter)).is_some()
+        self.tables.build_now(|| self.compile(segmenter)).is_some()
     }
 
     fn compile(&self, segmenter: &Segmenter) -> Option<TextTables> {

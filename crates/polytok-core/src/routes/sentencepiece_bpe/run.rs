@@ -3,7 +3,7 @@
 
 use super::scan::{MAX_PARTS, ScannedParts};
 use super::{BYTES_VALUE, INVALID_VALUE, PADDING, PIECE_VALUE, SentencePieceBpe, TextTables};
-use crate::cache::{IDS, PieceKey};
+use crate::cache::{MAX_SHORT_IDS, PieceKey};
 use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
@@ -18,7 +18,7 @@ pub(crate) struct TextParts {
     /// The keys and hashes of the parts that the cache looks up.
     keys: [(PieceKey, u32); MAX_PARTS],
     /// The ids of the encoded parts, in the order of the text.
-    ids: [TokenId; MAX_PARTS * IDS],
+    ids: [TokenId; MAX_PARTS * MAX_SHORT_IDS],
 }
 
 impl Default for TextParts {
@@ -26,7 +26,7 @@ impl Default for TextParts {
         TextParts {
             parts: ScannedParts::new(),
             keys: [(PieceKey::default(), 0); MAX_PARTS],
-            ids: [TokenId(0); MAX_PARTS * IDS],
+            ids: [TokenId(0); MAX_PARTS * MAX_SHORT_IDS],
         }
     }
 }
@@ -91,7 +91,7 @@ impl TextWalk<'_> {
         let mut keys = keys.iter();
         let mut count = 0;
         for (start, end, value) in parts.iter() {
-            let Some(room) = ids[count..].first_chunk_mut::<IDS>() else { break };
+            let Some(room) = ids[count..].first_chunk_mut::<MAX_SHORT_IDS>() else { break };
             let id_count = match value {
                 PIECE_VALUE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, room)),
                 BYTES_VALUE => self.ids_of_bytes(start, end, room),
@@ -137,7 +137,7 @@ impl TextWalk<'_> {
             return scratch.segments.iter().try_for_each(|&segment| out.take(piece, 0, segment));
         }
         let own_entries = || bpe.own_entries_raw();
-        scratch.cache.remember(piece, key, &scratch.ids, segmenter.vocab.len(), own_entries);
+        scratch.cache.insert_with_entries(piece, key, &scratch.ids, segmenter.vocab.len(), own_entries);
         out.take_ids(&scratch.ids);
         Ok(())
     }
@@ -161,9 +161,11 @@ impl TextWalk<'_> {
 
     /// Writes the ids of the bytes of an unknown character. Returns their number.
     #[inline]
-    fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [TokenId; IDS]) -> usize {
-        let (Some(ids), Some(bytes)) = (&self.tables.bytes, self.text[start..].first_chunk::<IDS>()) else { return 0 };
-        for i in 0..IDS {
+    fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
+        let (Some(ids), Some(bytes)) = (&self.tables.bytes, self.text[start..].first_chunk::<MAX_SHORT_IDS>()) else {
+            return 0;
+        };
+        for i in 0..MAX_SHORT_IDS {
             room[i] = ids[bytes[i] as usize];
         }
         end - start
@@ -171,7 +173,7 @@ impl TextWalk<'_> {
 
     /// Writes the ids of a byte that is not UTF-8, and returns the number of ids: 0 if U+FFFD is unknown.
     #[inline]
-    fn ids_of_invalid(&self, room: &mut [TokenId; IDS]) -> usize {
+    fn ids_of_invalid(&self, room: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
         let ids = self.tables.replacement.as_deref().unwrap_or_default();
         room[..ids.len()].copy_from_slice(ids);
         ids.len()

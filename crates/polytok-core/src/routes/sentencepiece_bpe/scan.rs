@@ -2,7 +2,7 @@
 
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS};
-use crate::boundary::pair_set::pair;
+use crate::boundary::pair_set::pack_pair;
 use crate::utf8::decode_four_bytes;
 
 /// The number of ASCII bytes that are tested together.
@@ -200,7 +200,7 @@ impl TextTables {
     fn joins(&self, left: ScannedChar, right: ScannedChar) -> bool {
         left.record & JOINS_RIGHT != 0
             && right.record & JOINS_LEFT != 0
-            && self.pairs.has(pair(left.code_point, right.code_point))
+            && self.pairs.has(pack_pair(left.code_point, right.code_point))
     }
 
     /// Returns the character at `at`, decoded by the strict rules of UTF-8. The padding after the text never continues

@@ -13,7 +13,7 @@ use hashbrown::HashTable;
 
 use super::EachCount;
 use super::entry::{EachEntry, Order, WordEntry};
-use crate::cache::{KEY, PieceKey};
+use crate::cache::{MAX_KEY_BYTES, PieceKey};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
@@ -177,7 +177,7 @@ impl WordTable {
 
     /// Returns the number of words, and an upper bound of their total bytes.
     pub(super) fn sizes(&self) -> (usize, usize) {
-        (self.short_count + self.longs.len(), self.short_count * KEY + self.bytes.len())
+        (self.short_count + self.longs.len(), self.short_count * MAX_KEY_BYTES + self.bytes.len())
     }
 
     /// Returns the number of bytes of memory.
@@ -244,7 +244,7 @@ impl WordTable {
     /// Calls `each` for all words with their counts, in any order.
     pub(super) fn each_unordered(&self, each: EachCount) -> Result<()> {
         for short in self.slots.iter().filter(|short| short.key != PieceKey::default()) {
-            let (bytes, len) = short.key.spelled();
+            let (bytes, len) = short.key.bytes_and_len();
             each(&bytes[..len], short.count)?;
         }
         self.longs.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
@@ -254,7 +254,7 @@ impl WordTable {
     fn sort(&mut self, order: Order) {
         self.slots.retain(|short| short.key != PieceKey::default());
         self.slots.sort_unstable_by(|one, other| {
-            order.compare((one.key.sortable(), one.entry()), (other.key.sortable(), other.entry()))
+            order.compare((one.key.sort_key(), one.entry()), (other.key.sort_key(), other.entry()))
         });
         let bytes = &self.bytes;
         let word = |long: &LongWord| &bytes[long.start..long.end];
@@ -266,7 +266,7 @@ impl WordTable {
         let word = |long: &LongWord| &self.bytes[long.start..long.end];
         let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());
         loop {
-            let spelled = shorts.peek().map(|short| (short.key.spelled(), short.entry()));
+            let spelled = shorts.peek().map(|short| (short.key.bytes_and_len(), short.entry()));
             let other = longs.peek().map(|long| (word(long), long.entry()));
             match (&spelled, other) {
                 (None, None) => break,
