@@ -1,8 +1,8 @@
 """Compares the imports of the package's and the engine's modules with the tables in ARCHITECTURE.md.
 
-A room is a module or folder directly below python/polytok or crates/polytok-core/src. The first column of a table lists
-all rooms from top to bottom. A room can import only rooms that are listed after it, so no two rooms import each other.
-Imports for type checkers are included; imports of Rust tests are not.
+A module is here a file or folder directly below python/polytok or crates/polytok-core/src. The first column of a table
+lists all modules from top to bottom. A module can import only modules that are listed below it, so no two modules
+import each other. Imports for type checkers count; imports in Rust tests do not.
 
     python scripts/layers.py
 """
@@ -21,98 +21,106 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLES = ROOT / "ARCHITECTURE.md"
 
 
-class Arrow(NamedTuple):
-    """An import of a room by another room, with its file and line."""
+class ModuleImport(NamedTuple):
+    """An import of one module by another module, with the file and line of the import."""
 
-    room: str
-    other: str
+    module: str
+    imported_module: str
     file: Path
     line: int
 
 
 @dataclass(frozen=True)
-class House:
-    """The heading of a table, the folder of its rooms, and the function that finds the imports of the rooms."""
+class ModuleTable:
+    """The heading of a table, the folder of the listed modules, and the function that finds their imports."""
 
     heading: str
     folder: Path
-    arrows: Callable[[Path], Iterator[Arrow]]
+    imports: Callable[[Path], Iterator[ModuleImport]]
 
 
 def main() -> int:
-    """Prints the differences from the tables. Returns exit code 1 if there are differences, else 0."""
+    """Prints the differences between the code and the tables. Returns the exit code, which is 1 if there are
+    differences."""
     text = TABLES.read_text(encoding="utf-8")
-    messages = [message for house in HOUSES for message in check(house, table(text, house.heading))]
+    messages = [
+        message
+        for module_table in MODULE_TABLES
+        for message in find_differences(module_table, listed_modules_of(text, module_table.heading))
+    ]
     print(*messages, sep="\n", end="\n" if messages else "")
     return int(bool(messages))
 
 
-def table(text: str, heading: str) -> list[str]:
-    """Returns the rooms of the first table after a heading, in order.
+def listed_modules_of(text: str, heading: str) -> list[str]:
+    """Returns the modules that the first table after a heading lists, from top to bottom.
 
-    >>> table("## A\\n\\n| room | what |\\n|---|---|\\n| `a`, `b` | x |\\n| `c` | y |\\n\\n| `d` | z |", "## A")
+    >>> text = "## A\\n\\n| module | contents |\\n|---|---|\\n| `a`, `b` | x |\\n| `c` | y |\\n\\n| `d` | z |"
+    >>> listed_modules_of(text, "## A")
     ['a', 'b', 'c']
     """
-    _, found_heading, remaining_text = text.partition(f"{heading}\n")
-    if not found_heading:
+    _, matched_heading, remaining_text = text.partition(f"{heading}\n")
+    if not matched_heading:
         raise SystemExit(f"{TABLES.name} has no heading {heading!r}")
     rows = re.search(r"(?:^\|.*\n?)+", remaining_text, re.MULTILINE)
     cells = [row.split("|")[1] for row in rows[0].splitlines()] if rows else []
-    return [room for cell in cells for room in re.findall(r"`(\w+)`", cell)]
+    return [module for cell in cells for module in re.findall(r"`(\w+)`", cell)]
 
 
-def check(house: House, listed_rooms: Sequence[str]) -> Iterator[str]:
-    """Yields the differences between the rooms of a folder and the list of rooms in its table."""
-    arrows = sorted(set(house.arrows(house.folder)))
-    rooms = rooms_of(house.folder)
-    for room in sorted({*rooms, *listed_rooms}):
-        path, times = (house.folder / room).relative_to(ROOT).as_posix(), listed_rooms.count(room)
-        if room not in rooms:
+def find_differences(module_table: ModuleTable, listed_modules: Sequence[str]) -> Iterator[str]:
+    """Yields the differences between the modules of a folder and the modules that the table lists."""
+    imports = sorted(set(module_table.imports(module_table.folder)))
+    modules = find_modules(module_table.folder)
+    for module in sorted({*modules, *listed_modules}):
+        path, count = (module_table.folder / module).relative_to(ROOT).as_posix(), listed_modules.count(module)
+        if module not in modules:
             yield f"{TABLES.name} lists {path}, which is missing"
-        elif times != 1:
-            yield f"{TABLES.name} lists {path} {times} times: list it once, above all rooms that it imports"
-    yield from upward_imports(arrows, {room: place for place, room in enumerate(listed_rooms)})
+        elif count != 1:
+            yield f"{TABLES.name} lists {path} {count} times: list it once, above all modules that it imports"
+    yield from upward_imports(imports, {module: position for position, module in enumerate(listed_modules)})
 
 
-def upward_imports(arrows: Sequence[Arrow], places: Mapping[str, int]) -> Iterator[str]:
-    """Yields a message for each import of a room that is listed above the importing room.
+def upward_imports(imports: Sequence[ModuleImport], positions: Mapping[str, int]) -> Iterator[str]:
+    """Yields a message for each import of a module that is listed above the importing module.
 
-    >>> list(upward_imports([Arrow("b", "a", ROOT / "b.py", 3), Arrow("a", "b", ROOT / "a.py", 1)], {"a": 0, "b": 1}))
+    >>> imports = [ModuleImport("b", "a", ROOT / "b.py", 3), ModuleImport("a", "b", ROOT / "a.py", 1)]
+    >>> list(upward_imports(imports, {"a": 0, "b": 1}))
     ['b.py:3: b imports a, which is listed above it']
     """
-    for room, other_room, file, line in arrows:
-        if room != other_room and places.get(other_room, len(places)) < places.get(room, 0):
-            yield f"{file.relative_to(ROOT)}:{line}: {room} imports {other_room}, which is listed above it"
+    for module, imported_module, file, line in imports:
+        if module != imported_module and positions.get(imported_module, len(positions)) < positions.get(module, 0):
+            yield f"{file.relative_to(ROOT)}:{line}: {module} imports {imported_module}, which is listed above it"
 
 
-def rooms_of(folder: Path) -> set[str]:
-    """Returns the names of the modules and folders of modules in a folder."""
+def find_modules(folder: Path) -> set[str]:
+    """Returns the names of the modules in a folder."""
     sources = (path for path in folder.rglob("*") if path.suffix in (".py", ".pyi", ".rs"))
-    return {room_of(folder, path) for path in sources} - {"lib"}
+    return {module_of(folder, path) for path in sources} - {"lib"}
 
 
-def room_of(folder: Path, file: Path) -> str:
-    """Returns the room of a file. The package's ``__init__.py`` is a room with the name of the package."""
-    first_name = Path(file.relative_to(folder).parts[0]).stem
-    return folder.name if first_name == "__init__" else first_name
+def module_of(folder: Path, file: Path) -> str:
+    """Returns the module that contains a file. The package's ``__init__.py`` is a module with the name of the
+    package."""
+    top_level_name = Path(file.relative_to(folder).parts[0]).stem
+    return folder.name if top_level_name == "__init__" else top_level_name
 
 
-def python_arrows(package: Path) -> Iterator[Arrow]:
+def python_imports(package: Path) -> Iterator[ModuleImport]:
     """Yields the imports between the modules of a package."""
-    known_rooms = rooms_of(package)
+    known_modules = find_modules(package)
     for file in sorted(package.rglob("*.py*")):
         if file.suffix not in (".py", ".pyi"):
             continue
         package_path = [package.name, *file.relative_to(package).parent.parts]
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            for name in _imported(node, package_path):
+            for name in _imported_names(node, package_path):
                 if name[0] == package.name:
-                    other_room = name[1] if len(name) > 1 and name[1] in known_rooms else package.name
-                    yield Arrow(room_of(package, file), other_room, file, node.lineno)  # type: ignore[attr-defined]
+                    imported_module = name[1] if len(name) > 1 and name[1] in known_modules else package.name
+                    yield ModuleImport(module_of(package, file), imported_module, file, node.lineno)  # type: ignore[attr-defined]
 
 
-def _imported(node: ast.AST, package_path: Sequence[str]) -> Iterator[list[str]]:
-    """Yields the full names that a statement in a package imports."""
+def _imported_names(node: ast.AST, package_path: Sequence[str]) -> Iterator[list[str]]:
+    """Yields the full name of each module or attribute that a statement in a package imports."""
     if isinstance(node, ast.Import):
         yield from (alias.name.split(".") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -121,8 +129,8 @@ def _imported(node: ast.AST, package_path: Sequence[str]) -> Iterator[list[str]]
         yield from ([*base, alias.name] for alias in node.names)
 
 
-def rust_arrows(source: Path) -> Iterator[Arrow]:
-    """Yields the imports between the modules of a crate. The crate's root lib.rs is not a room."""
+def rust_imports(source: Path) -> Iterator[ModuleImport]:
+    """Yields the imports between the modules of a crate. The root of the crate, lib.rs, is not a module here."""
     for file in sorted(source.rglob("*.rs")):
         module_path = [part for part in file.relative_to(source).with_suffix("").parts if part != "mod"]
         if module_path == ["lib"] or "tests" in module_path:
@@ -131,7 +139,7 @@ def rust_arrows(source: Path) -> Iterator[Arrow]:
         for match in _PATH_FROM_ROOT.finditer(text):
             if match[0] == "crate::" or match[0].count("super") == len(module_path):
                 for name in _first_names(text[match.end() :]):
-                    yield Arrow(room_of(source, file), name, file, text.count("\n", 0, match.start()) + 1)
+                    yield ModuleImport(module_of(source, file), name, file, text.count("\n", 0, match.start()) + 1)
 
 
 _PATH_FROM_ROOT = re.compile(r"(?<![\w:$])(?:crate::|(?:super::)+)")
@@ -156,7 +164,8 @@ def remove_tests(text: str) -> str:
 
 
 def _end_of_item(text: str, start: int) -> int:
-    """Returns the end of the item or field that starts at ``start``: after a semicolon, comma or closing brace."""
+    """Returns the end of the item or field that starts at ``start``, which is after its semicolon, comma or closing
+    brace."""
     depth = 0
     for match in re.compile(r"[](){}[;,]").finditer(text, start):
         depth += _BRACKETS.get(match[0], 0)
@@ -179,9 +188,11 @@ def _first_names(remaining_text: str) -> list[str]:
     return re.findall(r"(?:^|,)\s*(\w+)", inner_text)
 
 
-HOUSES = (
-    House("## Layers, arrows go down only", ROOT / "python" / "polytok", python_arrows),
-    House("## The engine's rooms (crates/polytok-core/src)", ROOT / "crates" / "polytok-core" / "src", rust_arrows),
+MODULE_TABLES = (
+    ModuleTable("## Layers", ROOT / "python" / "polytok", python_imports),
+    ModuleTable(
+        "## The engine's modules (crates/polytok-core/src)", ROOT / "crates" / "polytok-core" / "src", rust_imports
+    ),
 )
 
 if __name__ == "__main__":

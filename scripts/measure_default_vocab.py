@@ -1,6 +1,6 @@
 """Compares the bytes per token of the default vocabulary with others, for the table in docs/default-vocabulary.md.
 
-The packages tiktoken, sentencepiece and pyrwkv-tokenizer encode the held-out text with all vocabularies.
+The packages tiktoken, sentencepiece and pyrwkv-tokenizer encode the held-out text.
 
     python scripts/measure_default_vocab.py ../shared/data
 """
@@ -25,52 +25,54 @@ CL100K_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|"
     r"\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-_CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_UPPER_CLASS, _LOWER_CLASS = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_CONTRACTION_PATTERN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 O200K_PATTERN = "|".join(
     [
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}",
-        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER_CLASS}*{_LOWER_CLASS}+{_CONTRACTION_PATTERN}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER_CLASS}+{_LOWER_CLASS}*{_CONTRACTION_PATTERN}",
         r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ]
 )
 
-Encode = Callable[[str], Sequence[int]]
+EncodeFunction = Callable[[str], Sequence[int]]
 
 
-def rank_encoding(name: str, file: Path, pattern: str) -> Encode:
+def tiktoken_encoder(name: str, file: Path, pattern: str) -> EncodeFunction:
     lines = (line.split() for line in file.read_bytes().splitlines())
     ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
-    special = DEFAULT_SPECIAL_TOKENS if name == DEFAULT_NAME else {}
-    return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special).encode_ordinary
+    special_tokens = DEFAULT_SPECIAL_TOKENS if name == DEFAULT_NAME else {}
+    return tiktoken.Encoding(
+        name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special_tokens
+    ).encode_ordinary
 
 
-def encoders(vocab: Path) -> dict[str, Encode]:
-    llama2 = sentencepiece.SentencePieceProcessor(model_file=str(vocab / "sentencepiece" / "llama2.model"))
+def load_encoders(vocab: Path) -> dict[str, EncodeFunction]:
+    llama2_processor = sentencepiece.SentencePieceProcessor(model_file=str(vocab / "sentencepiece" / "llama2.model"))
     default_path = ROOT / "python" / "polytok" / "data" / DEFAULT_FILE
     return {
-        f"**default** {DEFAULT_SIZE:,}": rank_encoding(DEFAULT_NAME, default_path, DEFAULT_PATTERN),
-        "llama2 32,000": llama2.encode,
+        f"**default** {DEFAULT_SIZE:,}": tiktoken_encoder(DEFAULT_NAME, default_path, DEFAULT_PATTERN),
+        "llama2 32,000": llama2_processor.encode,
         "RWKV World 65,536": pyrwkv_tokenizer.RWKVTokenizer().encode,
-        "cl100k_base 100,277": rank_encoding("cl100k", vocab / "tiktoken" / "cl100k_base.tiktoken", CL100K_PATTERN),
-        "o200k_base 200,019": rank_encoding("o200k", vocab / "tiktoken" / "o200k_base.tiktoken", O200K_PATTERN),
+        "cl100k_base 100,277": tiktoken_encoder("cl100k", vocab / "tiktoken" / "cl100k_base.tiktoken", CL100K_PATTERN),
+        "o200k_base 200,019": tiktoken_encoder("o200k", vocab / "tiktoken" / "o200k_base.tiktoken", O200K_PATTERN),
     }
 
 
-def bytes_per_token(encode: Encode, texts: Sequence[str]) -> float:
+def bytes_per_token(encode: EncodeFunction, texts: Sequence[str]) -> float:
     return sum(len(part.encode()) for part in texts) / sum(len(encode(part)) for part in texts)
 
 
 def table(corpus: Path, vocab: Path) -> str:
-    encode_functions = encoders(vocab)
-    default = next(iter(encode_functions.values()))
+    encoders = load_encoders(vocab)
+    default_encoder = next(iter(encoders.values()))
     rows = [
-        "| Text | default, trained on | " + " | ".join(encode_functions) + " |",
-        "|---|---:|" + "---:|" * len(encode_functions),
+        "| Text | default, trained on | " + " | ".join(encoders) + " |",
+        "|---|---:|" + "---:|" * len(encoders),
     ]
-    for source in text.sources(corpus):
-        figures = [bytes_per_token(default, source.train)]
-        figures += [bytes_per_token(encode, source.held_out) for encode in encode_functions.values()]
+    for source in text.read_sources(corpus):
+        figures = [bytes_per_token(default_encoder, source.training_texts)]
+        figures += [bytes_per_token(encode, source.held_out_texts) for encode in encoders.values()]
         rows.append(f"| {source.name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
     return "\n".join(rows)
 

@@ -20,36 +20,38 @@ MODULES = {
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> layers.House:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> layers.ModuleTable:
     monkeypatch.setattr(layers, "ROOT", tmp_path)
     for name, text in MODULES.items():
         file = tmp_path / "package" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    return layers.House("## Rooms", tmp_path / "package", layers.python_arrows)
+    return layers.ModuleTable("## Modules", tmp_path / "package", layers.python_imports)
 
 
-def test_imports_of_a_package(package: layers.House) -> None:
-    arrows = {(arrow.room, arrow.other) for arrow in package.arrows(package.folder)}
-    assert arrows == {
+def test_imports_of_a_package(package: layers.ModuleTable) -> None:
+    imports = {
+        (module_import.module, module_import.imported_module) for module_import in package.imports(package.folder)
+    }
+    assert imports == {
         *(("high", "low"), ("high", "inner"), ("low", "inner"), ("inner", "high")),
         *(("package", "high"), ("_stub", "low")),
     }
 
 
-def test_arrows_that_go_up(package: layers.House) -> None:
-    listed_rooms = ["package", "high", "_stub", "low", "inner"]
-    (message,) = layers.check(package, listed_rooms)
+def test_an_import_of_a_module_that_is_listed_above(package: layers.ModuleTable) -> None:
+    listed_modules = ["package", "high", "_stub", "low", "inner"]
+    (message,) = layers.find_differences(package, listed_modules)
     assert message == "package/inner/deep.py:3: inner imports high, which is listed above it"
-    assert len(list(layers.check(package, ["inner", *listed_rooms[:-1]]))) == 2
+    assert len(list(layers.find_differences(package, ["inner", *listed_modules[:-1]]))) == 2
 
 
-def test_missing_rooms(package: layers.House) -> None:
-    complaints = list(layers.check(package, ["package", "high", "_stub", "low", "low", "attic"]))
+def test_missing_modules(package: layers.ModuleTable) -> None:
+    complaints = list(layers.find_differences(package, ["package", "high", "_stub", "low", "low", "attic"]))
     assert complaints[:3] == [
         "ARCHITECTURE.md lists package/attic, which is missing",
-        "ARCHITECTURE.md lists package/inner 0 times: list it once, above all rooms that it imports",
-        "ARCHITECTURE.md lists package/low 2 times: list it once, above all rooms that it imports",
+        "ARCHITECTURE.md lists package/inner 0 times: list it once, above all modules that it imports",
+        "ARCHITECTURE.md lists package/low 2 times: list it once, above all modules that it imports",
     ]
 
 
@@ -69,17 +71,20 @@ def test_imports_of_rust_modules(tmp_path: Path) -> None:
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    arrows = [(arrow.room, arrow.other, arrow.line) for arrow in layers.rust_arrows(tmp_path)]
-    assert arrows == [
+    imports = [
+        (module_import.module, module_import.imported_module, module_import.line)
+        for module_import in layers.rust_imports(tmp_path)
+    ]
+    assert imports == [
         *(("a", "b", 1), ("a", "c", 3), ("b", "d", 2), ("b", "c", 1), ("b", "d", 1)),
         *(("c", "d", 4), ("d", "b", 2)),
     ]
-    assert layers.rooms_of(tmp_path) == {"a", "b", "c", "d"}
+    assert layers.find_modules(tmp_path) == {"a", "b", "c", "d"}
 
 
 def test_a_missing_heading() -> None:
-    with pytest.raises(SystemExit, match="no heading '## Rooms'"):
-        layers.table("## Other\n", "## Rooms")
+    with pytest.raises(SystemExit, match="no heading '## Modules'"):
+        layers.listed_modules_of("## Other\n", "## Modules")
 
 
 def test_the_code_agrees_with_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
