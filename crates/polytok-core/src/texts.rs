@@ -1,8 +1,8 @@
 //! Stores many texts as a column: one shared buffer, and the range of each text in the buffer.
 //!
-//! A reader of a corpus hands over blocks of many texts, so the texts are not separate objects. Lines and texts between
-//! separators stay in the buffer that they were read to. Texts that have to be rewritten (JSON's escapes, bytes that
-//! are not UTF-8) are written to a new buffer, one directly after another.
+//! Corpus readers pass many texts at a time, and one object for each text would be slow. A text that needs no change
+//! stays in the buffer that its file was read into. Texts that must be rewritten (to decode JSON escapes, or to repair
+//! bytes that are not UTF-8) are copied to a new buffer, without gaps.
 
 mod cut;
 mod json;
@@ -15,13 +15,13 @@ use memchr::memchr_iter;
 use crate::table::Shared;
 use crate::utf8::valid;
 
-pub use cut::{end_of, lines, separated};
+pub use cut::{end_of_texts, split_lines, split_separated};
 pub use json::{NoTextReason, json_lines};
 
-/// The encoding of the bytes of texts, as far as it is known.
+/// The strictest encoding that the bytes of a column are known to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextEncoding {
-    /// The bytes can be anything.
+    /// Nothing is known about the bytes.
     Unknown,
     /// The bytes are UTF-8.
     Utf8,
@@ -34,20 +34,21 @@ enum TextEncoding {
 pub struct Texts {
     buffer: Shared,
     spans: Vec<Range<usize>>,
-    /// The starts of the records, if they differ from the starts of the texts.
-    places: Option<Vec<usize>>,
+    /// The start of the record (for example, the JSON line) of each text, if records and texts start at different
+    /// offsets.
+    record_starts: Option<Vec<usize>>,
     /// The rows that are null, in ascending order.
     nulls: Vec<usize>,
     encoding: TextEncoding,
 }
 
 impl Texts {
-    /// Creates a column of the texts at the ranges `spans` of a buffer. All ranges must be inside of the buffer.
+    /// Creates a column of the texts at the ranges `spans` of a buffer. Every range must lie within the buffer.
     pub fn new(buffer: Shared, spans: Vec<Range<usize>>) -> Texts {
-        Texts { buffer, spans, places: None, nulls: Vec::new(), encoding: TextEncoding::Unknown }
+        Texts { buffer, spans, record_starts: None, nulls: Vec::new(), encoding: TextEncoding::Unknown }
     }
 
-    /// Returns the column with the rows `nulls`, which are in ascending order, as null texts.
+    /// Returns the column with null texts in the rows `nulls`. The rows must be in ascending order.
     pub fn with_nulls(self, nulls: Vec<usize>) -> Texts {
         Texts { nulls, ..self }
     }
@@ -80,9 +81,9 @@ impl Texts {
         &self.spans
     }
 
-    /// Returns the start of each text's record in the data that was read.
-    pub fn places(&self) -> Vec<usize> {
-        self.places.clone().unwrap_or_else(|| self.spans.iter().map(|span| span.start).collect())
+    /// Returns, for each text, the offset of its record (for example, its JSON line) in the data that was read.
+    pub fn record_starts(&self) -> Vec<usize> {
+        self.record_starts.clone().unwrap_or_else(|| self.spans.iter().map(|span| span.start).collect())
     }
 
     /// Returns the rows that are null.
@@ -102,13 +103,14 @@ impl Texts {
 
     /// Returns a column of the given rows, in the given order; `None` selects a null text. All rows must exist.
     pub fn select(&self, rows: &[Option<usize>]) -> Texts {
-        let is_null = |row: Option<usize>| row.is_none_or(|row| self.nulls.binary_search(&row).is_ok());
-        let place = |places: &Vec<usize>| rows.iter().map(|row| row.map_or(0, |row| places[row])).collect();
+        let is_null_row = |row: Option<usize>| row.is_none_or(|row| self.nulls.binary_search(&row).is_ok());
+        let select_starts =
+            |record_starts: &Vec<usize>| rows.iter().map(|row| row.map_or(0, |row| record_starts[row])).collect();
         Texts {
             buffer: self.buffer.clone(),
             spans: rows.iter().map(|row| row.map_or(0..0, |row| self.spans[row].clone())).collect(),
-            places: self.places.as_ref().map(place),
-            nulls: (0..rows.len()).filter(|&at| is_null(rows[at])).collect(),
+            record_starts: self.record_starts.as_ref().map(select_starts),
+            nulls: (0..rows.len()).filter(|&at| is_null_row(rows[at])).collect(),
             encoding: self.encoding,
         }
     }
@@ -129,19 +131,19 @@ impl Texts {
     }
 
     /// Returns the column without the given rows, which are in ascending order.
-    pub fn without(&self, rows: &[usize]) -> Texts {
+    pub fn without_rows(&self, rows: &[usize]) -> Texts {
         let kept_rows: Vec<usize> = (0..self.len()).filter(|row| rows.binary_search(row).is_err()).collect();
         self.take(&kept_rows)
     }
 
-    /// Returns the rows that are not UTF-8.
+    /// Returns the rows whose texts are not valid UTF-8.
     pub fn undecodable_rows(&self) -> Vec<usize> {
         if self.encoding == TextEncoding::Utf8 {
             return Vec::new();
         }
         let bytes = self.bytes();
-        // One check of all bytes, including the bytes between the texts, is faster than a check of each text, unless
-        // there are many bytes between texts.
+        // One check of the whole range, gaps between texts included, is faster than a check of each text, unless the
+        // gaps are large.
         let full_range = self.full_range();
         if full_range.len() / 2 <= self.text_bytes()
             && let Ok(text) = valid(&bytes[full_range.clone()])
@@ -161,9 +163,9 @@ impl Texts {
         starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
     }
 
-    /// Returns the same texts as UTF-8. As with Python's errors="replace", U+FFFD replaces every longest incomplete
-    /// start of a character, and every byte that cannot start a character. In texts that are UTF-8 except for
-    /// surrogates, U+FFFD replaces every surrogate.
+    /// Returns a column in which every text is valid UTF-8. Invalid bytes are replaced as by Python's
+    /// `errors="replace"`: one U+FFFD replaces each truncated character, and each byte that cannot start a character.
+    /// If the texts are UTF-8 except for surrogates, one U+FFFD replaces each surrogate.
     pub fn repaired(&self) -> Texts {
         let mut buffer = Vec::with_capacity(self.text_bytes());
         let repair = |text: Option<&[u8]>| {
@@ -176,7 +178,7 @@ impl Texts {
         };
         let spans = self.slices().into_iter().map(repair).collect();
         let texts = Texts { encoding: TextEncoding::Utf8, ..Texts::new(Arc::new(buffer), spans) };
-        Texts { places: Some(self.places()), nulls: self.nulls.clone(), ..texts }
+        Texts { record_starts: Some(self.record_starts()), nulls: self.nulls.clone(), ..texts }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -184,7 +186,8 @@ impl Texts {
     }
 }
 
-/// Appends a text that is UTF-8 except for surrogates. U+FFFD, which has the same length, replaces each surrogate.
+/// Appends a text that is UTF-8 except for surrogates. Each surrogate is replaced by U+FFFD, which is three bytes long
+/// too.
 fn push_without_surrogates(text: &[u8], out: &mut Vec<u8>) {
     let from = out.len();
     out.extend_from_slice(text);

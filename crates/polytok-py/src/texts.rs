@@ -84,7 +84,7 @@ impl PyTexts {
     /// The offset in the block at which the record of each text begins.
     #[getter]
     fn places<'py>(&self, py: Python<'py>) -> NumberArray<'py> {
-        numbers(py, self.0.places().into_iter())
+        numbers(py, self.0.record_starts().into_iter())
     }
 
     /// True for each row that is not null; None if no row is null.
@@ -126,7 +126,7 @@ impl PyTexts {
         let checked = match invalid {
             "replace" | "skip" if bad.is_empty() => slf.clone(),
             "replace" => Bound::new(py, PyTexts(py.detach(|| texts.repaired())))?,
-            "skip" => Bound::new(py, PyTexts(py.detach(|| texts.without(&bad))))?,
+            "skip" => Bound::new(py, PyTexts(py.detach(|| texts.without_rows(&bad))))?,
             other => return Err(argument_error(format!("invalid={other:?} is not \"replace\" or \"skip\""))),
         };
         Ok((checked, numbers(py, bad.into_iter())))
@@ -139,14 +139,14 @@ fn end_of_texts(data: &[u8], start: usize, separator: &[u8], texts: usize) -> Py
     let rest =
         data.get(start..).ok_or_else(|| argument_error(format!("start={start} is beyond the end of the data")))?;
     check_separator(separator)?;
-    Ok(start + texts::end_of(rest, separator, texts))
+    Ok(start + texts::end_of_texts(rest, separator, texts))
 }
 
 /// Splits a block into lines, without their line feeds.
 #[pyfunction]
 fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> BlockTexts {
     let data = to_shared(data);
-    let (texts, used) = py.detach(|| texts::lines(data, is_last));
+    let (texts, used) = py.detach(|| texts::split_lines(data, is_last));
     (PyTexts(texts), used)
 }
 
@@ -155,7 +155,7 @@ fn cut_lines(py: Python<'_>, data: PyBackedBytes, is_last: bool) -> BlockTexts {
 fn cut_separated(py: Python<'_>, data: PyBackedBytes, separator: &[u8], is_last: bool) -> PyResult<BlockTexts> {
     check_separator(separator)?;
     let data = to_shared(data);
-    let (texts, used) = py.detach(|| texts::separated(data, separator, is_last));
+    let (texts, used) = py.detach(|| texts::split_separated(data, separator, is_last));
     Ok((PyTexts(texts), used))
 }
 
@@ -177,7 +177,7 @@ fn cut_json_lines(
     let field = path.join(".");
     let path: Vec<Vec<u8>> = path.into_iter().map(String::into_bytes).collect();
     let (texts, used, left) = py.detach(|| texts::json_lines(&data, &path, is_last));
-    Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.reason(&field))).collect()))
+    Ok((PyTexts(texts), used, left.into_iter().map(|(place, why)| (place, why.describe(&field))).collect()))
 }
 
 /// The maximum number of keys of a path. The limit is needed because the keys are followed by recursion.

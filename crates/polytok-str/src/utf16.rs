@@ -1,16 +1,17 @@
 //! Converts UTF-8 to UTF-16, which Python decodes to a `str` in less time than UTF-8.
 //!
-//! The 16 bytes of a window are decoded together. For each byte, the code computes the unit of a character that would
-//! begin at the byte; a table of shuffles then removes the units at bytes that begin no character. The only branches
-//! test whether the window is ASCII, and whether a character of four bytes begins in the window. In a window with a
-//! character of four bytes, and at the end of the text, characters are encoded one by one. Cost: 0.2 ns per byte of
-//! Chinese or of mixed scripts, including the check of the UTF-8.
+//! The 16 bytes of a window are decoded together. For each byte, the code computes the UTF-16 unit of a character that
+//! would begin at this byte. A shuffle from a table then removes the units of those bytes at which no character begins.
+//! The only branches test whether the window is ASCII, and whether a character of four bytes begins in the window. In a
+//! window with a character of four bytes, and at the end of the text, characters are encoded one by one. Cost: 0.2 ns
+//! per byte of Chinese or of mixed scripts, including the check of the UTF-8.
 
 /// The number of bytes of a window.
 const LANES: usize = 16;
 
-/// Reports whether decoding `bytes` by way of UTF-16 is faster: the processor has AVX2, and at least one byte in eight
-/// is not ASCII. Measured: with one byte in a hundred, as in English, Python's decoder of UTF-8 is as fast.
+/// Reports whether a conversion to UTF-16 makes Python decode `bytes` faster: if the processor has AVX2, and at least
+/// one byte in eight is not ASCII. In measurements with one such byte in a hundred, as in English, Python's UTF-8
+/// decoder was as fast.
 pub fn is_worthwhile(bytes: &[u8]) -> bool {
     // Each sum fits into one byte, so that the compiler adds many bytes with one instruction.
     let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
@@ -48,8 +49,8 @@ fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
     (0, 0)
 }
 
-/// Encodes the characters that begin in a range of bytes, after the first `count` units, and returns the new number of
-/// units.
+/// Encodes the characters that begin in the bytes `from..to`, and writes their units to `units[count..]`. Returns the
+/// new number of units.
 fn encode_one_by_one(text: &str, from: usize, to: usize, units: &mut [u16], mut count: usize) -> usize {
     let mut at = (from..to).find(|&at| text.is_char_boundary(at)).unwrap_or(to);
     while at < to
@@ -82,24 +83,24 @@ mod avx2 {
     #[inline]
     fn window(text: &str, at: usize, bytes: &[u8; LANES + 2], units: &mut [u16], count: usize) -> usize {
         let first = widen(&bytes[..LANES]);
-        let narrow = load(&bytes[..LANES]);
-        if _mm_movemask_epi8(narrow) == 0 {
-            store_both(&mut units[count..], first);
+        let window_bytes = load(&bytes[..LANES]);
+        if _mm_movemask_epi8(window_bytes) == 0 {
+            store_all(&mut units[count..], first);
             return count + LANES;
         }
         // As signed numbers, the bytes from 0xF0 on are the largest negative numbers, and the bytes of the form
         // 10xxxxxx are the smallest.
-        let is_four = _mm_and_si128(
-            _mm_cmpgt_epi8(narrow, _mm_set1_epi8(0xEF_u8 as i8)),
-            _mm_cmplt_epi8(narrow, _mm_setzero_si128()),
+        let is_four_byte_start = _mm_and_si128(
+            _mm_cmpgt_epi8(window_bytes, _mm_set1_epi8(0xEF_u8 as i8)),
+            _mm_cmplt_epi8(window_bytes, _mm_setzero_si128()),
         );
-        if _mm_movemask_epi8(is_four) != 0 {
+        if _mm_movemask_epi8(is_four_byte_start) != 0 {
             return encode_one_by_one(text, at, at + LANES, units, count);
         }
-        let begins = _mm_movemask_epi8(_mm_cmpgt_epi8(narrow, _mm_set1_epi8(-65))) as usize;
-        let all = characters(first, widen(&bytes[1..]), widen(&bytes[2..]));
-        let count = write_selected(_mm256_castsi256_si128(all), begins & 0xFF, units, count);
-        write_selected(_mm256_extracti128_si256::<1>(all), begins >> 8, units, count)
+        let character_starts = _mm_movemask_epi8(_mm_cmpgt_epi8(window_bytes, _mm_set1_epi8(-65))) as usize;
+        let all_units = characters(first, widen(&bytes[1..]), widen(&bytes[2..]));
+        let count = write_selected(_mm256_castsi256_si128(all_units), character_starts & 0xFF, units, count);
+        write_selected(_mm256_extracti128_si256::<1>(all_units), character_starts >> 8, units, count)
     }
 
     /// Returns the units of characters of up to three bytes, from the first, second and third bytes of the characters.
@@ -108,19 +109,20 @@ mod avx2 {
     fn characters(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
         let six = _mm256_set1_epi16(0x3F);
         let second = _mm256_and_si256(second, six);
-        let two = _mm256_or_si256(_mm256_slli_epi16::<6>(_mm256_and_si256(first, _mm256_set1_epi16(0x1F))), second);
+        let two_byte_units =
+            _mm256_or_si256(_mm256_slli_epi16::<6>(_mm256_and_si256(first, _mm256_set1_epi16(0x1F))), second);
         let end = _mm256_or_si256(_mm256_slli_epi16::<6>(second), _mm256_and_si256(third, six));
-        let three = _mm256_or_si256(_mm256_slli_epi16::<12>(first), end);
+        let three_byte_units = _mm256_or_si256(_mm256_slli_epi16::<12>(first), end);
         let longer_than = |last: i16| _mm256_cmpgt_epi16(first, _mm256_set1_epi16(last));
-        let most_two = _mm256_blendv_epi8(first, two, longer_than(0x7F));
-        _mm256_blendv_epi8(most_two, three, longer_than(0xDF))
+        let units_up_to_two_bytes = _mm256_blendv_epi8(first, two_byte_units, longer_than(0x7F));
+        _mm256_blendv_epi8(units_up_to_two_bytes, three_byte_units, longer_than(0xDF))
     }
 
-    /// Writes the units whose bits are set after the first `count` units, and returns the new number of units.
+    /// Writes the units of `all_units` whose bits are set to `units[count..]`, and returns the new number of units.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn write_selected(all: __m128i, bits: usize, units: &mut [u16], count: usize) -> usize {
-        let kept = _mm_shuffle_epi8(all, load(&SHUFFLES[bits]));
+    fn write_selected(all_units: __m128i, bits: usize, units: &mut [u16], count: usize) -> usize {
+        let kept = _mm_shuffle_epi8(all_units, load(&SHUFFLES[bits]));
         let units = &mut units[count..][..LANES / 2];
         // SAFETY: the slice has the eight units that are written.
         unsafe { _mm_storeu_si128(units.as_mut_ptr().cast(), kept) };
@@ -129,10 +131,10 @@ mod avx2 {
 
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn store_both(units: &mut [u16], all: __m256i) {
+    fn store_all(units: &mut [u16], all_units: __m256i) {
         let units = &mut units[..LANES];
         // SAFETY: the slice has the sixteen units that are written.
-        unsafe { _mm256_storeu_si256(units.as_mut_ptr().cast(), all) };
+        unsafe { _mm256_storeu_si256(units.as_mut_ptr().cast(), all_units) };
     }
 
     /// Widens sixteen bytes to numbers of 16 bits.
@@ -185,7 +187,7 @@ mod tests {
 
     /// Tests each character at changing positions of a window, between characters of other lengths.
     #[test]
-    fn every_character() {
+    fn every_character_is_encoded() {
         let mut units = Vec::new();
         for code in (0..0x30000).chain(0x10_FF00..0x11_0000).filter_map(char::from_u32) {
             let before = "aaaaaaaaaaaaaaaa".split_at(code as usize % 16).0;

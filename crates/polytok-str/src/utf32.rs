@@ -1,5 +1,5 @@
-//! Converts UTF-32, which Python copies from a `str`, to UTF-8; converts eight characters together if the processor has
-//! AVX2.
+//! Converts UTF-32, which Python copies from a `str`, to UTF-8. If the processor has AVX2, eight characters are
+//! converted together.
 //!
 //! First the one, two or three bytes of each character are computed in a lane of 32 bits. Then a shuffle, chosen by the
 //! lengths of four characters, moves the bytes of the characters together.
@@ -17,11 +17,11 @@ pub fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
         // SAFETY: the processor has AVX2.
         return unsafe { avx2::to_utf8(characters) };
     }
-    one_by_one(characters)
+    encode_one_by_one(characters)
 }
 
 /// Encodes code points as [`to_utf8`] does, on any processor.
-fn one_by_one(characters: &[u32]) -> Option<Vec<u8>> {
+fn encode_one_by_one(characters: &[u32]) -> Option<Vec<u8>> {
     let text: Option<String> = characters.iter().map(|&code| char::from_u32(code)).collect();
     text.map(String::into_bytes)
 }
@@ -34,7 +34,7 @@ mod avx2 {
     const LANES: usize = 8;
     /// The number of vectors that are tested for ASCII together.
     const ASCII_VECTORS: usize = 4;
-    /// The maximum number of bytes that a store writes beyond the text.
+    /// The maximum number of bytes that a vector store writes beyond the end of the text.
     const STORE_SLACK: usize = 16;
 
     /// The shuffles for four characters. In the index of a shuffle, each character has a lower bit and an upper bit:
@@ -65,17 +65,17 @@ mod avx2 {
     pub(super) fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
         let mut bytes: Vec<u8> = Vec::with_capacity(length(characters)? + STORE_SLACK);
         let (mut vectors, rest) = characters.as_chunks::<LANES>();
-        while let Some((first, after)) = vectors.split_first() {
-            if let Some((run, after)) = vectors.split_first_chunk::<ASCII_VECTORS>()
-                && push_ascii(&mut bytes, run)
+        while let Some((first_byte, after)) = vectors.split_first() {
+            if let Some((first_vectors, after)) = vectors.split_first_chunk::<ASCII_VECTORS>()
+                && push_ascii(&mut bytes, first_vectors)
             {
                 vectors = after;
                 continue;
             }
-            push(&mut bytes, first);
+            push(&mut bytes, first_byte);
             vectors = after;
         }
-        push_each(&mut bytes, rest);
+        push_one_by_one(&mut bytes, rest);
         Some(bytes)
     }
 
@@ -89,9 +89,9 @@ mod avx2 {
             for least in [0x80, 0x800, 0x1_0000] {
                 more = _mm256_sub_epi32(more, _mm256_cmpgt_epi32(codes, _mm256_set1_epi32(least - 1)));
             }
-            let upper = _mm256_srli_epi32::<11>(codes);
-            wrong = _mm256_or_si256(wrong, _mm256_cmpeq_epi32(upper, _mm256_set1_epi32(0xD800 >> 11)));
-            wrong = _mm256_or_si256(wrong, _mm256_cmpgt_epi32(upper, _mm256_set1_epi32(0x10_FFFF >> 11)));
+            let upper_bits = _mm256_srli_epi32::<11>(codes);
+            wrong = _mm256_or_si256(wrong, _mm256_cmpeq_epi32(upper_bits, _mm256_set1_epi32(0xD800 >> 11)));
+            wrong = _mm256_or_si256(wrong, _mm256_cmpgt_epi32(upper_bits, _mm256_set1_epi32(0x10_FFFF >> 11)));
         }
         let mut sums = [0u32; LANES];
         // SAFETY: the array is as long as the vector.
@@ -103,22 +103,22 @@ mod avx2 {
         (_mm256_testz_si256(wrong, wrong) == 1).then_some(length)
     }
 
-    /// Appends characters if all characters are ASCII, and reports whether all characters are ASCII.
+    /// Appends the characters of `vectors` if all of them are ASCII, and reports whether they are.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn push_ascii(bytes: &mut Vec<u8>, run: &[[u32; LANES]; ASCII_VECTORS]) -> bool {
-        let [a, b, c, d] = [load(&run[0]), load(&run[1]), load(&run[2]), load(&run[3])];
-        let any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
-        if _mm256_testz_si256(any, _mm256_set1_epi32(!0x7F)) == 0 {
+    fn push_ascii(bytes: &mut Vec<u8>, vectors: &[[u32; LANES]; ASCII_VECTORS]) -> bool {
+        let [a, b, c, d] = [load(&vectors[0]), load(&vectors[1]), load(&vectors[2]), load(&vectors[3])];
+        let all_bits = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+        if _mm256_testz_si256(all_bits, _mm256_set1_epi32(!0x7F)) == 0 {
             return false;
         }
         let narrow = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
         // The packing instructions pack the two halves of a vector separately, so a permutation restores the order.
         let narrow = _mm256_permutevar8x32_epi32(narrow, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        let room = &mut bytes.spare_capacity_mut()[..ASCII_VECTORS * LANES];
-        // SAFETY: the room is as long as the vector, and the vector initializes all its bytes.
+        let spare_bytes = &mut bytes.spare_capacity_mut()[..ASCII_VECTORS * LANES];
+        // SAFETY: the reserved memory is as long as the vector, and the vector initializes all its bytes.
         unsafe {
-            _mm256_storeu_si256(room.as_mut_ptr().cast(), narrow);
+            _mm256_storeu_si256(spare_bytes.as_mut_ptr().cast(), narrow);
             bytes.set_len(bytes.len() + ASCII_VECTORS * LANES);
         }
         true
@@ -130,45 +130,48 @@ mod avx2 {
         let codes = load(vector);
         let longer = |than| _mm256_cmpgt_epi32(codes, _mm256_set1_epi32(than));
         if _mm256_movemask_epi8(longer(0xFFFF)) != 0 {
-            return push_each(bytes, vector);
+            return push_one_by_one(bytes, vector);
         }
-        let (two, three) = (longer(0x7F), longer(0x7FF));
-        let spread = spread_bytes(codes, two, three);
-        let (two, three) = (mask(two), mask(three));
-        push_half(bytes, _mm256_castsi256_si128(spread), two & 15 | (three & 15) << 4);
-        push_half(bytes, _mm256_extracti128_si256::<1>(spread), two >> 4 | three & 0xF0);
+        let (has_two_or_more, has_three) = (longer(0x7F), longer(0x7FF));
+        let utf8_lanes = spread_bytes(codes, has_two_or_more, has_three);
+        let (has_two_or_more, has_three) = (mask(has_two_or_more), mask(has_three));
+        push_four(bytes, _mm256_castsi256_si128(utf8_lanes), has_two_or_more & 15 | (has_three & 15) << 4);
+        push_four(bytes, _mm256_extracti128_si256::<1>(utf8_lanes), has_two_or_more >> 4 | has_three & 0xF0);
     }
 
-    /// Returns the bytes of each character, which start at the lowest byte of the character's lane.
+    /// Returns the UTF-8 bytes of each character, in the lowest bytes of the character's lane.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn spread_bytes(codes: __m256i, two: __m256i, three: __m256i) -> __m256i {
-        let all = _mm256_set1_epi32;
-        let last = _mm256_or_si256(_mm256_and_si256(codes, all(0x3F)), all(0x80));
-        let upper = _mm256_srli_epi32::<6>(codes);
-        let middle = _mm256_or_si256(_mm256_and_si256(upper, all(0x3F)), all(0x80));
-        let pair = _mm256_or_si256(_mm256_or_si256(upper, all(0xC0)), _mm256_slli_epi32::<8>(last));
-        let first = _mm256_or_si256(_mm256_srli_epi32::<12>(codes), all(0xE0));
-        let triple =
-            _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32::<8>(middle)), _mm256_slli_epi32::<16>(last));
-        _mm256_blendv_epi8(_mm256_blendv_epi8(codes, pair, two), triple, three)
+    fn spread_bytes(codes: __m256i, has_two_or_more: __m256i, has_three: __m256i) -> __m256i {
+        let fill_lanes = _mm256_set1_epi32;
+        let last_byte = _mm256_or_si256(_mm256_and_si256(codes, fill_lanes(0x3F)), fill_lanes(0x80));
+        let upper_bits = _mm256_srli_epi32::<6>(codes);
+        let middle_byte = _mm256_or_si256(_mm256_and_si256(upper_bits, fill_lanes(0x3F)), fill_lanes(0x80));
+        let two_bytes =
+            _mm256_or_si256(_mm256_or_si256(upper_bits, fill_lanes(0xC0)), _mm256_slli_epi32::<8>(last_byte));
+        let first_byte = _mm256_or_si256(_mm256_srli_epi32::<12>(codes), fill_lanes(0xE0));
+        let three_bytes = _mm256_or_si256(
+            _mm256_or_si256(first_byte, _mm256_slli_epi32::<8>(middle_byte)),
+            _mm256_slli_epi32::<16>(last_byte),
+        );
+        _mm256_blendv_epi8(_mm256_blendv_epi8(codes, two_bytes, has_two_or_more), three_bytes, has_three)
     }
 
     /// Appends four characters; `bits` encodes the lengths of the characters and selects the shuffle.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn push_half(bytes: &mut Vec<u8>, spread: __m128i, bits: usize) {
-        let room = &mut bytes.spare_capacity_mut()[..STORE_SLACK];
-        // SAFETY: a row of the table and the room are as long as the vector; the new length counts only bytes of the
-        // characters.
+    fn push_four(bytes: &mut Vec<u8>, utf8_lanes: __m128i, bits: usize) {
+        let spare_bytes = &mut bytes.spare_capacity_mut()[..STORE_SLACK];
+        // SAFETY: a row of the table and the reserved memory are as long as the vector; the new length counts only
+        // bytes of the characters.
         unsafe {
             let shuffle = _mm_loadu_si128(SHUFFLES[bits].as_ptr().cast());
-            _mm_storeu_si128(room.as_mut_ptr().cast(), _mm_shuffle_epi8(spread, shuffle));
+            _mm_storeu_si128(spare_bytes.as_mut_ptr().cast(), _mm_shuffle_epi8(utf8_lanes, shuffle));
             bytes.set_len(bytes.len() + 4 + bits.count_ones() as usize);
         }
     }
 
-    fn push_each(bytes: &mut Vec<u8>, characters: &[u32]) {
+    fn push_one_by_one(bytes: &mut Vec<u8>, characters: &[u32]) {
         for code in characters.iter().filter_map(|&code| char::from_u32(code)) {
             bytes.extend_from_slice(code.encode_utf8(&mut [0; 4]).as_bytes());
         }
@@ -181,7 +184,7 @@ mod avx2 {
         unsafe { _mm256_loadu_si256(vector.as_ptr().cast()) }
     }
 
-    /// Returns the highest bit of each lane, as a number.
+    /// Collects the highest bits of all lanes in a number.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn mask(lanes: __m256i) -> usize {
@@ -193,8 +196,9 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    /// Code points of every length, code points at the limits of lengths, surrogates, and numbers beyond U+10FFFF.
-    const CODES: [u32; 18] = [
+    /// Code points whose UTF-8 has every length, the first and last code points of each length, surrogates, and numbers
+    /// beyond U+10FFFF.
+    const TESTED_CODES: [u32; 18] = [
         0x20,
         0x61,
         0x7F,
@@ -227,19 +231,19 @@ mod tests {
         };
         for round in 0..20_000 {
             let length = random() % 100;
-            let kinds = 1 + random() % CODES.len();
-            let mut characters: Vec<u32> = (0..length).map(|_| CODES[random() % kinds]).collect();
+            let kinds = 1 + random() % TESTED_CODES.len();
+            let mut characters: Vec<u32> = (0..length).map(|_| TESTED_CODES[random() % kinds]).collect();
             if round % 4 > 0 {
                 characters.retain(|&code| char::from_u32(code).is_some());
             }
-            assert_eq!(to_utf8(&characters), one_by_one(&characters), "{characters:x?}");
+            assert_eq!(to_utf8(&characters), encode_one_by_one(&characters), "{characters:x?}");
         }
     }
 
     #[test]
-    fn every_character_is_itself() {
-        let all: String = ('\0'..=char::MAX).collect();
-        let characters: Vec<u32> = all.chars().map(u32::from).collect();
-        assert_eq!(to_utf8(&characters).unwrap(), all.as_bytes());
+    fn every_character_is_encoded() {
+        let fill_lanes: String = ('\0'..=char::MAX).collect();
+        let characters: Vec<u32> = fill_lanes.chars().map(u32::from).collect();
+        assert_eq!(to_utf8(&characters).unwrap(), fill_lanes.as_bytes());
     }
 }

@@ -1,14 +1,14 @@
-//! Reads JSON lines into the texts of one field.
+//! Reads the texts of one field from JSON lines.
 //!
-//! Lines are read as by Python's `json`: if a key occurs twice, the last value counts; NaN, Infinity and -Infinity are
-//! numbers; a control character in a string is an error, and so are bytes that are not UTF-8, anywhere in the line. A
-//! byte order mark at the start of a line is skipped. Blank lines are skipped too. A line that is a string is a text.
-//! An escaped surrogate without the other half of its pair is kept as three bytes, as in Python. All other bytes of a
-//! text are UTF-8.
+//! The rules are those of Python's `json`. If a key occurs twice, the last value counts. NaN, Infinity and -Infinity
+//! are numbers. A control character in a string is an error, and bytes that are not UTF-8 are an error anywhere in the
+//! line. A byte order mark at the start of a line is skipped, and so are blank lines. If the whole line is a JSON
+//! string, this string is the text. An escaped surrogate that is not part of a pair is kept as three bytes, as in
+//! Python; all other bytes of a text are UTF-8.
 //!
 //! serde_json is not used, because it cannot return a string's bytes and report whether they contain a surrogate; it
-//! does not read NaN; and it does not check the values that it skips. Cost: linear. Nesting is tracked on a stack on
-//! the heap, so that values can be nested to any depth.
+//! does not read NaN; and it does not check the values that it skips. Cost: linear. Open brackets are kept on a stack
+//! on the heap, so that values can be nested to any depth.
 
 use std::sync::Arc;
 
@@ -20,80 +20,85 @@ use crate::utf8::valid;
 /// The reason why a line has no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTextReason {
-    /// The line is not JSON: the position of the error in the line, and whether the error is that the line is not
-    /// UTF-8.
-    Broken(usize, bool),
+    /// The line is not JSON. The number is the offset of the error in the line; the flag is true if the error is a byte
+    /// that is not UTF-8.
+    InvalidJson(usize, bool),
     /// The field is missing or null.
-    Missing,
+    MissingField,
     /// The field is not a string.
-    NotText,
+    NotAString,
 }
 
 impl NoTextReason {
-    /// Returns the reason in words, with the name of the field.
-    pub fn reason(self, field: &str) -> String {
+    /// Describes the reason in words; `field` is the name of the field.
+    pub fn describe(self, field: &str) -> String {
         match self {
-            NoTextReason::Broken(at, false) => format!("not JSON: at byte {at} of the line"),
-            NoTextReason::Broken(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
-            NoTextReason::Missing => format!("no field '{field}'"),
-            NoTextReason::NotText => format!("the field '{field}' is not a text"),
+            NoTextReason::InvalidJson(at, false) => format!("not JSON: at byte {at} of the line"),
+            NoTextReason::InvalidJson(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
+            NoTextReason::MissingField => format!("no field '{field}'"),
+            NoTextReason::NotAString => format!("the field '{field}' is not a text"),
         }
     }
 }
 
-/// Reads JSON lines into the texts of the field with this path. Returns the texts, the number of bytes read, and for
-/// each line without a text the start of the line and the reason.
+/// Reads the texts of the field at `path` from JSON lines. Returns the texts, the number of bytes read, and a list of
+/// the lines without a text: the start of each line and the reason.
 pub fn json_lines(data: &[u8], path: &[Vec<u8>], is_last: bool) -> (Texts, usize, Vec<(usize, NoTextReason)>) {
     let bytes_used = if is_last { data.len() } else { memrchr(b'\n', data).map_or(0, |at| at + 1) };
     let data = &data[..bytes_used];
     let is_utf8 = valid(data).is_ok();
-    let mut fields =
-        FieldTexts { texts: Vec::with_capacity(bytes_used), path, has_surrogate: false, stack: Vec::new() };
-    let (mut spans, mut places, mut lines_without_text) = (Vec::new(), Vec::new(), Vec::new());
+    let mut collector = FieldTextCollector {
+        texts: Vec::with_capacity(bytes_used),
+        path,
+        has_surrogate: false,
+        closing_brackets: Vec::new(),
+    };
+    let (mut spans, mut record_starts, mut lines_without_text) = (Vec::new(), Vec::new(), Vec::new());
     let mut from = 0;
     while from < bytes_used {
         let end = memchr(b'\n', &data[from..]).map_or(bytes_used, |length| from + length);
-        let text_start = fields.texts.len();
-        match fields.push(&data[from..end], is_utf8) {
+        let text_start = collector.texts.len();
+        match collector.push(&data[from..end], is_utf8) {
             Some(Ok(())) => {
-                spans.push(text_start..fields.texts.len());
-                places.push(from);
+                spans.push(text_start..collector.texts.len());
+                record_starts.push(from);
             }
             Some(Err(reason)) => lines_without_text.push((from, reason)),
             None => {}
         }
         from = end + 1;
     }
-    let encoding = if fields.has_surrogate { TextEncoding::Surrogates } else { TextEncoding::Utf8 };
+    let encoding = if collector.has_surrogate { TextEncoding::Surrogates } else { TextEncoding::Utf8 };
     (
-        Texts { places: Some(places), encoding, ..Texts::new(Arc::new(fields.texts), spans) },
+        Texts { record_starts: Some(record_starts), encoding, ..Texts::new(Arc::new(collector.texts), spans) },
         bytes_used,
         lines_without_text,
     )
 }
 
-/// The concatenated texts of a field, and the state of the reader.
-struct FieldTexts<'a> {
+/// Collects the texts of a field in one buffer.
+struct FieldTextCollector<'a> {
     texts: Vec<u8>,
     path: &'a [Vec<u8>],
-    /// Whether the texts can contain a surrogate.
+    /// True if a text can contain a surrogate.
     has_surrogate: bool,
-    stack: Vec<u8>,
+    closing_brackets: Vec<u8>,
 }
 
-impl FieldTexts<'_> {
+impl FieldTextCollector<'_> {
     /// Appends the text of a line's field. Returns `None` if the line is blank.
     fn push(&mut self, line: &[u8], is_utf8: bool) -> Option<Result<(), NoTextReason>> {
         let text_start = self.texts.len();
         if !is_utf8 && let Err(at) = valid(line) {
-            return Some(Err(NoTextReason::Broken(at, true)));
+            return Some(Err(NoTextReason::InvalidJson(at, true)));
         }
         let json = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        let mut reader = JsonReader { line: json, at: 0, has_surrogate: false, stack: &mut self.stack };
+        let mut reader =
+            JsonReader { line: json, at: 0, has_surrogate: false, closing_brackets: &mut self.closing_brackets };
         let path = if reader.peek()? == b'"' { &[] } else { self.path };
         let outcome = match reader.find(path, &mut self.texts) {
             Some(outcome) if reader.peek().is_none() => outcome,
-            _ => Err(NoTextReason::Broken(line.len() - json.len() + reader.at, false)),
+            _ => Err(NoTextReason::InvalidJson(line.len() - json.len() + reader.at, false)),
         };
         match outcome {
             Ok(()) => self.has_surrogate |= reader.has_surrogate,
@@ -114,10 +119,10 @@ enum KeyMatch {
 struct JsonReader<'a> {
     line: &'a [u8],
     at: usize,
-    /// Whether a surrogate without the other half of its pair has been read.
+    /// True if a surrogate that is not part of a pair has been read.
     has_surrogate: bool,
     /// The closing brackets of the open lists and objects.
-    stack: &'a mut Vec<u8>,
+    closing_brackets: &'a mut Vec<u8>,
 }
 
 impl JsonReader<'_> {
@@ -133,27 +138,28 @@ impl JsonReader<'_> {
         None
     }
 
-    /// Skips white space and reads the given byte.
+    /// Skips white space, then reads `byte`. Returns `None` if another byte follows.
     #[inline]
     fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Appends the text of a field of a value. The recursion is as deep as the path.
+    /// Reads a value, finds the field at `path` in it, and appends the field's text. The recursion is as deep as the
+    /// path.
     fn find(&mut self, path: &[Vec<u8>], out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
-        let Some((key, remaining_path)) = path.split_first() else { return self.text(out) };
+        let Some((key, remaining_path)) = path.split_first() else { return self.read_text(out) };
         if self.peek()? != b'{' {
             self.skip()?;
-            return Some(Err(NoTextReason::Missing));
+            return Some(Err(NoTextReason::MissingField));
         }
         self.at += 1;
-        let (mut outcome, text_start) = (Err(NoTextReason::Missing), out.len());
+        let (mut outcome, text_start) = (Err(NoTextReason::MissingField), out.len());
         if self.peek()? == b'}' {
             self.at += 1;
             return Some(outcome);
         }
         loop {
-            let key_match = self.key(key)?;
+            let key_match = self.read_key(key)?;
             self.expect(b':')?;
             if key_match == KeyMatch::Same {
                 out.truncate(text_start);
@@ -170,17 +176,17 @@ impl JsonReader<'_> {
         Some(outcome)
     }
 
-    /// Appends a value if it is a string.
-    fn text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
+    /// Reads a value, and appends it to `out` if it is a string.
+    fn read_text(&mut self, out: &mut Vec<u8>) -> Option<Result<(), NoTextReason>> {
         match self.peek()? {
             b'"' => self.read_string(|part| out.extend_from_slice(part)).map(Ok),
-            b'n' => self.skip().map(|()| Err(NoTextReason::Missing)),
-            _ => self.skip().map(|()| Err(NoTextReason::NotText)),
+            b'n' => self.skip().map(|()| Err(NoTextReason::MissingField)),
+            _ => self.skip().map(|()| Err(NoTextReason::NotAString)),
         }
     }
 
-    /// Reads a key. Reports whether the string equals `key`.
-    fn key(&mut self, key: &[u8]) -> Option<KeyMatch> {
+    /// Reads a key of the line and compares it with `key`.
+    fn read_key(&mut self, key: &[u8]) -> Option<KeyMatch> {
         let mut remaining_key = Some(key);
         self.peek()?;
         self.read_string(|part| {
@@ -189,23 +195,23 @@ impl JsonReader<'_> {
         Some(if remaining_key.is_some_and(<[u8]>::is_empty) { KeyMatch::Same } else { KeyMatch::Different })
     }
 
-    /// Reads a string, and calls `take` with its parts.
+    /// Reads a string and passes its decoded parts to `receive_part` in order.
     #[inline]
-    fn read_string(&mut self, mut take: impl FnMut(&[u8])) -> Option<()> {
+    fn read_string(&mut self, mut receive_part: impl FnMut(&[u8])) -> Option<()> {
         self.expect(b'"')?;
         loop {
-            let remaining_line = &self.line[self.at..];
-            let length = memchr2(b'"', b'\\', remaining_line)?;
-            let part = &remaining_line[..length];
-            if has_control(part) {
+            let unread_line = &self.line[self.at..];
+            let length = memchr2(b'"', b'\\', unread_line)?;
+            let part = &unread_line[..length];
+            if has_control_character(part) {
                 return None;
             }
-            take(part);
+            receive_part(part);
             self.at += length;
-            // Escapes often come in sequences.
+            // Often several escapes follow each other directly.
             while self.line.get(self.at) == Some(&b'\\') {
                 self.at += 1;
-                self.escape(&mut take)?;
+                self.read_escape(&mut receive_part)?;
             }
             if self.line.get(self.at) == Some(&b'"') {
                 self.at += 1;
@@ -216,10 +222,10 @@ impl JsonReader<'_> {
 
     /// Reads the rest of an escape after its backslash.
     #[inline]
-    fn escape(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
+    fn read_escape(&mut self, receive_part: &mut impl FnMut(&[u8])) -> Option<()> {
         let byte = *self.line.get(self.at)?;
         self.at += 1;
-        take(match byte {
+        receive_part(match byte {
             b'n' => b"\n",
             b'"' => b"\"",
             b'\\' => b"\\",
@@ -228,34 +234,35 @@ impl JsonReader<'_> {
             b'r' => b"\r",
             b'b' => b"\x08",
             b'f' => b"\x0C",
-            b'u' => return self.read_unicode_escape(take),
+            b'u' => return self.read_unicode_escape(receive_part),
             _ => return None,
         });
         Some(())
     }
 
-    /// Reads the rest of an escape after `\u`: a character, or a surrogate and the escaped surrogate after it.
+    /// Reads the digits of a `\u` escape. After the escape of a first surrogate, also reads the escape of its second
+    /// surrogate.
     #[inline]
-    fn read_unicode_escape(&mut self, take: &mut impl FnMut(&[u8])) -> Option<()> {
-        let code = self.hex()?;
+    fn read_unicode_escape(&mut self, receive_part: &mut impl FnMut(&[u8])) -> Option<()> {
+        let code = self.read_hex()?;
         let mut buffer = [0; 4];
         if let Some(character) = char::from_u32(code).or_else(|| self.join_surrogates(code)) {
-            take(character.encode_utf8(&mut buffer).as_bytes());
+            receive_part(character.encode_utf8(&mut buffer).as_bytes());
         } else {
             self.has_surrogate = true;
-            take(&[0xED, 0x80 | (code >> 6 & 0x3F) as u8, 0x80 | (code & 0x3F) as u8]);
+            receive_part(&[0xED, 0x80 | (code >> 6 & 0x3F) as u8, 0x80 | (code & 0x3F) as u8]);
         }
         Some(())
     }
 
-    /// Returns the character of a first surrogate, if the second surrogate follows.
+    /// Reads the escape of a second surrogate, if one follows, and returns the character of the pair.
     fn join_surrogates(&mut self, first: u32) -> Option<char> {
         if first >= 0xDC00 || !self.line[self.at..].starts_with(b"\\u") {
             return None;
         }
         let escape_start = self.at;
         self.at += 2;
-        match self.hex() {
+        match self.read_hex() {
             Some(second @ 0xDC00..0xE000) => char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)),
             _ => {
                 self.at = escape_start;
@@ -266,7 +273,7 @@ impl JsonReader<'_> {
 
     /// Reads four hexadecimal digits.
     #[inline]
-    fn hex(&mut self) -> Option<u32> {
+    fn read_hex(&mut self) -> Option<u32> {
         let digits = self.line.get(self.at..self.at + 4)?;
         self.at += 4;
         digits.iter().try_fold(0, |number, &digit| Some(number << 4 | (digit as char).to_digit(16)?))
@@ -274,14 +281,14 @@ impl JsonReader<'_> {
 
     /// Skips a value, nested to any depth.
     fn skip(&mut self) -> Option<()> {
-        self.stack.clear();
+        self.closing_brackets.clear();
         loop {
             match self.peek()? {
                 b'"' => self.read_string(|_| ())?,
                 open @ (b'[' | b'{') => {
                     self.at += 1;
-                    // The code of ] is that of [ plus 2, and the code of } is that of { plus 2.
-                    self.stack.push(open + 2);
+                    // In ASCII, `]` is `[` + 2, and `}` is `{` + 2.
+                    self.closing_brackets.push(open + 2);
                     if self.peek()? != open + 2 {
                         self.skip_key()?;
                         continue;
@@ -290,7 +297,7 @@ impl JsonReader<'_> {
                 _ => self.skip_scalar()?,
             }
             loop {
-                let Some(&close) = self.stack.last() else { return Some(()) };
+                let Some(&close) = self.closing_brackets.last() else { return Some(()) };
                 match self.peek()? {
                     b',' => {
                         self.at += 1;
@@ -299,7 +306,7 @@ impl JsonReader<'_> {
                     }
                     byte if byte == close => {
                         self.at += 1;
-                        self.stack.pop();
+                        self.closing_brackets.pop();
                     }
                     _ => return None,
                 }
@@ -309,7 +316,7 @@ impl JsonReader<'_> {
 
     /// Skips a key, if the innermost open bracket is an object.
     fn skip_key(&mut self) -> Option<()> {
-        if self.stack.last() == Some(&b'}') {
+        if self.closing_brackets.last() == Some(&b'}') {
             self.peek()?;
             self.read_string(|_| ())?;
             self.expect(b':')?;
@@ -317,20 +324,20 @@ impl JsonReader<'_> {
         Some(())
     }
 
-    /// Skips a number or a name.
+    /// Skips a number or a literal such as `true`.
     fn skip_scalar(&mut self) -> Option<()> {
         const LITERALS: [&[u8]; 6] = [b"null", b"true", b"false", b"NaN", b"Infinity", b"-Infinity"];
-        let remaining_line = &self.line[self.at..];
-        self.at += match LITERALS.iter().find(|name| remaining_line.starts_with(name)) {
+        let unread_line = &self.line[self.at..];
+        self.at += match LITERALS.iter().find(|name| unread_line.starts_with(name)) {
             Some(name) => name.len(),
-            None => number(remaining_line)?,
+            None => number_len(unread_line)?,
         };
         Some(())
     }
 }
 
 /// Returns the length of the number at the start of a text.
-fn number(text: &[u8]) -> Option<usize> {
+fn number_len(text: &[u8]) -> Option<usize> {
     let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign_len = usize::from(text.first() == Some(&b'-'));
     let mut at = sign_len + digits(sign_len);
@@ -347,8 +354,8 @@ fn number(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Reports whether a text has a control character. It reads all bytes, so that the compiler can vectorize the loop.
+/// Reports whether a text has a control character. The loop has no early exit, so that the compiler can vectorize it.
 #[inline]
-fn has_control(bytes: &[u8]) -> bool {
+fn has_control_character(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |has, &byte| has | (byte < b' '))
 }

@@ -1,23 +1,25 @@
 //! Learns the merges of byte-pair encoding: the pairs of symbols to merge, the most frequent pair first.
 //!
-//! Words are sequences of symbols with counts. Each step merges the most frequent pair of adjacent symbols to a new
-//! symbol, at every position where the pair occurs, from left to right. Overlapping occurrences all count (`aaa` has
-//! two occurrences of `aa`), as in minbpe and `tokenizers`.
+//! The input is a list of words with counts; each word is a sequence of symbols. Each step merges the most frequent
+//! pair of adjacent symbols to a new symbol, at every position where the pair occurs, from left to right. Overlapping
+//! occurrences count separately (`aaa` has two occurrences of `aa`), as in minbpe and `tokenizers`.
 //!
-//! Every pair has a count and a list of *places*: the positions where the pair arose. A merge reads the list of the
-//! merged pair and skips the places where the pair does not occur any more. The merge first adds up the changes to
-//! neighbouring pairs by neighbour symbol, so every neighbour symbol costs two lookups. A pair of two existing symbols
-//! never arises again, so counts only fall and lists only shrink, and the queue can update counts late.
+//! Every pair has a count and a list of *places*: the positions where the pair arose. To merge a pair, the learner
+//! reads the pair's list and skips the places where the pair does not occur any more. It adds up the changes for each
+//! neighbouring symbol first, so each neighbouring symbol costs only two lookups in the table of counts. A merge
+//! creates only pairs that contain the new symbol. So the counts of older pairs only fall, their lists only shrink, and
+//! the queue can update counts late.
 //!
 //! Cost: each merge of two neighbours adds at most two places, so all lists together have at most three places for each
-//! symbol of the distinct words, for words of any length. Worst input: a single long word without equal pairs, whose
-//! lists and table have their largest size. Sums cannot overflow: the number of all symbols is checked once.
+//! symbol of the distinct words, for words of any length. Worst input: a single long word in which no pair repeats,
+//! because then the lists and the table have their largest size. Counts cannot overflow, because the total number of
+//! symbols is checked at the start.
 //!
-//! With affixes (a prefix of symbols inside words, a suffix of last symbols), two pairs can have the same merged text.
-//! If a symbol with the merged text already exists, the merge does not add a symbol (as in the BpeTrainer of
-//! `tokenizers`). Then pairs can arise again, and occurrences of one symbol can have different lengths: see [`forms`].
-//! As in `tokenizers`, these pairs are merged in whole words: the cost of a merge is the total length of the words that
-//! contain the pair.
+//! If characters have affixes (a prefix inside words, or a suffix at the end of words), two pairs can have the same
+//! merged text. If a symbol with the merged text already exists, the merge uses this symbol and does not add another
+//! one (as in the BpeTrainer of `tokenizers`). In this case a pair that has disappeared can arise again, and
+//! occurrences of one symbol can have different lengths: see [`forms`]. As in `tokenizers`, a pair that arises again is
+//! merged in whole words: the cost of its merge is the total length of the words that contain the pair.
 
 mod alphabet;
 pub(crate) mod around;
@@ -47,36 +49,35 @@ pub use alphabet::{AlphabetOptions, alphabet};
 use cells::Cells;
 use learner::Learner;
 pub(crate) use learner::StopReason;
-pub use learner::{Merge, MergeLimits, Ties};
+pub use learner::{Merge, MergeLimits, TieRule};
 pub(crate) use spread::ItemSizes;
-use start::each_word;
+use start::for_each_word;
 pub use start::{Affixes, WordUnit};
 pub use texts::SymbolTexts;
 
-/// The result of learning: the texts of all symbols by id, which begin with the initial symbols, and the merges in
-/// order.
+/// The result of learning.
 pub struct LearnedMerges {
-    /// The texts.
+    /// The texts of all symbols by id. The initial symbols have the lowest ids.
     pub texts: SymbolTexts,
-    /// The merges.
+    /// The merges, in the order in which they were learned.
     pub merges: Vec<Merge>,
     /// Whether learning stayed within the memory limit.
     pub within_limit: bool,
 }
 
 impl LearnedMerges {
-    /// Adds a merge, reports it and returns the symbol of the pair. With `only_new`, a pair whose text already has a
-    /// symbol adds nothing, and the result is `None`.
+    /// Adds a merge, reports it and returns the symbol of the pair. With `requires_new_text`, the merge is rejected with `None`
+    /// if a symbol with the merged text already exists.
     fn merge(
         &mut self,
         pair: (u32, u32, u64),
-        only_new: bool,
+        requires_new_text: bool,
         requested: usize,
-        watch: &mut impl MergeWatch,
+        watch: &mut impl MergeObserver,
     ) -> Result<Option<u32>> {
         let ((left, right, count), symbols) = (pair, self.texts.len());
         let id = self.texts.join(left, right)?;
-        if only_new && (id as usize) < symbols {
+        if requires_new_text && (id as usize) < symbols {
             return Ok(None);
         }
         if id >= cells::MAX_SYMBOLS {
@@ -98,38 +99,38 @@ impl LearnedMerges {
 }
 
 /// Receives each merge after it is done.
-pub trait MergeWatch: Progress {
+pub trait MergeObserver: Progress {
     /// Receives merge `number` (from 1) of `total` requested merges, and the text of its symbol.
     fn on_merge(&mut self, _number: usize, _total: usize, _merge: Merge, _text: &[u8]) -> Result<()> {
         Ok(())
     }
 }
 
-impl MergeWatch for NoProgress {}
+impl MergeObserver for NoProgress {}
 
-/// The rules by which merges are learned.
+/// The options of learning.
 #[derive(Clone, Debug)]
 pub struct MergeRules {
-    /// The initial symbols of words.
+    /// The unit of text that is an initial symbol: a byte or a character.
     pub unit: WordUnit,
     /// The affixes of characters.
     pub affixes: Affixes,
-    /// The order of equally frequent pairs.
-    pub ties: Ties,
+    /// The rule that selects one of several equally frequent pairs.
+    pub ties: TieRule,
     /// The limits at which learning stops.
     pub limits: MergeLimits,
-    /// The number of bytes that learning can use. This limit has an effect only if the words were counted within a
-    /// limit too.
+    /// The number of bytes that learning can use. It has an effect only if the words were counted within a memory limit
+    /// too.
     pub room: Option<usize>,
 }
 
-/// Learns merges from words. Learns merges. `initial` has the texts of the first ids. Characters without a text in
-/// `initial` are removed from words.
+/// Learns merges from words. `initial` has the texts of the initial symbols, in the order of their ids. Characters that
+/// are not in `initial` are removed from words.
 pub fn learn(
     words: &mut WordCounter,
     initial: impl Iterator<Item = Vec<u8>>,
     rules: &MergeRules,
-    watch: &mut impl MergeWatch,
+    watch: &mut impl MergeObserver,
 ) -> Result<LearnedMerges> {
     let initial: Vec<Vec<u8>> = initial.collect();
     let empty_result = |within_limit| -> Result<LearnedMerges> {
@@ -150,11 +151,11 @@ fn in_memory(
     words: &mut WordCounter,
     mut learned: LearnedMerges,
     rules: &MergeRules,
-    watch: &mut impl MergeWatch,
+    watch: &mut impl MergeObserver,
 ) -> Result<LearnedMerges> {
     let (count, bytes) = words.sizes();
     let (mut cells, mut counts, mut sum) = (Cells::with_capacity(count, bytes), Vec::with_capacity(count), 0);
-    each_word(words, &learned.texts, rules, watch, |symbols, count| {
+    for_each_word(words, &learned.texts, rules, watch, |symbols, count| {
         counts.push(count);
         sum = add(sum, symbols, count)?;
         cells.push(symbols.iter().copied())
@@ -172,7 +173,7 @@ fn run<const HAS_FORMS: bool>(
     mut learner: Learner<HAS_FORMS>,
     counts: Vec<u64>,
     learned: &mut LearnedMerges,
-    watch: &mut impl MergeWatch,
+    watch: &mut impl MergeObserver,
 ) -> Result<()> {
     learner.count_pairs(|word| counts[word], |_, _| true);
     drop(counts);
@@ -180,7 +181,7 @@ fn run<const HAS_FORMS: bool>(
 }
 
 /// Adds the symbols of a word to the total number of symbols, which is an upper bound of the count of any pair. Returns
-/// an error if the total exceeds 63 bits.
+/// an error if the new total exceeds 63 bits.
 fn add(sum: u64, symbols: &[u32], count: u64) -> Result<u64> {
     let sum = count.checked_mul(symbols.len() as u64).and_then(|symbols| sum.checked_add(symbols));
     sum.filter(|&sum| sum <= i64::MAX as u64).ok_or_else(|| {

@@ -1,12 +1,13 @@
 //! Counts distinct words, in memory or within a limit.
 //!
-//! A word is any sequence of bytes. Each occurrence has an ordinal, which is the position of the occurrence in the
-//! input. For each word the counter holds the sum of the counts and the lowest ordinal. Both numbers are independent of
-//! the thread or machine that counts a text, so counters can be added up, and the result equals the result of a single
-//! thread. With a limit, the counter writes its words as a sorted run when the memory is full, and merges the runs as
-//! streams at the end; the result is the same. Cost: one lookup per word; with a limit, each word is written and read
-//! once, and once more for every factor of [`MAX_RUNS`] in the number of runs. Worst input: no word occurs twice. In
-//! this case the result is as large as the text, and [`WordCounts`] holds the result in memory despite the limit.
+//! A word is any sequence of bytes. Each occurrence of a word has an ordinal, a number that grows with the position in
+//! the input. For each word the counter holds the number of occurrences and the lowest ordinal. Neither number depends
+//! on the thread or machine that counts a text, so the counters of several threads can be added up to the same result
+//! as that of one thread. With a limit, the counter writes its words as a sorted run when the memory is full, and
+//! merges the runs as streams at the end; the result is the same. Cost: one lookup per occurrence. With a limit, each
+//! distinct word of a run is also written and read once, and once more each time that [`MAX_RUNS`] runs are merged into
+//! one. Worst input: a text in which no word occurs twice. Then the result is as large as the text, and [`WordCounts`]
+//! holds it in memory despite the limit.
 
 mod entry;
 mod merge;
@@ -32,22 +33,22 @@ pub use runs::{RunFile, Spill};
 pub use saved::{CountsFile, write_counts};
 pub use sequence::Sequence;
 
-/// The highest number of runs that are merged into one run.
+/// The maximum number of runs that are merged into one run.
 const MAX_RUNS: usize = 64;
 
 /// The number of words between two progress reports.
 const REPORT_EVERY: u64 = 1 << 12;
 
-/// The memory that counting can use, and the files for the words that do not fit.
+/// The memory limit of counting, and the source of files for the words that do not fit.
 #[derive(Clone)]
 pub struct Limit {
-    /// The number of bytes. A single word that is longer than the limit is still counted.
+    /// The number of bytes that counted words can take. A single longer word is still counted.
     pub bytes: usize,
-    /// Creates the files.
+    /// Creates the files for words that do not fit.
     pub spill: Arc<dyn Spill>,
 }
 
-/// A callback for each word and its count.
+/// A function that is called with each word and its count.
 pub type EachCount<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<()>;
 
 /// Counts distinct words.
@@ -57,7 +58,7 @@ pub struct WordCounter {
     runs: Vec<WordRun>,
     limit: Option<Limit>,
     next_ordinal: u64,
-    /// Pairs of texts whose order affects training. The sequence is always in memory.
+    /// Pairs of texts whose order affects training. They stay in memory, also with a limit.
     pub sequence: Sequence,
 }
 
@@ -76,8 +77,7 @@ impl WordCounter {
         self.add_at(word, times, ordinal)
     }
 
-    /// Counts a word with an ordinal that the caller chooses. A caller that chooses the ordinal of one word must choose
-    /// the ordinals of all words.
+    /// Counts a word with an ordinal that the caller chooses. A caller that uses this method must use it for all words.
     pub fn add_at(&mut self, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
         let key = PieceKey::new(word, 0, word.len(), false);
         let hash = self.table.hash(key, word);
@@ -126,7 +126,7 @@ impl WordCounter {
         self.table.insert(word, key, hash, entry)
     }
 
-    /// Writes the words in memory as a run.
+    /// Moves the words from memory to a new run.
     fn spill(&mut self) -> Result<()> {
         let Some(limit) = self.limit.clone() else { return Ok(()) };
         let mut writer = RunWriter::new(limit.spill.create()?);
@@ -146,22 +146,23 @@ impl WordCounter {
         self.table.is_empty() && self.runs.is_empty()
     }
 
-    /// Returns the first ordinal after all words of [`WordCounter::add`].
+    /// Returns the ordinal that the next call of [`WordCounter::add`] uses.
     pub fn next_ordinal(&self) -> u64 {
         self.next_ordinal
     }
 
-    /// Sets `next` as the lowest ordinal of later words.
+    /// Makes `next` the ordinal that the next call of [`WordCounter::add`] uses.
     pub fn skip_to(&mut self, next: u64) {
         self.next_ordinal = self.next_ordinal.max(next);
     }
 
-    /// Adds the counts of another counter whose ordinals have the same origin. The sequences are not joined; the caller
-    /// joins them.
+    /// Adds the counts of another counter, whose ordinals must count from the same position of the input. The caller
+    /// must join the sequences of both counters.
     pub fn merge(&mut self, mut other: WordCounter) -> Result<()> {
         self.next_ordinal = self.next_ordinal.max(other.next_ordinal);
         self.limit = self.limit.take().or_else(|| other.limit.clone());
-        // Both counters are in memory now: if they take more than half of the limit, the words of `other` go to a file.
+        // At this point both counters are in memory. If they take more than half of the limit, the words of `other` are
+        // moved to a file.
         let bytes = self.memory() + other.memory();
         if self.limit.as_ref().is_some_and(|limit| bytes > limit.bytes / 2) && !other.table.is_empty() {
             other.limit.clone_from(&self.limit);
@@ -171,7 +172,8 @@ impl WordCounter {
         other.table.drain(Order::Bytes, &mut |word, WordEntry { count, ordinal }| self.add_at(word, count, ordinal))
     }
 
-    /// Calls `each` for every word with its entry, in the order of the words' bytes. The counter keeps all words.
+    /// Calls `each` for every word with its entry, in the order of the words' bytes. The counter still has all words
+    /// afterwards.
     fn stream(&mut self, each: entry::EachEntry) -> Result<()> {
         if self.limit.is_none() {
             return self.table.visit(Order::Bytes, each);
@@ -183,14 +185,14 @@ impl WordCounter {
         merge(&mut self.runs, Order::Bytes, each)
     }
 
-    /// Calls `each` for every word with its count, in the given order. The counter keeps all words.
+    /// Calls `each` for every word with its count, in the given order. The counter still has all words afterwards.
     pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: EachCount) -> Result<()> {
         let mut reporter = Reporter { progress, words_done: 0 };
         let mut visit = |word: &[u8], entry: WordEntry| {
             each(word, entry.count)?;
             reporter.count()
         };
-        // With a limit, all words go through files, so that memory does not hold a second copy of the words.
+        // With a limit, the words are sorted in files, so that memory does not hold a second copy of them.
         match self.limit.clone() {
             None => self.table.visit(order, &mut visit),
             Some(_) if order == Order::Bytes => self.stream(&mut visit),
@@ -217,7 +219,7 @@ impl WordCounter {
     }
 
     /// Returns all distinct words in the given order, or an error if they take more than `room` bytes. The counter
-    /// keeps all words.
+    /// still has all words afterwards.
     pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<WordCounts> {
         let (count, bytes) = self.sizes();
         let (mut words, mut needed) = (WordCounts::with_capacity(count, bytes), 0);
@@ -239,7 +241,7 @@ impl WordCounter {
         Ok(words)
     }
 
-    /// Returns the number of words and an upper bound of their total bytes. With a limit, both figures are unknown and
+    /// Returns the number of words and an upper bound of their total bytes. With a limit, both numbers are unknown, and
     /// the result is (0, 0).
     pub fn sizes(&self) -> (usize, usize) {
         if self.limit.is_none() { self.table.sizes() } else { (0, 0) }
@@ -276,7 +278,7 @@ fn merge_runs(runs: &mut Vec<WordRun>, order: Order, limit: &Limit) -> Result<()
     Ok(())
 }
 
-/// Sorts distinct words into another order within a limit.
+/// Sorts the distinct words of a counter into another order, within the memory limit.
 struct Sorter {
     limit: Limit,
     order: Order,

@@ -1,5 +1,5 @@
 //! Trains vocabularies on texts. A trainer works on counted [`words`] and reports its [`progress`]. Each algorithm has
-//! its own file.
+//! a file or folder of its own.
 
 pub mod bpe;
 pub mod counter;

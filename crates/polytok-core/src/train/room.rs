@@ -1,10 +1,11 @@
-//! Computes the memory that training can use under a limit, and the limit that leaves enough memory for training.
+//! Computes how much memory training can use under a memory limit of the process, and which limit leaves enough memory
+//! for training.
 
 /// The number of bytes reserved for the rest of the process (the interpreter, input, buffers) if the limit is large
 /// enough.
 const RESERVED_BYTES: usize = 96 << 20;
 
-/// The divisor of the limit that yields the memory for counting.
+/// The memory that counting can use is the limit divided by this number.
 pub const COUNTING_DIVISOR: usize = 2;
 
 /// Returns the number of bytes that training can use under a limit.
@@ -12,13 +13,13 @@ pub fn room(limit: usize) -> usize {
     limit.saturating_sub(RESERVED_BYTES).max(limit / 2)
 }
 
-/// Returns the lowest limit that leaves `bytes` for training, as users write it: `612M`.
+/// Returns the lowest limit that leaves `bytes` bytes for training, formatted as users write it: `612M`.
 pub fn limit_for(bytes: u64) -> String {
     let limit = bytes.saturating_add(RESERVED_BYTES as u64).min(bytes.saturating_mul(2));
     format!("{}M", limit.div_ceil(1 << 20))
 }
 
-/// Formats a number of bytes as users write limits, rounded up to whole units: `612M`.
+/// Formats a number of bytes as users write limits, in megabytes, rounded up: `612M`.
 pub fn megabytes(bytes: u64) -> String {
     format!("{}M", bytes.div_ceil(1 << 20))
 }

@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use polytok_core::error::Result;
 use polytok_core::train::bpe::{
-    self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeRules, MergeWatch, Ties, WordUnit,
+    self, Affixes, AlphabetOptions, Merge, MergeLimits, MergeObserver, MergeRules, TieRule, WordUnit,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -70,14 +70,14 @@ impl PyRules {
         let (unit, affixes) = units.to_core()?;
         let length_limit = self.below_length.unwrap_or(usize::MAX);
         let limits = MergeLimits { symbols: self.size, min_count: self.min_count, length_limit };
-        let ties = if self.first_seen { Ties::FirstSeen } else { Ties::LowerIds };
+        let ties = if self.first_seen { TieRule::FirstSeen } else { TieRule::LowerIds };
         Ok(MergeRules { unit, affixes, ties, limits, room: self.room })
     }
 }
 
 /// Calls a Python function for each merge, with the number of the merge, the total of merges, the left, right and
 /// merged symbol, the text of the merged symbol, and the count of the pair.
-impl MergeWatch for Reporter {
+impl MergeObserver for Reporter {
     fn on_merge(&mut self, number: usize, of: usize, merge: Merge, text: &[u8]) -> Result<()> {
         let Merge { left, right, id, count, .. } = merge;
         self.report_each(|py, each| {

@@ -1,31 +1,31 @@
-//! Chooses the symbols that the BpeTrainer of `tokenizers` (0.23.3) starts from: special tokens, characters, and
+//! Chooses the initial symbols as the BpeTrainer of `tokenizers` (0.23.3) does: special tokens, characters, and
 //! characters with affixes.
 //!
-//! Two results of the reference depend on the order of a hash table and change between runs. First, the reference
-//! numbers characters with affixes in the order of the words, and ties are decided by these numbers; polytok numbers
-//! these characters by their texts. Second, if the number of characters is limited, the reference drops an arbitrary
-//! one of several equally frequent characters; polytok drops the character with the highest code point.
+//! Two results of the reference depend on the order of a hash table and change between runs. First, the reference gives
+//! ids to characters with affixes in the order of its words, and these ids decide between equally frequent pairs;
+//! polytok gives these ids in the order of the texts. Second, if the number of characters is limited, the reference
+//! drops an arbitrary one of several equally rare characters; polytok drops the one with the highest code point.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::start::{Affixes, WordUnit, each_char};
+use super::start::{Affixes, WordUnit, for_each_char};
 use super::texts::SymbolTexts;
 use crate::error::Result;
 use crate::train::counter::WordCounter;
 
-/// The options that decide the first symbols.
+/// The options for the choice of the initial symbols.
 #[derive(Clone, Debug, Default)]
 pub struct AlphabetOptions {
-    /// The texts of the special tokens, which are the first entries.
+    /// The texts of the special tokens, which get the lowest ids.
     pub special: Vec<Vec<u8>>,
-    /// Characters that are entries even if they do not occur. If the limit is too low for all characters, the
-    /// characters of this list are dropped last.
+    /// Characters that are initial symbols even if they do not occur in the words. If `limit` is too low for all
+    /// characters, the characters of this list are dropped last.
     pub initial: Vec<char>,
     /// The highest number of characters; the most frequent characters are chosen.
     pub limit: Option<usize>,
 }
 
-/// Returns the texts of the first symbols, in the order of their ids.
+/// Returns the texts of the initial symbols, in the order of their ids.
 pub fn alphabet(
     words: &mut WordCounter,
     options: &AlphabetOptions,
@@ -36,7 +36,7 @@ pub fn alphabet(
     for text in &options.special {
         texts.add(text)?;
     }
-    for c in chosen_chars(words, options, unit)? {
+    for c in choose_chars(words, options, unit)? {
         texts.add(c.encode_utf8(&mut [0; 4]).as_bytes())?;
     }
     if !affixes.is_none() {
@@ -47,11 +47,11 @@ pub fn alphabet(
     Ok(texts)
 }
 
-/// Returns the characters within the limit, sorted by code point.
-fn chosen_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUnit) -> Result<Vec<char>> {
+/// Returns the most frequent characters, up to the limit, sorted by code point.
+fn choose_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUnit) -> Result<Vec<char>> {
     let mut counts: BTreeMap<char, u64> = BTreeMap::new();
     words.each_unordered(&mut |word, count| {
-        each_char(word, unit, |c, _, _| {
+        for_each_char(word, unit, |c, _, _| {
             let sum = counts.entry(c).or_default();
             *sum = sum.saturating_add(count);
         });
@@ -76,12 +76,12 @@ fn texts_with_affixes(
 ) -> Result<BTreeSet<Vec<u8>>> {
     let mut char_positions: BTreeSet<(char, bool, bool)> = BTreeSet::new();
     words.each_unordered(&mut |word, _| {
-        each_char(word, unit, |c, is_first, is_last| {
+        for_each_char(word, unit, |c, is_first, is_last| {
             char_positions.insert((c, is_first, is_last));
         });
         Ok(())
     })?;
     let is_chosen = |c: char| texts.find(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some();
-    let chosen = char_positions.into_iter().filter(|&(c, ..)| is_chosen(c));
-    Ok(chosen.map(|(c, is_first, is_last)| affixes.apply(c, is_first, is_last)).collect())
+    let chosen_positions = char_positions.into_iter().filter(|&(c, ..)| is_chosen(c));
+    Ok(chosen_positions.map(|(c, is_first, is_last)| affixes.apply(c, is_first, is_last)).collect())
 }

@@ -1,13 +1,14 @@
-//! Computes upper bounds of pair counts in a fixed amount of memory: pairs with equal hashes share a sum.
+//! Computes upper bounds of pair counts in a fixed amount of memory: pairs with equal hashes share one sum of counts.
 //!
-//! The bounds prove that most pairs are not frequent. The memory does not depend on the number of pairs.
+//! Most rare pairs have low bounds, which prove that these pairs are rare. The memory does not depend on the number of
+//! pairs.
 
 use super::pairs::{hash, key};
 
-/// The base-2 logarithm of the lowest number of sums.
-const MIN_BITS: u32 = 10;
+/// The base-2 logarithm of the minimum number of sums.
+const MIN_SUM_BITS: u32 = 10;
 
-/// The sums of the counts of pairs with equal hashes.
+/// Upper bounds of pair counts: for each hash, the sum of the counts of the pairs with this hash.
 pub struct Bounds {
     sums: Vec<u64>,
     shift: u32,
@@ -15,8 +16,8 @@ pub struct Bounds {
 
 impl Bounds {
     /// Creates bounds that take at most `bytes`; all sums are 0.
-    pub fn within(bytes: usize) -> Bounds {
-        let bits = (bytes / size_of::<u64>()).checked_ilog2().unwrap_or(0).max(MIN_BITS);
+    pub fn with_memory(bytes: usize) -> Bounds {
+        let bits = (bytes / size_of::<u64>()).checked_ilog2().unwrap_or(0).max(MIN_SUM_BITS);
         Bounds { sums: vec![0; 1 << bits], shift: u64::BITS - bits }
     }
 
@@ -39,7 +40,7 @@ impl Bounds {
     }
 
     /// Returns all sums above 0.
-    pub fn sums(&self) -> impl Iterator<Item = u64> {
+    pub fn nonzero_sums(&self) -> impl Iterator<Item = u64> {
         self.sums.iter().copied().filter(|&sum| sum > 0)
     }
 

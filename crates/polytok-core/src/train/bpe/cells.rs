@@ -1,34 +1,34 @@
 //! Stores all words in one array, as symbols that are merged in place.
 //!
-//! Every initial symbol has a cell, and there is a wall before, between and after the words. A merged symbol takes the
-//! cells of both halves: the first cell holds its id, and the last cell holds its id with [`END`]. So the neighbours of
-//! a symbol are found from the symbol's position and the neighbours' sizes, without links. No symbol ever starts again
-//! at a cell between the first cell and the last cell. So at most one symbol has ever started at a position since the
-//! words were loaded, and a merge changes adjacent cells only, for words of any length.
+//! A cell is a number in the array. Every initial symbol has one cell. A special cell, the wall, separates words and
+//! surrounds all of them. A merged symbol takes the cells of both halves: the first cell holds its id, and the last
+//! cell holds its id with the bit [`END`]. So the neighbours of a symbol are found from its position and the sizes of
+//! the neighbours, without links. No symbol starts at the other cells of a merged symbol any more, and a merge changes
+//! only adjacent cells, in words of any length.
 
 use crate::error::{Error, Result};
 use crate::prefetch::prefetch;
 
-/// The bit that marks the last cell of a symbol with several cells.
+/// The bit that marks the last cell of a symbol of several cells.
 const END: u32 = 1 << 31;
 
-/// The value of a cell before, between and after words.
+/// The value of the cells that separate and surround the words.
 const WALL_CELL: u32 = u32::MAX;
 
-/// The value of the first cell of a symbol that became the right half of another symbol.
+/// The value that replaces the first cell of a right half after its merge.
 const MERGED_CELL: u32 = u32::MAX - 1;
 
 /// The highest number of symbols; every id is lower than this number.
 pub const MAX_SYMBOLS: u32 = END - 2;
 
-/// A neighbour of a pair: the neighbour's id and start.
+/// A symbol next to a pair: its id and the position where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     pub id: u32,
     pub at: u32,
 }
 
-/// All words as cells.
+/// The array of cells that holds all words.
 #[derive(Clone, Debug)]
 pub struct Cells {
     cells: Vec<u32>,
@@ -72,23 +72,23 @@ impl Cells {
         self.cells.len()
     }
 
-    /// The start of the first word.
-    pub const FIRST: usize = 1;
+    /// The position of the first word.
+    pub const FIRST_POSITION: usize = 1;
 
-    /// Calls `pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the index of the word
+    /// Calls `visit_pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the index of the word
     /// that contains the pair.
-    pub fn pairs(&self, mut pair: impl FnMut(u32, u32, u32, usize)) {
+    pub fn for_each_pair(&self, mut visit_pair: impl FnMut(u32, u32, u32, usize)) {
         let mut word = 0;
         for (at, cells) in self.cells.windows(2).enumerate().skip(1) {
             match (cells[0], cells[1]) {
                 (WALL_CELL, _) => word += 1,
                 (_, WALL_CELL) => (),
-                (left, right) => pair(left, right, at as u32, word),
+                (left, right) => visit_pair(left, right, at as u32, word),
             }
         }
     }
 
-    /// Returns for each cell the index of its word. The index of a wall has no meaning.
+    /// Returns the index of the word of each cell. The indexes of walls have no meaning.
     pub fn words(&self) -> Vec<u32> {
         let mut word = u32::MAX;
         let number = |&cell: &u32| {
@@ -143,7 +143,7 @@ impl Cells {
         before.map_or(0, |wall| wall as u32 + 1)
     }
 
-    /// Merges the two symbols that start at `left` and `right` and end before `end`.
+    /// Merges the symbol at `left..right` with the symbol at `right..end`.
     #[inline]
     pub fn merge(&mut self, left: u32, right: u32, end: u32, id: u32) {
         self.cells[right as usize] = MERGED_CELL;

@@ -1,40 +1,42 @@
-//! Stores the length of each symbol (in initial symbols) and its number of cells, from which the ends of pairs follow.
+//! Stores the length of each symbol, in initial symbols, and its number of cells. The number of cells determines where
+//! an occurrence of the symbol ends.
 //!
-//! Without affixes a symbol has one length. The length and the number of cells differ if words are copied to a new
-//! array after some merges, because each symbol then takes one cell. With affixes one text can consist of more or fewer
-//! initial symbols (with the prefix `##`, the text `##` can be one symbol or two characters). The option
-//! `max_token_length` of `tokenizers` applies to the length of each occurrence. So with affixes, cells hold forms; a
-//! form is a symbol with a length.
+//! Without affixes a symbol has one length. If words are copied to a new array after some merges, each symbol takes one
+//! cell there, so its length and its number of cells differ. With affixes, one text can consist of different columns of
+//! initial symbols: if the prefix is `##`, the text `##` can be one symbol or two characters. The option
+//! `max_token_length` of `tokenizers` applies to the length of each occurrence. Therefore, with affixes, a cell holds
+//! the id of a *form*: a symbol together with a length.
 
 use std::collections::HashMap;
 
 use super::cells::Cells;
 
-/// The forms of all symbols. If `MANY` is false, each symbol has one form, and the form's id is the symbol's id.
-pub struct Forms<const MANY: bool> {
+/// The forms (symbol and length) of all symbols. If `HAS_FORMS` is false, each symbol has one form, and the form's id is the
+/// symbol's id.
+pub struct SymbolForms<const HAS_FORMS: bool> {
     lengths: Vec<u32>,
     cells: Vec<u32>,
-    /// The symbol of a form; empty unless `MANY`.
+    /// The symbol of each form; empty unless `HAS_FORMS`.
     symbols: Vec<u32>,
-    /// The form of each symbol and length. If `MANY`, the length is also the number of cells.
+    /// The id of the form with a symbol and a length. If `HAS_FORMS`, the length is also the number of cells.
     form_ids: HashMap<(u32, u32), u32>,
 }
 
-impl<const MANY: bool> Forms<MANY> {
-    /// Creates forms of symbols that have these lengths, each in one cell. If `MANY`, all lengths must be 1.
-    pub fn new(lengths: Vec<u32>) -> Forms<MANY> {
-        let numbers = 0..if MANY { lengths.len() as u32 } else { 0 };
-        let form_ids = numbers.clone().map(|symbol| ((symbol, 1), symbol)).collect();
-        Forms { cells: vec![1; lengths.len()], lengths, symbols: numbers.collect(), form_ids }
+impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
+    /// Creates the forms of symbols that have these lengths and take one cell each. If `HAS_FORMS`, all lengths must be 1.
+    pub fn new(lengths: Vec<u32>) -> SymbolForms<HAS_FORMS> {
+        let columns = 0..if HAS_FORMS { lengths.len() as u32 } else { 0 };
+        let form_ids = columns.clone().map(|symbol| ((symbol, 1), symbol)).collect();
+        SymbolForms { cells: vec![1; lengths.len()], lengths, symbols: columns.collect(), form_ids }
     }
 
-    /// Returns the lengths by form.
+    /// Returns the length of each form, in initial symbols.
     #[inline]
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 
-    /// Returns the numbers of cells by form.
+    /// Returns the number of cells of each form.
     #[inline]
     pub fn cells(&self) -> &[u32] {
         &self.cells
@@ -43,41 +45,41 @@ impl<const MANY: bool> Forms<MANY> {
     /// Returns the symbol of a form.
     #[inline]
     pub fn symbol(&self, form: u32) -> u32 {
-        if MANY { self.symbols[form as usize] } else { form }
+        if HAS_FORMS { self.symbols[form as usize] } else { form }
     }
 
-    /// Returns the start and the end of the right half of a pair, if the pair starts at a position.
+    /// Returns the start and the end of the right half if the pair `left`, `right` is at the position `at`.
     #[inline]
     pub fn pair_at(&self, cells: &Cells, left: u32, right: u32, at: u32) -> Option<(u32, u32)> {
-        let second = at + self.cells_if(cells.at(at), left)?;
-        Some((second, second + self.cells_if(cells.at(second), right)?))
+        let right_start = at + self.cells_if_symbol(cells.at(at), left)?;
+        Some((right_start, right_start + self.cells_if_symbol(cells.at(right_start), right)?))
     }
 
-    /// Returns the number of cells of a form if the form belongs to the symbol.
+    /// Returns the number of cells of `form`, or `None` if it is a form of another symbol.
     #[inline]
-    fn cells_if(&self, form: u32, symbol: u32) -> Option<u32> {
-        let matches = if MANY { self.symbols.get(form as usize) == Some(&symbol) } else { form == symbol };
-        matches.then(|| self.cells[form as usize])
+    fn cells_if_symbol(&self, form: u32, symbol: u32) -> Option<u32> {
+        let is_same_symbol = if HAS_FORMS { self.symbols.get(form as usize) == Some(&symbol) } else { form == symbol };
+        is_same_symbol.then(|| self.cells[form as usize])
     }
 
-    /// Prepares for the merge of a pair to a symbol.
+    /// Stores the length of the symbol of a merge before the merge is applied. With `HAS_FORMS`, [`SymbolForms::merge`] does this.
     pub fn prepare_merge(&mut self, left: u32, right: u32, symbol: u32) {
-        if !MANY {
-            for numbers in [&mut self.lengths, &mut self.cells] {
-                numbers.resize(numbers.len().max(symbol as usize + 1), 1);
-                numbers[symbol as usize] = numbers[left as usize] + numbers[right as usize];
+        if !HAS_FORMS {
+            for columns in [&mut self.lengths, &mut self.cells] {
+                columns.resize(columns.len().max(symbol as usize + 1), 1);
+                columns[symbol as usize] = columns[left as usize] + columns[right as usize];
             }
         }
     }
 
-    /// Returns the form that results when two forms are merged to a symbol.
+    /// Returns the form of `symbol` that results from a merge of two forms.
     #[inline]
     pub fn merge(&mut self, left: u32, right: u32, symbol: u32) -> u32 {
-        if !MANY {
+        if !HAS_FORMS {
             return symbol;
         }
         let length = self.lengths[left as usize] + self.lengths[right as usize];
-        let Forms { lengths, cells, symbols, form_ids } = self;
+        let SymbolForms { lengths, cells, symbols, form_ids } = self;
         *form_ids.entry((symbol, length)).or_insert_with(|| {
             lengths.push(length);
             cells.push(length);

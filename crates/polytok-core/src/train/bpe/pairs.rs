@@ -6,7 +6,7 @@ use crate::prefetch::prefetch;
 /// The key of an empty slot. No pair has this key.
 const EMPTY: u64 = u64::MAX;
 
-/// Returns two symbols as one number, which is ordered by the left symbol first.
+/// Combines two symbols in one number. Numbers are ordered by the left symbol, then by the right symbol.
 #[inline]
 pub fn key(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
@@ -33,7 +33,7 @@ impl PairCounts {
     }
 
     #[inline]
-    fn slot(&self, key: u64) -> usize {
+    fn slot_index(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = (hash(key) >> self.shift) as usize;
         while self.slots[at].0 != key && self.slots[at].0 != EMPTY {
@@ -51,18 +51,18 @@ impl PairCounts {
     /// Returns the count of a pair.
     #[inline]
     pub fn get(&self, key: u64) -> i64 {
-        self.slots[self.slot(key)].1
+        self.slots[self.slot_index(key)].1
     }
 
-    /// Reports whether the table has a pair, whatever its count.
+    /// Reports whether the table has an entry for a pair, even if its count is 0.
     pub fn contains(&self, key: u64) -> bool {
-        self.slots[self.slot(key)].0 == key
+        self.slots[self.slot_index(key)].0 == key
     }
 
     /// Adds to the count of a pair. Returns the sum.
     #[inline]
     pub fn add(&mut self, key: u64, change: i64) -> i64 {
-        let at = self.slot(key);
+        let at = self.slot_index(key);
         let slot = &mut self.slots[at];
         slot.1 += change;
         let sum = slot.1;
@@ -78,8 +78,8 @@ impl PairCounts {
 
     /// Subtracts from the count of a pair, if the table has the pair.
     #[inline]
-    pub fn lose(&mut self, key: u64, lost: i64) {
-        let at = self.slot(key);
+    pub fn subtract(&mut self, key: u64, lost: i64) {
+        let at = self.slot_index(key);
         if self.slots[at].0 == key {
             self.slots[at].1 -= lost;
         }
@@ -92,31 +92,31 @@ impl PairCounts {
 
     #[cold]
     fn grow(&mut self) {
-        let mut larger = PairCounts::with_capacity(self.slots.len());
+        let mut larger_table = PairCounts::with_capacity(self.slots.len());
         for &(key, count) in self.slots.iter().filter(|slot| slot.0 != EMPTY) {
-            let at = larger.slot(key);
-            larger.slots[at] = (key, count);
+            let at = larger_table.slot_index(key);
+            larger_table.slots[at] = (key, count);
         }
-        larger.used_slots = self.used_slots;
-        *self = larger;
+        larger_table.used_slots = self.used_slots;
+        *self = larger_table;
     }
 }
 
 /// Hashes a key. Combines both halves of the product, so that every bit of the key affects the high bits.
 #[inline]
 pub fn hash(key: u64) -> u64 {
-    let wide = u128::from(key ^ 0xF39C_C060_5CED_C835) * 0x9E37_79B9_7F4A_7C15;
-    (wide >> 64) as u64 ^ wide as u64
+    let product = u128::from(key ^ 0xF39C_C060_5CED_C835) * 0x9E37_79B9_7F4A_7C15;
+    (product >> 64) as u64 ^ product as u64
 }
 
-/// The highest number of symbols whose pairs are numbered in a plain array.
+/// The maximum number of symbols for which pairs are numbered in an array instead of a hash table.
 const MAX_ARRAY_SYMBOLS: usize = 1024;
 
-/// Numbers the distinct pairs in the order of first occurrence.
+/// Assigns numbers to the distinct pairs, in the order of first occurrence.
 pub enum PairIndex {
-    /// An array that has the pair number plus one at the index left × symbols + right.
+    /// An array that holds, at the index left × symbols + right, the number of the pair plus one.
     Array(usize, Vec<u32>),
-    /// A table that has the pair number plus one for each pair.
+    /// A hash table that holds the number of each pair plus one.
     Hashed(PairCounts),
 }
 

@@ -1,17 +1,17 @@
-//! Merges words as a stream, if the words are so long that the places of the most frequent pairs do not fit into
-//! memory.
+//! Merges pairs in words that are read from a file as a stream. This is necessary if the places of the most frequent
+//! pairs do not fit into memory.
 //!
-//! One pass counts the pairs that can be the most frequent pairs; a second pass merges the best counted pairs in every
-//! word. One pass merges several pairs, as long as the next merge is certain: a merge lowers only the counts of
-//! overlapping pairs, and a new pair occurs at most as often as one of the overlapping pairs did.
+//! A first pass counts the pairs that can be the most frequent. A second pass merges the best of these pairs in every
+//! word. It merges several pairs, as long as the next best pair is certain without counting anew: a merge lowers only
+//! the counts of overlapping pairs, and a new pair occurs at most as often as one of the overlapping pairs did.
 
 use std::collections::HashMap;
 
 use super::pairs::{key, symbols};
 
-/// The number of bytes that each counted pair takes: a slot in the table and a slot in the larger table that replaces a
-/// full table.
-const PAIR_BYTES: usize = 96;
+/// The number of bytes that each counted pair takes: a slot in the table, and a slot in the larger table while the
+/// table grows.
+const BYTES_PER_PAIR: usize = 96;
 
 /// A pair with its exact count, and the position of its first occurrence in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct CountedPair {
     pub left: u32,
     pub right: u32,
     pub count: u64,
-    pub first: u64,
+    pub first_position: u64,
 }
 
 /// Exact counts of some pairs.
@@ -38,34 +38,36 @@ impl PairTally {
 
     /// Returns an upper bound of the bytes of memory.
     pub fn memory(&self) -> usize {
-        self.counts.len() * PAIR_BYTES
+        self.counts.len() * BYTES_PER_PAIR
     }
 
     /// Returns all pairs, in any order.
     pub fn into_pairs(self) -> Vec<CountedPair> {
-        let counted_pair = |(pair, (count, first))| {
+        let counted_pair = |(pair, (count, first_position))| {
             let (left, right) = symbols(pair);
-            CountedPair { left, right, count, first }
+            CountedPair { left, right, count, first_position }
         };
         self.counts.into_iter().map(counted_pair).collect()
     }
 }
 
 /// A merge to apply to words, as (left symbol, right symbol, new symbol).
-pub type Merged = (u32, u32, u32);
+pub type StreamMerge = (u32, u32, u32);
 
-/// Reports whether the pair at an index of the sorted `pairs` is the best pair after some earlier pairs were merged.
-pub fn is_next(merged: &[Merged], pairs: &[CountedPair], index: usize) -> bool {
+/// Reports whether `pairs[index]` is certainly the next best pair after the pairs before it were merged. `pairs` is
+/// sorted, the best first.
+pub fn is_next_best(merged: &[StreamMerge], pairs: &[CountedPair], index: usize) -> bool {
     // After a merge of `aa`, new pairs can occur as often as `aa` did.
     if merged.iter().any(|&(left, right, _)| left == right) {
         return false;
     }
-    let changes = |pair: &CountedPair| merged.iter().any(|&(left, right, _)| pair.right == left || pair.left == right);
-    pairs[index..].iter().take_while(|pair| pair.count == pairs[index].count).all(|pair| !changes(pair))
+    let is_changed =
+        |pair: &CountedPair| merged.iter().any(|&(left, right, _)| pair.right == left || pair.left == right);
+    pairs[index..].iter().take_while(|pair| pair.count == pairs[index].count).all(|pair| !is_changed(pair))
 }
 
 /// Merges a pair at every position where it occurs in a word.
-pub fn merge(word: &mut Vec<u32>, &(left, right, id): &Merged) {
+pub fn merge(word: &mut Vec<u32>, &(left, right, id): &StreamMerge) {
     let mut len = 0;
     let mut at = 0;
     while at < word.len() {
@@ -83,28 +85,28 @@ mod tests {
 
     /// Returns pairs with their counts, the best first.
     fn counted_pairs(pairs: &[(u32, u32, u64)]) -> Vec<CountedPair> {
-        pairs.iter().map(|&(left, right, count)| CountedPair { left, right, count, first: 0 }).collect()
+        pairs.iter().map(|&(left, right, count)| CountedPair { left, right, count, first_position: 0 }).collect()
     }
 
     #[test]
     fn the_next_pair_is_certain_if_no_equally_frequent_pair_changes() {
         let pairs = counted_pairs(&[(1, 2, 9), (3, 4, 7), (5, 6, 5), (2, 7, 5), (8, 9, 4), (0, 1, 3)]);
-        assert!(is_next(&[], &pairs, 0));
+        assert!(is_next_best(&[], &pairs, 0));
         let merged = [(1, 2, 10)];
-        assert!(is_next(&merged, &pairs, 1));
-        // (2, 7) can still occur as often as (5, 6), or less often.
-        assert!(!is_next(&merged, &pairs, 2));
-        assert!(!is_next(&merged, &pairs, 3));
-        assert!(is_next(&merged, &pairs, 4));
-        assert!(!is_next(&merged, &pairs, 5));
-        assert!(is_next(&[(3, 4, 10)], &pairs, 2));
+        assert!(is_next_best(&merged, &pairs, 1));
+        // After the merge, (2, 7) can occur as often as (5, 6), or less often.
+        assert!(!is_next_best(&merged, &pairs, 2));
+        assert!(!is_next_best(&merged, &pairs, 3));
+        assert!(is_next_best(&merged, &pairs, 4));
+        assert!(!is_next_best(&merged, &pairs, 5));
+        assert!(is_next_best(&[(3, 4, 10)], &pairs, 2));
     }
 
     #[test]
     fn after_a_pair_of_equal_symbols_no_pair_is_certain() {
         let pairs = counted_pairs(&[(1, 1, 9), (3, 4, 7)]);
-        assert!(is_next(&[], &pairs, 0));
-        assert!(!is_next(&[(1, 1, 10)], &pairs, 1));
+        assert!(is_next_best(&[], &pairs, 0));
+        assert!(!is_next_best(&[(1, 1, 10)], &pairs, 1));
     }
 
     #[test]
@@ -129,9 +131,9 @@ mod tests {
     fn a_tally_has_the_first_occurrence_of_a_pair() {
         let mut tally = PairTally::default();
         [(1, 2), (2, 3), (1, 2)].iter().for_each(|&(left, right)| tally.add(left, right, 5));
-        assert_eq!(tally.memory(), 2 * PAIR_BYTES);
+        assert_eq!(tally.memory(), 2 * BYTES_PER_PAIR);
         let mut pairs = tally.into_pairs();
-        pairs.sort_unstable_by_key(|pair| pair.first);
+        pairs.sort_unstable_by_key(|pair| pair.first_position);
         let counts: Vec<_> = pairs.iter().map(|pair| (pair.left, pair.right, pair.count)).collect();
         assert_eq!(counts, [(1, 2, 10), (2, 3, 5)]);
     }

@@ -1,12 +1,13 @@
-//! Stores the places of pairs: lists of positions with word counts, in one vector that is compacted from time to time.
+//! Stores a list of places for each pair. A place is a position with the count of its word. All lists are in one
+//! vector, which is compacted from time to time.
 
 use std::ops::Range;
 
-/// The weight that marks a count that does not fit into a [`PairPosition`]; see [`Weights`].
-const HEAVY_WEIGHT: u32 = u32::MAX;
+/// The weight that marks a count that does not fit into a [`PairPosition`]; see [`WordWeights`].
+const LARGE_COUNT_MARK: u32 = u32::MAX;
 
-/// The lowest number of unused places at which the vector is compacted.
-const MIN_UNUSED: usize = 1 << 16;
+/// The minimum number of unused places at which the vector is compacted.
+const MIN_UNUSED_PLACES: usize = 1 << 16;
 
 /// A place of a pair: the start of the pair, and the count of the word that contains the pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,46 +17,46 @@ pub struct PairPosition {
 }
 
 impl PairPosition {
-    /// Creates a place in a word that has this count.
+    /// Creates a place at a position of a word that has the given count.
     pub fn new(at: u32, count: u64) -> PairPosition {
-        PairPosition { at, weight: count.min(u64::from(HEAVY_WEIGHT)) as u32 }
+        PairPosition { at, weight: count.min(u64::from(LARGE_COUNT_MARK)) as u32 }
     }
 
-    /// Returns another place in the same word.
+    /// Returns a place at another position of the same word.
     #[inline]
-    pub fn at_position(self, at: u32) -> PairPosition {
+    pub fn with_position(self, at: u32) -> PairPosition {
         PairPosition { at, ..self }
     }
 }
 
-/// The word counts that do not fit into a [`PairPosition`], by the start of the word.
+/// The word counts that do not fit into a [`PairPosition`]. They are found by the start of the word.
 #[derive(Default)]
-pub struct Weights {
-    heavy_words: Vec<(u32, u64)>,
+pub struct WordWeights {
+    large_counts: Vec<(u32, u64)>,
 }
 
-impl Weights {
+impl WordWeights {
     /// Adds the count of a word that starts after all words added earlier.
     pub fn add(&mut self, start: u32, count: u64) {
-        if count >= u64::from(HEAVY_WEIGHT) {
-            self.heavy_words.push((start, count));
+        if count >= u64::from(LARGE_COUNT_MARK) {
+            self.large_counts.push((start, count));
         }
     }
 
     /// Returns the count of the word that contains a place.
     #[inline]
     pub fn of(&self, place: PairPosition) -> u64 {
-        if place.weight < HEAVY_WEIGHT { u64::from(place.weight) } else { self.heavy(place.at) }
+        if place.weight < LARGE_COUNT_MARK { u64::from(place.weight) } else { self.large_count(place.at) }
     }
 
     #[cold]
-    fn heavy(&self, at: u32) -> u64 {
-        let after = self.heavy_words.partition_point(|&(start, _)| start <= at);
-        self.heavy_words[after - 1].1
+    fn large_count(&self, at: u32) -> u64 {
+        let after = self.large_counts.partition_point(|&(start, _)| start <= at);
+        self.large_counts[after - 1].1
     }
 }
 
-/// A list of places, as a range of the vector.
+/// The list of places of a pair: a range of [`PairPlaces`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlaceRange {
     pub start: usize,
@@ -73,7 +74,7 @@ impl PlaceRange {
 #[derive(Default)]
 pub struct PairPlaces {
     places: Vec<PairPosition>,
-    unused: usize,
+    unused_places: usize,
 }
 
 impl PairPlaces {
@@ -96,25 +97,25 @@ impl PairPlaces {
         self.places[index]
     }
 
-    /// Returns the cell of the place at an index, or 0 if the index is beyond the end.
+    /// Returns the position of the place at an index, or 0 if the index is beyond the end.
     #[inline]
-    pub fn ahead(&self, index: usize) -> u32 {
+    pub fn position_ahead(&self, index: usize) -> u32 {
         self.places.get(index).map_or(0, |place| place.at)
     }
 
-    /// Joins two lists into one list, in order.
+    /// Joins two lists into one sorted list.
     pub fn join(&mut self, one: PlaceRange, other: PlaceRange) -> PlaceRange {
         let mut places = [&self.places[one.range()], &self.places[other.range()]].concat();
         places.sort_unstable_by_key(|place| place.at);
-        self.free(one.len + other.len);
+        self.mark_unused(one.len + other.len);
         let list = PlaceRange { start: self.places.len(), len: places.len() as u32 };
         self.places.append(&mut places);
         list
     }
 
-    /// Marks a number of places as unused.
-    pub fn free(&mut self, places: u32) {
-        self.unused += places as usize;
+    /// Marks `places` places as unused.
+    pub fn mark_unused(&mut self, places: u32) {
+        self.unused_places += places as usize;
     }
 
     /// Returns the highest number of bytes that the places take, including while they are compacted.
@@ -123,19 +124,19 @@ impl PairPlaces {
     }
 
     /// Reports whether more than half of the places are unused.
-    pub fn is_wasteful(&self) -> bool {
-        self.unused > MIN_UNUSED && self.unused * 2 > self.places.len()
+    pub fn has_many_unused_places(&self) -> bool {
+        self.unused_places > MIN_UNUSED_PLACES && self.unused_places * 2 > self.places.len()
     }
 
     /// Compacts the vector so that it has only these lists.
-    pub fn collect<'a>(&mut self, lists: impl Iterator<Item = &'a mut PlaceRange>) {
-        let mut places = Vec::with_capacity(self.places.len() - self.unused);
+    pub fn compact<'a>(&mut self, lists: impl Iterator<Item = &'a mut PlaceRange>) {
+        let mut places = Vec::with_capacity(self.places.len() - self.unused_places);
         for list in lists {
             let start = places.len();
             places.extend_from_slice(&self.places[list.range()]);
             list.start = start;
         }
         self.places = places;
-        self.unused = 0;
+        self.unused_places = 0;
     }
 }

@@ -1,9 +1,9 @@
-//! Finds the most frequent pair: a heap of the frequent pairs, and unsorted buckets by powers of two for other pairs.
+//! A priority queue that finds the most frequent pair. The frequent pairs are in a heap. The other pairs are in
+//! unsorted buckets, one for each power of two.
 //!
 //! The count of a pair can fall while the pair is queued, so the count of a queue entry can be too high. The caller of
-//! `pop` supplies the current count, and the entry moves to the position for this count. A bucket is moved into the
-//! heap when the heap is empty, and its counts are updated at that time: most pairs are never compared with another
-//! pair.
+//! `pop` supplies the current count, and an entry with a lower current count moves down. When the heap is empty, the
+//! highest bucket is moved into the heap with its counts updated. So most pairs are never compared with another pair.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,13 +14,13 @@ use std::collections::binary_heap::PeekMut;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuedPair {
     pub count: u64,
-    pub tie: u64,
+    pub tie_breaker: u64,
     pub number: u32,
 }
 
 impl Ord for QueuedPair {
     fn cmp(&self, other: &QueuedPair) -> Ordering {
-        (self.count, other.tie, other.number).cmp(&(other.count, self.tie, self.number))
+        (self.count, other.tie_breaker, other.number).cmp(&(other.count, self.tie_breaker, self.number))
     }
 }
 
@@ -36,9 +36,8 @@ pub struct PairQueue {
     heap: BinaryHeap<QueuedPair>,
     /// The entries with lower counts; bucket n has the counts of n + 1 bits.
     buckets: Vec<Vec<QueuedPair>>,
-    /// Whether counts only fall. If so, the counts of a whole bucket are updated when the bucket is moved into the
-    /// heap.
-    only_falls: bool,
+    /// True if counts never rise. Then all counts of a bucket are updated when the bucket is moved into the heap.
+    counts_only_fall: bool,
 }
 
 fn bucket(count: u64) -> usize {
@@ -46,9 +45,9 @@ fn bucket(count: u64) -> usize {
 }
 
 impl PairQueue {
-    /// Creates an empty queue, whose buckets cover all counts.
-    pub fn new(only_falls: bool) -> PairQueue {
-        PairQueue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), only_falls }
+    /// Creates an empty queue with a bucket for every power of two.
+    pub fn new(counts_only_fall: bool) -> PairQueue {
+        PairQueue { heap: BinaryHeap::new(), buckets: (0..u64::BITS).map(|_| Vec::new()).collect(), counts_only_fall }
     }
 
     /// Adds a pair that occurs.
@@ -59,13 +58,13 @@ impl PairQueue {
         }
     }
 
-    /// Removes the entry that is first by current values. The function `current` returns the current values of an
-    /// entry, or `None` if the pair does not occur any more.
+    /// Removes the entry with the highest current count. The function `current` returns an entry with its current count
+    /// and tie-breaker, or `None` if the pair does not occur any more.
     pub fn pop(&mut self, mut current: impl FnMut(QueuedPair) -> Option<QueuedPair>) -> Option<QueuedPair> {
         loop {
             let Some(mut top) = self.heap.peek_mut() else {
                 let bucket = self.buckets.pop()?;
-                match self.only_falls {
+                match self.counts_only_fall {
                     true => bucket.into_iter().filter_map(&mut current).for_each(|entry| self.push(entry)),
                     false => self.heap = BinaryHeap::from(bucket),
                 }

@@ -1,4 +1,4 @@
-//! Converts words to the initial symbols.
+//! Converts words to sequences of initial symbols.
 
 use super::MergeRules;
 use super::texts::SymbolTexts;
@@ -15,13 +15,13 @@ const CHARS: usize = char::MAX as usize + 1;
 pub enum WordUnit {
     /// Bytes.
     Bytes,
-    /// Bytes, written as the characters of GPT-2's table.
+    /// Bytes, each represented by a character of GPT-2's table.
     ByteLevel,
-    /// Characters. Bytes that are not UTF-8 are replaced by U+FFFD.
+    /// Characters. U+FFFD replaces bytes that are not UTF-8.
     Chars,
 }
 
-/// The affixes of characters by their position in a word. An empty text means that there is no affix.
+/// The texts that mark the position of a character in a word. An empty text marks nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Affixes {
     /// The prefix of all characters except the first.
@@ -45,12 +45,12 @@ impl Affixes {
     }
 }
 
-/// Calls `each(character, is_first, is_last)` for the characters of a word.
-pub fn each_char(word: &[u8], unit: WordUnit, mut each: impl FnMut(char, bool, bool)) {
+/// Calls `visit(character, is_first, is_last)` for the characters of a word.
+pub fn for_each_char(word: &[u8], unit: WordUnit, mut visit: impl FnMut(char, bool, bool)) {
     let mut last_char: Option<(char, bool)> = None;
     let mut add_char = |c: char| {
         if let Some((previous, is_first)) = last_char.replace((c, last_char.is_none())) {
-            each(previous, is_first, false);
+            visit(previous, is_first, false);
         }
     };
     match unit {
@@ -64,36 +64,37 @@ pub fn each_char(word: &[u8], unit: WordUnit, mut each: impl FnMut(char, bool, b
         }),
     }
     if let Some((c, is_first)) = last_char {
-        each(c, is_first, true);
+        visit(c, is_first, true);
     }
 }
 
-/// Calls `each` with the symbols and the count of every word, in the order of first occurrence. Characters without a
+/// Calls `visit` with the symbols and the count of every word, in the order of first occurrence. Characters without a
 /// symbol are left out.
-pub fn each_word(
+pub fn for_each_word(
     words: &mut WordCounter,
     texts: &SymbolTexts,
     rules: &MergeRules,
     progress: &mut dyn Progress,
-    mut each: impl FnMut(&[u32], u64) -> Result<()>,
+    mut visit: impl FnMut(&[u32], u64) -> Result<()>,
 ) -> Result<()> {
     let MergeRules { unit, affixes, .. } = rules;
     let mut table = SymbolTable::new(texts, *unit, affixes);
     let mut symbols = Vec::new();
     words.each(Order::FirstSeen, progress, &mut |word, count| {
         symbols.clear();
-        each_char(word, *unit, |c, is_first, is_last| symbols.extend(table.symbol(c, is_first, is_last)));
-        each(&symbols, count)
+        for_each_char(word, *unit, |c, is_first, is_last| symbols.extend(table.symbol(c, is_first, is_last)));
+        visit(&symbols, count)
     })
 }
 
-/// The symbols of characters by their position in a word. Each symbol is looked up by text only once.
+/// Finds the symbol of a character by the character's position in a word. The text of each symbol is looked up only
+/// once.
 struct SymbolTable<'a> {
     texts: &'a SymbolTexts,
     unit: WordUnit,
     affixes: &'a Affixes,
-    /// The cached symbols, by (is first, is last): 0 if not looked up yet, 1 if the character has no symbol, else the
-    /// symbol plus 2.
+    /// One cache for each combination of (is first, is last). The value is 0 before the first lookup, 1 if the
+    /// character has no symbol, and otherwise the symbol plus 2.
     cached_symbols: [Vec<u32>; 4],
 }
 

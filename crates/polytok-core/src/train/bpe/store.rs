@@ -1,7 +1,7 @@
 //! Stores words as symbols in a file, for learning within a memory limit.
 //!
-//! A word is written as its count, the number of its symbols, and the symbols, all as LEB128. At first most symbols
-//! take one byte, in later rounds two bytes.
+//! A word is written as its count, the number of its symbols, and the symbols, all as LEB128. In the first round most
+//! symbols take one byte, in later rounds two bytes.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -36,23 +36,23 @@ impl StoreWriter {
         Ok(self.out.write_all(&self.word)?)
     }
 
-    /// Ends the file and returns it as a store that can be read.
-    pub fn finish(self) -> Result<Store> {
+    /// Ends the file and returns a reader of its words.
+    pub fn finish(self) -> Result<WordStore> {
         let file = self.out.into_inner().map_err(|error| error.into_error())?;
-        Ok(Store { file })
+        Ok(WordStore { file })
     }
 }
 
-/// Words in a file, as symbols.
-pub struct Store {
+/// A file of words, each stored as symbols.
+pub struct WordStore {
     file: Box<dyn RunFile>,
 }
 
-impl Store {
-    /// Calls `each` with the symbols and the count of every word, in order.
-    pub fn each(&mut self, mut each: impl FnMut(&[u32], u64) -> Result<()>) -> Result<()> {
+impl WordStore {
+    /// Calls `visit` with the symbols and the count of every word, in the order of the file.
+    pub fn for_each_word(&mut self, mut visit: impl FnMut(&[u32], u64) -> Result<()>) -> Result<()> {
         self.file.rewind()?;
-        let mut numbers = Numbers { file: &mut self.file, block: vec![0; BUFFER_BYTES], at: 0, end: 0 };
+        let mut numbers = NumberReader { file: &mut self.file, block: vec![0; BUFFER_BYTES], at: 0, end: 0 };
         let mut symbols = Vec::new();
         while numbers.fill()? {
             let count = numbers.next()?;
@@ -60,21 +60,21 @@ impl Store {
             for _ in 0..numbers.next()? {
                 symbols.push(numbers.next()? as u32);
             }
-            each(&symbols, count)?;
+            visit(&symbols, count)?;
         }
         Ok(())
     }
 }
 
 /// Reads numbers from a file, in blocks.
-struct Numbers<'f> {
+struct NumberReader<'f> {
     file: &'f mut Box<dyn RunFile>,
     block: Vec<u8>,
     at: usize,
     end: usize,
 }
 
-impl Numbers<'_> {
+impl NumberReader<'_> {
     /// Makes sure that the block contains the whole next number. Returns false at the end of the file.
     fn fill(&mut self) -> io::Result<bool> {
         while self.end - self.at < MAX_NUMBER_LEN {

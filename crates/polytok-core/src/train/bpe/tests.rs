@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const ALL: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, length_limit: usize::MAX };
+const NO_LIMITS: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, length_limit: usize::MAX };
 
-fn rules(ties: Ties, limits: MergeLimits) -> MergeRules {
+fn merge_rules(ties: TieRule, limits: MergeLimits) -> MergeRules {
     MergeRules { unit: WordUnit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
 }
 
-fn learn_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
+fn learn_in_memory(words: &[(&[u8], u64)], ties: TieRule, limits: MergeLimits) -> Vec<Merge> {
     let mut cells = Cells::default();
     for (word, _) in words {
         cells.push(word.iter().map(|&byte| u32::from(byte))).unwrap();
@@ -28,40 +28,49 @@ fn learn_in_memory(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> V
     learned.merges
 }
 
-/// Learns merges from words. The words are counted within a limit if learning has a limit.
-fn learn_words(words: &[(Vec<u8>, u64)], rules: &MergeRules) -> Result<LearnedMerges> {
-    learn_words_with(words, &[], rules)
+/// Learns merges from words. If learning has a memory limit, the words are counted within the limit too.
+fn learn_words(words: &[(Vec<u8>, u64)], merge_rules: &MergeRules) -> Result<LearnedMerges> {
+    learn_words_with(words, &[], merge_rules)
 }
 
 /// Learns merges with additional initial symbols.
-fn learn_words_with(words: &[(Vec<u8>, u64)], more_symbols: &[&[u8]], rules: &MergeRules) -> Result<LearnedMerges> {
-    let limit = rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
+fn learn_words_with(
+    words: &[(Vec<u8>, u64)],
+    additional_symbols: &[&[u8]],
+    merge_rules: &MergeRules,
+) -> Result<LearnedMerges> {
+    let limit = merge_rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
     let mut counter = WordCounter::new(limit);
     for (word, count) in words {
         counter.add(word, *count)?;
     }
-    let initial: Vec<Vec<u8>> = match rules.unit {
+    let initial: Vec<Vec<u8>> = match merge_rules.unit {
         WordUnit::Bytes => (0..=255).map(|byte| vec![byte]).collect(),
         _ => {
-            let texts = alphabet(&mut counter, &AlphabetOptions::default(), rules.unit, &rules.affixes)?;
+            let texts = alphabet(&mut counter, &AlphabetOptions::default(), merge_rules.unit, &merge_rules.affixes)?;
             (0..texts.len() as u32).map(|id| texts.get(id).to_vec()).collect()
         }
     };
-    let more_symbols = more_symbols.iter().map(|text| text.to_vec());
-    learn(&mut counter, initial.into_iter().chain(more_symbols), rules, &mut NoProgress)
+    let additional_symbols = additional_symbols.iter().map(|text| text.to_vec());
+    learn(&mut counter, initial.into_iter().chain(additional_symbols), merge_rules, &mut NoProgress)
 }
 
 /// Returns the merges without a limit, and the merges with a limit so low that learning takes several rounds.
-fn both_learnings(words: &[(Vec<u8>, u64)], rules: MergeRules, room: usize) -> (LearnedMerges, LearnedMerges) {
-    let unlimited = learn_words(words, &rules).unwrap();
+fn learn_with_and_without_limit(
+    words: &[(Vec<u8>, u64)],
+    merge_rules: MergeRules,
+    room: usize,
+) -> (LearnedMerges, LearnedMerges) {
+    let unlimited = learn_words(words, &merge_rules).unwrap();
     // With too little memory, not even the most frequent pairs can be counted.
     let mut rooms = std::iter::successors(Some(room), |room| Some(room * 5 / 4));
-    let limited = rooms.find_map(|room| learn_words(words, &MergeRules { room: Some(room), ..rules.clone() }).ok());
+    let limited =
+        rooms.find_map(|room| learn_words(words, &MergeRules { room: Some(room), ..merge_rules.clone() }).ok());
     (unlimited, limited.unwrap())
 }
 
-/// Learns merges by counting all pairs again for each merge.
-fn learn_plainly(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec<Merge> {
+/// Learns merges in the simplest way: counts all pairs anew for each merge.
+fn learn_by_recounting(words: &[(&[u8], u64)], ties: TieRule, limits: MergeLimits) -> Vec<Merge> {
     let mut sequences: Vec<Vec<u32>> = words.iter().map(|(word, _)| word.iter().map(|&b| b.into()).collect()).collect();
     let mut merges = Vec::new();
     for id in 256..limits.symbols.min(100_000) as u32 {
@@ -72,7 +81,7 @@ fn learn_plainly(words: &[(&[u8], u64)], ties: Ties, limits: MergeLimits) -> Vec
             counts.entry((left, right)).or_insert((0, at)).0 += count;
         }
         let best = counts.into_iter().min_by_key(|&((left, right), (count, at))| {
-            (std::cmp::Reverse(count), if ties == Ties::FirstSeen { at } else { 0 }, left, right)
+            (std::cmp::Reverse(count), if ties == TieRule::FirstSeen { at } else { 0 }, left, right)
         });
         let Some(((left, right), (count, _))) = best.filter(|best| best.1.0 >= limits.min_count) else { break };
         merges.push(Merge { left, right, id, count, symbols: id as usize });
@@ -101,9 +110,9 @@ proptest! {
         first_seen in any::<bool>(), min_count in 0u64..4,
     ) {
         let words: Vec<(&[u8], u64)> = words.iter().map(|(word, count)| (word.as_bytes(), *count)).collect();
-        let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
-        let limits = MergeLimits { min_count, ..ALL };
-        let expected = learn_plainly(&words, ties, MergeLimits { min_count: min_count.max(1), ..limits });
+        let ties = if first_seen { TieRule::FirstSeen } else { TieRule::LowerIds };
+        let limits = MergeLimits { min_count, ..NO_LIMITS };
+        let expected = learn_by_recounting(&words, ties, MergeLimits { min_count: min_count.max(1), ..limits });
         prop_assert_eq!(learn_in_memory(&words, ties, limits), expected);
     }
 }
@@ -117,10 +126,10 @@ proptest! {
         first_seen in any::<bool>(), min_count in 0u64..4, room in 9_000usize..14_000, max_length in 2usize..9,
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
-        let ties = if first_seen { Ties::FirstSeen } else { Ties::LowerIds };
+        let ties = if first_seen { TieRule::FirstSeen } else { TieRule::LowerIds };
         let length_limit = if max_length == 8 { usize::MAX } else { max_length };
-        let rules = rules(ties, MergeLimits { min_count, length_limit, ..ALL });
-        let (unlimited, limited) = both_learnings(&words, rules, room);
+        let merge_rules = merge_rules(ties, MergeLimits { min_count, length_limit, ..NO_LIMITS });
+        let (unlimited, limited) = learn_with_and_without_limit(&words, merge_rules, room);
         prop_assert_eq!(&unlimited.merges, &limited.merges);
         prop_assert!(limited.within_limit);
     }
@@ -136,59 +145,59 @@ proptest! {
             false => Affixes { prefix: Vec::new(), suffix: b"<".to_vec() },
         };
         let length_limit = if max_length == 8 { usize::MAX } else { max_length };
-        let limits = MergeLimits { length_limit, ..ALL };
-        let rules = MergeRules { unit: WordUnit::Chars, affixes, ..rules(Ties::LowerIds, limits) };
-        let (unlimited, limited) = both_learnings(&words, rules, room);
+        let limits = MergeLimits { length_limit, ..NO_LIMITS };
+        let merge_rules = MergeRules { unit: WordUnit::Chars, affixes, ..merge_rules(TieRule::LowerIds, limits) };
+        let (unlimited, limited) = learn_with_and_without_limit(&words, merge_rules, room);
         prop_assert_eq!(unlimited.merges, limited.merges);
         prop_assert_eq!(unlimited.texts.into_columns(), limited.texts.into_columns());
     }
 }
 
-/// Returns a word whose most frequent pair has more places than fit into [`NARROW`] bytes.
-fn wide_word(symbols: &[u8]) -> Vec<u8> {
+/// Returns a word whose most frequent pair has more places than fit into [`SMALL_ROOM`] bytes.
+fn word_with_frequent_pair(symbols: &[u8]) -> Vec<u8> {
     let mut state = 1u32;
     let mut next_symbol = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         symbols[(state >> 16) as usize % symbols.len()]
     };
     let word: Vec<u8> = (0..16_000).flat_map(|_| [b'q', b'z', next_symbol(), next_symbol()]).collect();
-    assert!(word.len() / 4 * size_of::<PairPosition>() > NARROW);
+    assert!(word.len() / 4 * size_of::<PairPosition>() > SMALL_ROOM);
     word
 }
 
-const NARROW: usize = 40_000;
+const SMALL_ROOM: usize = 40_000;
 
 #[test]
 fn a_word_that_does_not_fit_into_memory_is_merged_as_a_stream() {
-    let words = [(wide_word(b"abqz"), 1)];
-    for ties in [Ties::LowerIds, Ties::FirstSeen] {
-        let rules = rules(ties, MergeLimits { symbols: 300, ..ALL });
-        let limited = learn_words(&words, &MergeRules { room: Some(NARROW), ..rules.clone() }).unwrap();
-        assert_eq!(learn_words(&words, &rules).unwrap().merges, limited.merges);
+    let words = [(word_with_frequent_pair(b"abqz"), 1)];
+    for ties in [TieRule::LowerIds, TieRule::FirstSeen] {
+        let merge_rules = merge_rules(ties, MergeLimits { symbols: 300, ..NO_LIMITS });
+        let limited = learn_words(&words, &MergeRules { room: Some(SMALL_ROOM), ..merge_rules.clone() }).unwrap();
+        assert_eq!(learn_words(&words, &merge_rules).unwrap().merges, limited.merges);
     }
 }
 
 #[test]
 fn an_existing_symbol_gets_the_length_of_its_merge() {
-    let words = [(wide_word(b"qz"), 1)];
-    let mut rules = rules(Ties::LowerIds, MergeLimits { symbols: 290, length_limit: 5, ..ALL });
-    let unlimited = learn_words_with(&words, &[b"qz"], &rules).unwrap();
+    let words = [(word_with_frequent_pair(b"qz"), 1)];
+    let mut merge_rules = merge_rules(TieRule::LowerIds, MergeLimits { symbols: 290, length_limit: 5, ..NO_LIMITS });
+    let unlimited = learn_words_with(&words, &[b"qz"], &merge_rules).unwrap();
     assert_eq!(unlimited.merges[0].id, 256);
-    rules.room = Some(NARROW);
-    assert_eq!(unlimited.merges, learn_words_with(&words, &[b"qz"], &rules).unwrap().merges);
+    merge_rules.room = Some(SMALL_ROOM);
+    assert_eq!(unlimited.merges, learn_words_with(&words, &[b"qz"], &merge_rules).unwrap().merges);
 }
 
 #[test]
 fn counts_can_exceed_32_bits() {
     let words: [(&[u8], u64); 3] = [(b"ab", 1 << 40), (b"bc", (1 << 40) + 1), (b"cd", u64::from(u32::MAX))];
     let counts: Vec<(u32, u64)> =
-        learn_in_memory(&words, Ties::LowerIds, ALL).iter().map(|merge| (merge.left, merge.count)).collect();
+        learn_in_memory(&words, TieRule::LowerIds, NO_LIMITS).iter().map(|merge| (merge.left, merge.count)).collect();
     assert_eq!(counts, [(98, (1 << 40) + 1), (97, 1 << 40), (99, u64::from(u32::MAX))]);
 }
 
 #[test]
 fn pairs_that_do_not_occur_any_more_are_not_merged() {
-    let pairs: Vec<(u32, u32)> = learn_in_memory(&[(b"abc", 5), (b"ab", 3)], Ties::LowerIds, ALL)
+    let pairs: Vec<(u32, u32)> = learn_in_memory(&[(b"abc", 5), (b"ab", 3)], TieRule::LowerIds, NO_LIMITS)
         .iter()
         .map(|merge| (merge.left, merge.right))
         .collect();
@@ -203,8 +212,11 @@ fn one_long_word_is_merged() {
         (state >> 24) as u8 % 16
     };
     let word: Vec<u8> = (0..300_000).map(&mut next_byte).collect();
-    for ties in [Ties::LowerIds, Ties::FirstSeen] {
-        assert_eq!(learn_in_memory(&[(&word, 1)], ties, MergeLimits { symbols: 3000, ..ALL }).len(), 2744);
-        assert_eq!(learn_in_memory(&[(&vec![b'a'; 100_000], 1)], ties, MergeLimits { symbols: 300, ..ALL }).len(), 21);
+    for ties in [TieRule::LowerIds, TieRule::FirstSeen] {
+        assert_eq!(learn_in_memory(&[(&word, 1)], ties, MergeLimits { symbols: 3000, ..NO_LIMITS }).len(), 2744);
+        assert_eq!(
+            learn_in_memory(&[(&vec![b'a'; 100_000], 1)], ties, MergeLimits { symbols: 300, ..NO_LIMITS }).len(),
+            21
+        );
     }
 }

@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 
 /// The texts of symbols in the order of their ids.
 pub struct SymbolTexts {
-    blob: Vec<u8>,
+    joined_texts: Vec<u8>,
     ends: Vec<usize>,
     ids: HashTable<u32>,
-    /// The prefix that is removed from the right half of a pair.
+    /// The prefix that is removed from the text of a right half.
     prefix: Vec<u8>,
 }
 
@@ -18,9 +18,9 @@ fn hash(text: &[u8]) -> u64 {
 }
 
 impl SymbolTexts {
-    /// Creates an empty list. `prefix` is removed from the right halves of pairs.
+    /// Creates an empty list. `prefix` is removed from the texts of right halves.
     pub fn new(prefix: &[u8]) -> SymbolTexts {
-        SymbolTexts { blob: Vec::new(), ends: Vec::new(), ids: HashTable::new(), prefix: prefix.to_vec() }
+        SymbolTexts { joined_texts: Vec::new(), ends: Vec::new(), ids: HashTable::new(), prefix: prefix.to_vec() }
     }
 
     /// Returns the number of texts.
@@ -35,7 +35,7 @@ impl SymbolTexts {
 
     /// Returns the text of an id below [`SymbolTexts::len`].
     pub fn get(&self, id: u32) -> &[u8] {
-        slice(&self.blob, &self.ends, id)
+        text_slice(&self.joined_texts, &self.ends, id)
     }
 
     /// Returns the id of a text.
@@ -43,39 +43,39 @@ impl SymbolTexts {
         self.ids.find(hash(text), |&id| self.get(id) == text).copied()
     }
 
-    /// Adds a text. Returns the id of a text, which is a new id if the text is new.
+    /// Returns the id of a text, and adds the text if it is new.
     pub fn add(&mut self, text: &[u8]) -> Result<u32> {
         if let Some(id) = self.find(text) {
             return Ok(id);
         }
         let id = self.len() as u32;
-        self.blob.extend_from_slice(text);
-        if self.blob.len() > u32::MAX as usize {
+        self.joined_texts.extend_from_slice(text);
+        if self.joined_texts.len() > u32::MAX as usize {
             return Err(Error::Argument(
                 "all entries together exceed 4 GiB; lower vocab_size, or limit the length of entries".into(),
             ));
         }
-        self.ends.push(self.blob.len());
-        let SymbolTexts { blob, ends, ids, .. } = self;
-        ids.insert_unique(hash(text), id, |&id| hash(slice(blob, ends, id)));
+        self.ends.push(self.joined_texts.len());
+        let SymbolTexts { joined_texts, ends, ids, .. } = self;
+        ids.insert_unique(hash(text), id, |&id| hash(text_slice(joined_texts, ends, id)));
         Ok(id)
     }
 
-    /// Adds the text of a pair. Returns its id.
+    /// Adds the text of a pair, if it is new, and returns its id.
     pub fn join(&mut self, left: u32, right: u32) -> Result<u32> {
         let right = self.get(right);
         let joined = [self.get(left), right.strip_prefix(&self.prefix[..]).unwrap_or(right)].concat();
         self.add(&joined)
     }
 
-    /// Returns the concatenated texts, and their offsets.
+    /// Returns the concatenation of all texts, and the offsets of the texts.
     pub fn into_columns(self) -> (Vec<u8>, Vec<u32>) {
         let offsets = std::iter::once(0).chain(self.ends.iter().map(|&end| end as u32)).collect();
-        (self.blob, offsets)
+        (self.joined_texts, offsets)
     }
 }
 
-fn slice<'a>(blob: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
+fn text_slice<'a>(joined_texts: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
     let start = id.checked_sub(1).map_or(0, |before| ends[before as usize]);
-    &blob[start..ends[id as usize]]
+    &joined_texts[start..ends[id as usize]]
 }

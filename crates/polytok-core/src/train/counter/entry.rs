@@ -11,17 +11,17 @@ pub(super) struct WordEntry {
     pub(super) ordinal: u64,
 }
 
-/// A callback for each word and its entry.
+/// A function that is called with each word and its entry.
 pub(super) type EachEntry<'a> = &'a mut dyn FnMut(&[u8], WordEntry) -> Result<()>;
 
-/// An order of distinct words. No two words are equal in an order, because words and ordinals are distinct.
+/// An order of distinct words. Two words never compare as equal, because words and ordinals are distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Words in the order of first occurrence.
     FirstSeen,
-    /// Words by count, the most frequent word first; words of the same count by bytes.
+    /// Words in the order of falling count; words with the same count in the order of their bytes.
     MostFrequent,
-    /// By their bytes.
+    /// Words in the order of their bytes.
     Bytes,
 }
 

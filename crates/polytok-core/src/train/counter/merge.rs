@@ -8,7 +8,8 @@ use super::entry::{EachEntry, Order, WordEntry};
 use super::runs::WordRun;
 use crate::error::Result;
 
-/// A run, ordered by its current word. The comparison is reversed, because a heap returns the greatest item first.
+/// A run in a heap of runs, compared by its current word. The comparison is reversed, because the heap returns the
+/// greatest item first.
 struct Head<'r> {
     run: &'r mut WordRun,
     order: Order,
@@ -34,7 +35,7 @@ impl PartialEq for Head<'_> {
 
 impl Eq for Head<'_> {}
 
-/// Calls `each` for every distinct word. In an order other than [`Order::Bytes`], a word must not be in two runs.
+/// Calls `each` for every distinct word. In any order except [`Order::Bytes`], no word may be in two runs.
 pub(super) fn merge(runs: &mut [WordRun], order: Order, each: EachEntry) -> Result<()> {
     let mut heads = BinaryHeap::with_capacity(runs.len());
     for run in runs {

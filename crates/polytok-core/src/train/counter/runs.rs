@@ -1,17 +1,17 @@
-//! Writes and reads files of words. The record of a word consists of: the length of the prefix that the word shares
-//! with the preceding word, plus one; the number of unshared bytes; the word's count; the word's ordinal; the unshared
-//! bytes. A 0 follows the last word.
+//! Writes and reads files of words. Words are sorted, so each record stores only the bytes after the prefix that the
+//! word shares with the preceding word. A record consists of five parts: the length of the shared prefix plus one, the
+//! number of unshared bytes, the count, the ordinal, and the unshared bytes. A 0 follows the last record.
 //!
 //! Numbers are encoded as LEB128. The number of bytes that words can share with their predecessors is limited
-//! ([`PrefixSharing`]), so that a small file cannot expand without limit. The caller owns the files; the engine only
-//! writes and reads them.
+//! ([`PrefixSharing`]), so that a small file cannot expand without limit. The caller creates and deletes the files;
+//! this module only writes and reads them.
 
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use super::entry::WordEntry;
 use crate::error::{Error, Result};
 
-/// The size of the buffer between the engine and a file, in bytes.
+/// The number of bytes that are buffered for each file.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file that is written once, and then read from its beginning.
@@ -25,21 +25,21 @@ pub trait Spill: Send + Sync {
     fn create(&self) -> io::Result<Box<dyn RunFile>>;
 }
 
-/// Converts the error of a file that cannot be written or read.
+/// Converts an I/O error of a file of words.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         Error::File(format!("cannot write or read a file of counts: {error}"))
     }
 }
 
-/// The number of bytes that the words of any file can share, even if the file has no unshared bytes.
+/// The number of shared bytes that every file can have, even a file without unshared bytes.
 const FREE_SHARED_BYTES: u64 = 1 << 26;
 
-/// The number of further bytes that words can share for each unshared byte in the file.
+/// The number of further shared bytes that are allowed for each unshared byte in the file.
 const SHARED_PER_UNSHARED_BYTE: u64 = 1 << 8;
 
-/// The number of bytes that the words so far share with their predecessors, and the number of unshared bytes. At the
-/// limit, the writer writes the next word whole. The reader rejects a file that exceeds the limit.
+/// Counts the shared and unshared bytes of the words so far, to limit the size of a file after expansion. At the limit,
+/// the writer writes the next word without a shared prefix. The reader rejects a file that exceeds the limit.
 #[derive(Default)]
 struct PrefixSharing {
     shared_bytes: u64,
@@ -156,7 +156,7 @@ impl<R: Read> WordReader<R> {
     }
 }
 
-/// A file of sorted words, and the entry of its current word.
+/// Reads a file of sorted words; holds the entry of the current word.
 pub(super) struct WordRun {
     reader: WordReader<BufReader<Box<dyn RunFile>>>,
     pub(super) entry: WordEntry,

@@ -1,8 +1,9 @@
-//! Writes and reads counts files: the caller's description of the texts, and the words in the order of their bytes.
+//! Writes and reads counts files. A counts file has a description of the texts, which the caller chooses, and the words
+//! in the order of their bytes.
 //!
-//! The file consists of: `MAGIC`; the length of the description as eight bytes; the description; the XXH3 of the
-//! preceding bytes; the words as in a run; the sequence; and three numbers of eight bytes each, which are the number of
-//! words, the next ordinal, and the XXH3 of all preceding bytes.
+//! The file has these parts, in this order: `MAGIC`; the length of the description (eight bytes); the description; the
+//! XXH3 hash of all preceding bytes; the words, encoded as in a run; the sequence; the number of words, the next
+//! ordinal, and the XXH3 hash of all preceding bytes (eight bytes each).
 
 use std::io::{self, Read, Write};
 
@@ -19,7 +20,7 @@ const MAGIC: &[u8; 17] = b"polytok counts 1\n";
 /// The highest number of bytes of a description.
 const MAX_DESCRIPTION: u64 = 1 << 24;
 
-/// A writer or reader that computes the checksum of its bytes.
+/// Wraps a file, and computes the checksum of all bytes that are written or read.
 struct ChecksumFile<F> {
     file: F,
     checksum: Xxh3,
@@ -45,7 +46,7 @@ impl<F: Read> Read for ChecksumFile<F> {
     }
 }
 
-/// Writes a counts file. The counter keeps its words.
+/// Writes a counts file. The counter still has its words afterwards.
 pub fn write_counts(
     counter: &mut WordCounter,
     description: &str,
@@ -167,7 +168,7 @@ pub(super) fn damaged(what: &str) -> Error {
     Error::Format(format!("the counts file is damaged: {what}; count the texts again"))
 }
 
-/// Converts the error of a read to an error that names the counts file.
+/// Converts an I/O error to an error that says that it is about a counts file.
 pub(super) fn read_error(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => damaged("it ends early"),

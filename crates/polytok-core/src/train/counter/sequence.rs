@@ -9,8 +9,8 @@ use super::entry::WordEntry;
 use super::runs::{WordReader, WordWriter, put_number};
 use crate::error::{Error, Result};
 
-/// The number of bytes that each distinct text takes in addition to the bytes of the text: slots in a growing table,
-/// and the overhead of the heap.
+/// The number of bytes that each distinct text takes in addition to its own bytes: slots in a growing table, and the
+/// overhead of an allocation.
 const TEXT_OVERHEAD: usize = 96;
 
 /// Pairs of texts in the order of the input.
@@ -46,7 +46,8 @@ impl Sequence {
         Ok(next)
     }
 
-    /// Returns the number of bytes that a new pair of `text` and an already stored text takes.
+    /// Returns the number of bytes of memory that a new pair takes. One text of the pair is `text`; the other text is
+    /// stored already.
     pub fn cost(&self, text: &[u8]) -> usize {
         let new = if self.numbers.contains_key(text) { 0 } else { TEXT_OVERHEAD + text.len() };
         size_of::<[u32; 2]>() + new
@@ -62,7 +63,7 @@ impl Sequence {
         self.pairs.is_empty()
     }
 
-    /// Returns the number of bytes of memory, as an estimate that does not exceed the true size.
+    /// Estimates the number of bytes of memory; the estimate does not exceed the true size.
     pub fn memory(&self) -> usize {
         self.bytes + size_of::<[u32; 2]>() * self.pairs.len()
     }
@@ -73,7 +74,7 @@ impl Sequence {
         self.pairs.iter().map(move |pair| pair.map(|number| texts[number as usize]))
     }
 
-    /// Returns the distinct texts by their numbers.
+    /// Returns the distinct texts, in the order of their numbers.
     fn texts(&self) -> Vec<&[u8]> {
         let mut texts = vec![&[][..]; self.numbers.len()];
         self.numbers.iter().for_each(|(text, number)| texts[*number as usize] = text);
@@ -101,7 +102,7 @@ impl Sequence {
         Ok(joined)
     }
 
-    /// Writes the distinct texts as words, the number of pairs, and the numbers of their texts.
+    /// Writes the distinct texts (encoded as words), the number of pairs, and, for each pair, the numbers of its texts.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut writer = WordWriter::new(&mut *out);
         for text in self.texts() {
@@ -120,7 +121,7 @@ impl Sequence {
         out.write_all(&numbers)
     }
 
-    /// Appends the pairs of a file. Returns an error if this sequence then takes more than `limit` bytes.
+    /// Reads pairs from a file and appends them. Returns an error if this sequence then takes more than `limit` bytes.
     pub(super) fn read(&mut self, file: &mut impl Read, limit: usize) -> Result<()> {
         let mut reader = WordReader::new(file);
         let mut new_numbers = Vec::new();

@@ -1,9 +1,9 @@
-//! Stores the counted words in memory. Short words are in the slots of a hash table; the bytes of long words are in one
-//! buffer.
+//! Stores the counted words in memory. Short words are stored in the slots of a hash table. The bytes of long words are
+//! stored in one buffer.
 //!
-//! A slot of 32 bytes holds a word of 1 to 15 bytes with its count, so that the usual lookup touches one cache line.
-//! Each table has its own hash seeds, so an attacker cannot prepare a text whose words collide. The order of words
-//! never depends on the seeds, because words are sorted before they are removed from the table.
+//! A short word has 1 to 15 bytes. Its slot of 32 bytes holds the word and its count, so that the usual lookup touches
+//! one cache line. Each table has its own hash seeds, so an attacker cannot prepare a text whose words collide. The
+//! order of words never depends on the seeds, because words are sorted before they are removed from the table.
 
 use crate::prefetch::prefetch;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::huge;
 
-/// The lowest number of slots of a table that contains short words.
+/// The minimum number of slots of a table that contains short words.
 const MIN_SLOTS: usize = 1 << 10;
 
 /// A short word. A slot whose key is 0 is free.
@@ -187,8 +187,8 @@ impl WordTable {
         words_bytes + self.bytes.capacity() + self.by_bytes.allocation_size()
     }
 
-    /// Returns the highest number of bytes in use while a word is inserted. While a buffer grows, the old and the new
-    /// buffer exist together.
+    /// Returns the peak number of bytes in use while a word is inserted. If a buffer must grow, the old and the new
+    /// buffer exist at the same time.
     pub(super) fn needed(&self, key: PieceKey, word: &[u8]) -> usize {
         let grown_capacity = |len: usize, growth: usize, capacity: usize| {
             if len + growth > capacity { (capacity * 2).max(len + growth) } else { 0 }
@@ -205,7 +205,7 @@ impl WordTable {
         self.memory() + growth
     }
 
-    /// Adds slots to an empty table, if they fit into the limit.
+    /// Adds slots to an empty table, as far as the limit allows.
     pub(super) fn grow_within(&mut self, limit: usize) {
         let count = self.grown_slots();
         let others = self.memory() - self.slots.capacity() * size_of::<ShortWord>();
@@ -216,7 +216,7 @@ impl WordTable {
         }
     }
 
-    /// Calls `each` for all words in the given order, and removes them. The words are sorted in place, without
+    /// Calls `each` for all words in the given order, then removes all words. The words are sorted in place, without
     /// additional memory.
     pub(super) fn drain(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
@@ -231,7 +231,7 @@ impl WordTable {
         Ok(())
     }
 
-    /// Calls `each` for all words in the given order. The table keeps them.
+    /// Calls `each` for all words in the given order. The table still has all words afterwards.
     pub(super) fn visit(&mut self, order: Order, each: EachEntry) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
@@ -250,7 +250,7 @@ impl WordTable {
         self.longs.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
     }
 
-    /// Sorts short and long words. Lookups do not work until the words are indexed again.
+    /// Sorts the short words and the long words in place. Lookups do not work until the words are indexed again.
     fn sort(&mut self, order: Order) {
         self.slots.retain(|short| short.key != PieceKey::default());
         self.slots.sort_unstable_by(|one, other| {
@@ -261,7 +261,7 @@ impl WordTable {
         self.longs.sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
     }
 
-    /// Calls `each` for the sorted short and long words as one sequence.
+    /// Merges the sorted short words and the sorted long words, and calls `each` for every word.
     fn each(&self, order: Order, each: EachEntry) -> Result<()> {
         let word = |long: &LongWord| &self.bytes[long.start..long.end];
         let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());

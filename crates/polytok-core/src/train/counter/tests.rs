@@ -23,7 +23,7 @@ fn limited(bytes: usize) -> Option<Limit> {
 
 const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];
 
-/// Returns the words and counts of the texts, counted in a map.
+/// Counts the words of the texts in a map, and returns the words and counts in the given order.
 fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
     let mut counts: HashMap<&[u8], (u64, usize)> = HashMap::new();
     for (at, text) in texts.iter().enumerate() {

@@ -1,14 +1,14 @@
 //! Finds the candidates for entries: the strings that occur often enough in the words.
 //!
-//! A string of n characters cannot occur more often than the string of its first n-1 characters, or of its last n-1
-//! characters. So strings are counted length by length, and only if both of these shorter strings are frequent. A
-//! string that occurs only within one longer string is dropped, because the longer string saves more tokens. The first
-//! bytes of long characters are candidates too: with such a candidate, a rare character takes two tokens instead of
-//! three or four.
+//! A string of n characters cannot occur more often than its first n-1 characters, or than its last n-1 characters. So
+//! strings are counted in the order of their lengths, and a string is counted only if both of these shorter strings are
+//! frequent. A string is dropped if all its occurrences are inside occurrences of the same longer string, because the
+//! longer string saves more tokens. The first bytes of multi-byte characters are candidates too: they reduce the tokens
+//! of a rare character from three or four to two.
 //!
-//! Cost: two passes over the distinct words for each length, and a table of the pairs of one level. The keys of the
-//! table are divided among the threads, so the table's size does not depend on the number of threads. Each byte that is
-//! not UTF-8 counts as one character.
+//! Cost: two passes over the distinct words for each length, and a table of the strings of one length. The threads
+//! share the table: each thread has some of its keys, so its size does not depend on the number of threads. Each byte
+//! that is not UTF-8 counts as one character.
 
 use hashbrown::HashTable;
 
@@ -20,16 +20,16 @@ use crate::train::progress::Progress;
 use crate::train::words::WordCounts;
 use crate::utf8::decode_strict;
 
-/// The id at a position where no frequent string begins.
+/// The id that marks a position where no frequent string begins.
 const NONE: u32 = u32::MAX;
 const STAGE: &str = "finding frequent strings";
 
-/// The conditions for a candidate.
+/// The conditions that a candidate must meet.
 pub(super) struct CandidateLimits {
     pub min_count: u64,
     pub max_chars: usize,
     pub max_bytes: usize,
-    /// Whether the first bytes of characters are candidates too.
+    /// True if the first bytes of characters are candidates too.
     pub starts_of_chars: bool,
     pub threads: usize,
 }
@@ -97,20 +97,20 @@ impl FrequentString {
     }
 }
 
-/// Returns the number of bytes of the first character of a text.
+/// Returns the length in bytes of the first character of a text.
 #[inline]
 fn first_char_len(text: &[u8]) -> usize {
     decode_strict(text).map_or(1, |(_, bytes)| bytes)
 }
 
-/// Returns a character, or the first bytes of a character, as a number.
+/// Converts a character, or the first bytes of a character, to a number.
 #[inline]
 fn char_number(character: &[u8]) -> u64 {
     character.iter().fold(1, |char_number, &byte| char_number << 8 | u64::from(byte))
 }
 
-/// Returns the key of a string from the ids of its two shorter strings, which lack the last character and the first
-/// character; `None` if a shorter string is not frequent.
+/// Combines the ids of a string without its last character and of the string without its first character in a key of
+/// the string. Returns `None` if one of these shorter strings is not frequent.
 #[inline]
 fn overlap_key(ids: &[u32], first_len: usize) -> Option<u64> {
     let (left, right) = (ids[0], *ids.get(first_len)?);
@@ -180,7 +180,7 @@ fn add(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
     entry.and_modify(|string| string.count += new.count).or_insert(new);
 }
 
-/// Returns the index of the table that has the strings with a hash. Within a table, other bits of the hash are used.
+/// Returns the index of the table for strings with this hash. Inside a table, other bits of the hash are used.
 #[inline]
 fn shard(hash: u64, tables: usize) -> usize {
     ((hash >> 8 & 0xFFFF) as usize * tables) >> 16
@@ -197,7 +197,7 @@ fn for_each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
     }
 }
 
-/// Returns the first two or three bytes of characters that have more bytes, if the first bytes are frequent.
+/// Returns the frequent strings that are the first two or three bytes of a longer character.
 fn starts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<EntryCandidate<'w>> {
     let mut table = HashTable::new();
     for index in 0..words.len() {

@@ -1,17 +1,16 @@
-//! Estimates the memory and time of training. If the estimate exceeds a limit, training is refused before the long
-//! work.
+//! Estimates the memory and time of training. If the estimate exceeds a limit, training returns an error immediately.
 //!
-//! The estimate of memory is an upper bound: every byte of a distinct word has an id of a string; strings are counted
-//! in a table; and the pool has its texts, its dictionary and the sums of each thread. The estimate of time covers
-//! unusually long strings: for each length, training takes a pass over the words of at least this length.
+//! The estimate of memory is an upper bound. It includes the id of a string for every byte of the distinct words, the
+//! table in which strings are counted, and the pool of candidates with its texts, its dictionary and the sums of each
+//! thread. The estimate of time is about unusually long strings: training takes one pass for each length, over the
+//! words of at least this length.
 
 use super::{CANDIDATES_PER_ENTRY, LongestMatchOptions, MAX_CANDIDATE_BYTES};
 use crate::error::{Error, Result};
 use crate::train::room::{limit_for, megabytes};
 use crate::train::words::WordCounts;
 
-/// The number of bytes of memory for each byte of a distinct word. `WORD_BYTES` is the number of additional bytes for
-/// each word.
+/// The number of bytes of memory for each byte of a distinct word. Each word takes another `WORD_BYTES` bytes.
 const BYTES_PER_BYTE: u64 = 1 + 4 + 2;
 const WORD_BYTES: u64 = 16;
 /// The number of bytes of memory for each byte of a candidate (`POOL_BYTES_PER_BYTE`), for each string
@@ -20,7 +19,8 @@ const POOL_BYTES_PER_BYTE: u64 = 10;
 const STRING_BYTES: u64 = 56;
 const SUM_BYTES: u64 = 24;
 
-/// Strings of up to `USUAL_LEN` characters are always counted. Longer strings can take at most `MAX_STEPS` steps.
+/// Strings of up to `USUAL_LEN` characters can always be counted. Counting longer strings must not take more than
+/// `MAX_STEPS` steps.
 const USUAL_LEN: usize = 256;
 const MAX_STEPS: u64 = 1 << 32;
 

@@ -2,14 +2,14 @@
 //! of the words, so that longest match yields few tokens.
 //!
 //! The best choice is hard to find, so training is a local search. The search starts with all [`candidates`]. Each
-//! round removes a fixed fraction of the strings, whose absence costs least ([`tally`]), until the requested number
-//! remains. Then [`rounds`] swaps entries: the absent strings that save the most tokens replace the entries whose
-//! removal costs least, and the swap is kept if the number of tokens falls. The method has no reference. A swap is
-//! judged by an exact count of tokens, so the total never rises.
+//! round removes a fixed fraction of the strings, those whose removal costs the fewest tokens ([`tally`]), until the
+//! requested number remains. Then [`rounds`] swaps entries: the removed strings that would save the most tokens replace
+//! the entries whose removal costs least. A swap is kept only if it lowers the exact number of tokens, so this number
+//! never rises. The method is polytok's own; there is no reference to agree with.
 //!
 //! The result depends only on the counted words, not on their order or on the number of threads: only integers are
-//! summed, and ties are decided by length and bytes. Cost: about sixty passes over the distinct words. Worst input:
-//! words so long that hardly any word repeats; then the cost is sixty passes over the text.
+//! summed, and ties are decided by length and bytes. Cost: about sixty passes over the distinct words. Worst input: a
+//! text of long words that hardly repeat, because the distinct words are then as long as the text.
 
 mod candidates;
 mod limits;
@@ -26,15 +26,15 @@ use super::progress::Progress;
 use super::words::WordCounts;
 use crate::error::{Error, Result};
 
-/// The highest number of candidates per requested entry; more candidates do not improve the result.
+/// The maximum number of candidates for each requested entry. More candidates do not improve the result.
 const CANDIDATES_PER_ENTRY: usize = 12;
-/// The highest total number of bytes of all candidates. This limit keeps the number of nodes of the dictionary below
-/// the maximum.
+/// The maximum total number of bytes of all candidates, so that the number of nodes of the dictionary stays below its
+/// limit.
 const MAX_CANDIDATE_BYTES: usize = 10_000_000;
-/// The divisor that yields the default minimum count from the bytes of text per entry. Rarer strings save tokens in
-/// these words, but in hardly any other text.
+/// The default minimum count of a candidate is the number of bytes of text for each entry, divided by this number.
+/// Rarer strings save tokens in the training text, but hardly in any other text.
 const BYTES_PER_MIN_COUNT: u64 = 40;
-/// The highest number of bytes of all occurrences of words, so that no sum of tokens overflows.
+/// The maximum number of bytes of all occurrences of words, so that no sum of tokens overflows.
 const MAX_BYTES: u128 = 1 << 56;
 
 /// The options of training.
@@ -45,31 +45,31 @@ pub struct LongestMatchOptions<'a> {
     pub max_chars: usize,
     /// The highest number of bytes of an entry.
     pub max_bytes: usize,
-    /// The minimum count of an entry; with `None` it follows from the amount of text.
+    /// The minimum count of an entry. `None` selects a minimum count that fits the amount of text.
     pub min_count: Option<u64>,
-    /// Whether the first bytes of multi-byte characters can be entries.
+    /// True if the first bytes of multi-byte characters can be entries.
     pub starts_of_chars: bool,
     /// Entries that the vocabulary must have, of any length.
     pub forced: &'a [&'a [u8]],
     /// The number of threads.
     pub threads: usize,
-    /// The number of bytes of memory that training can use. If training needs more memory, training does not start.
+    /// The number of bytes of memory that training can use. If training needs more, it returns an error before it
+    /// starts.
     pub room: Option<usize>,
 }
 
 /// A trained vocabulary.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Trained {
-    /// The entries, sorted by length and then by bytes; the first 256 are the bytes. The id of the first entry is 1.
+    /// The entries, sorted by length and then by bytes; the first 256 are the single bytes. The first entry has id 1.
     pub entries: Vec<Vec<u8>>,
     /// The number of tokens of all words.
     pub tokens: u64,
-    /// The minimum count of a string.
+    /// The minimum count of an entry that training chose.
     pub min_count: u64,
 }
 
-/// Chooses the entries. Trains a vocabulary. Returns an error if the words have too few strings, or if the counts are
-/// too large.
+/// Trains a vocabulary. Returns an error if the words have too few different strings, or if the counts are too large.
 pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut dyn Progress) -> Result<Trained> {
     limits::check(words, options)?;
     let threads = options.threads.clamp(1, 256);
@@ -97,7 +97,7 @@ pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut d
     Ok(Trained { entries: entries.collect(), tokens: tokens as u64, min_count })
 }
 
-/// Returns the candidates that save the most tokens, and the minimum count of a candidate.
+/// Returns the candidates that save the most tokens, and the minimum count that candidates had to reach.
 fn frequent_strings<'w>(
     words: &'w WordCounts,
     options: &LongestMatchOptions,
@@ -131,7 +131,7 @@ fn frequent_strings<'w>(
     }
 }
 
-/// Returns the default minimum count for an amount of text; rarer strings would hardly be chosen.
+/// Returns the default minimum count for an amount of text.
 fn usual_min_count(words: &WordCounts, entries: usize) -> Result<u64> {
     let bytes: u128 = words.iter().map(|(word, count)| word.len() as u128 * u128::from(count)).sum();
     if bytes > MAX_BYTES {

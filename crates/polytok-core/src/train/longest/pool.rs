@@ -1,9 +1,8 @@
 //! Holds all strings that are entries or can become entries, and the longest string at each position of the words.
 //!
-//! Invariant: the strings are sorted as in an RWKV file, by length and then by bytes; the first 256 are the bytes.
-//! `shorter` is the longest other string that is a prefix of a string, so `shorter` precedes the string. The strings
-//! that match at a position are the longest match and its chain of `shorter`, so no further lookup in a dictionary is
-//! needed.
+//! Invariant: the strings are sorted as in an RWKV file, by length and then by bytes; the first 256 are the single
+//! bytes. For each string, `shorter` is the longest of the other strings that is its prefix. All strings that match at
+//! a position are found by following `shorter` from the longest match, without another lookup in the dictionary.
 
 use super::shares::{self, WordShare};
 use crate::batch::in_threads;
@@ -11,15 +10,15 @@ use crate::error::Result;
 use crate::train::words::WordCounts;
 use crate::trie::Trie;
 
-/// The value of `shorter` for a single byte.
+/// The value of `shorter` for a single byte, which has no shorter prefix.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The strings that are or can become entries. A string is identified by its index.
+/// All strings that are entries or can become entries. A string is identified by its index.
 pub(super) struct StringPool<'a> {
     pub texts: Vec<&'a [u8]>,
-    /// For each string the longest other string that is its prefix.
+    /// For each string, the index of the longest other string that is its prefix.
     pub shorter: Vec<u32>,
-    /// Whether a string must stay an entry. True for single bytes and for the entries that the caller requires.
+    /// For each string, true if it must stay an entry: the single bytes, and the entries that the caller requires.
     pub is_forced: Vec<bool>,
     /// For each byte of the words, the longest string that begins there and ends within the word.
     pub longest: Vec<u32>,

@@ -1,9 +1,9 @@
-//! Chooses the entries among the strings of the pool: removes strings in rounds until the requested number remains,
-//! then swaps entries as long as a swap saves tokens.
+//! Chooses the entries among the strings of the pool. First removes strings in rounds until the requested number
+//! remains, then swaps entries for removed strings as long as a swap saves tokens.
 //!
-//! A round computes the effect of every single change, but makes many changes together. Two changes that affect the
-//! same text save less together than the sum of both. So a round removes only a few strings, and a swap can also remove
-//! entries that the same swap has added. A swap that does not save tokens is undone, and the next swap is smaller.
+//! A round computes the effect of each change alone, but makes many changes together. Two changes that affect the same
+//! text can save less together than the sum of their effects. So a round removes only some of the strings, and a swap
+//! can remove entries that it has just added. A swap that does not save tokens is undone, and the next swap is smaller.
 
 use super::pool::StringPool;
 use super::tally::{ChosenEntries, Tally};
@@ -19,7 +19,7 @@ const FIRST_SWAP_SHARE: f64 = 0.06;
 const LAST_SWAP_SHARE: f64 = 0.002;
 /// The highest number of swaps.
 const MAX_SWAPS: u64 = 16;
-/// If a swap saves at most one of `MIN_GAIN_DIVISOR` tokens, the next swap is smaller.
+/// If a swap saves at most one in `MIN_GAIN_DIVISOR` tokens, the next swap is smaller.
 const MIN_GAIN_DIVISOR: i64 = 2000;
 const DROPPING_STAGE: &str = "dropping entries";
 const SWAPPING_STAGE: &str = "swapping entries";
@@ -44,8 +44,8 @@ impl<'p> EntrySearch<'p> {
         EntrySearch { words, pool, threads, progress, round: (DROPPING_STAGE, 0, 0) }
     }
 
-    /// Chooses `entries` entries. Returns for each string whether it is an entry, and the number of tokens of the
-    /// words.
+    /// Chooses `entries` entries. Returns a flag for each string, which is true if the string is an entry, and the
+    /// number of tokens of all words.
     pub fn run(mut self, entries: usize) -> Result<(Vec<bool>, i64)> {
         let mut is_entry = vec![true; self.pool.len()];
         let mut remaining = self.pool.len();
@@ -92,8 +92,9 @@ impl<'p> EntrySearch<'p> {
         Ok((is_entry, best.tokens))
     }
 
-    /// Returns the entries after a swap: adds the best `many` absent strings, then removes the cheapest entries. The
-    /// entries are removed in two steps, because the removal of a new entry makes similar new entries more valuable.
+    /// Returns the entries after a swap of `many` strings: adds the absent strings that save the most tokens, then
+    /// removes the entries whose removal costs least. Entries are removed in two steps, because the removal of a new
+    /// entry makes similar new entries more valuable.
     fn entries_after_swap(
         &mut self,
         is_entry: &[bool],
@@ -110,8 +111,8 @@ impl<'p> EntrySearch<'p> {
         Ok(new_entries)
     }
 
-    /// Removes the entries that cost least, until `target` entries remain or only forced entries remain. If two entries
-    /// have equal cost, the shorter entry is removed.
+    /// Removes the entries that cost least, until `target` entries remain or only forced entries remain. Of two entries
+    /// with equal cost, the shorter one is removed first.
     fn remove_cheapest(&self, is_entry: &mut [bool], tally: &Tally, target: usize) {
         let entries = is_entry.iter().filter(|&&is_entry| is_entry).count();
         let droppable = (0..is_entry.len()).filter(|&number| is_entry[number] && !self.pool.is_forced[number]);
@@ -134,7 +135,7 @@ fn lowest(mut values: Vec<(i64, usize)>, many: usize) -> Vec<usize> {
     values.into_iter().take(many).map(|(_, number)| number).collect()
 }
 
-/// Returns the number of rounds that reduce `from` strings to `to`.
+/// Returns the number of rounds that it takes to reduce `from` strings to `to`.
 fn rounds(mut from: usize, to: usize) -> u64 {
     let mut rounds = 0;
     while from > to {

@@ -1,11 +1,11 @@
-//! Divides words into shares of similar size. Each share has its own slice of a column that has a value for each byte
-//! of the words.
+//! Divides words among threads, into shares of similar size. A column has one value for each byte of the words; each
+//! share gets the slice of the column for its words.
 
 use std::ops::Range;
 
 use crate::train::words::WordCounts;
 
-/// A range of words, and the values of their bytes.
+/// A range of words, and the slice of the column for the bytes of these words.
 pub(super) struct WordShare<'v, T> {
     pub words: Range<usize>,
     pub values: &'v mut [T],

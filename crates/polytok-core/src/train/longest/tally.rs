@@ -1,15 +1,15 @@
-//! Computes the value of each entry: the number of tokens of the words, the number of tokens that an entry saves, and
-//! the number of tokens that another string would save as an entry.
+//! Counts the tokens of all words, the tokens that each entry saves, and the tokens that each other string would save
+//! if it were an entry.
 //!
-//! Longest match divides the words into tokens. If an entry is removed, the tokens change only from the entry's
-//! position to the next position where the old and the new segmentation have a token boundary, because the text after
-//! this position is the same. A new entry changes the tokens in the same way, from the position where it matches. So
-//! the cost of one change is counted by following the new segmentation for a few tokens; these tokens are called a
-//! *detour*. A loss is exact. The computed gain of a new entry ignores two effects: the entry can match again before
-//! the segmentations meet, and another new entry can be better.
+//! Longest match divides the words into tokens. If an entry is removed, tokens change only from the position of the
+//! entry to the next token boundary that the old and the new segmentation share, because both continue in the same way
+//! from there. A new entry changes the tokens in the same way, from the position where it matches. So the effect of a
+//! change is counted by following the new segmentation for a few tokens, which are called a *detour*. The loss that is
+//! computed for the removal of an entry is exact. The gain that is computed for a new entry ignores that the entry can
+//! match another time within the detour, and that another new entry can match there too.
 //!
-//! Cost: a few steps for each token, and for each absent string that matches at a token boundary. Segmentations that do
-//! not meet within `MAX_DETOUR` tokens are compared up to this number of tokens.
+//! Cost: a few steps for each token, and for each absent string that matches at a token boundary. A detour ends after
+//! `MAX_DETOUR` tokens even if the two segmentations have not met.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,24 +21,25 @@ use crate::train::words::WordCounts;
 
 /// The highest number of tokens of a detour.
 const MAX_DETOUR: u32 = 64;
-/// The number of bytes of words in a chunk, which one thread processes. `CHUNKS_PER_REPORT` is the number of chunks
-/// between two progress reports.
+/// The number of bytes of words that one thread processes at a time, as a chunk. Progress is reported every
+/// `CHUNKS_PER_REPORT` chunks.
 const CHUNK_BYTES: usize = 1 << 16;
 const CHUNKS_PER_REPORT: usize = 256;
 
 /// Sums over all words.
 pub(super) struct Tally {
     pub tokens: i64,
-    /// For each entry, the number of additional tokens that the words take without the entry.
+    /// For each entry, the number of additional tokens that all words would have without the entry.
     pub loss: Vec<i64>,
-    /// For each string that is not an entry, the number of tokens that the words save if the string is an entry.
+    /// For each string that is not an entry, the number of tokens that all words would save with the string as an
+    /// entry.
     pub gain: Vec<i64>,
 }
 
-/// The strings of the pool that are entries at the moment.
+/// The current entries among the strings of the pool.
 pub(super) struct ChosenEntries<'p> {
     pool: &'p StringPool<'p>,
-    /// For each string, the longest entry that is a prefix of the string or the string itself.
+    /// For each string, the longest entry that is equal to the string or to a prefix of it.
     longest_entry: Vec<u32>,
 }
 
@@ -56,7 +57,7 @@ impl<'p> ChosenEntries<'p> {
         self.pool.texts[number as usize].len()
     }
 
-    /// Returns the longest shorter entry that is a prefix of an entry.
+    /// Returns the longest other entry that is a prefix of an entry.
     #[inline]
     fn shorter_entry(&self, longest_entry: u32) -> u32 {
         self.longest_entry[self.pool.shorter[longest_entry as usize] as usize]
@@ -111,7 +112,7 @@ fn chunks(words: &WordCounts) -> Vec<Range<usize>> {
 struct TallyWorker<'c> {
     entries: &'c ChosenEntries<'c>,
     tally: Tally,
-    /// For each entry, the end of its last detour, as a position in the text of all words.
+    /// For each entry, the position in the text of all words where its last detour ended.
     detour_end: Vec<usize>,
     /// The token boundaries and the tokens of the current word.
     boundaries: Vec<usize>,
@@ -150,7 +151,7 @@ impl<'c> TallyWorker<'c> {
         }
     }
 
-    /// Adds the tokens that the entry of a token saves, unless the detour of an earlier token has counted them.
+    /// Adds the number of tokens that an entry saves at `token`, unless a detour of an earlier token has included it.
     #[inline]
     fn add_loss(&mut self, longest: &[u32], start: usize, token: usize, count: i64) {
         let entry = self.tokens[token];
@@ -163,7 +164,7 @@ impl<'c> TallyWorker<'c> {
         self.detour_end[entry as usize] = start + end;
     }
 
-    /// Adds the tokens that absent strings would save at a token.
+    /// Adds, for each absent string that matches at `token`, the number of tokens that it would save there.
     #[inline]
     fn add_gains(&mut self, longest: &[u32], token: usize, count: i64) {
         let entry = self.tokens[token];
@@ -175,8 +176,8 @@ impl<'c> TallyWorker<'c> {
         }
     }
 
-    /// Replaces a token by `first` and continues without `banned` until both segmentations meet. Returns the number of
-    /// additional tokens of the detour, and the position where the segmentations meet.
+    /// Replaces a token by `first`, and follows longest match without the entry `banned` until the old and the new
+    /// segmentation meet. Returns the number of additional tokens of this detour, and the position where it ends.
     #[inline]
     fn detour(&self, longest: &[u32], token: usize, first: u32, banned: u32) -> (i64, usize) {
         let mut at = self.boundaries[token] + self.entries.len(first);

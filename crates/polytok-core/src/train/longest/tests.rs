@@ -39,7 +39,7 @@ fn some_words() -> impl Strategy<Value = BTreeMap<Vec<u8>, u64>> {
     prop::collection::btree_map(word, 1u64..5, 1..8)
 }
 
-/// Counts the tokens of longest match.
+/// Counts the tokens that longest match yields.
 fn tokens(words: &WordCounts, entries: &BTreeSet<&[u8]>) -> i64 {
     let mut tokens = 0;
     for (mut remaining_word, count) in words.iter() {
@@ -53,7 +53,7 @@ fn tokens(words: &WordCounts, entries: &BTreeSet<&[u8]>) -> i64 {
     tokens
 }
 
-/// Returns the characters of a word, by SentencePiece's strict decoding.
+/// Splits a word into characters, by SentencePiece's strict decoding.
 fn characters(word: &[u8]) -> Vec<&[u8]> {
     let mut remaining_word = word;
     std::iter::from_fn(|| {

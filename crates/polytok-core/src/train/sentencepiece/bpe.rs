@@ -163,7 +163,7 @@ impl<'v> PieceMerger<'v> {
     /// Loads units and counts the pairs for which `is_wanted` is true.
     fn count(&mut self, cells: Cells, counts: Vec<u64>, is_wanted: impl Fn(u32, u32) -> bool) {
         let (pairs, symbols, validity) = (&mut self.pairs, &self.symbols, self.validity);
-        cells.pairs(|left, right, at, unit| {
+        cells.for_each_pair(|left, right, at, unit| {
             if is_wanted(left, right)
                 && let Some(pair) = pairs.find_or_add(left, right, symbols, validity)
             {
@@ -195,10 +195,10 @@ impl<'v> PieceMerger<'v> {
         let merges_before = self.merged.len();
         while self.merged.len() < self.max_merges {
             if self.merged.len() > merges_before && self.memory() > room {
-                return Ok(StopReason::Full);
+                return Ok(StopReason::MemoryFull);
             }
             let Some(pair) = self.pop_best().filter(|&pair| self.pairs.count(pair) >= min_count) else {
-                return Ok(StopReason::Exhausted);
+                return Ok(StopReason::NoFrequentPair);
             };
             let (left, right) = self.pairs.symbols(pair);
             let text = [self.symbols.text(left), self.symbols.text(right)].concat();
@@ -214,7 +214,7 @@ impl<'v> PieceMerger<'v> {
                 self.progress.report("merging", self.merged.len() as u64, self.max_merges as u64)?;
             }
         }
-        Ok(StopReason::Reached)
+        Ok(StopReason::SizeReached)
     }
 
     /// Removes the best pair from the queue and returns its number.

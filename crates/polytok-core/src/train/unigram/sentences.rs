@@ -105,7 +105,7 @@ impl SentenceCounter {
             pairs.add_at(key, 2, ordinal)
         };
         let last = match self.split_rule {
-            Some(split_rule) => each_word(split_rule, sentence, |word, _, next| add(word, next))?,
+            Some(split_rule) => for_each_word(split_rule, sentence, |word, _, next| add(word, next))?,
             None => (0, sentence),
         };
         add(last.1, Follower::Sentence(RARE_CHAR))
@@ -133,7 +133,7 @@ fn has_doubled_sentences(options: &SentencePieceOptions) -> bool {
 
 /// Calls `each(word, start, follower)` for each word of a sentence except the last. Returns the start of the last word,
 /// and the last word.
-fn each_word(
+fn for_each_word(
     split_rule: WordSplitRule,
     sentence: &str,
     mut each: impl FnMut(&str, usize, Follower) -> Result<()>,
@@ -169,8 +169,9 @@ impl SentenceSink for SentenceCounter {
         let Some(split_rule) = self.split_rule else {
             return self.store_sentence([first_bytes, &[sentence.as_bytes(), &times.to_le_bytes()].concat()]);
         };
-        let (start, word) =
-            each_word(split_rule, sentence, |word, start, next| self.add(word, next, times, ordinal + start as u64))?;
+        let (start, word) = for_each_word(split_rule, sentence, |word, start, next| {
+            self.add(word, next, times, ordinal + start as u64)
+        })?;
         if times > 1 {
             self.add(word, Follower::Sentence(first), times - 1, ordinal + start as u64)?;
         }

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::{PieceMerger, each_segment};
 use crate::error::Result;
 use crate::train::bpe::cells::Cells;
-use crate::train::bpe::rounds::{Intake, RoundLearner};
+use crate::train::bpe::rounds::{RoundLearner, WordCollector};
 use crate::train::bpe::{ItemSizes, StopReason};
 use crate::train::counter::{Spill, WordCounter};
 use crate::train::sentencepiece::alphabet::Alphabet;
@@ -24,7 +24,7 @@ pub fn learn(
     room: usize,
     spill: &dyn Spill,
 ) -> Result<Vec<(String, u64)>> {
-    let (mut intake, mut seen) = (Intake::new(room, spill)?, SeenPairTexts::new(trainer.max_merges));
+    let (mut collector, mut seen) = (WordCollector::new(room, spill)?, SeenPairTexts::new(trainer.max_merges));
     let (symbols, validity) = (&trainer.symbols, trainer.validity);
     let char = |symbol: u32| alphabet.chars[symbol as usize].0;
     let is_open = |left, right| validity.is_valid(&[char(left), char(right)]);
@@ -32,14 +32,14 @@ pub fn learn(
         for pair in segment.windows(2).filter(|pair| is_open(pair[0], pair[1])) {
             seen.add(symbols.text(pair[0]), symbols.text(pair[1]));
         }
-        intake.push(segment, count, is_open)
+        collector.push(segment, count, is_open)
     })?;
     drop(units);
     trainer.seen = Some(seen);
     let mut limited = LimitedPieceMerger { trainer, dead_pairs: HashSet::new() };
-    let stop = intake.learn(&mut limited, room, spill)?;
+    let stop = collector.learn(&mut limited, room, spill)?;
     let PieceMerger { mut merged, known_texts, seen, max_merges, .. } = limited.trainer;
-    if let Some(seen) = seen.filter(|_| stop == StopReason::Exhausted) {
+    if let Some(seen) = seen.filter(|_| stop == StopReason::NoFrequentPair) {
         merged.extend(
             seen.into_texts()
                 .filter(|text| !known_texts.contains(text))
@@ -101,7 +101,7 @@ impl RoundLearner for LimitedPieceMerger<'_> {
         self.trainer.merged.last().map_or(u64::MAX, |(_, count)| *count)
     }
 
-    fn unload(&mut self) -> (Cells, Vec<u32>) {
+    fn take_words(&mut self) -> (Cells, Vec<u32>) {
         let trainer = &mut self.trainer;
         (trainer.unit_of, trainer.counts, trainer.queue) = Default::default();
         let pairs = std::mem::take(&mut trainer.pairs);
