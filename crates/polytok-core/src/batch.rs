@@ -1,11 +1,11 @@
-//! Encodes many texts in parallel threads, to one array of ids and the offset of each row.
+//! Encodes many texts in parallel threads, to one array of all ids and an array with the offset of each text.
 //!
-//! Texts are distributed in runs of similar size to the free threads; each thread has its own scratch. The thread that
-//! finishes a run appends it to the result, and also the runs after it that are already finished. Runs are appended in
-//! order, so the result does not depend on the number of threads. A lock is held while a run is appended; the copy
-//! takes about a fiftieth of the time of encoding the run. Threads live for one call: there is no pool of threads that
-//! a fork could break. Memory: the ids of the result, and the ids of the runs that are pending or being encoded. After
-//! an error no further run starts.
+//! Consecutive texts with about 64 KB together are a *run*; each free thread encodes the next run with its own scratch.
+//! The thread that finishes a run appends this run to the result, and then the following runs that other threads have
+//! already run_counts. Runs are appended in order, so the result does not depend on the number of threads. A thread holds
+//! a lock while it appends a run, which takes about a fiftieth of the time of encoding the run. The threads end with
+//! the call, so there is no pool of threads that a fork could break. After an error no thread starts a run after the
+//! text with the error. Memory: the ids of the result, and the ids of the runs that are not appended yet.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,7 +25,7 @@ const RUN_BYTES: usize = 1 << 16;
 pub struct Batch<T> {
     /// The ids of all texts, concatenated.
     pub ids: Vec<T>,
-    /// The row offsets, one more than the number of texts.
+    /// The start of each row in `ids`, and the end of the last row.
     pub offsets: Vec<i64>,
 }
 
@@ -47,13 +47,13 @@ impl Id for u16 {
     }
 }
 
-/// A result whose error has the row of the text that caused it.
+/// A result whose error comes with the index of the text that caused the error.
 pub type RowResult<T> = std::result::Result<T, (usize, Error)>;
 
 /// The options of encoding a batch.
 #[derive(Clone, Copy, Default)]
 pub struct BatchOptions<'a> {
-    /// The options of encoding every text.
+    /// The options for encoding each text.
     pub encode: EncodeOptions<'a>,
     /// The id that is inserted before every text.
     pub begin: Option<u32>,
@@ -63,33 +63,33 @@ pub struct BatchOptions<'a> {
     pub threads: usize,
 }
 
-/// Encodes texts with up to `threads` threads. The row of a `None` text is empty. Returns the first error in the order
-/// of texts. Every id of the vocabulary must fit into `T`.
+/// Encodes texts with up to `threads` threads. A `None` text has no ids. If several texts cannot be encoded, returns
+/// the error of the first of these texts. Every id of the vocabulary must fit into `T`.
 pub fn encode_batch<T: Id>(
     tokenizer: &Tokenizer,
     texts: &[Option<&[u8]>],
     options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
     let mut batch = new_batch(texts);
-    let runs = runs(texts);
+    let runs = divide_into_runs(texts);
     let threads = options.threads.min(runs.len());
     if threads <= 1 {
-        let encode =
+        let encode_all =
             |scratch: &mut Scratch| encode_rows(tokenizer, texts, 0..texts.len(), options, scratch, &mut batch);
-        return tokenizer.with_scratch(encode).map(|()| batch);
+        return tokenizer.with_scratch(encode_all).map(|()| batch);
     }
     let joiner = Mutex::new(RunJoiner::new(batch));
     in_threads_with(threads, runs.into_iter().enumerate(), |runs| {
         tokenizer.with_scratch(|scratch| {
             for (index, rows) in runs {
-                let begin = lock(&joiner).begin(rows.start);
-                let mut run = match begin {
+                let memory = lock_joiner(&joiner).take_memory(rows.start);
+                let mut run = match memory {
                     RunMemory::Reuse(run) => run,
                     RunMemory::New => new_batch(&texts[rows.clone()]),
                     RunMemory::Skip => break,
                 };
-                let outcome = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
-                lock(&joiner).add(index, outcome.map(|()| run));
+                let encoded = encode_rows(tokenizer, texts, rows, options, scratch, &mut run);
+                lock_joiner(&joiner).add(index, encoded.map(|()| run));
             }
         });
     });
@@ -104,20 +104,20 @@ pub fn count_batch(
     options: EncodeOptions,
     threads: usize,
 ) -> RowResult<Vec<i64>> {
-    let runs = runs(texts);
+    let runs = divide_into_runs(texts);
     let threads = threads.min(runs.len());
-    let mut finished: Vec<Option<RowResult<Vec<i64>>>> = runs.iter().map(|_| None).collect();
-    in_threads_with(threads, runs.into_iter().zip(&mut finished), |runs| {
+    let mut run_counts: Vec<Option<RowResult<Vec<i64>>>> = runs.iter().map(|_| None).collect();
+    in_threads_with(threads, runs.into_iter().zip(&mut run_counts), |runs| {
         tokenizer.with_scratch(|scratch| {
-            runs.for_each(|(rows, slot)| *slot = Some(count_rows(tokenizer, texts, rows, options, scratch)));
+            runs.for_each(|(rows, counts)| *counts = Some(count_rows(tokenizer, texts, rows, options, scratch)));
         });
     });
-    let counts: RowResult<Vec<Vec<i64>>> = finished.into_iter().flatten().collect();
-    Ok(counts?.concat())
+    let counts_by_run: RowResult<Vec<Vec<i64>>> = run_counts.into_iter().flatten().collect();
+    Ok(counts_by_run?.concat())
 }
 
-/// Divides the rows into runs.
-fn runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
+/// Divides the texts into runs of at least `RUN_BYTES` bytes; the last run can be shorter.
+fn divide_into_runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (i, text) in texts.iter().enumerate() {
@@ -139,7 +139,7 @@ fn encode_rows<T: Id>(
     scratch: &mut Scratch,
     batch: &mut Batch<T>,
 ) -> RowResult<()> {
-    // The ids of a text are narrowed while they are still in the nearest processor cache.
+    // The ids are converted to `T` text by text, while the ids of the text are still in the L1 cache.
     let mut ids = Vec::new();
     for row in rows {
         if let Some(text) = texts[row] {
@@ -154,7 +154,7 @@ fn encode_rows<T: Id>(
     Ok(())
 }
 
-/// Creates an empty batch with capacity for the ids of the texts, estimated at four bytes of text per id.
+/// Creates an empty batch with capacity for one id per three bytes of the texts.
 fn new_batch<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
     let bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
     let mut offsets = Vec::with_capacity(texts.len() + 1);
@@ -169,14 +169,14 @@ fn count_rows(
     options: EncodeOptions,
     scratch: &mut Scratch,
 ) -> RowResult<Vec<i64>> {
-    let count = |row: usize| {
+    let count_row = |row: usize| {
         let mut count = Count(0);
         if let Some(text) = texts[row] {
             tokenizer.encode_to(text, options, scratch, &mut count).map_err(|error| (row, error))?;
         }
         Ok(count.0 as i64)
     };
-    rows.map(count).collect()
+    rows.map(count_row).collect()
 }
 
 /// The memory that a new run is written to.
@@ -185,7 +185,7 @@ enum RunMemory<T> {
     Reuse(Batch<T>),
     /// New memory.
     New,
-    /// No memory, because the run follows a text that cannot be encoded and is skipped.
+    /// No memory: the run is skipped, because an earlier text cannot be encoded.
     Skip,
 }
 
@@ -193,54 +193,54 @@ enum RunMemory<T> {
 struct RunJoiner<T> {
     batch: Batch<T>,
     /// The index of the run that is appended next.
-    next: usize,
-    /// Finished runs that follow a run which is not finished.
-    pending: BTreeMap<usize, Batch<T>>,
-    /// The memory of runs that have been appended.
-    spare: Vec<Batch<T>>,
-    /// The first error in text order.
+    next_run: usize,
+    /// The finished runs that cannot be appended yet, because an earlier run is not run_counts.
+    pending_runs: BTreeMap<usize, Batch<T>>,
+    /// The memory of appended runs, which later runs use.
+    spare_batches: Vec<Batch<T>>,
+    /// The error of the first text that cannot be encoded, with the index of this text.
     first_error: Option<(usize, Error)>,
 }
 
 impl<T: Id> RunJoiner<T> {
     fn new(batch: Batch<T>) -> RunJoiner<T> {
-        RunJoiner { batch, next: 0, pending: BTreeMap::new(), spare: Vec::new(), first_error: None }
+        RunJoiner { batch, next_run: 0, pending_runs: BTreeMap::new(), spare_batches: Vec::new(), first_error: None }
     }
 
-    /// Returns the memory for the run that starts at a row.
-    fn begin(&mut self, row: usize) -> RunMemory<T> {
-        if self.first_error.as_ref().is_some_and(|(failed, _)| row >= *failed) {
+    /// Returns the memory for the run whose first text has the index `row`.
+    fn take_memory(&mut self, row: usize) -> RunMemory<T> {
+        if self.first_error.as_ref().is_some_and(|(failed_row, _)| row >= *failed_row) {
             return RunMemory::Skip;
         }
-        self.spare.pop().map_or(RunMemory::New, RunMemory::Reuse)
+        self.spare_batches.pop().map_or(RunMemory::New, RunMemory::Reuse)
     }
 
     /// Adds a finished run.
     fn add(&mut self, index: usize, run: RowResult<Batch<T>>) {
         match run {
-            Ok(run) => drop(self.pending.insert(index, run)),
+            Ok(run) => drop(self.pending_runs.insert(index, run)),
             Err(error) if self.first_error.as_ref().is_none_or(|(row, _)| error.0 < *row) => {
                 self.first_error = Some(error)
             }
             Err(_) => {}
         }
-        while let Some(run) = self.pending.remove(&self.next) {
+        while let Some(run) = self.pending_runs.remove(&self.next_run) {
             self.append(run);
-            self.next += 1;
+            self.next_run += 1;
         }
     }
 
     fn append(&mut self, mut run: Batch<T>) {
-        let base = self.batch.ids.len() as i64;
+        let id_count = self.batch.ids.len() as i64;
         self.batch.ids.extend_from_slice(&run.ids);
-        self.batch.offsets.extend(run.offsets[1..].iter().map(|offset| base + offset));
+        self.batch.offsets.extend(run.offsets[1..].iter().map(|offset| id_count + offset));
         run.ids.clear();
         run.offsets.truncate(1);
-        self.spare.push(run);
+        self.spare_batches.push(run);
     }
 }
 
-fn lock<T>(joiner: &Mutex<RunJoiner<T>>) -> MutexGuard<'_, RunJoiner<T>> {
+fn lock_joiner<T>(joiner: &Mutex<RunJoiner<T>>) -> MutexGuard<'_, RunJoiner<T>> {
     joiner.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -249,18 +249,19 @@ pub(crate) fn in_threads<T: Send>(threads: usize, items: impl Iterator<Item = T>
     in_threads_with(threads, items, |items| items.for_each(&work));
 }
 
-/// Processes items in up to `threads` threads. Each thread gets an iterator over the items that it processes.
+/// Processes items in up to `threads` threads. Each thread calls `work` once, with an iterator that returns the next
+/// item that no thread has taken.
 fn in_threads_with<T: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(&mut dyn Iterator<Item = T>) + Sync,
 ) {
     let items = Mutex::new(items);
-    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let process_items = || work(&mut std::iter::from_fn(next));
+    let take_item = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let process_items = || work(&mut std::iter::from_fn(take_item));
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // If a thread cannot start, the other threads process its items.
+            // If a thread cannot start, the remaining threads process all items.
             let _ = std::thread::Builder::new().spawn_scoped(scope, process_items);
         }
         process_items();
@@ -274,20 +275,20 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns the index and the rows of each run, in the order in which the runs finish.
-    fn runs() -> impl Strategy<Value = Vec<(usize, Vec<Vec<u16>>)>> {
+    fn shuffled_runs() -> impl Strategy<Value = Vec<(usize, Vec<Vec<u16>>)>> {
         vec(vec(vec(any::<u16>(), 0..4), 1..4), 1..12)
             .prop_flat_map(|runs| Just(runs.into_iter().enumerate().collect::<Vec<_>>()).prop_shuffle())
     }
 
     proptest! {
         #[test]
-        fn runs_are_joined_in_order_whichever_is_first(
-            mut runs in runs(),
-            failed in proptest::sample::subsequence(vec![0, 1, 2], 0..3),
+        fn runs_are_joined_in_order_whichever_finishes_first(
+            mut runs in shuffled_runs(),
+            failed_runs in proptest::sample::subsequence(vec![0, 1, 2], 0..3),
         ) {
             let mut joiner = RunJoiner::new(new_batch(&[]));
             for (index, rows) in &runs {
-                let mut run = match joiner.begin(*index) {
+                let mut run = match joiner.take_memory(*index) {
                     RunMemory::Reuse(run) => run,
                     RunMemory::New => new_batch(&[]),
                     RunMemory::Skip => continue,
@@ -296,12 +297,12 @@ mod tests {
                     run.ids.extend_from_slice(row);
                     run.offsets.push(run.ids.len() as i64);
                 }
-                let is_failed = failed.contains(index);
-                joiner.add(*index, if is_failed { Err((*index, Error::Id(0))) } else { Ok(run) });
+                let fails = failed_runs.contains(index);
+                joiner.add(*index, if fails { Err((*index, Error::Id(0))) } else { Ok(run) });
             }
-            let failed = failed.into_iter().find(|&index| index < runs.len());
-            prop_assert_eq!(joiner.first_error.map(|(row, _)| row), failed);
-            if failed.is_none() {
+            let first_failed_run = failed_runs.into_iter().find(|&index| index < runs.len());
+            prop_assert_eq!(joiner.first_error.map(|(row, _)| row), first_failed_run);
+            if first_failed_run.is_none() {
                 runs.sort();
                 let rows = runs.into_iter().flat_map(|(_, rows)| rows);
                 let mut expected = new_batch(&[]);

@@ -2,16 +2,16 @@
 //!
 //! Reference: `bytes_to_unicode` of GPT-2's encoder. The bytes that are visible characters in Latin-1 (`!` to `~`,
 //! U+00A1 to U+00AC, U+00AE to U+00FF) map to the characters with the same code points. The other 68 bytes map, in
-//! ascending order, to U+0100 to U+0143. Each direction is one lookup.
+//! ascending order, to U+0100 to U+0143. A conversion in either direction is one table lookup.
 
 /// The number of bytes that are not visible characters in Latin-1.
 const OTHER_BYTE_COUNT: usize = 68;
 
-/// The code point to which the first byte that is not visible in Latin-1 maps.
+/// The code point of the character for the first byte that is not visible in Latin-1.
 const FIRST_OTHER_CODE: u32 = 0x100;
 
 /// Reports whether the byte is a visible character in Latin-1.
-const fn is_printed(byte: u8) -> bool {
+const fn is_visible_in_latin1(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF)
 }
 
@@ -19,7 +19,7 @@ const OTHER_BYTES: [u8; OTHER_BYTE_COUNT] = {
     let mut others = [0; OTHER_BYTE_COUNT];
     let (mut byte, mut count) = (0, 0);
     while byte < 256 {
-        if !is_printed(byte as u8) {
+        if !is_visible_in_latin1(byte as u8) {
             others[count] = byte as u8;
             count += 1;
         }
@@ -55,7 +55,7 @@ pub fn char_of(byte: u8) -> char {
 #[inline]
 pub fn byte_of(c: char) -> Option<u8> {
     match c as u32 {
-        code @ 0..FIRST_OTHER_CODE => Some(code as u8).filter(|&byte| is_printed(byte)),
+        code @ 0..FIRST_OTHER_CODE => Some(code as u8).filter(|&byte| is_visible_in_latin1(byte)),
         code => OTHER_BYTES.get((code - FIRST_OTHER_CODE) as usize).copied(),
     }
 }

@@ -1,7 +1,7 @@
 //! Computes the checksum of written files: the 128-bit XXH3, in the form that `xxhsum -H2` prints.
 //!
-//! The checksum finds damage, not forgery. XXH3 was chosen for its speed: ids are written faster than SHA-256 is
-//! computed.
+//! The checksum detects accidental damage, not deliberate changes. XXH3 was chosen for its speed: ids are written
+//! faster than SHA-256 is computed.
 
 use xxhash_rust::xxh3::Xxh3;
 

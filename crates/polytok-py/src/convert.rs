@@ -47,7 +47,7 @@ fn bpe_derivations<'py>(
         derivations(Vocab::new(columns)?, &priority, symbols, reach)
     };
     let found = py.detach(derive).map_err(to_python)?;
-    Ok((found.left.into_pyarray(py), found.right.into_pyarray(py), found.how.into_pyarray(py)))
+    Ok((found.left.into_pyarray(py), found.right.into_pyarray(py), found.kinds.into_pyarray(py)))
 }
 
 /// Adds the functions to the module.

@@ -1,17 +1,18 @@
-//! llama.cpp's detokenizer: each token prints its text, the first text loses a space, and spaces before English
-//! punctuation can be removed.
+//! llama.cpp's detokenizer: prints the text of each token; can remove a space at the start of the first token, and
+//! spaces before English punctuation.
 //!
-//! Reference: `token_to_piece` and `detokenize`. The text of a token does not depend on its neighbours. The cleanup of
-//! spaces is three passes over the whole text, each over the output of the pass before. Here each pass holds back the
-//! start of a possible match, at most four bytes, so decoding in parts cannot differ from decoding a whole sequence.
+//! Reference: `token_to_piece` and `detokenize`. The text of a token does not depend on its neighbours. To remove the
+//! spaces before punctuation, llama.cpp runs three passes over the whole text; each pass reads the output of the
+//! previous pass. Here the passes run byte by byte: each pass holds back up to four bytes that can be the start of a
+//! match, so decoding ids in several calls cannot differ from decoding them in one call.
 
 use super::{hex_byte, unescape_spaces};
 use crate::byte_level::byte_of;
 use crate::spec::{Family, Kind};
 use crate::vocab::{Row, Vocab};
 
-/// The patterns of each pass and their replacements. Every pattern starts with a space and has another space only at
-/// its end.
+/// The patterns of each pass with their replacements. The first byte of every pattern is a space; only the last byte
+/// can be another space.
 const PASSES: [&[(&[u8], &[u8])]; 3] = [
     &[(b" ?", b"?"), (b" !", b"!"), (b" .", b"."), (b" ,", b",")],
     &[(b" ' ", b"'")],
@@ -30,9 +31,9 @@ pub(super) struct LlamaCppDecoder {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LlamaCppState {
     has_first_token: bool,
-    /// The bytes that each of the passes holds back.
-    held: [Vec<u8>; 3],
-    /// The memory for the output of a pass.
+    /// The bytes that each pass holds back.
+    held_bytes: [Vec<u8>; 3],
+    /// Memory that is used again for the output of each pass.
     buffer: Vec<u8>,
 }
 
@@ -47,7 +48,7 @@ impl LlamaCppDecoder {
         row_text(self.family, self.escaped_spaces, vocab.kind(row), vocab.bytes(row))
     }
 
-    /// Reports whether texts of rows are appended unchanged.
+    /// Reports whether the next tokens print exactly the texts of their rows.
     #[inline]
     pub fn is_settled(&self, state: &LlamaCppState) -> bool {
         state.has_first_token && !self.cleans_spaces
@@ -57,30 +58,30 @@ impl LlamaCppDecoder {
     pub fn push_text(&self, text: &[u8], state: &mut LlamaCppState, out: &mut Vec<u8>) {
         let is_first = !std::mem::replace(&mut state.has_first_token, true);
         let text = if is_first && self.strips_space { text.strip_prefix(b" ").unwrap_or(text) } else { text };
-        if self.cleans_spaces { clean(text, 0, state, out) } else { out.extend_from_slice(text) }
+        if self.cleans_spaces { run_passes(text, 0, state, out) } else { out.extend_from_slice(text) }
     }
 
     /// Skips a special token, which still counts as the first token.
-    pub fn skip(&self, state: &mut LlamaCppState) {
+    pub fn skip_special(&self, state: &mut LlamaCppState) {
         state.has_first_token = true;
     }
 
     /// Appends the bytes that are held back.
     pub fn finish(&self, state: &mut LlamaCppState, out: &mut Vec<u8>) {
         for pass in 0..PASSES.len() {
-            let held = std::mem::take(&mut state.held[pass]);
-            clean(&held, pass + 1, state, out);
+            let held = std::mem::take(&mut state.held_bytes[pass]);
+            run_passes(&held, pass + 1, state, out);
         }
     }
 }
 
-/// Sends a text through the pass `first_pass` and the passes after it.
-fn clean(text: &[u8], first_pass: usize, state: &mut LlamaCppState, out: &mut Vec<u8>) {
+/// Sends a text through the passes from `first_pass` on.
+fn run_passes(text: &[u8], first_pass: usize, state: &mut LlamaCppState, out: &mut Vec<u8>) {
     let mut input = text.to_vec();
     for (pass, rules) in PASSES.iter().enumerate().skip(first_pass) {
         let mut output = std::mem::take(&mut state.buffer);
         output.clear();
-        input.iter().for_each(|&byte| push_byte(byte, rules, &mut state.held[pass], &mut output));
+        input.iter().for_each(|&byte| push_byte(byte, rules, &mut state.held_bytes[pass], &mut output));
         state.buffer = std::mem::replace(&mut input, output);
     }
     out.extend_from_slice(&input);
@@ -102,8 +103,8 @@ fn push_byte(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut V
         out.extend_from_slice(replacement);
         held.clear();
     } else if !rules.iter().any(|(pattern, _)| pattern.starts_with(held)) {
-        // A pattern starts with a space and has another space only at its end, so of the held bytes only the last byte
-        // can start another match.
+        // Only the first and the last byte of a pattern can be a space, so only the last held byte can start another
+        // match.
         held.pop();
         out.append(held);
         if byte == b' ' { held.push(byte) } else { out.push(byte) }
@@ -112,10 +113,10 @@ fn push_byte(byte: u8, rules: &[(&[u8], &[u8])], held: &mut Vec<u8>, out: &mut V
 
 /// Returns the text that a row prints.
 fn row_text(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> Vec<u8> {
-    let byte = |piece| hex_byte(piece).map_or(Vec::new(), |byte| vec![byte]);
+    let byte_text = |piece| hex_byte(piece).map_or(Vec::new(), |byte| vec![byte]);
     match (family, kind) {
         (Family::Rwkv, _) => piece.to_vec(),
-        (_, Kind::Byte) => byte(piece),
+        (_, Kind::Byte) => byte_text(piece),
         (Family::Plamo2, _) => piece.to_vec(),
         (Family::Bpe, Kind::Unused) if !escaped_spaces => unknown_byte_reports(piece),
         (_, Kind::Unused) => Vec::new(),
@@ -130,9 +131,9 @@ fn row_text(family: Family, escaped_spaces: bool, kind: Kind, piece: &[u8]) -> V
 /// An Unused row without such characters prints nothing. A row with more than `MAX_REPORTS` such characters prints
 /// nothing, because the length of the reports grows with the square of the row's length.
 fn unknown_byte_reports(piece: &[u8]) -> Vec<u8> {
-    let is_byte = |c: &char| byte_of(*c).is_some();
+    let is_in_table = |c: &char| byte_of(*c).is_some();
     let text = String::from_utf8_lossy(piece);
-    let count = text.chars().filter(|c| !is_byte(c)).count();
+    let count = text.chars().filter(|c| !is_in_table(c)).count();
     if count == 0 || count > MAX_REPORTS {
         return Vec::new();
     }
@@ -162,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Runs the three passes of the reference, each over the whole text.
-    fn clean_whole(text: &[u8]) -> Vec<u8> {
+    fn run_whole_passes(text: &[u8]) -> Vec<u8> {
         let mut text = text.to_vec();
         for rules in PASSES {
             let (mut at, mut out) = (0, Vec::new());
@@ -208,19 +209,17 @@ mod tests {
 
     #[test]
     fn each_family_prints_rows_and_the_first_space_is_removed() {
-        let rows = [
+        let entries = [
             ("\u{2581}a", 0.0, Kind::Normal),
             ("<0x20>", 0.0, Kind::Byte),
             ("\u{2581}u", 0.0, Kind::UserDefined),
             ("x", 0.0, Kind::Unused),
         ];
-        let decode = |family, escaped, numbers: &[u32]| {
-            let decoder = LlamaCppDecoder::compile(family, true, false, escaped);
+        let decode = |family, escaped_spaces, rows: &[u32]| {
+            let decoder = LlamaCppDecoder::compile(family, true, false, escaped_spaces);
             let (mut state, mut out) = (LlamaCppState::default(), Vec::new());
-            let vocab = vocab(&rows);
-            numbers
-                .iter()
-                .for_each(|&row| decoder.push_text(&decoder.row_text(&vocab, Row(row)), &mut state, &mut out));
+            let vocab = vocab(&entries);
+            rows.iter().for_each(|&row| decoder.push_text(&decoder.row_text(&vocab, Row(row)), &mut state, &mut out));
             decoder.finish(&mut state, &mut out);
             String::from_utf8(out).unwrap()
         };
@@ -235,7 +234,7 @@ mod tests {
         #[test]
         fn parts_are_cleaned_like_the_whole_text(parts in proptest::collection::vec("[ 'srevm,a]{0,4}", 0..8)) {
             let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-            prop_assert_eq!(decode_parts(&bytes), clean_whole(&bytes.concat()));
+            prop_assert_eq!(decode_parts(&bytes), run_whole_passes(&bytes.concat()));
         }
     }
 }

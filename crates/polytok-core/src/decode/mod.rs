@@ -1,8 +1,9 @@
-//! Converts ids to bytes, with one state machine for each family. A whole sequence of ids goes through the same state
-//! machine as ids that come in parts, so the two cannot differ. The caller converts the bytes to text with an
-//! incremental UTF-8 decoder.
+//! Converts ids to bytes, with one state machine for each family of tokenizers. Decoding a whole sequence of ids uses
+//! the same state machine as decoding a stream of ids, so their results cannot differ. The caller converts the bytes to
+//! text with an incremental UTF-8 decoder.
 //!
-//! For most rows of a vocabulary the text is stored (row_texts.rs). The rules of the family handle the other rows.
+//! The texts of most vocabulary rows are computed once and stored (row_texts.rs). The rules of the family decode all
+//! other rows.
 
 mod chain;
 mod llama2c;
@@ -21,7 +22,7 @@ use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 use chain::{ChainState, DecodeChain};
 use llama_cpp::LlamaCppDecoder;
-use row_texts::{RowTexts, Settled};
+use row_texts::{RowTexts, SettledOutput};
 use sentencepiece::SentencePieceDecoder;
 
 /// The compiled decoder of a tokenizer.
@@ -40,13 +41,13 @@ enum DecodeRules {
     Chain(DecodeChain),
 }
 
-/// The state of a decoder between ids, with a part for each family.
+/// The state of a decoder between two ids, with a field for each family that needs one.
 #[derive(Clone, Debug, Default)]
 pub struct DecodeState {
     sentencepiece: sentencepiece::SentencePieceState,
     chain: ChainState,
     /// The previous id (llama2.c).
-    last_id: Option<TokenId>,
+    previous_id: Option<TokenId>,
     llama_cpp: llama_cpp::LlamaCppState,
 }
 
@@ -101,7 +102,7 @@ impl Decoder {
             }
             let Some((&id, later_ids)) = remaining_ids.split_first() else { return Ok(()) };
             match skip_special && specials.is_skippable(id) {
-                true => self.skip(state),
+                true => self.skip_special(state),
                 false => self.push(vocab, specials, texts, id, state, out)?,
             }
             remaining_ids = later_ids;
@@ -110,24 +111,24 @@ impl Decoder {
 
     /// Computes the text that each row prints in a settled state.
     fn compile_texts(&self, vocab: &Vocab, specials: &Specials) -> RowTexts {
-        let mut chain_room = chain::max_text_bytes(vocab);
+        let mut remaining_bytes = chain::max_text_bytes(vocab);
         let settled_text = |row| match &self.rules {
-            DecodeRules::Bytes => Settled::Text(vocab.bytes(row).into()),
+            DecodeRules::Bytes => SettledOutput::Text(vocab.bytes(row).into()),
             DecodeRules::Llama2c => llama2c::settled_text(vocab.bytes(row), vocab.id(row)),
             DecodeRules::SentencePiece(rules) => rules.settled_text(vocab, row),
-            DecodeRules::LlamaCpp(rules) => Settled::Text(rules.row_text(vocab, row).into()),
-            DecodeRules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut chain_room),
+            DecodeRules::LlamaCpp(rules) => SettledOutput::Text(rules.row_text(vocab, row).into()),
+            DecodeRules::Chain(chain) => chain.settled_text(vocab, specials, row, &mut remaining_bytes),
         };
         let is_skippable = |row| specials.is_skippable(vocab.id(row));
         RowTexts::new(vocab.rows().zip(vocab.rows().map(settled_text)).map(|(row, text)| (text, is_skippable(row))))
     }
 
-    /// Returns the buffer to which texts of rows can be appended unchanged; None if the state is not settled.
+    /// Returns the buffer to which the stored texts of rows can be appended; None if the state is not settled.
     #[inline]
     fn settled_output<'a>(&self, state: &'a mut DecodeState, out: &'a mut Vec<u8>) -> Option<&'a mut Vec<u8>> {
         match &self.rules {
             DecodeRules::Bytes => Some(out),
-            DecodeRules::Llama2c => llama2c::is_settled(state.last_id).then_some(out),
+            DecodeRules::Llama2c => llama2c::is_settled(state.previous_id).then_some(out),
             DecodeRules::SentencePiece(rules) => rules.settled_output(&mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.is_settled(&state.llama_cpp).then_some(out),
             DecodeRules::Chain(_) => state.chain.is_settled().then_some(out),
@@ -159,7 +160,7 @@ impl Decoder {
         };
         match &self.rules {
             DecodeRules::Bytes => out.extend_from_slice(vocab.bytes(row)),
-            DecodeRules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.last_id, out),
+            DecodeRules::Llama2c => llama2c::push(vocab.bytes(row), id, &mut state.previous_id, out),
             DecodeRules::SentencePiece(rules) => rules.push(vocab, row, &mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.push_text(&rules.row_text(vocab, row), &mut state.llama_cpp, out),
             DecodeRules::Chain(_) => {}
@@ -173,18 +174,18 @@ impl Decoder {
             DecodeRules::Bytes | DecodeRules::Chain(_) => out.extend_from_slice(text),
             DecodeRules::Llama2c => {
                 out.extend_from_slice(text);
-                state.last_id = Some(id);
+                state.previous_id = Some(id);
             }
             DecodeRules::SentencePiece(rules) => rules.push_text(text, &mut state.sentencepiece, out),
             DecodeRules::LlamaCpp(rules) => rules.push_text(text, &mut state.llama_cpp, out),
         }
     }
 
-    /// Skips a special token. llama.cpp strips a space from the first token only, and a skipped token counts as the
-    /// first token.
-    fn skip(&self, state: &mut DecodeState) {
+    /// Skips a special token. With llama.cpp's rules a skipped token still counts as the first token, so no later token
+    /// loses a space.
+    fn skip_special(&self, state: &mut DecodeState) {
         if let DecodeRules::LlamaCpp(rules) = &self.rules {
-            rules.skip(&mut state.llama_cpp);
+            rules.skip_special(&mut state.llama_cpp);
         }
     }
 
@@ -206,14 +207,14 @@ impl Decoder {
     }
 }
 
-/// Returns a piece with a space in place of each U+2581.
+/// Returns a piece with each U+2581 replaced by a space.
 fn unescape_spaces(piece: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.len());
     append_unescaped(piece, &mut out);
     out
 }
 
-/// Appends a piece with a space in place of each U+2581.
+/// Appends a piece with each U+2581 replaced by a space.
 fn append_unescaped(piece: &[u8], out: &mut Vec<u8>) {
     let mut remaining_piece = piece;
     while let Some(at) = memchr::memmem::find(remaining_piece, space_mark::BYTES) {
@@ -224,14 +225,14 @@ fn append_unescaped(piece: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(remaining_piece);
 }
 
-/// Returns the byte of `<0xHH>`, as `sscanf("<0x%02hhX>")` reads it: one or two hexadecimal digits, whatever follows
-/// them.
+/// Returns the byte of a piece `<0xHH>`. Like `sscanf("<0x%02hhX>")`, reads one or two hexadecimal digits and ignores
+/// the remaining text.
 fn hex_byte(piece: &[u8]) -> Option<u8> {
     let digits = piece.strip_prefix(b"<0x")?;
-    let value = |&digit: &u8| (digit as char).to_digit(16).map(|value| value as u8);
-    let first = value(digits.first()?)?;
-    Some(match digits.get(1).and_then(value) {
-        Some(second) => first << 4 | second,
-        None => first,
+    let digit_value = |&digit: &u8| (digit as char).to_digit(16).map(|value| value as u8);
+    let high_digit = digit_value(digits.first()?)?;
+    Some(match digits.get(1).and_then(digit_value) {
+        Some(low_digit) => high_digit << 4 | low_digit,
+        None => high_digit,
     })
 }

@@ -1,8 +1,9 @@
-//! Stores the text that each row prints inside of a sequence, so that appending a text takes one read of memory.
+//! Stores the text that each vocabulary row prints in the middle of a sequence, so that decoding an id takes one memory
+//! access.
 //!
-//! In every family most rows always print the same text once the decoder is *settled*: the start of the text is
-//! complete, and no bytes are held back. `append_run` decodes a run of such ids. An id whose text depends on other ids
-//! is decoded by the rules of the family. Memory: a slot of 16 bytes for each row.
+//! In every family most rows always print the same text when the decoder is *settled*: all changes to the start of the
+//! text are done, and no bytes are held back. `append_run` appends the texts of consecutive ids with a stored text. The
+//! rules of the family decode an id whose text depends on other ids. Memory: a slot of 16 bytes for each row.
 
 use std::borrow::Cow;
 
@@ -10,9 +11,9 @@ use crate::prefetch::prefetch;
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 
-/// The output of a row in a settled state, which stays settled.
+/// The output of a row in a settled state, if the state stays settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Settled<'a> {
+pub(super) enum SettledOutput<'a> {
     /// The row prints this text.
     Text(Cow<'a, [u8]>),
     /// The row adds this byte to a run of bytes.
@@ -21,65 +22,66 @@ pub(super) enum Settled<'a> {
     Depends,
 }
 
-/// The texts of all rows. A slot has a text of up to 15 bytes and its length, because copying a fixed number of bytes
-/// and truncating the copy is faster than copying a variable number.
+/// The texts of all rows. A text of up to 15 bytes is stored with its length in a slot of fixed size, because copying a
+/// whole slot is faster than copying a variable number of bytes.
 pub(super) struct RowTexts {
     slots: Vec<TextSlot>,
-    /// The longer texts; the slot of such a text has its index in this list.
+    /// The texts of more than 15 bytes; the slot of such a row has the index of its text in this list.
     long_texts: Vec<Box<[u8]>>,
 }
 
-/// A text, with its length or one of the marks LONG_MARK, BYTE_MARK and DEPENDS_MARK in the last byte.
+/// The slot of a row. The last byte is the length of the text or a mark: LONG_MARK, BYTE_MARK or DEPENDS_MARK.
 type TextSlot = [u8; SLOT_BYTES];
 const SLOT_BYTES: usize = 16;
 /// The mark of a text that is too long for a slot.
 const LONG_MARK: u8 = u8::MAX;
 /// The mark of a row that adds a byte to a run.
 const BYTE_MARK: u8 = u8::MAX - 1;
-/// The mark of a row that the rules decode.
+/// The mark of a row that the rules of the family decode.
 const DEPENDS_MARK: u8 = u8::MAX - 2;
-/// The number that is added to the length of a text that can be skipped.
-const SKIPPABLE: u8 = 32;
+/// The number added to the length if the row is skipped together with special tokens.
+const SKIPPABLE_MARK: u8 = 32;
 
-/// The number of ids ahead whose slots are prefetched: more than the processor prefetches by itself.
+/// How many ids ahead of the current id a slot is prefetched.
 const PREFETCH_DISTANCE: usize = 48;
 
-/// The number of bytes that are collected before they are appended.
-const BLOCK: usize = 512;
+/// The number of bytes of text that are collected on the stack before they are appended to the output.
+const BLOCK_BYTES: usize = 512;
 
 impl RowTexts {
-    /// Stores the output of each row; the flag of a row is true if the row is skipped together with special tokens.
-    pub fn new<'a>(rows: impl Iterator<Item = (Settled<'a>, bool)>) -> RowTexts {
+    /// Stores the output of each row, with a flag that is true if the row is skipped together with special tokens.
+    pub fn new<'a>(rows: impl Iterator<Item = (SettledOutput<'a>, bool)>) -> RowTexts {
         let mut long_texts = Vec::new();
-        let slot_of = |(settled, is_skippable): (Settled, bool)| match settled {
-            Settled::Text(text) if text.len() < SLOT_BYTES => {
+        let slot_of_row = |(output, is_skippable): (SettledOutput, bool)| match output {
+            SettledOutput::Text(text) if text.len() < SLOT_BYTES => {
                 let mut slot = [0; SLOT_BYTES];
                 slot[..text.len()].copy_from_slice(&text);
-                slot[SLOT_BYTES - 1] = text.len() as u8 + if is_skippable { SKIPPABLE } else { 0 };
+                slot[SLOT_BYTES - 1] = text.len() as u8 + if is_skippable { SKIPPABLE_MARK } else { 0 };
                 slot
             }
-            Settled::Text(text) if !is_skippable => {
+            SettledOutput::Text(text) if !is_skippable => {
                 long_texts.push(text.into());
                 marked_slot(long_texts.len() as u64 - 1, LONG_MARK)
             }
-            Settled::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE_MARK),
+            SettledOutput::Byte(byte) if !is_skippable => marked_slot(byte.into(), BYTE_MARK),
             _ => marked_slot(0, DEPENDS_MARK),
         };
-        RowTexts { slots: rows.map(slot_of).collect(), long_texts }
+        RowTexts { slots: rows.map(slot_of_row).collect(), long_texts }
     }
 
     /// Returns the output of a row in a settled state.
-    pub fn get(&self, row: Row) -> Settled<'_> {
+    pub fn get(&self, row: Row) -> SettledOutput<'_> {
         let slot = &self.slots[row.index()];
         match slot[SLOT_BYTES - 1] {
-            LONG_MARK => Settled::Text(self.long_text(slot).into()),
-            BYTE_MARK => Settled::Byte(slot[0]),
-            DEPENDS_MARK => Settled::Depends,
-            len => Settled::Text(slot[..(len % SKIPPABLE) as usize].into()),
+            LONG_MARK => SettledOutput::Text(self.long_text(slot).into()),
+            BYTE_MARK => SettledOutput::Byte(slot[0]),
+            DEPENDS_MARK => SettledOutput::Depends,
+            len => SettledOutput::Text(slot[..(len % SKIPPABLE_MARK) as usize].into()),
         }
     }
 
-    /// Appends the texts of `ids` up to the first id that the rules decode; returns the number of ids appended.
+    /// Appends the texts of `ids` up to the first id that the rules of the family must decode; returns the number of
+    /// ids before this id.
     pub fn append_run(&self, vocab: &Vocab, ids: &[TokenId], skip_special: bool, out: &mut Vec<u8>) -> usize {
         match vocab.is_in_order() {
             true => self.append_while(ids, |id| Some(Row(id.0)), skip_special, out),
@@ -87,7 +89,7 @@ impl RowTexts {
         }
     }
 
-    /// Does the work of `append_run`, with a function that returns the row of an id.
+    /// Does the work of `append_run`; `row_of` returns the row of an id.
     #[inline]
     fn append_while(
         &self,
@@ -96,7 +98,7 @@ impl RowTexts {
         skip_special: bool,
         out: &mut Vec<u8>,
     ) -> usize {
-        let mut block = [0; BLOCK + SLOT_BYTES];
+        let mut block = [0; BLOCK_BYTES + SLOT_BYTES];
         let mut len = 0;
         for (i, &id) in ids.iter().enumerate() {
             if let Some(row) = ids.get(i + PREFETCH_DISTANCE).and_then(|&id| row_of(id)) {
@@ -110,7 +112,7 @@ impl RowTexts {
             if text_len < SLOT_BYTES {
                 block[len..][..SLOT_BYTES].copy_from_slice(slot);
                 len += text_len;
-                if len < BLOCK {
+                if len < BLOCK_BYTES {
                     continue;
                 }
             }
@@ -123,13 +125,14 @@ impl RowTexts {
         ids.len()
     }
 
-    /// Appends a text that is long or can be skipped; returns false if the rules decode this id.
+    /// Appends the text of a slot whose last byte is not a plain length; returns false if the rules of the family must
+    /// decode the id.
     fn append_marked(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
         match slot[SLOT_BYTES - 1] {
             LONG_MARK => out.extend_from_slice(self.long_text(slot)),
             BYTE_MARK | DEPENDS_MARK => return false,
             _ if skip_special => return false,
-            len => out.extend_from_slice(&slot[..(len - SKIPPABLE) as usize]),
+            len => out.extend_from_slice(&slot[..(len - SKIPPABLE_MARK) as usize]),
         }
         true
     }

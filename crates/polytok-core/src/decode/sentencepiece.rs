@@ -1,9 +1,9 @@
 //! SentencePiece's `Decode`: removes the space that the normalizer inserted before a text, converts byte pieces to
-//! characters, and can run a denormalizer over the result. The order of the rules is the reference's.
+//! characters, and can run a denormalizer over the result. The rules run in the order of the reference.
 
 use std::borrow::Cow;
 
-use super::row_texts::Settled;
+use super::row_texts::SettledOutput;
 use super::{append_unescaped, hex_byte, unescape_spaces};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -18,9 +18,9 @@ const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The compiled rules.
 pub(super) struct SentencePieceDecoder {
-    /// True if a space is removed from the first piece.
+    /// True if a space at the start of the first piece is removed.
     strips_space: bool,
-    /// True if a space is removed from every piece up to the first that outputs text.
+    /// True if a space is removed at the start of every piece, up to and including the first piece with other text.
     strips_all_leading: bool,
     unk_surface: Vec<u8>,
     denormalizer: Option<SentencePieceNormalizer>,
@@ -37,25 +37,24 @@ enum RowOutput {
     Byte(u8),
     /// Nothing.
     Nothing,
-    /// The text for unknown pieces.
+    /// The text that the model prints for every unknown piece (`unk_surface`).
     UnkSurface,
 }
 
 /// The state between ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentencePieceState {
-    /// The bytes of byte pieces that are not a complete character yet.
+    /// The bytes of byte pieces that do not form a complete character yet.
     pending_bytes: Vec<u8>,
     has_text: bool,
-    /// True if a space was removed from the previous piece, and no space can be removed from later pieces.
-    was_stripped: bool,
+    /// True if a space was removed from the previous piece, so that later pieces keep their spaces.
+    has_removed_space: bool,
     /// The output that the denormalizer has not processed yet.
-    held: Vec<u8>,
+    held_output: Vec<u8>,
 }
 
 impl SentencePieceDecoder {
-    /// Compiles the rules. `strips_space` removes a space from the first piece; `strips_all_leading`, from every piece
-    /// up to the first that outputs text.
+    /// Compiles the rules; the fields of [`SentencePieceDecoder`] with the same names explain the two flags.
     pub fn compile(
         (strips_space, strips_all_leading): (bool, bool),
         unk_surface: &[u8],
@@ -77,18 +76,18 @@ impl SentencePieceDecoder {
     }
 
     /// Returns the text that a row outputs in a settled state.
-    pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: Row) -> Settled<'a> {
+    pub fn settled_text<'a>(&'a self, vocab: &'a Vocab, row: Row) -> SettledOutput<'a> {
         match self.outputs[row.index()] {
-            RowOutput::Piece => Settled::Text(unescape_spaces(vocab.bytes(row)).into()),
+            RowOutput::Piece => SettledOutput::Text(unescape_spaces(vocab.bytes(row)).into()),
             // An ASCII byte is a complete character.
-            RowOutput::Byte(byte) if byte.is_ascii() => Settled::Text(vec![byte].into()),
-            RowOutput::Byte(_) => Settled::Depends,
-            RowOutput::Nothing => Settled::Text(Cow::Borrowed(&[])),
-            RowOutput::UnkSurface => Settled::Text(self.unk_surface.as_slice().into()),
+            RowOutput::Byte(byte) if byte.is_ascii() => SettledOutput::Text(vec![byte].into()),
+            RowOutput::Byte(_) => SettledOutput::Depends,
+            RowOutput::Nothing => SettledOutput::Text(Cow::Borrowed(&[])),
+            RowOutput::UnkSurface => SettledOutput::Text(self.unk_surface.as_slice().into()),
         }
     }
 
-    /// Returns the buffer to which texts of rows can be appended unchanged; None at the start of the text or if bytes
+    /// Returns the buffer to which the stored texts of rows can be appended; None at the start of the text or if bytes
     /// are pending.
     #[inline]
     pub fn settled_output<'a>(
@@ -97,7 +96,7 @@ impl SentencePieceDecoder {
         out: &'a mut Vec<u8>,
     ) -> Option<&'a mut Vec<u8>> {
         let is_settled = state.has_text && state.pending_bytes.is_empty();
-        is_settled.then_some(if self.denormalizer.is_some() { &mut state.held } else { out })
+        is_settled.then_some(if self.denormalizer.is_some() { &mut state.held_output } else { out })
     }
 
     /// Appends the bytes of a row.
@@ -105,24 +104,24 @@ impl SentencePieceDecoder {
         if self.denormalizer.is_none() {
             return self.push_piece(vocab, row, state, out);
         }
-        let mut held = std::mem::take(&mut state.held);
+        let mut held = std::mem::take(&mut state.held_output);
         self.push_piece(vocab, row, state, &mut held);
-        state.held = held;
+        state.held_output = held;
     }
 
     /// Appends the text of a special token that is not a piece.
     pub fn push_text(&self, text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
-        let mut held = std::mem::take(&mut state.held);
+        let mut held = std::mem::take(&mut state.held_output);
         let out = if self.denormalizer.is_some() { &mut held } else { out };
         flush_characters(state, out, true);
-        append(text, state, out);
-        state.held = held;
+        append_text(text, state, out);
+        state.held_output = held;
     }
 
     /// Appends the bytes that are held back.
     pub fn finish(&self, state: &mut SentencePieceState, out: &mut Vec<u8>) {
         let Some(denormalizer) = &self.denormalizer else { return flush_characters(state, out, true) };
-        let mut held = std::mem::take(&mut state.held);
+        let mut held = std::mem::take(&mut state.held_output);
         flush_characters(state, &mut held, true);
         denormalizer.normalize(&held, out);
     }
@@ -135,15 +134,15 @@ impl SentencePieceDecoder {
             return;
         }
         flush_characters(state, out, true);
-        // After one space was removed, no other space is removed, even if the next pieces print nothing.
-        state.has_text |= std::mem::take(&mut state.was_stripped);
+        // After a space was removed, later pieces keep their spaces, even if the pieces between print nothing.
+        state.has_text |= std::mem::take(&mut state.has_removed_space);
         let is_at_start = !state.has_text;
         match self.outputs[row.index()] {
             RowOutput::Byte(_) | RowOutput::Nothing => {}
-            RowOutput::UnkSurface => append(&self.unk_surface, state, out),
+            RowOutput::UnkSurface => append_text(&self.unk_surface, state, out),
             RowOutput::Piece if is_at_start && self.strips_space && vocab.bytes(row).starts_with(space_mark::BYTES) => {
-                append(&unescape_spaces(vocab.bytes(row))[1..], state, out);
-                state.was_stripped = !self.strips_all_leading;
+                append_text(&unescape_spaces(vocab.bytes(row))[1..], state, out);
+                state.has_removed_space = !self.strips_all_leading;
             }
             RowOutput::Piece => {
                 state.has_text |= !vocab.bytes(row).is_empty();
@@ -155,8 +154,8 @@ impl SentencePieceDecoder {
 
 /// Returns the kind of output of each row.
 fn row_outputs(vocab: &Vocab, line: Line) -> Result<Vec<RowOutput>> {
-    // SentencePiece 0.2.1 looks up the text of an id's piece again, and prefers a reserved row to another row with the
-    // same text.
+    // SentencePiece 0.2.1 searches the vocabulary for the text of the piece; if several rows have this text, it finds
+    // the reserved row.
     let reserved_rows = match line {
         Line::V0_2_1 => Some(Rows::reserved(vocab)?),
         Line::V0_2_3 => None,
@@ -178,13 +177,13 @@ fn row_outputs(vocab: &Vocab, line: Line) -> Result<Vec<RowOutput>> {
 }
 
 /// Appends a text and records whether the output has text.
-fn append(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
+fn append_text(text: &[u8], state: &mut SentencePieceState, out: &mut Vec<u8>) {
     state.has_text |= !text.is_empty();
     out.extend_from_slice(text);
 }
 
-/// Moves complete characters from the pending bytes to the output, with U+FFFD for each byte that cannot be part of a
-/// character. An incomplete character stays pending, unless the run of bytes ends here.
+/// Moves complete characters from the pending bytes to the output, and writes U+FFFD for each byte that cannot be part
+/// of a character. If `is_end` is false, more bytes can follow, so an incomplete character at the end stays pending.
 fn flush_characters(state: &mut SentencePieceState, out: &mut Vec<u8>, is_end: bool) {
     let mut at = 0;
     while at < state.pending_bytes.len() {

@@ -1,4 +1,5 @@
-//! Compares the decoding of runs of ids with the rules alone, which decode id by id, for every family.
+//! Checks for every family that decoding with stored texts returns the same bytes as decoding each id with the rules of
+//! the family.
 
 use proptest::prelude::*;
 
@@ -28,18 +29,18 @@ fn rows() -> Vec<(&'static str, f32, Kind)> {
     ]
 }
 
-fn sentencepiece((add_dummy_prefix, remove_extra_whitespaces): (bool, bool)) -> Decode {
+fn sentencepiece_decode((add_dummy_prefix, remove_extra_whitespaces): (bool, bool)) -> Decode {
     let unk_surface = " \u{2047} ".as_bytes().to_vec();
     Decode::SentencePiece { add_dummy_prefix, remove_extra_whitespaces, unk_surface, denormalize: None }
 }
 
-fn chain(steps: Vec<DecodeStep>) -> Decode {
+fn chain_decode(steps: Vec<DecodeStep>) -> Decode {
     Decode::Chain { steps: Some(steps), byte_level: false }
 }
 
-fn decodes() -> Vec<Decode> {
+fn all_decodes() -> Vec<Decode> {
     let pattern = Pattern { text: "\u{2581}".into(), is_regex: false, unicode: None };
-    let llama_cpp = |family, strip_space, clean_spaces| Decode::LlamaCpp {
+    let llama_cpp_decode = |family, strip_space, clean_spaces| Decode::LlamaCpp {
         family,
         strip_space,
         clean_spaces,
@@ -48,29 +49,35 @@ fn decodes() -> Vec<Decode> {
     vec![
         Decode::Bytes { skips_unknown: false },
         Decode::Llama2c,
-        sentencepiece((true, false)),
-        sentencepiece((false, true)),
-        sentencepiece((false, false)),
-        llama_cpp(Family::Spm, true, false),
-        llama_cpp(Family::Bpe, false, true),
+        sentencepiece_decode((true, false)),
+        sentencepiece_decode((false, true)),
+        sentencepiece_decode((false, false)),
+        llama_cpp_decode(Family::Spm, true, false),
+        llama_cpp_decode(Family::Bpe, false, true),
         Decode::Chain { steps: None, byte_level: false },
-        chain(vec![
+        chain_decode(vec![
             DecodeStep::Replace(Replace { pattern, content: " ".into() }),
             DecodeStep::ByteFallback,
             DecodeStep::Fuse,
             DecodeStep::Strip { content: ' ', start: 1, stop: 0 },
         ]),
-        chain(vec![DecodeStep::ByteLevel]),
-        chain(vec![DecodeStep::WordPiece { prefix: "##".into(), cleanup: true }]),
-        chain(vec![DecodeStep::Metaspace { replacement: "\u{2581}".into(), prepend: Scheme::Always }]),
-        chain(vec![DecodeStep::Bpe { suffix: "</w>".into() }]),
+        chain_decode(vec![DecodeStep::ByteLevel]),
+        chain_decode(vec![DecodeStep::WordPiece { prefix: "##".into(), cleanup: true }]),
+        chain_decode(vec![DecodeStep::Metaspace { replacement: "\u{2581}".into(), prepend: Scheme::Always }]),
+        chain_decode(vec![DecodeStep::Bpe { suffix: "</w>".into() }]),
     ]
 }
 
-fn decode(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32]], skip: bool) -> Result<Vec<u8>> {
+fn decode(
+    decoder: &Decoder,
+    vocab: &Vocab,
+    specials: &Specials,
+    parts: &[&[u32]],
+    skip_special: bool,
+) -> Result<Vec<u8>> {
     let (mut state, mut out) = (DecodeState::default(), Vec::new());
     for ids in parts {
-        decoder.append(vocab, specials, TokenId::slice_of(ids), skip, &mut state, &mut out)?;
+        decoder.append(vocab, specials, TokenId::slice_of(ids), skip_special, &mut state, &mut out)?;
     }
     decoder.finish(&mut state, &mut out)?;
     Ok(out)
@@ -79,23 +86,23 @@ fn decode(decoder: &Decoder, vocab: &Vocab, specials: &Specials, parts: &[&[u32]
 proptest! {
     #[test]
     fn runs_of_ids_are_decoded_as_the_rules_decode_ids(
-        kind in 0..decodes().len(),
+        decode_index in 0..all_decodes().len(),
         ids in proptest::collection::vec(prop_oneof![2..5u32, 0..18u32], 0..90),
-        cut in 0..90usize,
-        skip: bool,
+        split_at in 0..90usize,
+        skip_special: bool,
     ) {
         let vocab = vocab(&rows()[1..]);
         let special = |text: &str, id| SpecialToken { text: text.into(), id, ..SpecialToken::default() };
-        let listed = vec![special("<|x|>", TokenId(vocab.size())), special("b", TokenId(4))];
-        let specials = Specials::new(listed, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
-        let decoder = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
-        let mut rules_alone = Decoder::compile(&decodes()[kind], &vocab, Line::default()).unwrap();
-        rules_alone.texts = RowTexts::new(vocab.rows().map(|_| (Settled::Depends, false))).into();
-        let expected = decode(&rules_alone, &vocab, &specials, &[&ids], skip).map_err(|error| error.to_string());
-        let cut = cut.min(ids.len());
-        for parts in [&[&ids[..]][..], &[&ids[..cut], &ids[cut..]]] {
-            let decoded = decode(&decoder, &vocab, &specials, parts, skip);
-            prop_assert_eq!(decoded.map_err(|error| error.to_string()), expected.clone());
+        let listed_tokens = vec![special("<|x|>", TokenId(vocab.size())), special("b", TokenId(4))];
+        let specials = Specials::new(listed_tokens, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
+        let decoder = Decoder::compile(&all_decodes()[decode_index], &vocab, Line::default()).unwrap();
+        let mut decoder_without_texts = Decoder::compile(&all_decodes()[decode_index], &vocab, Line::default()).unwrap();
+        decoder_without_texts.texts = RowTexts::new(vocab.rows().map(|_| (SettledOutput::Depends, false))).into();
+        let expected = decode(&decoder_without_texts, &vocab, &specials, &[&ids], skip_special).map_err(|error| error.to_string());
+        let split_at = split_at.min(ids.len());
+        for parts in [&[&ids[..]][..], &[&ids[..split_at], &ids[split_at..]]] {
+            let result = decode(&decoder, &vocab, &specials, parts, skip_special);
+            prop_assert_eq!(result.map_err(|error| error.to_string()), expected.clone());
         }
     }
 }

@@ -1,9 +1,9 @@
 //! BPEDecoder: replaces the word suffix in each token by a space, and removes the suffix from the last token.
 //!
-//! Whether a token is the last is known only at the end, so each token is held back until the next token. An empty
-//! suffix matches between all characters, as in `str::replace`.
+//! Only the end of the input shows which token is the last, so the step writes a token when the next token arrives. An
+//! empty suffix matches before and after every character, as in `str::replace`.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
@@ -14,25 +14,25 @@ pub(super) struct BpeDecoder {
 
 impl BpeDecoder {
     /// Writes the token that is held back, with its suffix replaced.
-    fn write_held(&self, state: &mut StepState, replacement: &str, out: &mut Flow) {
-        if let Some(mut token) = state.previous.take() {
-            out.token(take_text(&mut token).replace(&self.suffix, replacement).as_bytes());
+    fn write_held(&self, state: &mut StepState, replacement: &str, out: &mut TokenFlow) {
+        if let Some(mut token) = state.previous_token.take() {
+            out.push_token(take_text(&mut token).replace(&self.suffix, replacement).as_bytes());
         }
     }
 }
 
 impl ChainStep for BpeDecoder {
-    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
-        state.held.extend_from_slice(text);
+    fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
+        state.held_text.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         self.write_held(state, " ", out);
-        state.previous = Some(std::mem::take(&mut state.held));
+        state.previous_token = Some(std::mem::take(&mut state.held_text));
         Ok(())
     }
 
-    fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn finish(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         self.write_held(state, "", out);
         Ok(())
     }

@@ -1,66 +1,66 @@
 //! ByteFallback: replaces a run of tokens `<0xHH>` by the text of their bytes, or by one U+FFFD for each byte if the
 //! bytes are not UTF-8.
 //!
-//! A run is decoded as a whole, so it is held back until the next token. A token represents a byte if the token has six
-//! bytes and Rust parses the two bytes after `<0x` as a number; so `<0x+F>` represents a byte too. A longer token
-//! passes unchanged.
+//! A run is decoded as a whole, so its bytes are held back until a token arrives that represents no byte. A token
+//! represents a byte if the token has the form `<0x..>`, with six bytes, and Rust parses the two bytes after `<0x` as a
+//! hexadecimal number; so `<0x+F>` represents a byte too. All other tokens pass unchanged.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
 /// The length of `<0xHH>`.
-const LEN: usize = 6;
+const BYTE_TOKEN_LEN: usize = 6;
 
 pub(super) struct ByteFallbackDecoder;
 
 impl ChainStep for ByteFallbackDecoder {
-    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
-        if !state.passes && state.held.len() + text.len() <= LEN {
-            state.held.extend_from_slice(text);
+    fn push_text(&self, state: &mut StepState, text: &[u8], out: &mut TokenFlow) {
+        if !state.passes_unchanged && state.held_text.len() + text.len() <= BYTE_TOKEN_LEN {
+            state.held_text.extend_from_slice(text);
             return;
         }
-        if !state.passes {
+        if !state.passes_unchanged {
             flush(state, out);
-            out.push(&state.held);
-            state.held.clear();
-            state.passes = true;
+            out.push(&state.held_text);
+            state.held_text.clear();
+            state.passes_unchanged = true;
         }
         out.push(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        if std::mem::take(&mut state.passes) {
-            out.end();
-        } else if let Some(byte) = byte_of(&state.held) {
-            state.run.push(byte);
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        if std::mem::take(&mut state.passes_unchanged) {
+            out.end_token();
+        } else if let Some(byte) = byte_of_token(&state.held_text) {
+            state.held_bytes.push(byte);
         } else {
             flush(state, out);
-            out.token(&state.held);
+            out.push_token(&state.held_text);
         }
-        state.held.clear();
+        state.held_text.clear();
         Ok(())
     }
 
-    fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn finish(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         flush(state, out);
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        (!is_part && byte_of(token).is_none()).then(|| token.to_vec())
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        (!is_part && byte_of_token(token).is_none()).then(|| token.to_vec())
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
-        state.run.is_empty()
+        state.held_bytes.is_empty()
     }
 
-    fn byte(&self, token: &[u8]) -> Option<u8> {
-        byte_of(token)
+    fn represented_byte(&self, token: &[u8]) -> Option<u8> {
+        byte_of_token(token)
     }
 }
 
-/// Appends the text of a run and empties it.
+/// Appends the text of a run of bytes, and empties the run.
 pub(super) fn append_run(run: &mut Vec<u8>, out: &mut Vec<u8>) {
     if std::str::from_utf8(run).is_ok() {
         out.extend_from_slice(run);
@@ -70,19 +70,19 @@ pub(super) fn append_run(run: &mut Vec<u8>, out: &mut Vec<u8>) {
     run.clear();
 }
 
-fn byte_of(token: &[u8]) -> Option<u8> {
-    let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|_| token.len() == LEN)?;
+fn byte_of_token(token: &[u8]) -> Option<u8> {
+    let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|_| token.len() == BYTE_TOKEN_LEN)?;
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Writes the tokens of the run and empties it.
-fn flush(state: &mut StepState, out: &mut Flow) {
-    if std::str::from_utf8(&state.run).is_err() {
-        for _ in 0..state.run.len() {
-            out.token("\u{FFFD}".as_bytes());
+/// Writes the text of the run as tokens, and empties the run.
+fn flush(state: &mut StepState, out: &mut TokenFlow) {
+    if std::str::from_utf8(&state.held_bytes).is_err() {
+        for _ in 0..state.held_bytes.len() {
+            out.push_token("\u{FFFD}".as_bytes());
         }
-    } else if !state.run.is_empty() {
-        out.token(&state.run);
+    } else if !state.held_bytes.is_empty() {
+        out.push_token(&state.held_bytes);
     }
-    state.run.clear();
+    state.held_bytes.clear();
 }

@@ -1,10 +1,10 @@
 //! ByteLevel: converts the characters of GPT-2's table to bytes, and joins all tokens to one.
 //!
-//! A token with a character that is not in the table is written unchanged, as UTF-8. At the end of the chain the bytes
+//! A token with a character that is not in the table stays unchanged. If this is the last step of the chain, the bytes
 //! are the output. If other steps follow, bytes that are not UTF-8 are replaced by U+FFFD, and an incomplete character
-//! at the end is held back.
+//! at the end of the bytes is held back.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::byte_level::to_bytes;
 use crate::error::Result;
@@ -14,50 +14,50 @@ pub(super) struct ByteLevelDecoder {
 }
 
 impl ChainStep for ByteLevelDecoder {
-    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
-        state.held.extend_from_slice(text);
+    fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
+        state.held_text.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        let bytes = bytes_of(&state.held);
-        state.held.clear();
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        let bytes = bytes_of_token(&state.held_text);
+        state.held_text.clear();
         if self.is_last {
             out.push(&bytes);
         } else {
-            state.run.extend_from_slice(&bytes);
-            flush(&mut state.run, out);
+            state.held_bytes.extend_from_slice(&bytes);
+            flush(&mut state.held_bytes, out);
         }
         Ok(())
     }
 
-    fn finish(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        out.token(String::from_utf8_lossy(&state.run).as_bytes());
-        state.run.clear();
+    fn finish(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        out.push_token(String::from_utf8_lossy(&state.held_bytes).as_bytes());
+        state.held_bytes.clear();
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        let bytes = bytes_of(token);
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        let bytes = bytes_of_token(token);
         (!is_part && (self.is_last || std::str::from_utf8(&bytes).is_ok())).then_some(bytes)
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
-        state.run.is_empty()
+        state.held_bytes.is_empty()
     }
 
-    fn fuses(&self) -> bool {
+    fn writes_one_token(&self) -> bool {
         true
     }
 }
 
-fn bytes_of(token: &[u8]) -> Vec<u8> {
+fn bytes_of_token(token: &[u8]) -> Vec<u8> {
     std::str::from_utf8(token).ok().and_then(to_bytes).unwrap_or_else(|| token.to_vec())
 }
 
-/// Writes all bytes except an incomplete character at the end.
-fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
+/// Writes all bytes except an incomplete character at the end, which stays in `bytes`.
+fn flush(bytes: &mut Vec<u8>, out: &mut TokenFlow) {
     let held_len = match bytes.utf8_chunks().last() {
-        Some(chunk) if can_continue(chunk.invalid()) => chunk.invalid().len(),
+        Some(chunk) if is_incomplete_char(chunk.invalid()) => chunk.invalid().len(),
         _ => 0,
     };
     let written_len = bytes.len() - held_len;
@@ -65,7 +65,7 @@ fn flush(bytes: &mut Vec<u8>, out: &mut Flow) {
     bytes.drain(..written_len);
 }
 
-/// Reports whether the invalid bytes of a chunk of `Utf8Chunks` can be the start of a character.
-fn can_continue(bytes: &[u8]) -> bool {
+/// Reports whether more bytes can complete `bytes` to a character.
+fn is_incomplete_char(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -1,6 +1,6 @@
 //! The cleanup of English punctuation that WordPiece and CTC share.
 
-/// The texts to replace, each with its replacement, in the order of application.
+/// The pairs of a text and its replacement, in the order in which the replacements run.
 const REPLACEMENTS: [(&str, &str); 11] = [
     (" .", "."),
     (" ?", "?"),
@@ -16,6 +16,9 @@ const REPLACEMENTS: [(&str, &str); 11] = [
 ];
 
 /// Removes spaces before punctuation and before the ends of contractions.
-pub(super) fn cleanup(text: String) -> String {
-    REPLACEMENTS.iter().fold(text, |text, (from, to)| if text.contains(from) { text.replace(from, to) } else { text })
+pub(super) fn clean_punctuation(text: String) -> String {
+    REPLACEMENTS.iter().fold(
+        text,
+        |text, (pattern, replacement)| if text.contains(pattern) { text.replace(pattern, replacement) } else { text },
+    )
 }

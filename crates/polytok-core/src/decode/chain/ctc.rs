@@ -1,8 +1,8 @@
-//! CTC: removes repetitions of a token, removes the padding, replaces the delimiter by a space, and removes tokens that
-//! are then empty.
+//! CTC: drops each token that repeats the token before it, removes the padding text from tokens, replaces the delimiter
+//! by a space if the cleanup is on, and drops tokens that are empty after these changes.
 
-use super::cleanup::cleanup;
-use super::flow::Flow;
+use super::cleanup::clean_punctuation;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
@@ -14,22 +14,22 @@ pub(super) struct CtcDecoder {
 }
 
 impl ChainStep for CtcDecoder {
-    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
-        state.held.extend_from_slice(text);
+    fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
+        state.held_text.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        if state.previous.as_ref() == Some(&state.held) {
-            state.held.clear();
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        if state.previous_token.as_ref() == Some(&state.held_text) {
+            state.held_text.clear();
             return Ok(());
         }
-        state.previous = Some(state.held.clone());
-        let mut token = take_text(&mut state.held).replace(&self.pad, "");
+        state.previous_token = Some(state.held_text.clone());
+        let mut token = take_text(&mut state.held_text).replace(&self.pad, "");
         if self.cleanup {
-            token = cleanup(token).replace(&self.delimiter, " ");
+            token = clean_punctuation(token).replace(&self.delimiter, " ");
         }
         if !token.is_empty() {
-            out.token(token.as_bytes());
+            out.push_token(token.as_bytes());
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! The tokens that pass between steps: their text, and the end of each complete token.
+//! The tokens that one step passes to the next step: the text of all tokens, and the end of each complete token.
 //!
-//! The last token can be incomplete: its text continues in a later call. So the single token that Fuse writes reaches
-//! the later steps before the token is complete.
+//! The last token can be incomplete: later calls append to its text. So the steps after a Fuse process the start of the
+//! single token that Fuse writes, before this token is complete.
 
-/// Tokens between two steps.
+/// The tokens that one step passes to the next step.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(super) struct TokenFlow {
     text: Vec<u8>,
     /// The end of each complete token in `text`.
     ends: Vec<usize>,
@@ -13,19 +13,19 @@ pub(super) struct Flow {
     is_over: bool,
 }
 
-impl Default for Flow {
-    fn default() -> Flow {
-        Flow::bounded(usize::MAX)
+impl Default for TokenFlow {
+    fn default() -> TokenFlow {
+        TokenFlow::bounded(usize::MAX)
     }
 }
 
-impl Flow {
-    /// Returns an empty flow that drops everything beyond `max_len` bytes.
-    pub fn bounded(max_len: usize) -> Flow {
-        Flow { text: Vec::new(), ends: Vec::new(), max_len, is_over: false }
+impl TokenFlow {
+    /// Returns an empty flow that accepts at most `max_len` bytes of text.
+    pub fn bounded(max_len: usize) -> TokenFlow {
+        TokenFlow { text: Vec::new(), ends: Vec::new(), max_len, is_over: false }
     }
 
-    /// Appends text to the last, incomplete token.
+    /// Appends text to the incomplete token at the end; a text that exceeds the largest length is dropped.
     pub fn push(&mut self, text: &[u8]) {
         self.is_over |= text.len() > self.max_len - self.text.len();
         if !self.is_over {
@@ -33,26 +33,26 @@ impl Flow {
         }
     }
 
-    /// Empties the flow and sets its largest length.
+    /// Empties the flow, and sets the largest number of bytes of text that it accepts.
     pub fn reset(&mut self, max_len: usize) {
         self.clear();
         self.max_len = max_len;
     }
 
-    /// Reports whether the flow dropped bytes because its largest length was reached.
+    /// Reports whether the flow dropped a text because it accepts no more bytes.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
     /// Completes the last token.
-    pub fn end(&mut self) {
+    pub fn end_token(&mut self) {
         self.ends.push(self.text.len());
     }
 
     /// Appends a whole token.
-    pub fn token(&mut self, text: &[u8]) {
+    pub fn push_token(&mut self, text: &[u8]) {
         self.push(text);
-        self.end();
+        self.end_token();
     }
 
     pub fn clear(&mut self) {

@@ -1,57 +1,59 @@
-//! The two steps that join tokens: Fuse, and the spaces between tokens when there is no chain.
+//! The two steps that join tokens: Fuse, and the step that puts spaces between the tokens of a tokenizer without a
+//! decoder.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
-/// The step that joins all tokens to one, which is complete only at the end. Without tokens it writes an empty token.
+/// The step that joins all tokens to one, which is complete only at the end. If the input has no tokens, the output is
+/// one empty token.
 pub(super) struct FuseDecoder;
 
 impl ChainStep for FuseDecoder {
-    fn text(&self, _state: &mut StepState, text: &[u8], out: &mut Flow) {
+    fn push_text(&self, _state: &mut StepState, text: &[u8], out: &mut TokenFlow) {
         out.push(text);
     }
 
-    fn end(&self, _state: &mut StepState, _out: &mut Flow) -> Result<()> {
+    fn end_token(&self, _state: &mut StepState, _out: &mut TokenFlow) -> Result<()> {
         Ok(())
     }
 
-    fn finish(&self, _state: &mut StepState, out: &mut Flow) -> Result<()> {
-        out.end();
+    fn finish(&self, _state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        out.end_token();
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
+    fn settled_output(&self, token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
         Some(token.to_vec())
     }
 
-    fn is_idle(&self) -> bool {
+    fn keeps_tokens(&self) -> bool {
         true
     }
 
-    fn fuses(&self) -> bool {
+    fn writes_one_token(&self) -> bool {
         true
     }
 }
 
 /// The step that writes a space before every token except the first.
-pub(super) struct Join;
+pub(super) struct SpaceJoiner;
 
-impl ChainStep for Join {
-    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
-        state.held.extend_from_slice(text);
+impl ChainStep for SpaceJoiner {
+    fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
+        state.held_text.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         if std::mem::replace(&mut state.is_later, true) {
             out.push(b" ");
         }
-        out.token(&state.held);
-        state.held.clear();
+        out.push_token(&state.held_text);
+        state.held_text.clear();
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         (!is_part).then(|| [b" ", token].concat())
     }
 

@@ -1,20 +1,20 @@
-//! Replaces a literal text in a text that comes in parts.
+//! Replaces a literal pattern in a text that arrives in parts.
 //!
-//! Matches are leftmost and do not overlap. Only the start of a possible match is held back. The held-back text is
-//! always a prefix of the pattern, so only its length is stored (Knuth, Morris and Pratt). Cost: linear in the text,
-//! for every pattern.
+//! Matches are leftmost and do not overlap. The end of a part is held back only if it can be the start of a match. This
+//! held text is a prefix of the pattern, so its length is stored instead of its bytes (Knuth, Morris and Pratt). Cost:
+//! linear in the text, whatever the pattern is.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use crate::utf8::is_start;
 
-pub(super) struct Literal {
+pub(super) struct LiteralReplacer {
     pattern: Vec<u8>,
-    /// The length, for each prefix of the pattern, of the longest shorter prefix with which that prefix ends.
+    /// For each prefix of the pattern, the length of the longest shorter prefix that is also a suffix of this prefix.
     borders: Vec<usize>,
 }
 
-impl Literal {
-    pub fn new(pattern: &[u8]) -> Literal {
+impl LiteralReplacer {
+    pub fn new(pattern: &[u8]) -> LiteralReplacer {
         let mut borders = vec![0; pattern.len() + 1];
         let mut border = 0;
         for end in 1..pattern.len() {
@@ -24,13 +24,13 @@ impl Literal {
             border += usize::from(pattern[border] == pattern[end]);
             borders[end + 1] = border;
         }
-        Literal { pattern: pattern.to_vec(), borders }
+        LiteralReplacer { pattern: pattern.to_vec(), borders }
     }
 
-    /// Processes more text; `held_len` is the length of the prefix of the pattern that is held back.
-    pub fn push(&self, held_len: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
+    /// Processes the next part of the text; `held_len` is the length of the held text.
+    pub fn push(&self, held_len: &mut usize, text: &[u8], content: &[u8], out: &mut TokenFlow) {
         if self.pattern.is_empty() {
-            return push_between(held_len, text, content, out);
+            return push_with_empty_pattern(held_len, text, content, out);
         }
         for &byte in text {
             while *held_len > 0 && self.pattern[*held_len] != byte {
@@ -50,8 +50,8 @@ impl Literal {
         }
     }
 
-    /// Ends the text and writes the prefix that is held back.
-    pub fn finish(&self, held_len: &mut usize, content: &[u8], out: &mut Flow) {
+    /// Ends the text, and writes the held text.
+    pub fn finish(&self, held_len: &mut usize, content: &[u8], out: &mut TokenFlow) {
         if self.pattern.is_empty() {
             out.push(if *held_len > 0 { content } else { b"" });
         } else {
@@ -62,7 +62,7 @@ impl Literal {
 
     /// Replaces the matches in a whole text; None if the result is longer than `max_len`.
     pub fn replace(&self, text: &[u8], content: &[u8], max_len: usize) -> Option<Vec<u8>> {
-        let mut out = Flow::bounded(max_len);
+        let mut out = TokenFlow::bounded(max_len);
         let mut held_len = 0;
         self.push(&mut held_len, text, content, &mut out);
         self.finish(&mut held_len, content, &mut out);
@@ -70,9 +70,9 @@ impl Literal {
     }
 }
 
-/// Writes `content` before each character of `text`: the empty pattern matches there, and at the end of a text that is
-/// not empty. `count` is the number of bytes of the text so far.
-fn push_between(count: &mut usize, text: &[u8], content: &[u8], out: &mut Flow) {
+/// Writes `content` before each character of `text`, because an empty pattern matches before each character. It also
+/// matches at the end of a text that is not empty, so `count` adds up the bytes of the text.
+fn push_with_empty_pattern(count: &mut usize, text: &[u8], content: &[u8], out: &mut TokenFlow) {
     for &byte in text {
         if is_start(byte) {
             out.push(content);

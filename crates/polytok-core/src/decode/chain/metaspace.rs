@@ -1,22 +1,22 @@
-//! Metaspace: replaces the mark by a space. In the first token the mark is removed instead, unless the scheme never
-//! inserts a mark before a text.
+//! Metaspace: replaces the visible text for spaces (usually U+2581) by a space. In the first token this text is removed
+//! instead, unless the tokenizer never inserts it before a text.
 
-use super::flow::Flow;
-use super::literal::Literal;
+use super::flow::TokenFlow;
+use super::literal::LiteralReplacer;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
 use crate::spec::Scheme;
 
 pub(super) struct MetaspaceDecoder {
-    literal: Literal,
-    /// The text that replaces the mark in the first token.
+    replacer: LiteralReplacer,
+    /// The text that is written in the first token in place of the visible text for spaces.
     first_content: &'static [u8],
 }
 
 impl MetaspaceDecoder {
     pub fn new(replacement: &str, prepend: Scheme) -> MetaspaceDecoder {
         let first_content: &[u8] = if prepend == Scheme::Never { b" " } else { b"" };
-        MetaspaceDecoder { literal: Literal::new(replacement.as_bytes()), first_content }
+        MetaspaceDecoder { replacer: LiteralReplacer::new(replacement.as_bytes()), first_content }
     }
 
     fn content(&self, state: &StepState) -> &'static [u8] {
@@ -25,21 +25,21 @@ impl MetaspaceDecoder {
 }
 
 impl ChainStep for MetaspaceDecoder {
-    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
+    fn push_text(&self, state: &mut StepState, text: &[u8], out: &mut TokenFlow) {
         let content = self.content(state);
-        self.literal.push(&mut state.count, text, content, out);
+        self.replacer.push(&mut state.count, text, content, out);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         let content = self.content(state);
-        self.literal.finish(&mut state.count, content, out);
-        out.end();
+        self.replacer.finish(&mut state.count, content, out);
+        out.end_token();
         state.is_later = true;
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        self.literal.replace(token, b" ", usize::MAX).filter(|_| !is_part)
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        self.replacer.replace(token, b" ", usize::MAX).filter(|_| !is_part)
     }
 
     fn is_settled(&self, state: &StepState) -> bool {

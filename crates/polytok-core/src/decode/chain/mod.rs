@@ -1,15 +1,16 @@
 //! Hugging Face's decoders: ids are converted to tokens, and a chain of steps rewrites the list of tokens to a text.
 //!
 //! Reference: `decode` of tokenizers 0.23. The text of an id is the text of the added token with this id or, without
-//! such a token, the text of the row. An unknown id is skipped. Without a chain, tokens are joined with spaces. Each
-//! step is a state machine that accepts its input in parts ([`ChainStep`]), so decoding in parts cannot differ from
-//! decoding a whole sequence. A step holds back text that can still change. The whole text is held back only if a
-//! regular expression, a WordPiece cleanup or a CTC comes after a Fuse.
+//! such a token, the text of the vocabulary row. An id that no token has is skipped. If a tokenizer has no decoder, its
+//! tokens are joined with spaces. Each step is a state machine that accepts its input in parts ([`ChainStep`]), so
+//! decoding ids in several calls cannot differ from decoding them in one call. A step holds back the text that later
+//! input can still change. Only a chain with a regular expression, a WordPiece cleanup or a CTC after a Fuse holds back
+//! the whole text.
 //!
-//! A chain is *settled* when no step holds back a run of bytes and the start of the text is already stripped. In a
-//! settled chain the text of most rows does not depend on their neighbours, so it is computed once for each row. If no
-//! step after ByteFallback changes text in a settled chain (as in Llama's chain), byte rows are decoded without running
-//! the steps too. Cost: linear; each row whose text depends on its neighbours costs a pass through all steps.
+//! A chain is *settled* when no step holds back bytes and all changes to the start of the text are done. In a settled
+//! chain most ids always print the same text, so the text of each vocabulary row is computed once and stored. If no
+//! step after ByteFallback changes text in a settled chain (as in Llama's chain), ids of bytes are decoded without
+//! running the steps too. Cost: linear; only an id without a stored text runs through all steps.
 
 mod bpe;
 mod byte_fallback;
@@ -27,7 +28,7 @@ mod wordpiece;
 
 use std::borrow::Cow;
 
-use super::row_texts::{RowTexts, Settled};
+use super::row_texts::{RowTexts, SettledOutput};
 use crate::byte_level::to_text;
 use crate::error::Result;
 use crate::normalize::growth::{growth_error, limit};
@@ -36,15 +37,15 @@ use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 use byte_fallback::append_run;
-use flow::Flow;
+use flow::TokenFlow;
 use step::{ChainStep, StepState};
 
 /// A compiled chain.
 pub struct DecodeChain {
     steps: Vec<Box<dyn ChainStep>>,
     byte_level: bool,
-    /// The index of the ByteFallback step, if all steps after it are idle.
-    fallback: Option<usize>,
+    /// The index of the ByteFallback step, if no later step changes tokens in a settled state.
+    byte_fallback_step: Option<usize>,
 }
 
 /// The state of a chain between ids.
@@ -52,54 +53,56 @@ pub struct DecodeChain {
 pub struct ChainState {
     steps: Vec<StepState>,
     is_settled: bool,
-    /// The run of bytes, while the steps are settled.
-    run: Vec<u8>,
-    input: Flow,
-    output: Flow,
+    /// The bytes that the ByteFallback step holds back; they are here between two calls, so that bytes can be added
+    /// without running the steps.
+    byte_run: Vec<u8>,
+    input: TokenFlow,
+    output: TokenFlow,
 }
 
 impl ChainState {
-    /// Reports whether every step is settled and there is no run of bytes.
+    /// Reports whether every step is settled and no bytes are held back.
     #[inline]
     pub fn is_settled(&self) -> bool {
-        self.is_settled && self.run.is_empty()
+        self.is_settled && self.byte_run.is_empty()
     }
 }
 
-/// Returns the largest total size, in bytes, of the stored texts of a vocabulary; the steps decode the rows whose texts
-/// are not stored.
+/// Returns the limit in bytes for the stored texts of all rows together; rows whose texts exceed the limit are decoded
+/// by the steps.
 pub fn max_text_bytes(vocab: &Vocab) -> usize {
     (vocab.blob().len() * 8 + vocab.len() * 16).saturating_add(1 << 20)
 }
 
 impl DecodeChain {
-    /// Compiles the steps; without `steps`, tokens are joined with spaces. With `byte_level`, rows are bytes, which are
-    /// first converted to GPT-2's characters.
+    /// Compiles the steps; if `steps` is None, tokens are joined with spaces. If `byte_level` is true, the rows of the
+    /// vocabulary are bytes, and decoding first converts these bytes to the characters of GPT-2's table.
     pub fn compile(steps: Option<&[DecodeStep]>, byte_level: bool) -> Result<DecodeChain> {
         let steps = match steps {
-            None => vec![Box::new(fuse::Join) as Box<dyn ChainStep>],
+            None => vec![Box::new(fuse::SpaceJoiner) as Box<dyn ChainStep>],
             Some(steps) => compile_steps(steps)?,
         };
-        let fallback = find_fallback(&steps);
-        Ok(DecodeChain { steps, byte_level, fallback })
+        let byte_fallback_step = find_byte_fallback_step(&steps);
+        Ok(DecodeChain { steps, byte_level, byte_fallback_step })
     }
 
-    /// Returns the output of a row when every step is settled, and subtracts its length from `room`.
+    /// Returns the output of a row when every step is settled, and subtracts the length of the output from
+    /// `remaining_bytes`.
     pub(super) fn settled_text<'a>(
         &self,
         vocab: &'a Vocab,
         specials: &'a Specials,
         row: Row,
-        room: &mut usize,
-    ) -> Settled<'a> {
+        remaining_bytes: &mut usize,
+    ) -> SettledOutput<'a> {
         let token = token_text(vocab, specials, vocab.id(row), self.byte_level).unwrap_or_default();
-        let settled = settle(&self.steps, self.fallback, &token);
-        let Settled::Text(text) = &settled else { return settled };
-        match room.checked_sub(text.len()) {
-            Some(remaining_room) => *room = remaining_room,
-            None => return Settled::Depends,
+        let output = compute_settled_output(&self.steps, self.byte_fallback_step, &token);
+        let SettledOutput::Text(text) = &output else { return output };
+        match remaining_bytes.checked_sub(text.len()) {
+            Some(bytes_after_text) => *remaining_bytes = bytes_after_text,
+            None => return SettledOutput::Depends,
         }
-        settled
+        output
     }
 
     /// Appends the bytes of one id.
@@ -116,16 +119,16 @@ impl DecodeChain {
             && let Some(row) = vocab.row(id)
         {
             match texts.get(row) {
-                Settled::Byte(byte) => {
-                    state.run.push(byte);
+                SettledOutput::Byte(byte) => {
+                    state.byte_run.push(byte);
                     return Ok(());
                 }
-                Settled::Text(text) => {
-                    append_run(&mut state.run, out);
+                SettledOutput::Text(text) => {
+                    append_run(&mut state.byte_run, out);
                     out.extend_from_slice(&text);
                     return Ok(());
                 }
-                Settled::Depends => {}
+                SettledOutput::Depends => {}
             }
         }
         match token_text(vocab, specials, id, self.byte_level) {
@@ -137,7 +140,7 @@ impl DecodeChain {
     /// Appends the bytes that are held back at the end, and resets the state.
     pub fn finish(&self, state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
         self.resume_steps(state);
-        let result = self.run(state, true, out);
+        let result = self.run_steps(state, true, out);
         *state = ChainState::default();
         result
     }
@@ -145,37 +148,37 @@ impl DecodeChain {
     /// Sends a token through the steps.
     fn push_token(&self, token: &[u8], state: &mut ChainState, out: &mut Vec<u8>) -> Result<()> {
         self.resume_steps(state);
-        state.input.token(token);
-        self.run(state, false, out)?;
-        if let Some(fallback) = self.fallback {
-            std::mem::swap(&mut state.run, &mut state.steps[fallback].run);
+        state.input.push_token(token);
+        self.run_steps(state, false, out)?;
+        if let Some(byte_fallback_step) = self.byte_fallback_step {
+            std::mem::swap(&mut state.byte_run, &mut state.steps[byte_fallback_step].held_bytes);
         }
         state.is_settled = self.steps.iter().zip(&state.steps).all(|(step, state)| step.is_settled(state));
         Ok(())
     }
 
-    /// Prepares the steps for input, and gives the run of bytes back to its step.
+    /// Prepares the steps for input, and returns the held bytes to the ByteFallback step.
     fn resume_steps(&self, state: &mut ChainState) {
         state.steps.resize_with(self.steps.len(), StepState::default);
-        if let Some(fallback) = self.fallback {
-            std::mem::swap(&mut state.run, &mut state.steps[fallback].run);
+        if let Some(byte_fallback_step) = self.byte_fallback_step {
+            std::mem::swap(&mut state.byte_run, &mut state.steps[byte_fallback_step].held_bytes);
         }
         state.input.clear();
     }
 
-    /// Sends the input through all steps; `is_last` is true if no input follows.
-    fn run(&self, state: &mut ChainState, is_last: bool, out: &mut Vec<u8>) -> Result<()> {
+    /// Sends the input through all steps; `is_last` is true at the end of the ids.
+    fn run_steps(&self, state: &mut ChainState, is_last: bool, out: &mut Vec<u8>) -> Result<()> {
         let ChainState { steps, input, output, .. } = state;
-        let held_len = steps.iter().map(|state| state.held.len() + state.run.len()).sum::<usize>();
+        let held_len = steps.iter().map(|state| state.held_text.len() + state.held_bytes.len()).sum::<usize>();
         let max_len = limit(input.text().len() + held_len);
         for (step, state) in self.steps.iter().zip(steps) {
             output.reset(max_len);
             for (text, is_complete) in input.parts() {
                 if !text.is_empty() {
-                    step.text(state, text, output);
+                    step.push_text(state, text, output);
                 }
                 if is_complete {
-                    step.end(state, output)?;
+                    step.end_token(state, output)?;
                 }
             }
             if is_last {
@@ -198,7 +201,7 @@ fn token_text<'a>(vocab: &'a Vocab, specials: &'a Specials, id: TokenId, byte_le
     }
     let row = vocab.row(id)?;
     let bytes = vocab.bytes(row);
-    // A row of kind Unused has characters that are not in GPT-2's table, so the row is text, not bytes.
+    // An Unused row of a byte-level vocabulary has text with characters that are not in GPT-2's table, not bytes.
     Some(match byte_level && vocab.kind(row) != Kind::Unused {
         true => to_text(bytes).into_bytes().into(),
         false => to_valid_utf8(bytes),
@@ -216,17 +219,17 @@ fn to_valid_utf8(text: &[u8]) -> Cow<'_, [u8]> {
 fn compile_steps(steps: &[DecodeStep]) -> Result<Vec<Box<dyn ChainStep>>> {
     // A Fuse at the end changes no text, and a ByteLevel before it must be compiled as the last step.
     let len = steps.iter().rposition(|step| !matches!(step, DecodeStep::Fuse)).map_or(0, |last| last + 1);
-    let mut compiled = Vec::with_capacity(len);
+    let mut compiled_steps = Vec::with_capacity(len);
     let mut is_fused = false;
     for (i, step) in steps[..len].iter().enumerate() {
         let step = compile_step(step, i + 1 == len, is_fused)?;
-        is_fused |= step.fuses();
-        compiled.push(step);
+        is_fused |= step.writes_one_token();
+        compiled_steps.push(step);
     }
-    Ok(compiled)
+    Ok(compiled_steps)
 }
 
-/// Compiles a step. `is_fused` is true after a Fuse, when there is a single token that ends with the input.
+/// Compiles a step. `is_fused` is true if an earlier step writes a single token, which ends with the input.
 fn compile_step(step: &DecodeStep, is_last: bool, is_fused: bool) -> Result<Box<dyn ChainStep>> {
     Ok(match step {
         DecodeStep::ByteLevel => Box::new(byte_level::ByteLevelDecoder { is_last }),
@@ -249,34 +252,38 @@ fn compile_step(step: &DecodeStep, is_last: bool, is_fused: bool) -> Result<Box<
     })
 }
 
-/// Returns the index of the step that collects bytes, if the steps before it pass whole tokens and the steps after it
-/// are idle.
-fn find_fallback(steps: &[Box<dyn ChainStep>]) -> Option<usize> {
-    let index = steps.iter().position(|step| step.byte(b"<0x00>").is_some())?;
-    let has_whole_tokens = !steps[..index].iter().any(|step| step.fuses());
-    (has_whole_tokens && steps[index + 1..].iter().all(|step| step.is_idle())).then_some(index)
+/// Returns the index of the ByteFallback step, if all earlier steps write several tokens and no later step changes
+/// tokens in a settled state.
+fn find_byte_fallback_step(steps: &[Box<dyn ChainStep>]) -> Option<usize> {
+    let index = steps.iter().position(|step| step.represented_byte(b"<0x00>").is_some())?;
+    let has_whole_tokens = !steps[..index].iter().any(|step| step.writes_one_token());
+    (has_whole_tokens && steps[index + 1..].iter().all(|step| step.keeps_tokens())).then_some(index)
 }
 
 /// Computes the output of a token when every step is settled.
-fn settle(steps: &[Box<dyn ChainStep>], fallback: Option<usize>, token: &[u8]) -> Settled<'static> {
+fn compute_settled_output(
+    steps: &[Box<dyn ChainStep>],
+    byte_fallback_step: Option<usize>,
+    token: &[u8],
+) -> SettledOutput<'static> {
     let mut text = token.to_vec();
     let mut is_part = false;
     for (i, step) in steps.iter().enumerate() {
-        if let Some(byte) = step.byte(&text).filter(|_| fallback == Some(i)) {
-            return Settled::Byte(byte);
+        if let Some(byte) = step.represented_byte(&text).filter(|_| byte_fallback_step == Some(i)) {
+            return SettledOutput::Byte(byte);
         }
-        match step.settled(&text, is_part) {
+        match step.settled_output(&text, is_part) {
             Some(settled) if settled.len() <= limit(token.len()) => text = settled,
-            _ => return Settled::Depends,
+            _ => return SettledOutput::Depends,
         }
-        is_part |= step.fuses();
+        is_part |= step.writes_one_token();
     }
-    Settled::Text(text.into())
+    SettledOutput::Text(text.into())
 }
 
-/// Returns the text of a token that came in parts, and empties `held`.
-fn take_text(held: &mut Vec<u8>) -> String {
-    match String::from_utf8(std::mem::take(held)) {
+/// Converts the collected bytes of a token to text, and empties `token`.
+fn take_text(token: &mut Vec<u8>) -> String {
+    match String::from_utf8(std::mem::take(token)) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     }

@@ -1,10 +1,10 @@
 //! Replace: replaces every match in a token by a literal text.
 //!
-//! Matches of a literal text are replaced in each part of a token, matches of a regular expression when the token is
+//! A literal pattern is replaced while the parts of a token arrive; a regular expression is replaced when the token is
 //! complete. An empty token stays empty.
 
-use super::flow::Flow;
-use super::literal::Literal;
+use super::flow::TokenFlow;
+use super::literal::LiteralReplacer;
 use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
@@ -15,61 +15,61 @@ use crate::spec;
 /// Compiles the step.
 pub(super) fn compile(spec: &spec::Replace) -> Result<Box<dyn ChainStep>> {
     Ok(if spec.pattern.is_regex {
-        Box::new(ReplaceMatches { replace: Replacer::compile(spec)? })
+        Box::new(ReplaceMatches { replacer: Replacer::compile(spec)? })
     } else {
         Box::new(ReplaceLiteral {
-            literal: Literal::new(spec.pattern.text.as_bytes()),
+            replacer: LiteralReplacer::new(spec.pattern.text.as_bytes()),
             content: spec.content.clone().into(),
         })
     })
 }
 
-/// The step for a literal text.
+/// The step for a literal pattern.
 struct ReplaceLiteral {
-    literal: Literal,
+    replacer: LiteralReplacer,
     content: Vec<u8>,
 }
 
 impl ChainStep for ReplaceLiteral {
-    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow) {
-        self.literal.push(&mut state.count, text, &self.content, out);
+    fn push_text(&self, state: &mut StepState, text: &[u8], out: &mut TokenFlow) {
+        self.replacer.push(&mut state.count, text, &self.content, out);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        self.literal.finish(&mut state.count, &self.content, out);
-        out.end();
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        self.replacer.finish(&mut state.count, &self.content, out);
+        out.end_token();
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
-        self.literal.replace(token, &self.content, limit(token.len())).filter(|_| !is_part)
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+        self.replacer.replace(token, &self.content, limit(token.len())).filter(|_| !is_part)
     }
 }
 
 /// The step for a regular expression.
 struct ReplaceMatches {
-    replace: Replacer,
+    replacer: Replacer,
 }
 
 impl ReplaceMatches {
     fn apply(&self, token: &str) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        BoundedOutput::run(limit(token.len()), &mut text, |out| self.replace.apply(token.as_bytes(), out))??;
+        BoundedOutput::run(limit(token.len()), &mut text, |out| self.replacer.apply(token.as_bytes(), out))??;
         Ok(text)
     }
 }
 
 impl ChainStep for ReplaceMatches {
-    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
-        state.held.extend_from_slice(text);
+    fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
+        state.held_text.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
-        out.token(&self.apply(&take_text(&mut state.held))?);
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
+        out.push_token(&self.apply(&take_text(&mut state.held_text))?);
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         let token = std::str::from_utf8(token).ok().filter(|_| !is_part)?;
         self.apply(token).ok()
     }

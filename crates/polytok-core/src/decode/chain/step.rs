@@ -1,44 +1,45 @@
 //! A step of the chain: a state machine that reads tokens in parts and writes tokens in parts.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use crate::error::Result;
 
-/// A compiled step. Each call appends to `out` everything that can no longer change.
+/// A compiled step. Each call appends to `out` all text that later input cannot change.
 pub(super) trait ChainStep: Send + Sync {
-    /// Processes a part of a token.
-    fn text(&self, state: &mut StepState, text: &[u8], out: &mut Flow);
+    /// Processes the next part of the current token.
+    fn push_text(&self, state: &mut StepState, text: &[u8], out: &mut TokenFlow);
 
-    /// Ends the token.
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()>;
+    /// Ends the current token.
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()>;
 
     /// Ends the list of tokens.
-    fn finish(&self, _state: &mut StepState, _out: &mut Flow) -> Result<()> {
+    fn finish(&self, _state: &mut StepState, _out: &mut TokenFlow) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the output for a token in a settled state, if the output depends only on the token and the state stays
-    /// settled. If `is_part` is true, the input is a part of a token that ends only with the whole input.
-    fn settled(&self, _token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
+    /// Returns the output for a whole token in a settled state; None if the output depends on more than the token, or
+    /// if the state would not stay settled. If `is_part` is true, `_token` is only a part of the single token that an
+    /// earlier step writes.
+    fn settled_output(&self, _token: &[u8], _is_part: bool) -> Option<Vec<u8>> {
         None
     }
 
-    /// Reports whether the state is settled.
+    /// Reports whether the step holds back no bytes and has done all changes to the start of the text.
     fn is_settled(&self, _state: &StepState) -> bool {
         true
     }
 
-    /// Reports whether every token passes unchanged in a settled state.
-    fn is_idle(&self) -> bool {
+    /// Reports whether the step keeps every token unchanged in a settled state.
+    fn keeps_tokens(&self) -> bool {
         false
     }
 
-    /// Returns the byte that a token such as `<0xHH>` represents, if this is the step that collects bytes.
-    fn byte(&self, _token: &[u8]) -> Option<u8> {
+    /// Returns the byte that a token such as `<0xHH>` represents; only the ByteFallback step returns bytes.
+    fn represented_byte(&self, _token: &[u8]) -> Option<u8> {
         None
     }
 
     /// Reports whether the step writes a single token, which ends with the input.
-    fn fuses(&self) -> bool {
+    fn writes_one_token(&self) -> bool {
         false
     }
 }
@@ -46,16 +47,16 @@ pub(super) trait ChainStep: Send + Sync {
 /// The state of a step; each step uses the fields that it needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepState {
-    /// The text of the incomplete token that is held back.
-    pub held: Vec<u8>,
-    /// The bytes of earlier tokens that are held back.
-    pub run: Vec<u8>,
+    /// The text of the incomplete token, if the step holds back this text.
+    pub held_text: Vec<u8>,
+    /// The bytes of earlier tokens that the step holds back.
+    pub held_bytes: Vec<u8>,
     /// The previous token.
-    pub previous: Option<Vec<u8>>,
-    /// The number of characters or bytes of the incomplete token that the step has counted.
+    pub previous_token: Option<Vec<u8>>,
+    /// A number of characters or bytes of the incomplete token; each step counts something else.
     pub count: usize,
-    /// True if the remainder of the incomplete token passes unchanged.
-    pub passes: bool,
-    /// True if the incomplete token is not the first.
+    /// True if the step no longer changes the incomplete token.
+    pub passes_unchanged: bool,
+    /// True if a token was complete before the incomplete token.
     pub is_later: bool,
 }

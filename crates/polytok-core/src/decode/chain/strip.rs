@@ -1,11 +1,10 @@
-//! Strip: removes a character from both ends of each token, up to `start` times at the start and `stop` times at the
-//! end.
+//! Strip: removes up to `start` copies of a character at the start of each token, and up to `stop` copies at the end.
 //!
-//! The start is stripped first, then the end of the remainder. The reference panics if the two stripped parts overlap
-//! or if `stop` exceeds the length of the token. At the end of an incomplete token, up to `stop` of these characters
-//! are held back; only their count is stored.
+//! The start is stripped first, and then the end of the remaining text. (The reference panics if the two stripped parts
+//! overlap or if `stop` exceeds the length of the token.) If an incomplete token ends with copies of the character, up
+//! to `stop` copies are held back as a number.
 
-use super::flow::Flow;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use crate::error::Result;
 
@@ -13,7 +12,7 @@ pub(super) struct StripDecoder {
     content: Vec<u8>,
     start: usize,
     stop: usize,
-    /// True after a Fuse, when there is a single token that ends with the input.
+    /// True if an earlier step writes a single token, which ends with the input.
     is_fused: bool,
 }
 
@@ -22,8 +21,8 @@ impl StripDecoder {
         StripDecoder { content: content.to_string().into_bytes(), start, stop, is_fused }
     }
 
-    /// Strips the start of a token; `count` is the number of characters stripped. Returns true once the start is
-    /// complete.
+    /// Strips the start of a token; `count` is the number of copies removed so far. Returns true when nothing more is
+    /// removed at the start.
     fn strip_start(&self, count: &mut usize, text: &mut &[u8]) -> bool {
         while *count < self.start {
             match text.strip_prefix(self.content.as_slice()) {
@@ -35,17 +34,17 @@ impl StripDecoder {
         true
     }
 
-    /// Writes the text that is not stripped at the end; `held_count` is the number of characters held back.
-    fn write(&self, held_count: &mut usize, text: &[u8], out: &mut Flow) {
+    /// Writes the text except the copies of the character at its end; `held_count` is the number of copies held back.
+    fn write(&self, held_count: &mut usize, text: &[u8], out: &mut TokenFlow) {
         let mut kept_text = text;
         let mut suffix_count = 0;
         while suffix_count < self.stop {
-            let Some(shorter) = kept_text.strip_suffix(self.content.as_slice()) else { break };
-            kept_text = shorter;
+            let Some(shorter_text) = kept_text.strip_suffix(self.content.as_slice()) else { break };
+            kept_text = shorter_text;
             suffix_count += 1;
         }
-        // If the text has only characters to strip, the characters beyond `stop` are written; otherwise all characters
-        // that were held back are written.
+        // If the text consists of copies of the character, only the copies beyond `stop` are written; otherwise all
+        // copies held back earlier are written.
         let written_count = match kept_text.is_empty() {
             true => (*held_count + suffix_count).saturating_sub(self.stop),
             false => *held_count,
@@ -59,10 +58,10 @@ impl StripDecoder {
 }
 
 impl ChainStep for StripDecoder {
-    fn text(&self, state: &mut StepState, mut text: &[u8], out: &mut Flow) {
-        if !state.passes {
-            state.passes = self.strip_start(&mut state.count, &mut text);
-            if !state.passes {
+    fn push_text(&self, state: &mut StepState, mut text: &[u8], out: &mut TokenFlow) {
+        if !state.passes_unchanged {
+            state.passes_unchanged = self.strip_start(&mut state.count, &mut text);
+            if !state.passes_unchanged {
                 return;
             }
             state.count = 0;
@@ -72,26 +71,26 @@ impl ChainStep for StripDecoder {
         }
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         *state = StepState::default();
-        out.end();
+        out.end_token();
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         if is_part {
             return (self.stop == 0).then(|| token.to_vec());
         }
-        let mut out = Flow::default();
-        self.text(&mut StepState::default(), token, &mut out);
+        let mut out = TokenFlow::default();
+        self.push_text(&mut StepState::default(), token, &mut out);
         Some(out.text().to_vec())
     }
 
     fn is_settled(&self, state: &StepState) -> bool {
-        state.passes || !self.is_fused
+        state.passes_unchanged || !self.is_fused
     }
 
-    fn is_idle(&self) -> bool {
+    fn keeps_tokens(&self) -> bool {
         self.is_fused && self.stop == 0
     }
 }

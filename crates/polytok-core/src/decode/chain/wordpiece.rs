@@ -1,8 +1,8 @@
-//! WordPiece: removes the prefix from each token that starts with it, writes a space before every other token, and then
-//! cleans up each token.
+//! WordPiece: joins tokens with spaces, but a token that starts with the prefix continues the word before it, without
+//! the prefix. The cleanup of English punctuation can run on each token.
 
-use super::cleanup::cleanup;
-use super::flow::Flow;
+use super::cleanup::clean_punctuation;
+use super::flow::TokenFlow;
 use super::step::{ChainStep, StepState};
 use super::take_text;
 use crate::error::Result;
@@ -13,29 +13,29 @@ pub(super) struct WordPieceDecoder {
 }
 
 impl WordPieceDecoder {
-    /// Returns the text that a token adds.
+    /// Returns the text that a token adds to the output; `is_later` is false for the first token.
     fn added_text(&self, token: String, is_later: bool) -> String {
         let token = match token.strip_prefix(&self.prefix) {
             _ if !is_later => token,
             Some(suffix) => suffix.to_owned(),
             None => format!(" {token}"),
         };
-        if self.cleanup { cleanup(token) } else { token }
+        if self.cleanup { clean_punctuation(token) } else { token }
     }
 }
 
 impl ChainStep for WordPieceDecoder {
-    fn text(&self, state: &mut StepState, text: &[u8], _out: &mut Flow) {
-        state.held.extend_from_slice(text);
+    fn push_text(&self, state: &mut StepState, text: &[u8], _out: &mut TokenFlow) {
+        state.held_text.extend_from_slice(text);
     }
 
-    fn end(&self, state: &mut StepState, out: &mut Flow) -> Result<()> {
+    fn end_token(&self, state: &mut StepState, out: &mut TokenFlow) -> Result<()> {
         let is_later = std::mem::replace(&mut state.is_later, true);
-        out.token(self.added_text(take_text(&mut state.held), is_later).as_bytes());
+        out.push_token(self.added_text(take_text(&mut state.held_text), is_later).as_bytes());
         Ok(())
     }
 
-    fn settled(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
+    fn settled_output(&self, token: &[u8], is_part: bool) -> Option<Vec<u8>> {
         (!is_part).then(|| self.added_text(take_text(&mut token.to_vec()), true).into_bytes())
     }
 
