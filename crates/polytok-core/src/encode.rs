@@ -1,5 +1,6 @@
-//! The pipeline: template, special tokens, then a route or normalize → split → model, then post. The order of the steps
-//! is that of lib.rs and of the twin, python/polytok/reference/pipeline.py.
+//! The pipeline: inserts the template's ids, splits the text at special tokens, and encodes each part between them,
+//! either with a route or by the steps normalize, split, model and post. The twin,
+//! python/polytok/reference/pipeline.py, runs the steps in the same order.
 
 use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
@@ -10,7 +11,7 @@ use crate::segmenter::Context;
 use crate::special::{SpecialSet, TextPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-/// One text on its way to a sink.
+/// The encoding of one text to a sink.
 struct Encoding<'r, 's, S> {
     tokenizer: &'r Tokenizer,
     scratch: &'r mut Scratch,
@@ -55,9 +56,9 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
     /// Splits the text at special tokens, and encodes the parts between them.
     fn encode_text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.encode_part(text, 0, None) };
-        let in_normalized = Some(set).filter(|set| set.has_normalized());
+        let normalized_set = Some(set).filter(|set| set.has_normalized());
         set.split(text, |part| match part {
-            TextPart::Text(start, end) => self.encode_part(&text[start..end], start, in_normalized),
+            TextPart::Text(start, end) => self.encode_part(&text[start..end], start, normalized_set),
             TextPart::Special(id, start, end) => {
                 self.out.sink.push_special(id, &text[start..end], start as u32, end as u32);
                 Ok(())
@@ -65,11 +66,11 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         })
     }
 
-    /// Encodes a part of the text between two special tokens; the part starts at byte `at` of the text. `set` contains
-    /// the special tokens that are matched in normalized text.
-    fn encode_part(&mut self, part: &[u8], at: usize, set: Option<&SpecialSet>) -> Result<()> {
+    /// Encodes a part of the text between two special tokens; the part starts at byte `at` of the text.
+    /// `normalized_set` has the special tokens that are searched for in the normalized text of the part.
+    fn encode_part(&mut self, part: &[u8], at: usize, normalized_set: Option<&SpecialSet>) -> Result<()> {
         let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
-        if let (Some(route), None) = (route, set) {
+        if let (Some(route), None) = (route, normalized_set) {
             if let Some(out) = S::by_ids(&mut self.out) {
                 if route.takes(segmenter, part) {
                     let Scratch { route: route_scratch, segmenter: scratch, .. } = self.scratch;
@@ -80,17 +81,18 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
             }
         }
         let mut normalized = std::mem::take(&mut self.scratch.normalized);
-        let result = match self.normalize(part, at, set.is_none(), &mut normalized) {
-            Ok(Some(place)) => self.encode_normalized(&normalized, place, set),
-            Ok(None) => self.encode_normalized(part, Place::unchanged_at(at), set),
+        let result = match self.normalize(part, at, normalized_set.is_none(), &mut normalized) {
+            Ok(Some(place)) => self.encode_normalized(&normalized, place, normalized_set),
+            Ok(None) => self.encode_normalized(part, Place::unchanged_at(at), normalized_set),
             Err(error) => Err(error),
         };
         self.scratch.normalized = normalized;
         result
     }
 
-    /// Writes the normalized text to `out` and returns its place in the caller's text; None if the text stays
-    /// unchanged. `is_whole` is true if the normalized text is not split at special tokens.
+    /// Writes the normalized text to `out`, and returns its place in the caller's text; if the tokenizer has no
+    /// normalizer, writes nothing and returns None. `is_whole` is true if the normalized text is not split at special
+    /// tokens.
     fn normalize(&mut self, text: &[u8], at: usize, is_whole: bool, out: &mut Vec<u8>) -> Result<Option<Place>> {
         let (normalizer, splits) = (&self.tokenizer.normalizer, &self.tokenizer.segmenter.splits);
         let origin = if splits.needs_spans() || S::by_ids(&mut self.out).is_none() && !normalizer.is_empty() {

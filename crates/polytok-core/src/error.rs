@@ -1,4 +1,4 @@
-//! The one error type of the engine. The binding maps each variant to one Python exception.
+//! The error type of all functions of the engine. The binding maps each variant to one Python exception.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Error {
     Spec(String),
     /// A text that this tokenizer cannot encode.
     Encode(String),
-    /// A text that contains a special token which is not allowed in it.
+    /// A text that contains a special token which the caller does not allow.
     Special(String),
     /// An id that the vocabulary does not have.
     Id(u32),
@@ -19,7 +19,7 @@ pub enum Error {
     Argument(String),
     /// A file that cannot be written or read.
     File(String),
-    /// An interruption of a long job by the caller.
+    /// A long job that the caller interrupted.
     Interrupted,
 }
 
@@ -53,15 +53,14 @@ impl From<polytok_pattern::Error> for Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Returns the error for bytes that are not UTF-8 in a step that needs characters.
-pub fn not_utf8(at: usize) -> Error {
+pub fn not_utf8(offset: usize) -> Error {
     Error::Encode(format!(
-        "the text is not UTF-8 at byte {at}, and this tokenizer takes only characters; decode the bytes first, for example with \
+        "the text is not UTF-8 at byte {offset}, and this tokenizer takes only characters; decode the bytes first, for example with \
          errors=\"replace\""
     ))
 }
 
-/// Returns the error for a text whose positions exceed 32 bits. `which` names the text: the given text or the
-/// normalized text.
+/// Returns the error for a text whose positions exceed 32 bits. `which_text` is "given" or "normalized".
 pub fn too_long(which_text: &str) -> Error {
     Error::Encode(format!(
         "the {which_text} text has 4 GiB or more, and one call takes less; split it into smaller texts"

@@ -7,13 +7,14 @@
 //!
 //! A [`spec::Spec`] is plain data; [`tokenizer::Tokenizer`] is compiled from it and runs the pipeline, module by
 //! module: [`special`] splits the text at special tokens, [`normalize`] rewrites text, [`split`] splits text into
-//! pieces, [`model`] converts pieces to ids (through [`cache`]), [`post`] handles unknown pieces, [`decode`] converts
-//! ids to text. [`segmentations`] returns other segmentations of a text, [`batch`] encodes many texts, [`texts`] stores
-//! many texts as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary that several models search,
-//! [`space_mark`] and [`byte_level`] convert the characters that several formats write for spaces and bytes, [`utf8`]
-//! has the definitions of "character" that the reference programs use, [`wire`] reads the big columns of files,
-//! [`convert`] computes the facts that a conversion between kinds of models needs. [`train`] trains vocabularies from
-//! texts. [`native`] reads and writes the file from which compiled tables ([`table`], [`hash`]) are mapped.
+//! pieces, [`model`] converts pieces to ids (through [`cache`]), [`post`] encodes unknown text and the template,
+//! [`decode`] converts ids to text. [`segmentations`] returns alternative segmentations of a text, [`batch`] encodes
+//! many texts, [`texts`] stores many texts as a column. [`vocab`] indexes the vocabulary, [`trie`] is the dictionary
+//! that several models search, [`space_mark`] and [`byte_level`] convert the characters that several formats write for
+//! spaces and bytes, [`utf8`] has the definitions of "character" that the reference programs use, [`wire`] reads the
+//! vocabularies and merges of model files, [`convert`] computes how merges produce each vocabulary row, for conversions
+//! between kinds of models. [`train`] trains vocabularies from texts. [`native`] reads and writes polytok's own file,
+//! from which compiled tables ([`table`], [`hash`]) are mapped.
 
 pub mod batch;
 pub mod boundary;

@@ -1,7 +1,7 @@
-//! Keeps the scratches of threads from call to call, and limits the memory of the scratches' caches.
+//! Keeps scratches (the buffers and caches of a thread) from call to call, and limits the memory of their caches.
 //!
-//! No call waits for the pool's lock. If another thread holds the lock, or a fork has left the lock locked, a new
-//! scratch is created.
+//! No call waits for the lock of the pool. If the lock is taken, by another thread or because a fork has copied it in
+//! this state, the call creates a new scratch.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,12 +11,12 @@ use crate::scratch::Scratch;
 
 /// The scratches that no thread is using.
 pub struct Pool {
-    /// The scratches. Scratches are boxed, so that taking a scratch and returning it moves only a pointer.
-    #[expect(clippy::vec_box, reason = "a Scratch is large, and moved twice a call")]
+    /// The scratches, in boxes, so that a call moves only a pointer when it takes or returns a scratch.
+    #[expect(clippy::vec_box, reason = "a Scratch is large, and each call moves it twice")]
     free_scratches: Mutex<Vec<Box<Scratch>>>,
-    /// The number of bytes that the cache of each thread can take.
+    /// The largest number of bytes of the cache of each thread.
     limit: AtomicUsize,
-    /// The number of times that all caches were cleared. A scratch with a lower number has an outdated cache.
+    /// The number of times that all caches were cleared. A scratch whose `epoch` is lower has an outdated cache.
     epoch: AtomicUsize,
 }
 
@@ -30,8 +30,8 @@ impl Pool {
     /// Calls `run` with a scratch whose cache is not outdated.
     #[inline]
     pub fn with<T>(&self, run: impl FnOnce(&mut Scratch) -> T) -> T {
-        let pooled = self.free_scratches.try_lock().ok().and_then(|mut free_scratches| free_scratches.pop());
-        let mut scratch = pooled.unwrap_or_default();
+        let free_scratch = self.free_scratches.try_lock().ok().and_then(|mut free_scratches| free_scratches.pop());
+        let mut scratch = free_scratch.unwrap_or_default();
         self.renew(&mut scratch);
         let result = run(&mut scratch);
         scratch.release();
@@ -52,7 +52,7 @@ impl Pool {
         }
     }
 
-    /// Returns the number of bytes that the cache of each thread can take.
+    /// Returns the largest number of bytes of the cache of each thread.
     pub fn limit(&self) -> usize {
         self.limit.load(Ordering::Acquire)
     }
@@ -63,7 +63,7 @@ impl Pool {
         self.clear();
     }
 
-    /// Clears all caches: immediately if no thread uses them, otherwise when the thread is done.
+    /// Clears all caches. The cache of a scratch that a thread is using is cleared at the end of the thread's call.
     pub fn clear(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         if let Ok(mut free_scratches) = self.free_scratches.try_lock() {
@@ -72,10 +72,10 @@ impl Pool {
     }
 
     /// Returns the total size in bytes of the caches that no thread is using.
-    pub fn cached(&self) -> usize {
+    pub fn cache_bytes(&self) -> usize {
         self.free_scratches
             .try_lock()
-            .map_or(0, |free_scratches| free_scratches.iter().map(|scratch| scratch.cached()).sum())
+            .map_or(0, |free_scratches| free_scratches.iter().map(|scratch| scratch.cache_bytes()).sum())
     }
 }
 
@@ -88,22 +88,22 @@ mod tests {
     #[test]
     fn caches_are_cleared_and_limited() {
         let pool = Pool::default();
-        let insert = |scratch: &mut Scratch| {
+        let insert_piece = |scratch: &mut Scratch| {
             scratch.segmenter.cache.insert(b"a", PieceKey::new(b"a", 0, 1, false), &[TokenId(1)])
         };
-        pool.with(insert);
-        assert!(pool.cached() > 0);
+        pool.with(insert_piece);
+        assert!(pool.cache_bytes() > 0);
         pool.clear();
-        assert_eq!(pool.cached(), 0);
+        assert_eq!(pool.cache_bytes(), 0);
         pool.with(|scratch| {
-            insert(scratch);
+            insert_piece(scratch);
             pool.set_limit(0);
         });
-        assert_eq!(pool.cached(), 0);
-        pool.with(insert);
-        assert_eq!((pool.cached(), pool.limit()), (0, 0));
+        assert_eq!(pool.cache_bytes(), 0);
+        pool.with(insert_piece);
+        assert_eq!((pool.cache_bytes(), pool.limit()), (0, 0));
         pool.set_limit(1 << 20);
-        pool.with(insert);
-        assert!((1..=1 << 20).contains(&pool.cached()));
+        pool.with(insert_piece);
+        assert!((1..=1 << 20).contains(&pool.cache_bytes()));
     }
 }

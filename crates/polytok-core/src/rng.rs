@@ -1,8 +1,8 @@
 //! Random numbers for sampling: xoshiro256**, seeded through splitmix64 (both by Blackman and Vigna).
 //!
-//! A generator belongs to one call and one thread; there is no global state. The same seed gives the same samples on
-//! every machine. The references take seeds from the operating system, so their samples are not reproducible; polytok
-//! draws other samples from the same distribution.
+//! Each call creates a generator of its own; there is no global state. The same seed gives the same samples on every
+//! machine. The reference programs take seeds from the operating system, so their samples differ from run to run;
+//! polytok draws from the same distributions with a seed.
 
 /// A deterministic generator of random numbers.
 #[derive(Clone, Debug)]
@@ -51,14 +51,14 @@ impl Rng {
         let max = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weight = |log: f64| if log == max { 1.0 } else { (log - max).exp() };
         let total: f64 = log_weights.iter().map(|&log| weight(log)).filter(|w| !w.is_nan()).sum();
-        let mut rest = self.uniform() * if total > 0.0 { total } else { log_weights.len() as f64 };
+        let mut remaining_weight = self.uniform() * if total > 0.0 { total } else { log_weights.len() as f64 };
         let mut last = 0;
         for (i, &log) in log_weights.iter().enumerate() {
             let weight = if total > 0.0 { weight(log) } else { 1.0 };
             if weight > 0.0 {
                 last = i;
-                rest -= weight;
-                if rest < 0.0 {
+                remaining_weight -= weight;
+                if remaining_weight < 0.0 {
                     break;
                 }
             }
@@ -73,11 +73,11 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_published_one() {
-        // The authors' program computes these numbers from the state 1, 2, 3, 4.
+        // The program of the algorithm's authors returns these numbers for the state 1, 2, 3, 4.
         let mut rng = Rng { state: [1, 2, 3, 4] };
-        let first: Vec<u64> = (0..4).map(|_| rng.next_u64()).collect();
-        assert_eq!(first, [11520, 0, 1509978240, 1215971899390074240]);
-        assert_eq!(Rng::new(0).state[0], 0xE220_A839_7B1D_CDAF); // splitmix64's first from 0
+        let numbers: Vec<u64> = (0..4).map(|_| rng.next_u64()).collect();
+        assert_eq!(numbers, [11520, 0, 1509978240, 1215971899390074240]);
+        assert_eq!(Rng::new(0).state[0], 0xE220_A839_7B1D_CDAF); // the first number of splitmix64 with the seed 0
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The buffers and caches that a thread uses while it encodes; they are kept from call to call.
+//! The buffers and caches that a thread uses while it encodes; a pool keeps them from call to call.
 
 use crate::cache::Cache;
 use crate::huge::release;
@@ -6,10 +6,10 @@ use crate::routes::RouteScratch;
 use crate::segmenter::SegmenterScratch;
 use crate::sink::lengths::Tiles;
 
-/// The size above which a buffer is freed after a call, so that the memory for one huge text is not kept.
-const MAX_KEPT: usize = 1 << 20;
+/// The largest capacity of a buffer that is kept after a call; a larger buffer, which a huge text needed, is freed.
+const MAX_KEPT_CAPACITY: usize = 1 << 20;
 
-/// The buffers and caches of one encoding at a time.
+/// The buffers and caches of a call; a call encodes one text at a time.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) normalized: Vec<u8>,
@@ -17,28 +17,28 @@ pub struct Scratch {
     pub(crate) tiles: Tiles,
     pub(crate) route: RouteScratch,
     pub(crate) segmenter: SegmenterScratch,
-    /// The pool's count of cache clearings when this scratch last cleared its cache; see `Pool`.
+    /// The value of the pool's `epoch` when the caches of this scratch were last cleared.
     pub(crate) epoch: usize,
 }
 
 impl Scratch {
-    /// Empties the caches, and limits their memory to `limit` bytes. No model has both kinds of caches.
+    /// Empties the caches, and limits the memory of each cache to `limit` bytes. No model uses both caches.
     pub(crate) fn renew(&mut self, limit: usize) {
         self.segmenter.cache = Cache::new(limit);
         self.segmenter.model.unigram.renew(limit);
     }
 
     /// Returns the number of bytes that the caches take.
-    pub(crate) fn cached(&self) -> usize {
+    pub(crate) fn cache_bytes(&self) -> usize {
         self.segmenter.cache.bytes() + self.segmenter.model.unigram.bytes()
     }
 
-    /// Frees buffers that one huge text has made large.
+    /// Frees the buffers whose capacity exceeds `MAX_KEPT_CAPACITY`.
     pub(crate) fn release(&mut self) {
-        release(&mut self.normalized, MAX_KEPT);
-        release(&mut self.spare, MAX_KEPT);
-        self.tiles.release(MAX_KEPT);
-        self.route.release(MAX_KEPT);
-        self.segmenter.release(MAX_KEPT);
+        release(&mut self.normalized, MAX_KEPT_CAPACITY);
+        release(&mut self.spare, MAX_KEPT_CAPACITY);
+        self.tiles.release(MAX_KEPT_CAPACITY);
+        self.route.release(MAX_KEPT_CAPACITY);
+        self.segmenter.release(MAX_KEPT_CAPACITY);
     }
 }

@@ -1,9 +1,9 @@
-//! A segment: a part of a text and the vocabulary entry that covers it, as a model returns it.
+//! A segment: a part of a text with its vocabulary entry, as a model returns it.
 
 use crate::error::Result;
 use crate::token_id::TokenId;
 
-/// A part of the normalized text and the entry that covers it.
+/// A part of the normalized text with its vocabulary entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The id of the entry, or [`TokenId::UNKNOWN`].
@@ -14,6 +14,6 @@ pub struct Segment {
     pub end: u32,
 }
 
-/// A function that splits a text: it calls its second argument with the start and end of each piece, from left to
-/// right.
+/// A function that splits a text: it calls the function that is its second argument with the start and end of each
+/// piece, from left to right.
 pub type PieceSource<'a> = dyn Fn(&str, &mut dyn FnMut(usize, usize)) -> Result<()> + 'a;

@@ -1,5 +1,5 @@
-//! Computes segmentations of a text other than its encoding: SentencePiece's n-best, sampling, sampling with scores,
-//! and entropy.
+//! Computes alternative segmentations of a text, as SentencePiece does: the n best, random samples, samples with
+//! scores, and the entropy of all segmentations.
 
 use crate::error::{Error, Result};
 use crate::model::CompiledModel;
@@ -9,7 +9,7 @@ use crate::rng::Rng;
 use crate::segment::Segment;
 use crate::tokenizer::Tokenizer;
 
-/// The largest number of best segmentations from which SentencePiece samples.
+/// The largest `nbest_size` that SentencePiece accepts.
 const MAX_NBEST: i32 = 512;
 
 impl Tokenizer {
@@ -20,9 +20,9 @@ impl Tokenizer {
         segmentations.into_iter().map(|scored| Ok((self.ids_of(&normalized, &scored.0)?, scored.1))).collect()
     }
 
-    /// Returns one random segmentation. Unigram draws a segmentation with a probability proportional to exp(alpha ·
-    /// score): from all segmentations if `nbest_size` is negative, otherwise from the `nbest_size` best. BPE drops each
-    /// merge with probability `alpha`.
+    /// Returns one random segmentation. Unigram draws from the `nbest_size` best segmentations, or from all
+    /// segmentations if `nbest_size` is negative; the probability of a segmentation is proportional to exp(alpha ·
+    /// score). BPE drops each merge with probability `alpha`.
     pub fn sample(&self, text: &[u8], nbest_size: i32, alpha: f32, seed: u64) -> Result<Vec<u32>> {
         let normalized = self.normalized(text)?;
         let mut rng = Rng::new(seed);
@@ -43,8 +43,10 @@ impl Tokenizer {
                     )
                 })?;
             }
-            CompiledModel::Bpe(..) => return Err(wrong_model("sample", "Unigram and for BPE without a split pattern")),
-            _ => return Err(wrong_model("sample", "Unigram and BPE")),
+            CompiledModel::Bpe(..) => {
+                return Err(wrong_model_error("sample", "Unigram and for BPE without a split pattern"));
+            }
+            _ => return Err(wrong_model_error("sample", "Unigram and BPE")),
         }
         self.ids_of(&normalized, &segments)
     }
@@ -68,12 +70,12 @@ impl Tokenizer {
     fn ids_of(&self, normalized: &[u8], segments: &[Segment]) -> Result<Vec<u32>> {
         let mut ids: Vec<u32> = Vec::with_capacity(segments.len());
         let mut out = Out::new(&self.segmenter.fallback, &mut ids);
-        segments.iter().try_for_each(|&segment| out.take(normalized, 0, segment))?;
+        segments.iter().try_for_each(|&segment| out.write_segment(normalized, 0, segment))?;
         Ok(ids)
     }
 }
 
-fn wrong_model(method: &str, models: &str) -> Error {
+fn wrong_model_error(method: &str, models: &str) -> Error {
     Error::Argument(format!("{method} is defined for {models} models only"))
 }
 

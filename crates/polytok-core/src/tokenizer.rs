@@ -13,7 +13,7 @@ use crate::normalize::bert::Bert;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::pool::Pool;
 use crate::post::template::{Template, TemplateStep};
-use crate::post::{Fallback, Sink, Spelling};
+use crate::post::{Fallback, Sink, UnknownRules};
 use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
@@ -104,10 +104,10 @@ impl Tokenizer {
         let vocab = Arc::new(tables.get_unversioned("vocab", || Vocab::new(spec.vocab))?);
         check_supported(&spec.model, &spec.split, spec.unknown)?;
         check_steps(&spec.normalize, &spec.split, &spec.decode)?;
-        let spelling = match spec.model {
-            Model::Bpe { reserved: true, .. } => Spelling::Texts,
-            Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => Spelling::Pieces,
-            _ => Spelling::Plain,
+        let unknown_rules = match spec.model {
+            Model::Bpe { reserved: true, .. } => UnknownRules::LlamaCppBpe,
+            Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => UnknownRules::UnigramPieces,
+            _ => UnknownRules::SentencePiece,
         };
         let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Arc::new(Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?);
@@ -130,7 +130,7 @@ impl Tokenizer {
             model,
             splits: SplitChain::compile_with_spaced(&spec.split, &spaced_class)?,
             user_defined,
-            fallback: Fallback::compile(spec.unknown, spelling, &vocab)?,
+            fallback: Fallback::compile(spec.unknown, unknown_rules, &vocab)?,
             vocab,
         };
         let route = Route::choose(&normalizer, &segmenter, spec.line);

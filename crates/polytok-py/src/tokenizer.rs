@@ -170,7 +170,7 @@ impl PyTokenizer {
     /// The size, in bytes, of all caches except the caches of running threads.
     #[getter]
     fn cache_bytes(&self) -> usize {
-        self.tokenizer.pool().cached()
+        self.tokenizer.pool().cache_bytes()
     }
 
     fn clear_cache(&self) {

@@ -153,11 +153,11 @@ impl CompiledModel {
         out.begin_word();
         match self {
             CompiledModel::Bpe(bpe) => {
-                bpe.segment_whole(text, None, &mut scratch.bpe, &mut |segment| out.take(text, 0, segment))
+                bpe.segment_whole(text, None, &mut scratch.bpe, &mut |segment| out.write_segment(text, 0, segment))
             }
             CompiledModel::Unigram(unigram) => unigram.encode(text, vocab, &mut scratch.unigram, out),
             CompiledModel::Longest(longest) => longest.encode(text, &mut scratch.ids, out),
-            model => model.segment(text, 0, false, scratch, &mut |segment| out.take(text, 0, segment)),
+            model => model.segment(text, 0, false, scratch, &mut |segment| out.write_segment(text, 0, segment)),
         }
     }
 

@@ -9,14 +9,15 @@
 //! 24  length of the file, u64
 //! ```
 //!
-//! Numbers are in the byte order of the machine that wrote the file; the header's `byte_order` identifies this byte
-//! order. The sections of the format are the Spec: `spec`, `special` and `extra` are JSON, `data` has the byte strings
-//! that the JSON points into, and `vocab.*` and `model.merges` are columns. All other sections are compiled tables. A
-//! file whose tables are of another version is compiled from its Spec instead.
+//! Numbers are in the byte order of the machine that wrote the file; the byte order mark in the header identifies this
+//! byte order. The Spec has these sections: `spec`, `special` and `extra` are JSON, `data` has the byte strings to
+//! which the JSON refers, and `vocab.*` and `model.merges` are columns. All other sections are compiled tables. If the
+//! compiled tables have another version than this engine reads, the engine compiles the tokenizer from the Spec in the
+//! file.
 //!
-//! The checksum proves that a file is not damaged, but not that its tables make sense. Whatever the tables contain, the
-//! engine ends and reads nothing outside of the tables: indexes from one table into another are checked when they are
-//! read or when they are used.
+//! The checksum detects damage, but does not prove that the tables of a file are consistent. Whatever the tables
+//! contain, the engine does not run forever and does not read outside of the tables: indexes from one table into
+//! another are checked when they are read or when they are used.
 
 mod image;
 mod special;
@@ -33,17 +34,17 @@ pub const FORMAT_VERSION: u32 = 1;
 /// The version of the compiled tables. A change to the layout or meaning of a table must raise this version.
 pub const TABLES_VERSION: u32 = 8;
 
-/// A number that has the right value only if the file is read on a machine with the byte order of its writer.
+/// The byte order mark: a machine with another byte order reads another number.
 const BYTE_ORDER: u32 = 0x0102_0304;
 
-/// The number of bytes of the header, and of each row of the section table. (The two are equal.) Sections start at
-/// multiples of this number.
+/// The number of bytes of the header. Each row of the section table has the same size, and sections start at multiples
+/// of this number.
 const BLOCK: usize = 64;
 
 /// The number of bytes of a section's name.
 const NAME_LEN: usize = 48;
 
-/// The header in the layout of the file. The rows of the section table follow it.
+/// The header in the layout of the file. The rows of the section table come after the header.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Header {
@@ -66,8 +67,8 @@ struct SectionRow {
     length: u64,
 }
 
-/// Returns the XXH3 of a file without its checksum. The hash of the bytes before the checksum is the seed for the hash
-/// of the bytes after the checksum.
+/// Returns the XXH3 hash of all bytes of a file except the checksum in its header. The hash of the bytes before the
+/// checksum is the seed for the hash of the bytes after the checksum.
 fn checksum(file: &[u8]) -> u64 {
     use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
     const CHECKSUM_START: usize = std::mem::offset_of!(Header, checksum);

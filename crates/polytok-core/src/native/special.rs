@@ -1,5 +1,5 @@
-//! Reads the section `special`: the special tokens as JSON, in rows of text, id and flags. A file can have thousands of
-//! special tokens, so the tokens are read without creating a Python object for each.
+//! Reads the section `special`: the special tokens as JSON, in rows of text, id and flags. The engine reads them
+//! itself, because a file can have thousands of special tokens, and Python would create an object for each of them.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::spec::SpecialToken;
 use crate::token_id::TokenId;
 
-/// A row of the section `special`; python/polytok/formats/ptok.py writes it.
+/// A row of the section `special`, which python/polytok/formats/ptok.py writes.
 #[derive(Deserialize)]
 struct SpecialRow(String, u32, u8);
 

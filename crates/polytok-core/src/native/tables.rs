@@ -1,5 +1,6 @@
-//! Provides the big tables for compiling. One code path compiles a Spec, and requests here each table that is expensive
-//! to build. The table is read from a file, or built; a built table is kept if a file is being written.
+//! Provides the tables that are expensive to build. The code that compiles a Spec requests each of these tables here. A
+//! table is either read from a native file or built; if a native file is being written, a built table is also added to
+//! this file.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
@@ -11,11 +12,11 @@ use crate::table::Table;
 pub trait Stored: Sized {
     /// Writes the sections of the table.
     fn write(&self, out: &mut PartWriter);
-    /// Reads the table. Reads the table from sections; the table must be safe to use, whatever the sections contain.
+    /// Reads the table from the sections of a file. The table must be safe to use, whatever the sections contain.
     fn read(part: &FilePart) -> Result<Self>;
 }
 
-/// The source of tables.
+/// The source of the tables of one tokenizer.
 #[derive(Default)]
 pub struct Tables {
     image: Option<Image>,
@@ -23,69 +24,69 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Returns a source of tables that reads the tables from a file.
+    /// Returns a source that reads the tables from a file.
     pub fn from_image(image: Image) -> Tables {
         Tables { image: Some(image), sections: None }
     }
 
-    /// Returns a source of tables that builds tables and keeps the built tables for a file.
+    /// Returns a source that builds the tables and collects them for a new file.
     pub fn with_sections() -> Tables {
         Tables { image: None, sections: Some(Sections::default()) }
     }
 
-    /// Reports whether tables are kept for a file, so that small tables are worth their cost.
-    pub fn keeps_tables(&self) -> bool {
+    /// Reports whether tables are collected for a new file, so that small tables are worth their cost.
+    pub fn collects_tables(&self) -> bool {
         self.sections.is_some()
     }
 
-    /// Reports whether tables are kept for a file or come from a file.
+    /// Reports whether tables are collected for a new file or read from a file.
     pub fn are_stored(&self) -> bool {
-        self.keeps_tables() || self.image.as_ref().is_some_and(Image::has_tables)
+        self.collects_tables() || self.image.as_ref().is_some_and(Image::has_tables)
     }
 
-    /// Returns the table with this name: read from the file, or built.
+    /// Returns the table with this name: reads the table from the file, or builds it.
     pub fn get<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         if let Some(image) = self.image.as_ref().filter(|image| image.has_tables()) {
             return S::read(&FilePart { image, name: name.to_owned() });
         }
         let built_table = build()?;
-        self.keep(name, &built_table);
+        self.collect(name, &built_table);
         Ok(built_table)
     }
 
-    /// Returns the table with this name, read from the file or built, for tables that belong to the format and do not
-    /// depend on the version of the compiled tables.
+    /// Like `get`, for a table that is part of the file format, so that the version of the compiled tables does not
+    /// matter.
     pub fn get_unversioned<S: Stored>(&mut self, name: &str, build: impl FnOnce() -> Result<S>) -> Result<S> {
         match &self.image {
             Some(image) => S::read(&FilePart { image, name: name.to_owned() }),
             None => {
                 let built_table = build()?;
-                self.keep(name, &built_table);
+                self.collect(name, &built_table);
                 Ok(built_table)
             }
         }
     }
 
-    fn keep<S: Stored>(&mut self, name: &str, built_table: &S) {
+    fn collect<S: Stored>(&mut self, name: &str, built_table: &S) {
         if let Some(sections) = &mut self.sections {
             built_table.write(&mut PartWriter { sections, name: name.to_owned() });
         }
     }
 
-    /// Returns the sections that were kept.
+    /// Returns the collected sections.
     pub fn finish(self) -> Sections {
         self.sections.unwrap_or_default()
     }
 }
 
-/// The part of a file that has one table: the sections whose names start with the name of the part.
+/// The sections of one table in a file: the sections whose names start with the name of the table.
 pub struct FilePart<'a> {
     image: &'a Image,
     name: String,
 }
 
 impl FilePart<'_> {
-    /// Returns a smaller part of this part.
+    /// Returns the sections of a table that is a part of this table.
     pub fn part(&self, name: &str) -> FilePart<'_> {
         FilePart { image: self.image, name: self.full_name(name) }
     }
@@ -104,11 +105,11 @@ impl FilePart<'_> {
     pub fn number<T: AnyBitPattern + Send + Sync>(&self, name: &str) -> Result<T> {
         match *self.table::<T>(name)? {
             [number] => Ok(number),
-            _ => Err(self.section_error(name, "are not one number")),
+            _ => Err(self.section_error(name, "are not a single number")),
         }
     }
 
-    /// Returns the error for a file whose sections do not match.
+    /// Returns the error for a section with wrong contents.
     pub fn section_error(&self, name: &str, what: &str) -> Error {
         Error::Format(format!("the bytes of section {} {what}; write the file again", self.full_name(name)))
     }
@@ -118,20 +119,20 @@ impl FilePart<'_> {
     }
 }
 
-/// A part of a file that is being written.
+/// A writer of the sections of one table.
 pub struct PartWriter<'a> {
     sections: &'a mut Sections,
     name: String,
 }
 
 impl PartWriter<'_> {
-    /// Returns a writer for a smaller part of this part.
+    /// Returns a writer for a table that is a part of this table.
     pub fn part(&mut self, name: &str) -> PartWriter<'_> {
         let name = format!("{}.{name}", self.name);
         PartWriter { sections: self.sections, name }
     }
 
-    /// Adds an array to this part.
+    /// Adds an array as a section.
     pub fn table<T: NoUninit>(&mut self, name: &str, items: &[T]) {
         self.sections.push(&format!("{}.{name}", self.name), bytemuck::cast_slice(items).to_vec());
     }

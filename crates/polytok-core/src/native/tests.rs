@@ -53,13 +53,13 @@ pub(crate) fn specs() -> Vec<Spec> {
     ]
 }
 
-fn file(spec: &Spec) -> Vec<u8> {
+fn write_file(spec: &Spec) -> Vec<u8> {
     let mut tables = Tables::with_sections();
     Tokenizer::compile_with(spec.clone(), &mut tables).unwrap();
     tables.finish().finish(*b"sixteen bytes ok")
 }
 
-/// Returns a Spec without its own columns.
+/// Returns a Spec without the columns of the vocabulary.
 fn remove_columns(spec: &Spec) -> Spec {
     Spec { vocab: VocabColumns::default(), ..spec.clone() }
 }
@@ -71,11 +71,12 @@ fn load_file(file: &[u8], spec: &Spec) -> crate::error::Result<Tokenizer> {
 #[test]
 fn a_file_encodes_as_its_spec() {
     for spec in specs() {
-        let (built, mapped) = (Tokenizer::compile(spec.clone()).unwrap(), load_file(&file(&spec), &spec).unwrap());
-        let (mut expected, mut found) = (Vec::new(), Vec::new());
+        let (built, mapped) =
+            (Tokenizer::compile(spec.clone()).unwrap(), load_file(&write_file(&spec), &spec).unwrap());
+        let (mut expected, mut ids) = (Vec::new(), Vec::new());
         built.encode(TEXT, EncodeOptions::default(), &mut expected).unwrap();
-        mapped.encode(TEXT, EncodeOptions::default(), &mut found).unwrap();
-        assert_eq!(found, expected, "{:?}", spec.model);
+        mapped.encode(TEXT, EncodeOptions::default(), &mut ids).unwrap();
+        assert_eq!(ids, expected, "{:?}", spec.model);
         for seed in 0..20 {
             assert_eq!(built.sample(TEXT, -1, 0.3, seed), mapped.sample(TEXT, -1, 0.3, seed), "{:?}", spec.model);
         }
@@ -84,12 +85,12 @@ fn a_file_encodes_as_its_spec() {
 
 #[test]
 fn the_same_spec_yields_the_same_file() {
-    specs().iter().for_each(|spec| assert_eq!(file(spec), file(spec)));
+    specs().iter().for_each(|spec| assert_eq!(write_file(spec), write_file(spec)));
 }
 
 #[test]
 fn every_truncation_and_every_changed_byte_is_detected() {
-    let file = file(&specs()[4]);
+    let file = write_file(&specs()[4]);
     for len in 0..file.len().min(600) {
         assert!(Image::copy(&file[..len]).is_err());
     }
@@ -103,39 +104,39 @@ fn every_truncation_and_every_changed_byte_is_detected() {
 
 #[test]
 fn errors_say_what_is_wrong() {
-    let error = |file: &[u8]| match Image::copy(file) {
+    let error_text = |file: &[u8]| match Image::copy(file) {
         Err(Error::Format(text)) => text,
         _ => panic!("no error"),
     };
-    let sound_file = file(&specs()[0]);
-    let set_number = |at: usize, number: u32| {
-        let mut file = sound_file.clone();
+    let valid_file = write_file(&specs()[0]);
+    let with_number = |at: usize, number: u32| {
+        let mut file = valid_file.clone();
         file[at..at + 4].copy_from_slice(&number.to_ne_bytes());
-        write::seal(&mut file);
+        write::write_checksum(&mut file);
         file
     };
-    assert!(error(&set_number(8, 2)).contains("newer"));
-    assert!(error(&set_number(16, BYTE_ORDER.swap_bytes())).contains("byte order"));
-    assert!(error(&set_number(20, u32::MAX)).contains("section table"));
-    assert!(error(&set_number(BLOCK + NAME_LEN, 1)).contains("not inside"));
-    assert!(error(&sound_file[..sound_file.len() - 1]).contains("bytes"));
-    assert!(!Image::copy(&set_number(12, 77)).unwrap().has_tables());
+    assert!(error_text(&with_number(8, 2)).contains("newer"));
+    assert!(error_text(&with_number(16, BYTE_ORDER.swap_bytes())).contains("byte order"));
+    assert!(error_text(&with_number(20, u32::MAX)).contains("section table"));
+    assert!(error_text(&with_number(BLOCK + NAME_LEN, 1)).contains("beyond the end"));
+    assert!(error_text(&valid_file[..valid_file.len() - 1]).contains("bytes"));
+    assert!(!Image::copy(&with_number(12, 77)).unwrap().has_tables());
 }
 
 #[test]
 fn tables_of_another_version_are_built_anew() {
     let spec = &specs()[0];
-    let mut file = file(spec);
+    let mut file = write_file(spec);
     file[12] ^= 1;
-    write::seal(&mut file);
+    write::write_checksum(&mut file);
     assert!(load_file(&file, spec).is_ok());
 }
 
-/// Calls every method that uses the tables of a tokenizer. Errors are fine; panics and endless loops are not.
+/// Calls every method that uses the tables of a tokenizer. Errors are allowed; panics and endless loops are not.
 fn call_all_methods(tokenizer: &Tokenizer) {
     let mut ids = Vec::new();
     let _ = tokenizer.encode(TEXT, EncodeOptions::default(), &mut ids);
-    assert!(ids.iter().all(|&id| tokenizer.token_bytes(id).is_some()), "an id that is none");
+    assert!(ids.iter().all(|&id| tokenizer.token_bytes(id).is_some()), "an id without a token");
     let _ = tokenizer.decode(&ids, false);
     let _ = tokenizer.tokens(TEXT, EncodeOptions::default());
     let _ = tokenizer.nbest(TEXT, 3);
@@ -148,28 +149,28 @@ fn call_all_methods(tokenizer: &Tokenizer) {
 fn forged_tables_do_no_harm() {
     let mut rng = Rng::new(2026);
     for spec in specs() {
-        let sound_file = file(&spec);
-        let image = Image::copy(&sound_file).unwrap();
-        let names: Vec<String> = image.names().map(str::to_owned).collect();
+        let valid_file = write_file(&spec);
+        let image = Image::copy(&valid_file).unwrap();
+        let section_names: Vec<String> = image.section_names().map(str::to_owned).collect();
         for round in 0..600 {
-            // Most tables are small, so the same number of changes in each table finds more than changes at random
-            // positions.
-            let section = image.section(&names[round % names.len()]).unwrap();
-            let start = section.as_ptr() as usize - image.section(&names[0]).unwrap().as_ptr() as usize;
-            let first = BLOCK * (1 + names.len());
-            let mut file = sound_file.clone();
+            // The changes are distributed evenly over the sections, because most sections are too small for random
+            // positions to hit.
+            let section = image.section(&section_names[round % section_names.len()]).unwrap();
+            let start = section.as_ptr() as usize - image.section(&section_names[0]).unwrap().as_ptr() as usize;
+            let first_section = BLOCK * (1 + section_names.len());
+            let mut file = valid_file.clone();
             for _ in 0..1 + round % 5 {
                 if section.is_empty() {
                     continue;
                 }
-                let at = first + start + (rng.uniform() * section.len() as f64) as usize;
+                let at = first_section + start + (rng.uniform() * section.len() as f64) as usize;
                 file[at] = match round % 3 {
                     0 => (rng.uniform() * 256.0) as u8,
                     1 => file[at] ^ 1 << (rng.uniform() * 8.0) as u8,
                     _ => (rng.uniform() * 14.0) as u8,
                 };
             }
-            write::seal(&mut file);
+            write::write_checksum(&mut file);
             if let Ok(tokenizer) = load_file(&file, &spec) {
                 call_all_methods(&tokenizer);
             }

@@ -7,9 +7,9 @@ use super::{BLOCK, BYTE_ORDER, FORMAT_VERSION, Header, MAGIC, NAME_LEN, SectionR
 pub struct Sections(Vec<(String, Vec<u8>)>);
 
 impl Sections {
-    /// Adds a section. The engine chooses the section's name, so the name is never too long.
+    /// Adds a section. All section names are constants of the engine, so no name is too long.
     pub fn push(&mut self, name: &str, bytes: Vec<u8>) {
-        debug_assert!(name.len() <= NAME_LEN && self.0.iter().all(|(other, _)| other != name), "{name}");
+        debug_assert!(name.len() <= NAME_LEN && self.0.iter().all(|(section_name, _)| section_name != name), "{name}");
         self.0.push((name.to_owned(), bytes));
     }
 
@@ -35,26 +35,26 @@ impl Sections {
             file.extend_from_slice(bytes);
             file.resize(file.len().next_multiple_of(BLOCK), 0);
         }
-        seal(&mut file);
+        write_checksum(&mut file);
         file
     }
 
     fn rows(&self) -> Vec<SectionRow> {
         let mut start = BLOCK + self.0.len() * BLOCK;
-        let row = |(name, bytes): &(String, Vec<u8>)| {
-            let mut padded = [0; NAME_LEN];
-            padded[..name.len()].copy_from_slice(name.as_bytes());
-            let row = SectionRow { name: padded, start: start as u64, length: bytes.len() as u64 };
+        let section_row = |(name, bytes): &(String, Vec<u8>)| {
+            let mut padded_name = [0; NAME_LEN];
+            padded_name[..name.len()].copy_from_slice(name.as_bytes());
+            let row = SectionRow { name: padded_name, start: start as u64, length: bytes.len() as u64 };
             start += bytes.len().next_multiple_of(BLOCK);
             row
         };
-        self.0.iter().map(row).collect()
+        self.0.iter().map(section_row).collect()
     }
 }
 
 /// Writes the checksum into the header of a file.
-pub(super) fn seal(file: &mut [u8]) {
+pub(super) fn write_checksum(file: &mut [u8]) {
     const CHECKSUM_OFFSET: usize = std::mem::offset_of!(Header, checksum);
-    let sum = checksum(file);
-    file[CHECKSUM_OFFSET..CHECKSUM_OFFSET + size_of::<u64>()].copy_from_slice(&sum.to_ne_bytes());
+    let checksum = checksum(file);
+    file[CHECKSUM_OFFSET..CHECKSUM_OFFSET + size_of::<u64>()].copy_from_slice(&checksum.to_ne_bytes());
 }

@@ -1,8 +1,9 @@
-//! Converts segments to tokens, which go to a sink. Text that no entry covers is converted here too.
+//! Converts the segments of a model to tokens, and passes the tokens to a sink. Also encodes text that no vocabulary
+//! entry covers.
 //!
-//! The reference for unknown text is SentencePiece. With byte fallback every unknown character is encoded as the byte
-//! entries of its bytes; the last of them has the span of the character, the others have empty spans. Without byte
-//! fallback adjacent unknown characters are encoded as one unknown token.
+//! The reference for unknown text is SentencePiece. With byte fallback each byte of an unknown character is encoded as
+//! the entry of this byte; the token of the last byte gets the span of the character, and the tokens of the bytes
+//! before it get empty spans. Without byte fallback adjacent unknown characters are encoded as one unknown token.
 
 mod sink;
 pub mod template;
@@ -14,7 +15,7 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 use crate::utf8::char_len;
 pub use sink::{IdSink, Sink};
-pub use unknown::{Fallback, Spelling};
+pub use unknown::{Fallback, UnknownRules};
 
 /// The post-processor of one encoding, which writes to a sink.
 pub struct Out<'a, S> {
@@ -31,7 +32,7 @@ impl<'a, S: Sink> Out<'a, S> {
         Out { fallback, sink, is_after_unknown: false }
     }
 
-    /// Starts a part of the text; `place` is its place in the caller's text.
+    /// Starts a part of the text; `place` maps offsets in this part to the caller's text.
     #[inline]
     pub fn begin_part(&mut self, place: Place) {
         self.is_after_unknown = false;
@@ -44,16 +45,16 @@ impl<'a, S: Sink> Out<'a, S> {
         self.sink.begin_word();
     }
 
-    /// Writes a segment of `text`; the segment's offsets count from byte `at`.
+    /// Writes a segment of `text`; the offsets of the segment count from byte `at` of `text`.
     #[inline]
-    pub fn take(&mut self, text: &[u8], at: usize, segment: Segment) -> Result<()> {
+    pub fn write_segment(&mut self, text: &[u8], at: usize, segment: Segment) -> Result<()> {
         let (start, end) = (at as u32 + segment.start, at as u32 + segment.end);
         if segment.id == TokenId::UNKNOWN {
-            return self.take_unknown(&text[start as usize..end as usize], start);
+            return self.write_unknown(&text[start as usize..end as usize], start);
         }
         self.is_after_unknown = false;
         match self.fallback {
-            Fallback::Spelled(id) if *id == segment.id => {
+            Fallback::ModelUnk(id) if *id == segment.id => {
                 self.sink.push_unknown(*id, &text[start as usize..end as usize], start, end);
             }
             _ => self.sink.push(segment.id, start, end),
@@ -62,26 +63,26 @@ impl<'a, S: Sink> Out<'a, S> {
     }
 
     /// Writes a run of unknown characters that starts at byte `start`.
-    pub fn take_unknown_run(&mut self, text: &[u8], start: u32) -> Result<()> {
+    pub fn write_unknown_run(&mut self, text: &[u8], start: u32) -> Result<()> {
         if matches!(self.fallback, Fallback::Unk(_)) {
-            return self.take_unknown(text, start);
+            return self.write_unknown(text, start);
         }
         let mut at = 0;
         while at < text.len() {
             let next = at + char_len(&text[at..]);
-            self.take_unknown(&text[at..next], start + at as u32)?;
+            self.write_unknown(&text[at..next], start + at as u32)?;
             at = next;
         }
         Ok(())
     }
 
     /// Writes an unknown character, or a run of unknown characters, that starts at byte `start`.
-    fn take_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
+    fn write_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         let end = start + text.len() as u32;
         match self.fallback {
             Fallback::Error => return Err(no_entry_error(text, start)),
-            Fallback::Bytes(ids) => self.take_bytes(ids, text, start)?,
-            Fallback::Drop | Fallback::Spelled(_) => {}
+            Fallback::Bytes(ids) => self.write_byte_ids(ids, text, start)?,
+            Fallback::Drop | Fallback::ModelUnk(_) => {}
             Fallback::Unk(_) if self.is_after_unknown => self.sink.extend_unknown(text, start, end),
             Fallback::Unk(id) => self.sink.push_unknown(*id, text, start, end),
         }
@@ -90,7 +91,7 @@ impl<'a, S: Sink> Out<'a, S> {
     }
 
     /// Writes an unknown character as the ids of its bytes.
-    fn take_bytes(&mut self, ids: &[TokenId; 256], text: &[u8], start: u32) -> Result<()> {
+    fn write_byte_ids(&mut self, ids: &[TokenId; 256], text: &[u8], start: u32) -> Result<()> {
         for (i, &byte) in text.iter().enumerate() {
             if ids[byte as usize] == TokenId::UNKNOWN {
                 return Err(no_entry_error(&[byte], start));
@@ -103,9 +104,9 @@ impl<'a, S: Sink> Out<'a, S> {
 }
 
 impl<S: IdSink> Out<'_, S> {
-    /// Writes the ids of pieces without unknown text.
+    /// Writes the ids of pieces that have no unknown text.
     #[inline]
-    pub fn take_ids(&mut self, ids: &[TokenId]) {
+    pub fn write_ids(&mut self, ids: &[TokenId]) {
         self.is_after_unknown &= ids.is_empty();
         self.sink.push_all(ids);
     }
@@ -113,10 +114,10 @@ impl<S: IdSink> Out<'_, S> {
 
 /// Returns the error for text that no entry covers.
 fn no_entry_error(text: &[u8], at: u32) -> Error {
-    let hex: Vec<String> = text.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
+    let hex_bytes: Vec<String> = text.iter().take(8).map(|byte| format!("{byte:02X}")).collect();
     Error::Encode(format!(
         "the vocabulary has no entry for the byte{} {} at byte {at} of the text",
         if text.len() == 1 { "" } else { "s" },
-        hex.join(" ")
+        hex_bytes.join(" ")
     ))
 }

@@ -1,23 +1,23 @@
-//! The receivers of tokens. A [`Sink`] receives tokens one by one, each with its span. An [`IdSink`] needs only ids, so
-//! many ids can be copied from the cache in one call. Only an `IdSink` has [`IdSink::push_all`], so a call of
-//! `push_all` never loses spans that a caller needs.
+//! The receivers of tokens. A [`Sink`] receives each token with its span. An [`IdSink`] receives only ids, so many ids
+//! can be copied from the cache in one call of [`IdSink::push_all`]. A sink that needs spans has no `push_all`, so it
+//! cannot lose spans.
 
 use super::Out;
 use crate::normalize::origin::Place;
 use crate::token_id::TokenId;
 
-/// A receiver of tokens, from left to right.
+/// A receiver of the tokens of a text, from left to right.
 pub trait Sink: Sized {
-    /// The type of this sink if it needs only ids; otherwise any `IdSink`.
+    /// This type if it needs only ids; otherwise any `IdSink`.
     type Ids: IdSink;
 
     /// Returns `out` itself if this sink needs only ids.
     fn by_ids<'o, 'a>(out: &'o mut Out<'a, Self>) -> Option<&'o mut Out<'a, Self::Ids>>;
 
-    /// Starts a part of the text; `_place` is its place in the caller's text.
+    /// Starts a part of the text; `_place` maps offsets in this part to the caller's text.
     fn begin_part(&mut self, _place: Place) {}
 
-    /// Reports whether the sink uses the calls of `begin_word`.
+    /// Reports whether `begin_word` must be called at the start of each piece.
     fn needs_words(&self) -> bool {
         false
     }
@@ -29,7 +29,7 @@ pub trait Sink: Sized {
     fn push(&mut self, id: TokenId, start: u32, end: u32);
 
     /// Adds tokens that cover a text without gaps: each token starts at the end of the token before it.
-    fn push_tiles(&mut self, ids: &[TokenId], ends: &[u32]) {
+    fn push_adjacent(&mut self, ids: &[TokenId], ends: &[u32]) {
         let mut start = 0;
         for (&id, &end) in ids.iter().zip(ends) {
             self.push(id, start, end);
@@ -37,7 +37,7 @@ pub trait Sink: Sized {
         }
     }
 
-    /// Adds ids of the template, which have an empty span at byte `at`.
+    /// Adds ids of the template, each with an empty span at byte `at` of the text.
     fn insert(&mut self, ids: &[TokenId], at: u32);
 
     /// Adds the unknown token that covers `_text`.
@@ -45,10 +45,10 @@ pub trait Sink: Sized {
         self.push(id, start, end);
     }
 
-    /// Adds more unknown text to the last token, which is unknown.
+    /// Adds unknown text to the last token, which is the unknown token.
     fn extend_unknown(&mut self, _text: &[u8], _start: u32, _end: u32) {}
 
-    /// Adds a special token, which was recognised as `text`. The span is a range of the caller's text.
+    /// Adds a special token that was found as `text`. The span is a range of the caller's text.
     fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32);
 }
 

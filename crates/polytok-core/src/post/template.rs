@@ -1,4 +1,4 @@
-//! The post-processor's template: the ids that are inserted before and after a text.
+//! The post-processor's template: the ids that are inserted around a text.
 
 use crate::error::{Error, Result};
 use crate::spec::TemplatePart;
@@ -6,7 +6,7 @@ use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-/// The largest number of times that a template can contain the text, so that a hostile file cannot fill the memory.
+/// How many times a template can contain the text; the limit protects the memory from hostile files.
 const MAX_SLOTS: usize = 16;
 
 /// The parts of a checked template.
@@ -22,12 +22,12 @@ pub enum TemplateStep<'a> {
 }
 
 impl Template {
-    /// Checks that the template's ids exist and that the template does not contain the text too often.
+    /// Checks that the template's ids exist and that the template contains the text at most `MAX_SLOTS` times.
     pub fn compile(parts: Vec<TemplatePart>, vocab: &Vocab, specials: &Specials) -> Result<Template> {
-        let slots = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
-        if slots > MAX_SLOTS {
+        let slot_count = parts.iter().filter(|part| matches!(part, TemplatePart::Slot)).count();
+        if slot_count > MAX_SLOTS {
             return Err(Error::Spec(format!(
-                "post: the template has the text {slots} times; at most {MAX_SLOTS} times are allowed"
+                "post: the template has the text {slot_count} times; at most {MAX_SLOTS} times are allowed"
             )));
         }
         let ids = parts.iter().filter_map(|part| if let TemplatePart::Insert(ids) = part { Some(ids) } else { None });
@@ -39,7 +39,7 @@ impl Template {
         }
     }
 
-    /// Returns the steps for a text of `len` bytes. Without `add_special`, no ids are inserted.
+    /// Returns the steps for a text of `len` bytes. If `add_special` is false, no ids are inserted.
     #[inline]
     pub fn steps(&self, add_special: bool, len: usize) -> impl Iterator<Item = TemplateStep<'_>> {
         let mut at = 0;

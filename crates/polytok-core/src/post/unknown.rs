@@ -7,28 +7,28 @@ use crate::vocab::Vocab;
 
 /// The output for unknown text.
 pub enum Fallback {
-    /// An error text that contains the unknown bytes.
+    /// An error whose message has the unknown bytes.
     Error,
-    /// The id that is written once for each run of unknown characters.
+    /// This id, once for each run of unknown characters.
     Unk(TokenId),
-    /// The id that the model itself returns for unknown text; the token prints the unknown text (Unigram in double
-    /// precision).
-    Spelled(TokenId),
+    /// The id of the unknown entry, which the model itself returns for unknown text; the token has the unknown text as
+    /// its text (Unigram models of Hugging Face and llama.cpp).
+    ModelUnk(TokenId),
     /// Nothing.
     Drop,
-    /// The ids of the 256 bytes; each unknown byte is written as its id.
+    /// For each unknown byte, the id of this byte in the array.
     Bytes(Box<[TokenId; 256]>),
 }
 
-/// The reference program whose rules unknown text follows.
+/// The reference program whose rules apply to unknown text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spelling {
+pub enum UnknownRules {
     /// SentencePiece.
-    Plain,
-    /// Hugging Face's Unigram, in which each unknown piece prints its text.
-    Pieces,
-    /// llama.cpp, in which the text of an entry, whatever its kind, decides which byte the entry represents.
-    Texts,
+    SentencePiece,
+    /// Hugging Face's and llama.cpp's Unigram, in which an unknown token has the unknown text as its text.
+    UnigramPieces,
+    /// llama.cpp's BPE, in which the text of an entry decides which byte the entry represents, whatever its kind is.
+    LlamaCppBpe,
 }
 
 impl Fallback {
@@ -41,9 +41,9 @@ impl Fallback {
         }
     }
 
-    /// Compiles the output for unknown text: finds the unknown entry, or the entries of bytes by the rules of
-    /// `spelling`.
-    pub fn compile(unknown: Unknown, spelling: Spelling, vocab: &Vocab) -> Result<Fallback> {
+    /// Compiles the output for unknown text: finds the unknown entry or the entries of the bytes, by the rules of the
+    /// reference program.
+    pub fn compile(unknown: Unknown, rules: UnknownRules, vocab: &Vocab) -> Result<Fallback> {
         match unknown {
             Unknown::Error => Ok(Fallback::Error),
             Unknown::Drop => Ok(Fallback::Drop),
@@ -51,11 +51,11 @@ impl Fallback {
                 .rows()
                 .find(|&row| vocab.kind(row) == Kind::Unknown)
                 .map(|row| vocab.id(row))
-                .map(if spelling == Spelling::Pieces { Fallback::Spelled } else { Fallback::Unk })
+                .map(if rules == UnknownRules::UnigramPieces { Fallback::ModelUnk } else { Fallback::Unk })
                 .ok_or_else(|| {
                     Error::Spec("unknown=\"unk\" needs an entry of kind UNKNOWN, but the vocabulary has none".into())
                 }),
-            Unknown::Bytes if spelling == Spelling::Texts => Ok(Fallback::Bytes(byte_ids_by_text(vocab))),
+            Unknown::Bytes if rules == UnknownRules::LlamaCppBpe => Ok(Fallback::Bytes(byte_ids_by_text(vocab))),
             Unknown::Bytes => {
                 let mut ids = Box::new([TokenId::UNKNOWN; 256]);
                 for row in vocab.rows_of(Kind::Byte) {
@@ -76,8 +76,8 @@ impl Fallback {
     }
 }
 
-/// Finds the entry of each byte as llama.cpp's `byte_to_token` does: the entry `<0xHH>` in capitals, or else the entry
-/// that is the byte alone.
+/// Finds the entry of each byte as llama.cpp's `byte_to_token` does: the entry with the text `<0xHH>`, in capitals, or
+/// without such an entry the entry whose text is the byte.
 fn byte_ids_by_text(vocab: &Vocab) -> Box<[TokenId; 256]> {
     let mut ids = Box::new([TokenId::UNKNOWN; 256]);
     let rows = || vocab.rows().map(|row| (vocab.bytes(row), vocab.id(row)));

@@ -39,7 +39,7 @@ impl<S: Sink> Context<'_, '_, S> {
         if !is_part || start == 0 {
             out.begin_word();
         }
-        let mut take = |segment| out.take(text, start, segment);
+        let mut take = |segment| out.write_segment(text, start, segment);
         segmenter.model.segment(&text[start..end], start, is_part, &mut scratch.model, &mut take)
     }
 }
@@ -61,7 +61,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         let mut at = 0;
         loop {
             let (missed, id_count) = block.look_up(at, &self.scratch.cache);
-            self.out.take_ids(&block.ids[..id_count]);
+            self.out.write_ids(&block.ids[..id_count]);
             if missed == block.count() {
                 return Ok(());
             }
@@ -91,7 +91,7 @@ impl<S: IdSink> Context<'_, '_, S> {
     /// Outputs the ids of a piece, and returns true, if it is among the cache's long ones.
     pub fn take_long(&mut self, piece: &[u8], key: PieceKey) -> bool {
         let ids = self.scratch.cache.get_long(piece, key);
-        ids.inspect(|ids| self.out.take_ids(ids)).is_some()
+        ids.inspect(|ids| self.out.write_ids(ids)).is_some()
     }
 
     /// Encodes a long piece part by part, and caches it as a whole.
@@ -103,7 +103,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         let result = context.encode_long(text, piece, boundary);
         if result.is_ok() {
             let ids = TokenId::slice_of(&ids);
-            self.out.take_ids(ids);
+            self.out.write_ids(ids);
             self.segmenter.remember(&text[piece.start..piece.end], piece.start, key, ids, &mut self.scratch.cache);
         }
         self.scratch.long_ids = ids;
@@ -126,10 +126,10 @@ impl<S: IdSink> Context<'_, '_, S> {
         })?;
         if is_known {
             segmenter.remember(bytes, start, key, &scratch.ids, &mut scratch.cache);
-            out.take_ids(&scratch.ids);
+            out.write_ids(&scratch.ids);
             return Ok(());
         }
-        scratch.segments.iter().try_for_each(|&segment| out.take(text, start, segment))
+        scratch.segments.iter().try_for_each(|&segment| out.write_segment(text, start, segment))
     }
 }
 

@@ -52,7 +52,7 @@ impl<S: Sink> Context<'_, '_, S> {
             Err(at) => {
                 self.out.begin_word();
                 let split = |text: &str, piece: &mut dyn FnMut(usize, usize)| splits.split(text, piece);
-                let mut take = |segment| self.out.take(bytes, 0, segment);
+                let mut take = |segment| self.out.write_segment(bytes, 0, segment);
                 model.segment_invalid(bytes, at, &split, &mut self.scratch.model, &mut take)
             }
         }
@@ -79,7 +79,7 @@ impl<S: Sink> Context<'_, '_, S> {
             }
             self.encode_parts(boundary, text, (at, start), &mut block)?;
             self.encode_block(text, &mut block)?;
-            self.out.take(text, 0, Segment { id, start: start as u32, end: end as u32 })?;
+            self.out.write_segment(text, 0, Segment { id, start: start as u32, end: end as u32 })?;
             at = end;
         }
         self.encode_parts(boundary, text, (at, text.len()), &mut block)?;

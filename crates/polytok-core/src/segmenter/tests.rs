@@ -98,19 +98,19 @@ fn encode_by_model(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
     match &tokenizer.segmenter.model {
         CompiledModel::Bpe(bpe) if tokenizer.segmenter.splits.is_empty() => {
             bpe.segment_whole(text.as_bytes(), None, &mut BpeScratch::default(), &mut |segment| {
-                out.take(text.as_bytes(), 0, segment)
+                out.write_segment(text.as_bytes(), 0, segment)
             })?;
         }
         model if tokenizer.segmenter.splits.is_empty() => {
             model.segment(text.as_bytes(), 0, false, &mut scratch, &mut |segment| {
-                out.take(text.as_bytes(), 0, segment)
+                out.write_segment(text.as_bytes(), 0, segment)
             })?;
         }
         model => {
             let mut pieces = Vec::new();
             tokenizer.segmenter.splits.split(text, |start, end| pieces.push((start, end)))?;
             for (start, end) in pieces {
-                let take = &mut |segment| out.take(text.as_bytes(), start, segment);
+                let take = &mut |segment| out.write_segment(text.as_bytes(), start, segment);
                 model.segment(&text.as_bytes()[start..end], start, false, &mut scratch, take)?;
             }
         }

@@ -49,7 +49,7 @@ impl Lengths {
         let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
         let (unknown, length) = match fallback {
             Fallback::Bytes(bytes) => (&bytes[..], if is_escaped { BYTE_MARK } else { 0 }),
-            Fallback::Unk(id) | Fallback::Spelled(id) => (std::slice::from_ref(id), 0),
+            Fallback::Unk(id) | Fallback::ModelUnk(id) => (std::slice::from_ref(id), 0),
             Fallback::Error | Fallback::Drop => (&[][..], 0),
         };
         let others = unknown.iter().map(|&id| (id, length)).chain(without_length.iter().map(|&id| (id, 0)));
@@ -117,7 +117,7 @@ impl Tiles {
     /// Writes the tokens to a sink, and the starts of the pieces if the sink needs words.
     pub fn push<S: Sink>(&self, sink: &mut S) {
         if !sink.needs_words() {
-            return sink.push_tiles(TokenId::slice_of(&self.ids), &self.ends);
+            return sink.push_adjacent(TokenId::slice_of(&self.ids), &self.ends);
         }
         let mut words = self.word_starts.iter().peekable();
         let mut start = 0;

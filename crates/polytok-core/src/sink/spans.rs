@@ -44,7 +44,7 @@ impl Sink for Spans {
         self.add(id, self.place.original(start, end));
     }
 
-    fn push_tiles(&mut self, ids: &[TokenId], ends: &[u32]) {
+    fn push_adjacent(&mut self, ids: &[TokenId], ends: &[u32]) {
         let starts = std::iter::once(&0).chain(ends);
         match self.place {
             Place { at, origin: Origin::Same } => {

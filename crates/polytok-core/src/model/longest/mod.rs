@@ -37,10 +37,10 @@ impl Longest {
         if let (Some(lanes), Some(out)) = (&self.lanes, S::by_ids(out)) {
             ids.clear();
             lanes.walk(text, ids);
-            out.take_ids(ids);
+            out.write_ids(ids);
             return Ok(());
         }
-        self.segment(text, &mut |segment| out.take(text, 0, segment))
+        self.segment(text, &mut |segment| out.write_segment(text, 0, segment))
     }
 
     /// Segments the text. A byte with which no entry starts is unknown.

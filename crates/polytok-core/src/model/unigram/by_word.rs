@@ -67,7 +67,7 @@ impl Unigram {
     ) -> Result<()> {
         match self.words.get(text.len(), || WordTables::new(self, vocab)) {
             Some(tables) => self.encode_words(tables, None, text, scratch, out),
-            None => self.segment(text, scratch, &mut |segment| out.take(text, 0, segment)),
+            None => self.segment(text, scratch, &mut |segment| out.write_segment(text, 0, segment)),
         }
     }
 

@@ -31,7 +31,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
     #[inline]
     pub fn flush(&mut self) -> Result<()> {
         if let Some(out) = S::by_ids(self.out) {
-            out.take_ids(&self.batch[..self.count]);
+            out.write_ids(&self.batch[..self.count]);
         }
         self.count = 0;
         Ok(())
@@ -40,7 +40,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
     fn send_path_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
         for entry in (0..PATH_ENTRIES).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
             let end = start + self.lens[entry as usize];
-            self.out.take(self.text, 0, Segment { id: self.id(entry), start, end })?;
+            self.out.write_segment(self.text, 0, Segment { id: self.id(entry), start, end })?;
             start = end;
         }
         Ok(())
@@ -77,7 +77,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
     fn receive_piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
         if S::by_ids(self.out).is_none() {
-            return self.out.take(self.text, 0, Segment { id: self.id(entry), start, end });
+            return self.out.write_segment(self.text, 0, Segment { id: self.id(entry), start, end });
         }
         if self.count == BATCH_IDS {
             self.flush()?;
@@ -90,6 +90,6 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
     fn receive_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         self.flush()?;
-        self.out.take_unknown_run(text, start)
+        self.out.write_unknown_run(text, start)
     }
 }

@@ -103,12 +103,12 @@ impl TextWalk<'_> {
             };
             count += id_count;
             if id_count == 0 {
-                context.out.take_ids(&ids[..count]);
+                context.out.write_ids(&ids[..count]);
                 count = 0;
                 self.encode_missing((start, end, value), context)?;
             }
         }
-        context.out.take_ids(&ids[..count]);
+        context.out.write_ids(&ids[..count]);
         Ok(())
     }
 
@@ -122,7 +122,11 @@ impl TextWalk<'_> {
     ) -> Result<()> {
         let piece = &self.text[start..end];
         if value != PIECE_VALUE {
-            return context.out.take(piece, 0, Segment { id: TokenId::UNKNOWN, start: 0, end: piece.len() as u32 });
+            return context.out.write_segment(
+                piece,
+                0,
+                Segment { id: TokenId::UNKNOWN, start: 0, end: piece.len() as u32 },
+            );
         }
         let key = PieceKey::new(self.text, start, end, false);
         if context.take_long(piece, key) {
@@ -134,11 +138,11 @@ impl TextWalk<'_> {
             bpe.segment_raw(piece, escape.replaces_invalid, &mut model.bpe, &mut push_to(segments))
         })?;
         if !is_known && !self.spell_unknown(piece, scratch) {
-            return scratch.segments.iter().try_for_each(|&segment| out.take(piece, 0, segment));
+            return scratch.segments.iter().try_for_each(|&segment| out.write_segment(piece, 0, segment));
         }
         let own_entries = || bpe.own_entries_raw();
         scratch.cache.insert_with_entries(piece, key, &scratch.ids, segmenter.vocab.len(), own_entries);
-        out.take_ids(&scratch.ids);
+        out.write_ids(&scratch.ids);
         Ok(())
     }
 

@@ -52,8 +52,8 @@ fn encode_missed<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, co
         scratch.segment(|model, segments| segmenter.model.segment(buffer, 0, false, model, &mut push_to(segments)))?;
     if is_known {
         scratch.cache.insert(word, key, &scratch.ids);
-        out.take_ids(&scratch.ids);
+        out.write_ids(&scratch.ids);
         return Ok(());
     }
-    scratch.segments.iter().try_for_each(|&segment| out.take(buffer, 0, segment))
+    scratch.segments.iter().try_for_each(|&segment| out.write_segment(buffer, 0, segment))
 }

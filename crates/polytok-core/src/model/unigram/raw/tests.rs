@@ -59,7 +59,7 @@ fn check(
     normalizer.normalize(text, &mut normalized);
     let mut expected: Vec<u32> = Vec::new();
     let mut out = Out::new(fallback, &mut expected);
-    let mut take = |segment| out.take(&normalized, 0, segment);
+    let mut take = |segment| out.write_segment(&normalized, 0, segment);
     unigram.segment(&normalized, &mut UnigramScratch::default(), &mut take).unwrap();
     let mut scratch = UnigramScratch::default();
     for _ in 0..2 {

@@ -28,7 +28,9 @@ fn tokens(run: impl FnOnce(&mut Out<Tokens>)) -> Vec<Token> {
 /// Checks that the model and its twin return the same ids and tokens, with and without cached words.
 fn check((model, vocab): &(Unigram, Vocab), text: &[u8], scratch: &mut UnigramScratch) {
     let twin = |out: &mut Out<Tokens>| {
-        model.segment(text, &mut UnigramScratch::default(), &mut |segment| out.take(text, 0, segment)).unwrap();
+        model
+            .segment(text, &mut UnigramScratch::default(), &mut |segment| out.write_segment(text, 0, segment))
+            .unwrap();
     };
     let expected = tokens(twin);
     let Some(tables) = model.words_now(vocab) else { return };
