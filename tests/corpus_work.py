@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from polytok import ArgumentError
-from polytok.corpus.journal import Journal, stem
+from polytok.corpus.journal import Journal, task_file_stem
 from polytok.corpus.run.base import ProgressFunction, TaskFunction
-from polytok.corpus.storage import storage
+from polytok.corpus.storage import open_storage
 from polytok.corpus.write import OutputFile
 
 WORK = "corpus_work:prepare"
@@ -21,12 +21,12 @@ WORK = "corpus_work:prepare"
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:
     """Returns the function that runs a task."""
-    place = storage(setup["storage"])
+    place = open_storage(setup["storage"])
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         number = description["number"]
         with place.output_folder() as folder:
-            file = OutputFile(folder / f"{stem(number)}.bin")
+            file = OutputFile(folder / f"{task_file_stem(number)}.bin")
             for part in range(description.get("parts", 1)):
                 file.write(np.full(1000, number + part, dtype=np.uint8))
                 report_progress(1, 2, 3)

@@ -15,8 +15,8 @@ import pyarrow
 from pyarrow import ipc, parquet
 
 import polytok
-from polytok.corpus.journal import TOKENIZER
-from polytok.corpus.manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
+from polytok.corpus.journal import TOKENIZER_NAME
+from polytok.corpus.manifest import Manifest, ShardEntry, SourceEntry, TokenizerIdentity
 from polytok.corpus.write import WRITERS
 
 MOST = {"uint16": 2**16 - 1, "uint32": 2**32 - 1, "int32": 2**31 - 1}
@@ -32,13 +32,13 @@ def columnar(documents: Documents, dtype: str, lead: int = 0) -> tuple[npt.NDArr
 
 
 @cache
-def default() -> tuple[TokenizerName, bytes]:
+def default() -> tuple[TokenizerIdentity, bytes]:
     """Returns the default vocabulary, and its file in a dataset."""
     tokenizer = polytok.load("default")
     with TemporaryDirectory() as folder:
-        tokenizer.save(Path(folder, TOKENIZER))
-        file = Path(folder, TOKENIZER).read_bytes()
-    return TokenizerName(tokenizer.fingerprint, "default", tokenizer.vocab_size), file
+        tokenizer.save(Path(folder, TOKENIZER_NAME))
+        file = Path(folder, TOKENIZER_NAME).read_bytes()
+    return TokenizerIdentity(tokenizer.fingerprint, "default", tokenizer.vocab_size), file
 
 
 def dataset(
@@ -51,7 +51,7 @@ def dataset(
     """Writes a dataset folder of the default vocabulary's ids; every document has the same column values."""
     folder.mkdir()
     name, file = default()
-    (folder / TOKENIZER).write_bytes(file)
+    (folder / TOKENIZER_NAME).write_bytes(file)
     entries = []
     for number, documents in enumerate(shards):
         table = pyarrow.table({name: [value] * len(documents) for name, value in columns.items()}) if columns else None

@@ -17,10 +17,10 @@ import pytest
 import corpus_kills
 from corpus_work import WORK
 from polytok import ArgumentError, FileError, PolytokError
-from polytok.corpus.job import Job, JobBegun
-from polytok.corpus.run.base import Assignment, TaskDone, TaskRetried, Work
+from polytok.corpus.job import Job, JobStartEvent
+from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskRetryEvent, Work
 from polytok.corpus.run.local import LocalRunner
-from polytok.corpus.storage import storage
+from polytok.corpus.storage import open_storage
 
 
 def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None, **details: Any) -> Job:
@@ -31,13 +31,13 @@ def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None
     def manifest(records: dict[int, Any]) -> bytes:
         return json.dumps({"tasks": [records[number] for number in sorted(records)]}).encode()
 
-    place = storage(folder)
+    place = open_storage(folder)
     return Job(place, Work(WORK, {"storage": place.url}), header or {"version": 1}, assignments, manifest, b"tokenizer")
 
 
 def run(job_to_run: Job, workers: int = 2, overwrite: bool = False) -> list[Any]:
     events: list[Any] = []
-    job_to_run.run(LocalRunner(workers), overwrite=overwrite, listen=events.append)
+    job_to_run.run(LocalRunner(workers), overwrite=overwrite, on_event=events.append)
     return events
 
 
@@ -49,7 +49,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_the_folder_is_the_same_for_any_number_of_workers(tmp_path: Path, workers: int) -> None:
     run(job(tmp_path / "one"), workers=1)
     events = run(job(tmp_path / "many"), workers=workers)
-    assert {event.number for event in events if isinstance(event, TaskDone)} == set(range(6))
+    assert {event.number for event in events if isinstance(event, TaskDoneEvent)} == set(range(6))
     actual = contents(tmp_path / "many")
     assert actual == contents(tmp_path / "one")
     assert sorted(actual) == sorted(
@@ -61,8 +61,8 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "deaths2").write_text("xx")
     (tmp_path / "deaths4").write_text("x")
     events = run(job(tmp_path / "out"))
-    assert sorted(event.number for event in events if isinstance(event, TaskRetried)) == [2, 2, 4]
-    assert {event.reason for event in events if isinstance(event, TaskRetried)} == {"SIGKILL"}
+    assert sorted(event.number for event in events if isinstance(event, TaskRetryEvent)) == [2, 2, 4]
+    assert {event.reason for event in events if isinstance(event, TaskRetryEvent)} == {"SIGKILL"}
     run(job(tmp_path / "one"), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
@@ -90,7 +90,7 @@ def test_an_error_of_a_task_is_raised_and_finished_shards_remain(tmp_path: Path,
     begin_job(tmp_path / "out", workers)
     assert (tmp_path / "out/plan.json").exists() and not (tmp_path / "out/dataset.json").exists()
     events = run(job(tmp_path / "out"), workers=1)
-    assert len(next(event for event in events if isinstance(event, JobBegun)).remaining) < 6
+    assert len(next(event for event in events if isinstance(event, JobStartEvent)).remaining_assignments) < 6
     assert not (tmp_path / "out/done").exists()
 
 
@@ -131,8 +131,8 @@ def test_a_shard_that_differs_from_its_record_is_written_again(tmp_path: Path, h
     (tmp_path / "out/.00005.bin.1f2e3d4c").write_bytes(b"half")
     (tmp_path / "out/00005.bin").write_bytes(b"half")
     remaining_count = next(
-        event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, JobBegun)
-    ).remaining
+        event for event in run(job(tmp_path / "out"), workers=1) if isinstance(event, JobStartEvent)
+    ).remaining_assignments
     assert [assignment.number for assignment in remaining_count] == [1, 5]
     run(job(tmp_path / "one"), workers=1)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
@@ -150,11 +150,11 @@ def test_a_job_whose_folder_another_job_has_taken_fails() -> None:
     first_job, second_job = (job("memory://place/of-two", header={"version": version}) for version in (1, 2))
 
     def record_event(event: Any) -> None:
-        if isinstance(event, JobBegun):
+        if isinstance(event, JobStartEvent):
             run(second_job, workers=1)
 
     with pytest.raises(ArgumentError, match="another job has begun in memory://place/of-two while this job ran"):
-        first_job.run(LocalRunner(1), listen=record_event)
+        first_job.run(LocalRunner(1), on_event=record_event)
     assert json.loads(fsspec.filesystem("memory").cat_file("/place/of-two/plan.json"))["version"] == 2
 
 

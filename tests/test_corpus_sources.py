@@ -16,7 +16,7 @@ from local_server import Server, send, serving
 from polytok import ArgumentError, FileError, Reading
 from polytok.corpus.documents import documents
 from polytok.corpus.plan import Plan, plan
-from polytok.corpus.sources import Source, names_in, sources
+from polytok.corpus.sources import Source, read_name_list, sources
 from polytok.reading import remote
 
 LINES = Reading(unit="line")
@@ -44,7 +44,7 @@ def test_names_patterns_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert sources("a.txt") == sources(tmp_path / "a.txt") == sources(f"file://{tmp_path}/a.txt")
     assert sources("a.txt")[0].name == str(tmp_path / "a.txt")
     Path("list").write_text("b.txt\n\n[a].txt\n")
-    assert source_names(sources(names_in("list"))) == ["b.txt", "a.txt"]
+    assert source_names(sources(read_name_list("list"))) == ["b.txt", "a.txt"]
 
 
 def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,10 +69,10 @@ def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             sources(inputs)
     for inputs in ("out/*", "link.txt"):
         with pytest.raises(ArgumentError, match="in the output folder"):
-            plan(inputs, outside="out")
-    assert plan("a.txt", outside="out").tasks and plan("out/b.txt", outside="ou").tasks
+            plan(inputs, output_folder="out")
+    assert plan("a.txt", output_folder="out").tasks and plan("out/b.txt", output_folder="ou").tasks
     with pytest.raises(FileError, match="list of files"):
-        names_in("absent")
+        read_name_list("absent")
     with pytest.raises(ArgumentError, match="shard_size=0"):
         plan("a.txt", shard_size=0)
 
@@ -127,7 +127,7 @@ def test_urls(memory: Any, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="folder"):
         plan("memory://in/deep")
     with pytest.raises(ArgumentError, match="in the output folder"):
-        plan("memory://in/*.txt", outside="memory://in/")
+        plan("memory://in/*.txt", output_folder="memory://in/")
     with pytest.raises(ArgumentError, match=r"no file matches 'memory://in/\*\.csv'"):
         plan("memory://in/*.csv")
     url = "memory://in/b.txt"

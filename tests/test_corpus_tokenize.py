@@ -25,7 +25,7 @@ from polytok.corpus import DocumentOptions, Report, tokenize
 from polytok.corpus import open as open_dataset
 from polytok.corpus.plan import Plan
 from polytok.corpus.sources import sources
-from polytok.corpus.storage import storage
+from polytok.corpus.storage import open_storage
 from polytok.spec import Template
 
 TOKENIZER = polytok.load("default")
@@ -397,18 +397,18 @@ def test_errors_of_an_object_store_say_what_was_tried(
 def test_files_of_killed_jobs_for_an_object_store_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fsspec")
     code = (
-        "import os; from polytok.corpus.storage import storage\n"
-        "with storage('memory://bucket/out').output_folder() as folder:\n"
+        "import os; from polytok.corpus.storage import open_storage\n"
+        "with open_storage('memory://bucket/out').output_folder() as folder:\n"
         "    (folder / '00000.bin').write_bytes(b'half'); os.kill(os.getpid(), 9)"
     )
     paths = os.pathsep.join(filter(None, sys.path))
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": paths})
     remaining_files = list(tmp_path.glob("*/00000.bin"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with storage("memory://bucket/out").output_folder() as folder:
-        with storage("memory://bucket/other").hold_lock():
+    with open_storage("memory://bucket/out").output_folder() as folder:
+        with open_storage("memory://bucket/other").hold_lock():
             assert list(tmp_path.glob("*/00000.bin")) == remaining_files != []
-        with storage("memory://bucket/out").hold_lock():
+        with open_storage("memory://bucket/out").hold_lock():
             assert list(tmp_path.iterdir()) == [folder]
 
 

@@ -73,8 +73,8 @@ def test_documents_come_back(tmp_path_factory: pytest.TempPathFactory, kind: str
 def test_small_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, dtype: str) -> None:
     """Tests blocks and groups of documents with sizes small enough for several of each."""
     monkeypatch.setattr(megatron, "_BLOCK_DOCUMENTS", 3)
-    monkeypatch.setattr(arrow, "_GROUP_TOKENS", 5)
-    monkeypatch.setattr(arrow, "_GROUP_ROWS", 3)
+    monkeypatch.setattr(arrow, "_MAX_GROUP_TOKENS", 5)
+    monkeypatch.setattr(arrow, "_MAX_GROUP_ROWS", 3)
     documents = [[], [1], [2] * 20, [], [], [], [], [3, 4], [MOST[dtype]], [5] * 6]
     (tmp_path / "one").mkdir()
     paths = write_shard(tmp_path / "one", kind, dtype, portions(documents, [1, 4, 9]))
@@ -88,7 +88,7 @@ def test_small_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_columns_go_with_their_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow, "_GROUP_ROWS", 2)
+    monkeypatch.setattr(arrow, "_MAX_GROUP_ROWS", 2)
     table = pyarrow.table(
         {"url": pyarrow.array(["a", None, "c", "a"]).dictionary_encode(), "meta": [{"n": 1}, {"n": 2}, None, {"n": 4}]}
     )

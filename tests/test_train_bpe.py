@@ -18,7 +18,7 @@ from polytok.errors import ArgumentError
 from polytok.reference import train_bpe
 from polytok.spec import Spec
 from polytok.training.bpe import BpeTrainer
-from polytok.training.bpe_learning import LearnedMerges, Rules, Units, learn
+from polytok.training.bpe_learning import LearnedMerges, LearningOptions, SymbolOptions, learn
 from polytok.training.wordpiece import WordPieceTrainer
 
 WORD = r" ?\p{L}+| ?\p{N}+|\s+|[^\s\p{L}\p{N}]+"
@@ -89,7 +89,7 @@ def test_a_pair_that_no_longer_occurs_is_not_merged() -> None:
 def learn_from_counts(counted_words: list[tuple[bytes, int]], size: int, **rules: Any) -> LearnedMerges:
     words = _core.WordCounter(None)
     words.add(counted_words)
-    return learn(words, Units("bytes"), BYTES, Rules(size, **rules))
+    return learn(words, SymbolOptions("bytes"), BYTES, LearningOptions(size, **rules))
 
 
 @pytest.mark.parametrize("first_seen", [True, False])

@@ -136,7 +136,7 @@ def bpe_derivations(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 
 class _Units(Protocol):
-    """The attributes of polytok.training.bpe_learning.Units that learning reads."""
+    """The attributes of polytok.training.bpe_learning.SymbolOptions that learning reads."""
 
     @property
     def unit(self) -> str: ...
@@ -146,7 +146,7 @@ class _Units(Protocol):
     def suffix(self) -> str: ...
 
 class _Rules(Protocol):
-    """The attributes of polytok.training.bpe_learning.Rules that learning reads."""
+    """The attributes of polytok.training.bpe_learning.LearningOptions that learning reads."""
 
     @property
     def size(self) -> int: ...

@@ -20,7 +20,7 @@ class ArrowStream(Protocol):
 ArrowColumn: TypeAlias = ArrowArray | ArrowStream
 
 
-def to_package_of(result: Any, column: object) -> Any:
+def match_package_of(result: Any, column: object) -> Any:
     """Converts a result to pyarrow if the caller's column is a pyarrow object; else returns the result unchanged."""
     if type(column).__module__.partition(".")[0] != "pyarrow":
         return result

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .arrow import ArrowColumn, to_package_of
+from .arrow import ArrowColumn, match_package_of
 from .encoding import Encoder, Encoding, Padding, Truncation, Words, pad_encodings
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
@@ -173,7 +173,7 @@ class Tokenizer:
         [[97], None, [33]]
         """
         resolved_options = self._resolve_options(options, keywords)
-        return to_package_of(self._core.encode_arrow(column, resolved_options, _threads(threads)), column)
+        return match_package_of(self._core.encode_arrow(column, resolved_options, _threads(threads)), column)
 
     def count_arrow(
         self,
@@ -190,7 +190,7 @@ class Tokenizer:
         [2, None, 0]
         """
         resolved_options = self._resolve_options(options, keywords)
-        return to_package_of(self._core.count_arrow(column, resolved_options, _threads(threads)), column)
+        return match_package_of(self._core.count_arrow(column, resolved_options, _threads(threads)), column)
 
     def _encode_texts(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import warnings
 
-from ..corpus.sources import names_in
+from ..corpus.sources import read_name_list
 from ..errors import ArgumentError
 from ..reading import Reading
 
@@ -61,7 +61,7 @@ def add_input_options(
 
 def input_names(arguments: argparse.Namespace) -> list[str]:
     """Returns the names of the inputs on the command line and in the file of ``--files-from``."""
-    listed_names = names_in(arguments.files_from) if arguments.files_from else []
+    listed_names = read_name_list(arguments.files_from) if arguments.files_from else []
     if not (all_names := [*arguments.inputs, *listed_names]):
         raise ArgumentError("no input: name a file, a pattern or a URL, or use --files-from")
     return all_names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FileError, FormatError
-from ..reading.tables import pyarrow_for
+from ..reading.tables import require_pyarrow
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
@@ -58,7 +58,7 @@ def _table_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterat
 @contextmanager
 def _translate_errors(path: Path) -> Iterator[Any]:
     """Yields the module pyarrow, and raises pyarrow's errors as `FileError` and `FormatError`."""
-    arrow = pyarrow_for(str(path))
+    arrow = require_pyarrow(str(path))
     try:
         yield arrow
     except FormatError:
@@ -80,16 +80,16 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
         return None
     path = folder / manifest.shards[0].files[0].name
     with _translate_errors(path) as arrow:
-        other_fields = [field for field in _schema(path, manifest.kind) if field.name != ID_COLUMN]
-    return arrow.schema(other_fields) if other_fields else None
+        stored_fields = [field for field in _read_schema(path, manifest.kind) if field.name != ID_COLUMN]
+    return arrow.schema(stored_fields) if stored_fields else None
 
 
-def _schema(path: Path, kind: str) -> pyarrow.Schema:
+def _read_schema(path: Path, kind: str) -> pyarrow.Schema:
     from pyarrow import ipc, memory_map, parquet
 
     if kind == "parquet":
         return parquet.read_schema(path)
-    with memory_map(str(path)) as mapped, ipc.open_file(mapped) as file:
+    with memory_map(str(path)) as mapped_file, ipc.open_file(mapped_file) as file:
         return file.schema
 
 
@@ -100,19 +100,19 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
         with parquet.ParquetFile(path) as file:
             yield from file.iter_batches()
         return
-    with memory_map(str(path)) as mapped, ipc.open_file(mapped) as file:
+    with memory_map(str(path)) as mapped_file, ipc.open_file(mapped_file) as file:
         for number in range(file.num_record_batches):
             yield file.get_batch(number)
 
 
 def _rows_of_table(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
-    arrow = pyarrow_for()
+    arrow = require_pyarrow()
     if ID_COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(ID_COLUMN).type):
         raise FormatError(f"the file needs a column {ID_COLUMN!r} of lists of ids")
-    lists = table[ID_COLUMN].combine_chunks()
-    values = lists.values
-    if lists.null_count or values.null_count or values.type != arrow.from_numpy_dtype(dtype):
-        raise FormatError(f"the column {ID_COLUMN!r} has nulls, or its type {lists.type} is not a list of {dtype}")
-    offsets = lists.offsets.to_numpy().astype(np.int64)
+    id_lists = table[ID_COLUMN].combine_chunks()
+    values = id_lists.values
+    if id_lists.null_count or values.null_count or values.type != arrow.from_numpy_dtype(dtype):
+        raise FormatError(f"the column {ID_COLUMN!r} has nulls, or its type {id_lists.type} is not a list of {dtype}")
+    offsets = id_lists.offsets.to_numpy().astype(np.int64)
     other_names = [name for name in table.column_names if name != ID_COLUMN]
     return Rows(values.to_numpy(), offsets, table.select(other_names) if other_names else None)

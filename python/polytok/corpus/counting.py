@@ -19,16 +19,16 @@ from ..progress import ProgressBar
 from ..reading import Reading
 from ..resources import checked_memory, processors
 from ..training import Counts, TrainingReport
-from ..training.work import counting
+from ..training.work import create_text_receiver
 from .documents import documents
 from .job import Job, Records
-from .journal import Journal, stem, to_json
+from .journal import Journal, task_file_stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
 from .report import MAX_EXAMPLES, examples
 from .run import create_runner
 from .run.base import Assignment, ProgressFunction, TaskFunction, Work
 from .sources import Inputs, Source
-from .storage import Folder
+from .storage import FolderStorage
 from .tokenizing import task_description
 from .watching import ProgressMonitor
 from .write import ShardFile, checksum
@@ -80,24 +80,24 @@ def count_words(
     memory = checked_memory(max_memory)
     worker_memory = None if memory is None else memory // (workers or processors())
     setup = _task_settings(kind, reading or Reading(), cast("dict[str, Any]", options), worker_memory)
-    folder = Folder(f"{os.fspath(out)}.parts")
-    job_plan = plan(inputs, reading, shard_size, outside=folder.url)
+    folder = FolderStorage(f"{os.fspath(out)}.parts")
+    job_plan = plan(inputs, reading, shard_size, output_folder=folder.url)
     task_runner = create_runner(runner, workers, [source.name for source in job_plan.sources])
-    with ExitStack() as stack:
-        monitor = ProgressMonitor("counting", stack.enter_context(ProgressBar()) if progress else None, json_log)
-        manifest = _create_job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, listen=monitor)
-        paths = [Path(folder.url, file["name"]) for task in manifest["tasks"] for file in task["files"]]
+    with ExitStack() as exit_stack:
+        monitor = ProgressMonitor("counting", exit_stack.enter_context(ProgressBar()) if progress else None, json_log)
+        build_manifest = _create_job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, on_event=monitor)
+        paths = [Path(folder.url, file["name"]) for task in build_manifest["tasks"] for file in task["files"]]
         Counts.load(*paths, max_memory=memory).save(out)
     Journal(folder).overwrite()
     os.rmdir(folder.url)
-    return _create_report(manifest["tasks"])
+    return _create_report(build_manifest["tasks"])
 
 
 def _task_settings(
     kind: str | None, reading: Reading, options: Mapping[str, Any], memory: int | None
 ) -> dict[str, Any]:
     """Returns the settings of all tasks as a JSON value. Raises `ArgumentError` for wrong options."""
-    trainer, counts = counting(kind, dict(options), {"max_memory": memory, "threads": 1})
+    trainer, counts = create_text_receiver(kind, dict(options), {"max_memory": memory, "threads": 1})
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     if reading.invalid == "keep" and not keeps_bytes:
         raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
@@ -110,17 +110,17 @@ def _task_settings(
     }
 
 
-def _create_job(folder: Folder, setup: dict[str, Any], job_plan: Plan) -> Job:
+def _create_job(folder: FolderStorage, setup: dict[str, Any], job_plan: Plan) -> Job:
     header = {name: value for name, value in setup.items() if name != "max_memory"}
     header = {"version": 1, **header, **job_plan.to_plain()}
     assignments = tuple(
         Assignment(task.number, task.bytes, task_description(job_plan, task)) for task in job_plan.tasks
     )
 
-    def manifest(records: Records) -> bytes:
+    def build_manifest(records: Records) -> bytes:
         return to_json({"tasks": [records[number] for number in sorted(records)]})
 
-    return Job(folder, Work(_TASK_FUNCTION, {**setup, "folder": folder.url}), header, assignments, manifest)
+    return Job(folder, Work(_TASK_FUNCTION, {**setup, "folder": folder.url}), header, assignments, build_manifest)
 
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:
@@ -129,19 +129,21 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         options = from_plain(setup["options"], bytes.fromhex)
-        trainer, counts = counting(setup["kind"], options, {"max_memory": setup["max_memory"], "threads": 1})
-        record = _push_all(trainer, reading, description, report_progress)
-        path = Path(setup["folder"], f"{stem(description['number'])}.counts")
+        trainer, counts = create_text_receiver(
+            setup["kind"], options, {"max_memory": setup["max_memory"], "threads": 1}
+        )
+        record = _push_texts(trainer, reading, description, report_progress)
+        path = Path(setup["folder"], f"{task_file_stem(description['number'])}.counts")
         counts.save(path)
         file = ShardFile(path.name, path.stat().st_size, checksum(path))
         record = {"number": description["number"], **record, "files": [file._asdict()]}
-        Journal(Folder(path.parent)).write_record(setup["job"], record)
+        Journal(FolderStorage(path.parent)).write_record(setup["job"], record)
         return record
 
     return do_task
 
 
-def _push_all(
+def _push_texts(
     trainer: Any, reading: Reading, description: dict[str, Any], report_progress: ProgressFunction
 ) -> dict[str, Any]:
     """Pushes the texts of a task to a trainer or to `Counts`, and returns the first fields of the task's record."""

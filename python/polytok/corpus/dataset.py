@@ -17,7 +17,7 @@ from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLES
-from .journal import TOKENIZER
+from .journal import TOKENIZER_NAME
 from .manifest import Manifest, ShardEntry, load, local_path
 from .mapped import MappedShard, map_shard
 from .windows import Windows
@@ -166,7 +166,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         Raises `FileError` if the copy cannot be read, and `ArgumentError` if it is a different tokenizer.
         """
         if self._tokenizer is None:
-            tokenizer = load_tokenizer(self.folder / TOKENIZER)
+            tokenizer = load_tokenizer(self.folder / TOKENIZER_NAME)
             self.check(tokenizer)
             self._tokenizer = tokenizer
         return self._tokenizer

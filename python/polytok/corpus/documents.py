@@ -14,10 +14,16 @@ from ..errors import ArgumentError
 from ..reading import Documents, Invalid, Reading, SkippedText
 from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
-from ..reading.documents import damage_report, documents_of, no_documents, schema_of_fields, with_fields
-from ..reading.kinds import FIRST, format_of
-from ..reading.streams import Content, Damaged, decompress, is_compressed, peek_first_bytes
-from ..reading.tables import TextColumn, open_table, pyarrow_for, table_documents
+from ..reading.documents import (
+    add_field_columns,
+    apply_reading_options,
+    create_fields_schema,
+    damage_report,
+    empty_documents,
+)
+from ..reading.kinds import FIRST_BYTE_COUNT, format_of
+from ..reading.streams import Content, DamageError, decompress, is_compressed, peek_first_bytes
+from ..reading.tables import TextColumn, open_table, require_pyarrow, table_documents
 from .plan import Part
 from .ranges import RangeReader, next_text_start, separator_of
 from .sources import Source, open_source
@@ -37,46 +43,46 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
     reported.
     """
     with open_source(source) as opened_file:
-        file, first_bytes = peek_first_bytes(opened_file, FIRST)
+        file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
         try:
             yield from _read_documents(part, source, file, first_bytes, reading, columns)
-        except Damaged as error:  # the first bytes of the file are damaged
-            yield no_documents(damage_report(error, reading, source.name))
+        except DamageError as error:  # the first bytes of the file are damaged
+            yield empty_documents(damage_report(error, reading, source.name))
 
 
 def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     """Returns the pyarrow.Schema of the columns that `documents` returns for ``columns``.
 
-    Raises what `documents` raises, `Damaged`, and `ArgumentError` if no record in the first block of JSON lines has a
-    field in ``columns``, because the name of the field is probably wrong.
+    Raises what `documents` raises, `DamageError`, and `ArgumentError` if no record in the first block of JSON lines has
+    a field in ``columns``, because the name of the field is probably wrong.
     """
     with open_source(source) as opened_file:
-        file, first_bytes = peek_first_bytes(opened_file, FIRST)
+        file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
         format = format_of(source.name, first_bytes, reading.format)
         if format in ("parquet", "arrow"):
             schema = open_table(source.name, file, first_bytes, format).schema
             return TextColumn(source.name, schema, reading.field, columns).schema
     _check_has_columns(source.name, format, columns)
     _check_has_fields(source, reading, columns)
-    return schema_of_fields(columns, pyarrow_for(source.name))
+    return create_fields_schema(columns, require_pyarrow(source.name))
 
 
 def _read_documents(
     part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, columns: Sequence[str]
 ) -> Iterator[Documents]:
     format = format_of(source.name, first_bytes, reading.format)
-    invalid_choice: Invalid = reading.invalid or "error"
+    invalid_option: Invalid = reading.invalid or "error"
     if format in ("parquet", "arrow"):
         groups = range(part.start, part.end) if part.unit == "groups" else None
         yield from table_documents(
-            source.name, file, first_bytes, format, reading, invalid=invalid_choice, columns=columns, groups=groups
+            source.name, file, first_bytes, format, reading, invalid=invalid_option, columns=columns, groups=groups
         )
         return
-    file_blocks = blocks(*_content(part, source, file, first_bytes, reading, format), reading, format)
+    file_blocks = blocks(*_open_content(part, source, file, first_bytes, reading, format), reading, format)
     if columns:
         file_blocks = _with_columns(file_blocks, source.name, format, columns)
     place_of_byte = partial(_byte_place, source.name)
-    yield from documents_of(file_blocks, reading, invalid_choice, place_of_byte, is_json=format == "jsonl")
+    yield from apply_reading_options(file_blocks, reading, invalid_option, place_of_byte, is_json=format == "jsonl")
 
 
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
@@ -86,11 +92,11 @@ def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> Non
 
 def _check_has_fields(source: Source, reading: Reading, columns: Sequence[str]) -> None:
     part = Part(0, 0, source.size, "whole", source.size)
-    loaded_block = next((block for block in documents(part, source, reading, columns) if len(block)), None)
+    first_block = next((block for block in documents(part, source, reading, columns) if len(block)), None)
     for name in columns:
-        if loaded_block is not None and loaded_block.columns[name].null_count == len(loaded_block):
+        if first_block is not None and first_block.columns[name].null_count == len(first_block):
             raise ArgumentError(
-                f"{source.name}: none of the first {len(loaded_block):,} records has a field {name!r}: check the name; "
+                f"{source.name}: none of the first {len(first_block):,} records has a field {name!r}: check the name; "
                 "if only other inputs have this field, name one of those inputs first"
             )
 
@@ -99,7 +105,7 @@ def _byte_place(name: str, position: int) -> str:
     return f"{name}: byte {position}"
 
 
-def _content(
+def _open_content(
     part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, format: Format
 ) -> tuple[Content, int]:
     """Returns a reader of the bytes of a part's texts, and the offset of the first of these bytes in the file."""
@@ -114,4 +120,4 @@ def _content(
 
 def _with_columns(file_blocks: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
     _check_has_columns(name, format, columns)
-    return with_fields(file_blocks, columns, pyarrow_for(name))
+    return add_field_columns(file_blocks, columns, require_pyarrow(name))

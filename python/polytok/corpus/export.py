@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..progress import ReportProgress
 from .blocks import blocks, columns
-from .journal import MANIFEST
+from .journal import MANIFEST_NAME
 from .manifest import Manifest, load, local_path
 from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
@@ -41,14 +41,14 @@ def export(
     Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
     `FileError` for files that cannot be read or written; and `FormatError` for a shard with a wrong checksum.
     """
-    root = local_path(folder)
-    manifest = load(root)
+    dataset_folder = local_path(folder)
+    manifest = load(dataset_folder)
     writer = _writer_type(kind)
     stored_dtype = writer.stored_dtype(np.dtype(dtype) if dtype else manifest.unsigned)
-    path_and_stem = _path_and_stem(root, local_path(target), writer)
-    schema = columns(root, manifest) if writer.can_hold_columns else None
+    path_and_stem = _path_and_stem(dataset_folder, local_path(target), writer)
+    schema = columns(dataset_folder, manifest) if writer.can_hold_columns else None
     with writer(*path_and_stem, stored_dtype, schema) as out:
-        copy_documents(root, manifest, out, progress)
+        copy_documents(dataset_folder, manifest, out, progress)
         return out.finish()
 
 
@@ -58,7 +58,7 @@ def _writer_type(kind: str) -> type[ShardWriter]:
     return WRITERS[kind]
 
 
-def _path_and_stem(dataset: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
+def _path_and_stem(dataset_folder: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
     """Returns the folder of ``target``, and the name of ``target`` without a suffix of the writer's files."""
     name = target.stem if target.suffix in writer.suffixes else target.name
     if not target.parent.is_dir() or not name:
@@ -66,7 +66,7 @@ def _path_and_stem(dataset: Path, target: Path, writer: type[ShardWriter]) -> tu
             f"{target} is not the name of a file in an existing folder: name a file, and create its folder first"
         )
     folder = target.parent.resolve()
-    if folder.is_relative_to(dataset.resolve()) or (folder / MANIFEST).exists():
+    if folder.is_relative_to(dataset_folder.resolve()) or (folder / MANIFEST_NAME).exists():
         raise ArgumentError(
             f"{target} is in the folder of a dataset, whose shards could be replaced: name another folder"
         )

@@ -10,30 +10,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .journal import Journal, identity
-from .run.base import Assignment, Runner, RunnerEvent, TaskDone, Work
+from .journal import Journal, job_identity
+from .run.base import Assignment, Runner, RunnerEvent, TaskDoneEvent, Work
 from .storage import Storage
 
 Records: TypeAlias = "dict[int, dict[str, Any]]"
 
 
 @dataclass(frozen=True, slots=True)
-class JobBegun:
+class JobStartEvent:
     """The event at the start of a run: the remaining tasks, and the records of tasks that an earlier run has done."""
 
-    remaining: tuple[Assignment, ...]
+    remaining_assignments: tuple[Assignment, ...]
     records: Records
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyProgress:
+class VerifyProgressEvent:
     """The event while the tasks of an earlier run are verified: the counts of verified tasks and of all tasks."""
 
     verified_count: int
     total: int
 
 
-JobEvent: TypeAlias = RunnerEvent | JobBegun | VerifyProgress
+JobEvent: TypeAlias = RunnerEvent | JobStartEvent | VerifyProgressEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +53,31 @@ class Job:
     manifest: Callable[[Records], bytes]
     tokenizer: bytes | None = None
 
-    def run(self, runner: Runner, *, overwrite: bool = False, listen: Callable[[JobEvent], object]) -> dict[str, Any]:
-        """Does the remaining tasks with ``runner`` and returns the manifest. ``listen`` is called with each event.
+    def run(self, runner: Runner, *, overwrite: bool = False, on_event: Callable[[JobEvent], object]) -> dict[str, Any]:
+        """Does the remaining tasks with ``runner`` and returns the manifest. ``on_event`` is called with each event.
 
         Raises `ArgumentError` if another process writes to the folder, or if the folder has another job and
         ``overwrite`` is not set. Also raises any error of a task.
         """
-        with self.storage.hold_lock() as lock:
+        with self.storage.hold_lock() as lock_descriptor:
             journal = Journal(self.storage)
-            count, job = len(self.assignments), self._begin(journal, overwrite)
-            if journal.finished() is None:
+            task_count, identity = len(self.assignments), self._begin(journal, overwrite)
+            if journal.finished_manifest() is None:
                 records = journal.verify_records(
-                    job, count, lambda done_count, total_count: listen(VerifyProgress(done_count, total_count))
+                    identity,
+                    task_count,
+                    lambda done_count, total_count: on_event(VerifyProgressEvent(done_count, total_count)),
                 )
-                journal.remove_unrecorded_files(count, records)
-                work = Work(self.work.prepare, {**self.work.setup, "job": job})
-                self._do_remaining(work, records, runner, listen, () if lock is None else (lock,))
-                journal.check_identity(job)
-                journal.remove_unrecorded_files(count, records)  # workers that died can have left files
+                journal.remove_unrecorded_files(task_count, records)
+                work = Work(self.work.prepare, {**self.work.setup, "job": identity})
+                self._do_remaining(
+                    work, records, runner, on_event, () if lock_descriptor is None else (lock_descriptor,)
+                )
+                journal.check_identity(identity)
+                journal.remove_unrecorded_files(task_count, records)  # workers that died can have left files
                 journal.finish(self.manifest(records), records)
-            journal.remove_records(count)
-            return journal.finished() or {}
+            journal.remove_records(task_count)
+            return journal.finished_manifest() or {}
 
     def _begin(self, journal: Journal, overwrite: bool) -> str:
         """Writes the plan, or checks that the existing plan is equal. Returns the identity of the job.
@@ -82,32 +86,32 @@ class Job:
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self.assignments])
-        old_plan = None if overwrite and journal.overwrite() else journal.plan()
-        differences = [] if old_plan is None else journal.differences(old_plan, plan)
+        stored_plan = None if overwrite and journal.overwrite() else journal.plan()
+        differences = [] if stored_plan is None else journal.differences(stored_plan, plan)
         if differences and journal.has_results():
-            raise journal.other_job_error(differences)
+            raise journal.create_other_job_error(differences)
         if differences:
             journal.overwrite()
-        if differences or old_plan is None:
+        if differences or stored_plan is None:
             journal.begin(plan)
         if self.tokenizer is not None:
             journal.store_tokenizer(self.tokenizer)
-        return identity(plan)
+        return job_identity(plan)
 
     def _do_remaining(
         self,
         work: Work,
         records: Records,
         runner: Runner,
-        listen: Callable[[JobEvent], object],
+        on_event: Callable[[JobEvent], object],
         inherited_files: tuple[int, ...],
     ) -> None:
-        remaining = tuple(assignment for assignment in self.assignments if assignment.number not in records)
+        remaining_assignments = tuple(assignment for assignment in self.assignments if assignment.number not in records)
 
         def add_record(event: RunnerEvent) -> None:
-            if isinstance(event, TaskDone):
+            if isinstance(event, TaskDoneEvent):
                 records[event.number] = event.record
-            listen(event)
+            on_event(event)
 
-        listen(JobBegun(remaining, dict(records)))
-        runner.run(work, remaining, add_record, inherited_files)
+        on_event(JobStartEvent(remaining_assignments, dict(records)))
+        runner.run(work, remaining_assignments, add_record, inherited_files)

@@ -21,38 +21,38 @@ from .storage import Storage
 from .write import WRITERS, checksum_of
 
 PLAN_NAME = "plan.json"
-TOKENIZER = "tokenizer.ptok"
-MANIFEST = "dataset.json"
+TOKENIZER_NAME = "tokenizer.ptok"
+MANIFEST_NAME = "dataset.json"
 
 # The value of the field ``format`` in plans of polytok. A folder whose ``plan.json`` has another value was not written
 # by polytok.
 _PLAN_FORMAT = "polytok corpus job"
 
 # The names of files that jobs write and can remove: files and records of tasks, and files with a temporary name.
-_SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
-_TASK_FILE_PATTERN = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SUFFIXES))})")
+_SHARD_SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
+_TASK_FILE_PATTERN = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SHARD_SUFFIXES))})")
 _RECORD_PATTERN = re.compile(r"done/([0-9]{5,})\.json")
 _TEMPORARY_FILE_PATTERN = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
 
 
-def stem(number: int) -> str:
+def task_file_stem(number: int) -> str:
     """Returns the prefix of the names of a task's files."""
     return f"{number:05d}"
 
 
 def record_name(number: int) -> str:
     """Returns the name of the file with a task's record."""
-    return f"done/{stem(number)}.json"
+    return f"done/{task_file_stem(number)}.json"
 
 
-def identity(plan: Mapping[str, Any]) -> str:
+def job_identity(plan: Mapping[str, Any]) -> str:
     """Returns a hash that identifies the job with this plan."""
     return hashlib.sha256(to_json({"format": _PLAN_FORMAT, **plan})).hexdigest()
 
 
-def _seal(job: str, record: Mapping[str, Any]) -> str:
+def _record_hash(identity: str, record: Mapping[str, Any]) -> str:
     """Returns a hash of a record and of the identity of the job."""
-    return hashlib.sha256(f"{job}\n".encode() + to_json(record)).hexdigest()
+    return hashlib.sha256(f"{identity}\n".encode() + to_json(record)).hexdigest()
 
 
 def to_json(value: Any) -> bytes:
@@ -74,8 +74,8 @@ class Journal:
         """
         if (plan := self.plan()) is None:
             return False
-        other_names = sorted(name for name in self.storage.names() if _is_ours(name, len(plan["tasks"])))
-        for name in [MANIFEST, *other_names, TOKENIZER, PLAN_NAME]:
+        other_names = sorted(name for name in self.storage.names() if _is_job_file(name, len(plan["tasks"])))
+        for name in [MANIFEST_NAME, *other_names, TOKENIZER_NAME, PLAN_NAME]:
             self.storage.remove(name)
         return True
 
@@ -103,10 +103,11 @@ class Journal:
         """Reports whether the folder has a manifest, a record or a file of a task."""
         names = self.storage.names()
         return any(
-            name == MANIFEST or _RECORD_PATTERN.fullmatch(name) or _TASK_FILE_PATTERN.fullmatch(name) for name in names
+            name == MANIFEST_NAME or _RECORD_PATTERN.fullmatch(name) or _TASK_FILE_PATTERN.fullmatch(name)
+            for name in names
         )
 
-    def other_job_error(self, differences: list[str]) -> ArgumentError:
+    def create_other_job_error(self, differences: list[str]) -> ArgumentError:
         """Returns the error for a folder that holds another job, with the differences between the plans."""
         lines = "\n  ".join(differences)
         return ArgumentError(
@@ -118,27 +119,27 @@ class Journal:
         """Writes the plan, which marks the folder as the folder of this job."""
         self.storage.write(PLAN_NAME, to_json({"format": _PLAN_FORMAT, **plan}))
 
-    def write_record(self, job: str, record: Mapping[str, Any]) -> None:
+    def write_record(self, identity: str, record: Mapping[str, Any]) -> None:
         """Writes the record of a task of this job. The files of the task must already exist.
 
         The record is not forced to the disk. If a failure of the machine loses or damages the record, the task is done
         again.
         """
-        data = to_json({**record, "seal": _seal(job, record)})
+        data = to_json({**record, "seal": _record_hash(identity, record)})
         self.storage.write(record_name(record["number"]), data, is_forced=False)
 
     def store_tokenizer(self, tokenizer: bytes) -> None:
         """Writes the tokenizer file, unless the folder already has the same file."""
-        if self.storage.read(TOKENIZER) != tokenizer:
-            self.storage.write(TOKENIZER, tokenizer)
+        if self.storage.read(TOKENIZER_NAME) != tokenizer:
+            self.storage.write(TOKENIZER_NAME, tokenizer)
 
-    def finished(self) -> dict[str, Any] | None:
+    def finished_manifest(self) -> dict[str, Any] | None:
         """Returns the manifest if the job is done, else None."""
-        data = self.storage.read(MANIFEST)
-        return None if data is None else _parse_manifest(data, self.storage.name, MANIFEST)
+        data = self.storage.read(MANIFEST_NAME)
+        return None if data is None else _parse_manifest(data, self.storage.name, MANIFEST_NAME)
 
     def verify_records(
-        self, job: str, count: int, report_progress: Callable[[int, int], object]
+        self, identity: str, count: int, report_progress: Callable[[int, int], object]
     ) -> dict[int, dict[str, Any]]:
         """Returns the records of this job's ``count`` tasks whose files match their checksums, by task number.
 
@@ -149,7 +150,7 @@ class Journal:
         records = {}
         for verified_count, number in enumerate(recorded_numbers):
             report_progress(verified_count, len(recorded_numbers))
-            if (record := self._verify_record(job, number, names)) is not None:
+            if (record := self._verify_record(identity, number, names)) is not None:
                 records[number] = record
         return records
 
@@ -158,11 +159,11 @@ class Journal:
         recorded_names = {*map(record_name, records)}
         recorded_names.update(file["name"] for record in records.values() for file in record["files"])
         for name in sorted(self.storage.names() - recorded_names):
-            if _is_ours(name, count):
+            if _is_job_file(name, count):
                 self.storage.remove(name)
 
-    def _verify_record(self, job: str, number: int, names: Collection[str]) -> dict[str, Any] | None:
-        if (record := self._record(job, number)) is None:
+    def _verify_record(self, identity: str, number: int, names: Collection[str]) -> dict[str, Any] | None:
+        if (record := self._read_record(identity, number)) is None:
             return None
         for file in record["files"]:
             name = file["name"]
@@ -173,22 +174,22 @@ class Journal:
                     return None
         return record
 
-    def _record(self, job: str, number: int) -> dict[str, Any] | None:
+    def _read_record(self, identity: str, number: int) -> dict[str, Any] | None:
         """Returns the record of a task; None if the record is damaged or belongs to another task or job."""
         try:
             record = json.loads(self.storage.read(record_name(number)) or b"")
-            is_valid = record.pop("seal") == _seal(job, record) and record["number"] == number
+            is_valid = record.pop("seal") == _record_hash(identity, record) and record["number"] == number
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         return dict(record) if is_valid else None
 
-    def check_identity(self, job: str) -> None:
+    def check_identity(self, identity: str) -> None:
         """Raises `ArgumentError` if the folder now has the plan of another job.
 
         Two jobs can begin in the same folder if the storage has no locks.
         """
         plan = self.plan()
-        if plan is None or identity(plan) != job:
+        if plan is None or job_identity(plan) != identity:
             raise ArgumentError(
                 f"another job has begun in {self.storage.name} while this job ran, and both have written files: name "
                 "another folder, or wait until no job writes to this one and use --overwrite (overwrite=True)"
@@ -197,17 +198,17 @@ class Journal:
     def finish(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
         """Forces the files of all records to the disk, then writes the manifest, which marks the job as done."""
         self.storage.force(file["name"] for record in records.values() for file in record["files"])
-        self.storage.write(MANIFEST, manifest)
+        self.storage.write(MANIFEST_NAME, manifest)
         self.storage.force(())
 
     def remove_records(self, count: int) -> None:
         """Removes the records of the job's ``count`` tasks. A finished job does not need them."""
         for name in sorted(self.storage.names()):
-            if name.startswith("done/") and _is_ours(name, count):
+            if name.startswith("done/") and _is_job_file(name, count):
                 self.storage.remove(name)
 
 
-def _is_ours(name: str, count: int) -> bool:
+def _is_job_file(name: str, count: int) -> bool:
     """Reports whether a job of ``count`` tasks writes a file with this name, temporary files included."""
     match = _TASK_FILE_PATTERN.fullmatch(name) or _RECORD_PATTERN.fullmatch(name)
     return int(match[1]) < count if match else _TEMPORARY_FILE_PATTERN.fullmatch(name) is not None

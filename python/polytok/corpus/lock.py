@@ -36,38 +36,38 @@ def hold_lock(folder: Path) -> Iterator[int]:
     cannot be created.
     """
     deadline = time.monotonic() + _TIMEOUT_SECONDS
-    while (file := _open_and_lock(folder / LOCK_NAME)) is None:
+    while (descriptor := _open_and_lock(folder / LOCK_NAME)) is None:
         if time.monotonic() > deadline:
             raise ArgumentError(f"another job is writing to {folder}: wait until that job is done, or stop it")
         time.sleep(_RETRY_SECONDS)
     try:
-        yield file
+        yield descriptor
     finally:
         (folder / LOCK_NAME).unlink(missing_ok=True)
-        os.close(file)
+        os.close(descriptor)
 
 
 def _open_and_lock(path: Path) -> int | None:
     """Returns the descriptor of the locked file; None if another process holds the lock."""
     try:
         # O_NOFOLLOW: a symbolic link could create the lock file outside the folder.
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise FileError(
                 error.errno, "this is a symbolic link, not the lock file of a job: remove it", str(path)
             ) from error
         raise FileError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
-    if _try_lock(file) and _is_same_file(path, file):
-        return file
-    os.close(file)
+    if _try_lock(descriptor) and _is_same_file(path, descriptor):
+        return descriptor
+    os.close(descriptor)
     return None
 
 
-def _try_lock(file: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     """Tries to lock an open file; returns False if another process holds the lock."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:
@@ -76,9 +76,9 @@ def _try_lock(file: int) -> bool:
     return True
 
 
-def _is_same_file(path: Path, file: int) -> bool:
+def _is_same_file(path: Path, descriptor: int) -> bool:
     """Reports whether ``path`` still names the open file. The previous holder of the lock can have removed the file."""
     try:
-        return os.path.samestat(os.lstat(path), os.fstat(file))
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
     except FileNotFoundError:
         return False

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import open_replacement
-from .journal import MANIFEST
+from .journal import MANIFEST_NAME
 from .write import WRITERS, ShardFile
 
 _MANIFEST_VERSION = 1
@@ -28,7 +28,7 @@ _MAX_COUNT = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class TokenizerName:
+class TokenizerIdentity:
     """The fingerprint, name and vocabulary size of the tokenizer of the ids; see `polytok.fingerprint`."""
 
     fingerprint: str
@@ -87,7 +87,7 @@ class Manifest:
 
     kind: str
     dtype: str
-    tokenizer: TokenizerName
+    tokenizer: TokenizerIdentity
     options: Mapping[str, Any]
     sources: tuple[SourceEntry, ...]
     shards: tuple[ShardEntry, ...]
@@ -111,7 +111,7 @@ class Manifest:
 
     def save(self, folder: Path) -> None:
         """Writes ``dataset.json`` completely or not at all. Raises `FileError` if it cannot be written."""
-        with open_replacement(folder / MANIFEST) as file:
+        with open_replacement(folder / MANIFEST_NAME) as file:
             file.write(self.data())
 
 
@@ -127,13 +127,13 @@ def total(all_counts: Iterable[DocumentCounts]) -> DocumentCounts:
     return sums
 
 
-def local_path(place: str | os.PathLike[str]) -> Path:
+def local_path(location: str | os.PathLike[str]) -> Path:
     """Returns the path of a local folder or file. Raises `ArgumentError` for a URL other than ``file://``.
 
     >>> local_path("file:///data/tokens").as_posix()
     '/data/tokens'
     """
-    name = os.fspath(place).removeprefix("file://")
+    name = os.fspath(location).removeprefix("file://")
     if "://" in name:
         raise ArgumentError(
             f"{name} is a URL, but datasets are local files: copy the dataset to this machine, or mount its folder"
@@ -146,7 +146,7 @@ def load(folder: Path) -> Manifest:
 
     Raises `FileError` if the file is missing, and `FormatError` if it is damaged or of a later version.
     """
-    path = folder / MANIFEST
+    path = folder / MANIFEST_NAME
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise FormatError(f"{path}: the file is too large for a manifest, which has at most {_MAX_BYTES} bytes")
@@ -155,14 +155,14 @@ def load(folder: Path) -> Manifest:
         problem = "no finished dataset" if isinstance(error, FileNotFoundError) else "cannot read the manifest"
         raise FileError(error.errno, f"{problem}: {error.strerror}", str(path)) from error
     try:
-        return _parse_manifest(_Fields(json.loads(data), "the manifest"))
+        return _parse_manifest(_CheckedFields(json.loads(data), "the manifest"))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: not JSON: {error}") from error
 
 
-class _Fields:
+class _CheckedFields:
     """A JSON object whose fields are checked when they are read; error messages name the wrong field."""
 
     def __init__(self, value: object, place: str) -> None:
@@ -171,9 +171,9 @@ class _Fields:
         self._value: dict[str, Any] = value
         self._where = place
 
-    def _field(self, name: str, type_: type, type_name: str) -> Any:
+    def _field(self, name: str, expected_type: type, type_name: str) -> Any:
         value = self._value.get(name)
-        if type(value) is not type_:
+        if type(value) is not expected_type:
             raise FormatError(f"{name!r} of {self._where} is not {type_name}, but {value!r:.40}")
         return value
 
@@ -194,14 +194,14 @@ class _Fields:
         value: dict[str, Any] = self._field(name, dict, "an object")
         return value
 
-    def object(self, name: str) -> _Fields:
-        """Returns a field that is an object, as `_Fields`."""
-        return _Fields(self.mapping(name), f"{name!r} of {self._where}")
+    def object(self, name: str) -> _CheckedFields:
+        """Returns a field that is an object, as `_CheckedFields`."""
+        return _CheckedFields(self.mapping(name), f"{name!r} of {self._where}")
 
-    def list(self, name: str) -> list[_Fields]:
-        """Returns a field that is a list of objects, as a list of `_Fields`."""
+    def list(self, name: str) -> list[_CheckedFields]:
+        """Returns a field that is a list of objects, as a list of `_CheckedFields`."""
         values = self._field(name, list, "a list")
-        return [_Fields(value, f"{name}[{number}]") for number, value in enumerate(values)]
+        return [_CheckedFields(value, f"{name}[{number}]") for number, value in enumerate(values)]
 
     def counts(self, name: str) -> dict[str, int]:
         """Returns a field that is an object of whole numbers."""
@@ -218,7 +218,7 @@ class _Fields:
         return value
 
 
-def _parse_manifest(fields: _Fields) -> Manifest:
+def _parse_manifest(fields: _CheckedFields) -> Manifest:
     version = fields.count("version")
     if version != _MANIFEST_VERSION:
         raise FormatError(
@@ -232,7 +232,7 @@ def _parse_manifest(fields: _Fields) -> Manifest:
     manifest = Manifest(
         kind,
         dtype,
-        TokenizerName(name.text("fingerprint"), name.text("name"), name.count("vocab_size")),
+        TokenizerIdentity(name.text("fingerprint"), name.text("name"), name.count("vocab_size")),
         fields.mapping("options"),
         tuple(map(_parse_source, fields.list("sources"))),
         tuple(_parse_shard(shard, kind) for shard in fields.list("shards")),
@@ -241,16 +241,16 @@ def _parse_manifest(fields: _Fields) -> Manifest:
     return manifest
 
 
-def _parse_counts(fields: _Fields) -> dict[str, Any]:
+def _parse_counts(fields: _CheckedFields) -> dict[str, Any]:
     counts = {name: fields.count(name) for name in ("documents", "tokens", "text_bytes")}
     return {**counts, "skipped": fields.counts("skipped"), "changed": fields.counts("changed")}
 
 
-def _parse_source(fields: _Fields) -> SourceEntry:
+def _parse_source(fields: _CheckedFields) -> SourceEntry:
     return SourceEntry(**_parse_counts(fields), name=fields.text("name"), bytes=fields.count("bytes"))
 
 
-def _parse_shard(fields: _Fields, kind: str) -> ShardEntry:
+def _parse_shard(fields: _CheckedFields, kind: str) -> ShardEntry:
     stem = fields.file_name("stem")
     files = tuple(
         ShardFile(file.file_name("name"), file.count("bytes"), file.text("checksum")) for file in fields.list("files")
@@ -261,7 +261,7 @@ def _parse_shard(fields: _Fields, kind: str) -> ShardEntry:
     return ShardEntry(**_parse_counts(fields), stem=stem, files=files)
 
 
-def _check_totals(manifest: Manifest, fields: _Fields) -> None:
+def _check_totals(manifest: Manifest, fields: _CheckedFields) -> None:
     if (totals := DocumentCounts(**_parse_counts(fields))) != (sums := manifest.totals):
         raise FormatError(f"the totals are {totals}, but the sums over the shards are {sums}")
     stems = [shard.stem for shard in manifest.shards]

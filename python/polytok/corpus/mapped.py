@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ..errors import FileError, FormatError
 from .manifest import Manifest, ShardEntry
-from .write.base import little_endian
-from .write.megatron import DTYPE_CODES, HEADER, MAGIC
+from .write.base import to_little_endian
+from .write.megatron import DTYPE_CODES, INDEX_HEADER, INDEX_MAGIC
 
 
 class MappedShard:
@@ -24,23 +24,23 @@ class MappedShard:
     dataset.
     """
 
-    def __init__(self, ids: npt.NDArray[Any], starts: npt.NDArray[np.int64], unit: int) -> None:
+    def __init__(self, ids: npt.NDArray[Any], starts: npt.NDArray[np.int64], start_unit: int) -> None:
         """``starts[i] // unit`` is the index of the first id of document i in ``ids``."""
         self.ids = ids
         self._starts = starts
-        self._unit = unit
+        self._start_unit = start_unit
 
     def span(self, row: int) -> tuple[int, int]:
         """Returns the start and end of document ``row`` in ``ids``."""
-        end = int(self._starts[row + 1]) // self._unit if row + 1 < len(self._starts) else len(self.ids)
-        return int(self._starts[row]) // self._unit, end
+        end = int(self._starts[row + 1]) // self._start_unit if row + 1 < len(self._starts) else len(self.ids)
+        return int(self._starts[row]) // self._start_unit, end
 
     def offsets(self, first: int, last: int) -> npt.NDArray[np.int64]:
         """Returns the offsets of documents ``first`` to ``last - 1`` in ``ids``: int64, shape (last - first + 1,).
 
         Document ``first + i`` is ``ids[offsets[i]:offsets[i + 1]]``.
         """
-        offsets = self._starts[first : last + 1] // self._unit
+        offsets = self._starts[first : last + 1] // self._start_unit
         return offsets if last < len(self._starts) else np.append(offsets, len(self.ids))
 
 
@@ -51,21 +51,23 @@ def map_shard(folder: Path, manifest: Manifest, entry: ShardEntry) -> MappedShar
     """
     for file in entry.files:
         _check_size(folder / file.name, file.bytes)
-    data, index = (folder / file.name for file in entry.files)
-    dtype = little_endian(np.dtype(manifest.dtype))
+    ids_path, index_path = (folder / file.name for file in entry.files)
+    dtype = to_little_endian(np.dtype(manifest.dtype))
     try:
-        ids = _map_npy(data) if manifest.kind == "npy" else _map_range(data, dtype, 0, None)
+        ids = _map_npy(ids_path) if manifest.kind == "npy" else _map_range(ids_path, dtype, 0, None)
         if len(ids) != entry.tokens or ids.dtype != dtype:
             raise FormatError(
-                f"{data}: the file has {len(ids)} ids of type {ids.dtype}, but the manifest has {entry.tokens} ids of "
-                f"type {dtype}"
+                f"{ids_path}: the file has {len(ids)} ids of type {ids.dtype}, but the manifest has {entry.tokens} ids "
+                f"of type {dtype}"
             )
         if manifest.kind == "megatron":
-            return MappedShard(ids, _map_pointers(index, dtype, entry.documents), dtype.itemsize)
-        _check_size(index, 8 * (entry.documents + 1))
-        return MappedShard(ids, _map_range(index, np.dtype("<i8"), 0, None), 1)
+            return MappedShard(ids, _map_document_starts(index_path, dtype, entry.documents), dtype.itemsize)
+        _check_size(index_path, 8 * (entry.documents + 1))
+        return MappedShard(ids, _map_range(index_path, np.dtype("<i8"), 0, None), 1)
     except OSError as error:
-        raise FileError(error.errno, f"cannot read the shard: {error.strerror}", str(error.filename or data)) from error
+        raise FileError(
+            error.errno, f"cannot read the shard: {error.strerror}", str(error.filename or ids_path)
+        ) from error
 
 
 def _check_size(path: Path, size: int) -> None:
@@ -107,12 +109,12 @@ def _map_npy(path: Path) -> npt.NDArray[Any]:
     return _map_range(path, dtype, position, None)
 
 
-def _map_pointers(path: Path, dtype: np.dtype[Any], documents: int) -> npt.NDArray[np.int64]:
+def _map_document_starts(path: Path, dtype: np.dtype[Any], documents: int) -> npt.NDArray[np.int64]:
     """Maps the array of Megatron's index that has the byte position of each document in the ``.bin`` file."""
-    _check_size(path, HEADER.size + 20 * documents + 8)
+    _check_size(path, INDEX_HEADER.size + 20 * documents + 8)
     with open(path, "rb") as file:
-        header = HEADER.unpack(file.read(HEADER.size))
-    expected = (MAGIC, 1, DTYPE_CODES[dtype.name], documents, documents + 1)
+        header = INDEX_HEADER.unpack(file.read(INDEX_HEADER.size))
+    expected = (INDEX_MAGIC, 1, DTYPE_CODES[dtype.name], documents, documents + 1)
     if header != expected:
         raise FormatError(f"{path}: the header is {header} instead of {expected}")
-    return _map_range(path, np.dtype("<i8"), HEADER.size + 4 * documents, documents)
+    return _map_range(path, np.dtype("<i8"), INDEX_HEADER.size + 4 * documents, documents)

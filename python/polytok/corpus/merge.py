@@ -17,7 +17,7 @@ from ..files import write_error
 from ..progress import ReportProgress
 from .blocks import columns
 from .export import copy_documents
-from .journal import TOKENIZER
+from .journal import TOKENIZER_NAME
 from .manifest import Manifest, ShardEntry, load, local_path
 from .write import WRITERS, OutputFile, ShardFile
 
@@ -70,12 +70,12 @@ def _fill_folder(
     merged_manifest = replace(
         first_manifest,
         kind=kind,
-        dtype=_dtype(first_manifest, kind),
-        options=_options([manifest for _, manifest in inputs]),
+        dtype=_merged_dtype(first_manifest, kind),
+        options=_merged_options([manifest for _, manifest in inputs]),
         sources=tuple(source for _, manifest in inputs for source in manifest.sources),
         shards=tuple(_write_shards(inputs, out, kind, link, progress)),
     )
-    shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
+    shutil.copyfile(folder / TOKENIZER_NAME, out / TOKENIZER_NAME)
     merged_manifest.save(out)
     return merged_manifest
 
@@ -111,22 +111,22 @@ def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> Non
     schemas = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
     for folder, schema in schemas if WRITERS[kind].can_hold_columns else ():
         if schema != schemas[0][1]:
-            both_columns = " and ".join(_column_list(schema) for schema in (schemas[0][1], schema))
-            raise ArgumentError(f"{schemas[0][0]} and {folder} have different columns: {both_columns}")
+            column_lists = " and ".join(_column_names_text(schema) for schema in (schemas[0][1], schema))
+            raise ArgumentError(f"{schemas[0][0]} and {folder} have different columns: {column_lists}")
 
 
-def _column_list(schema: pyarrow.Schema | None) -> str:
+def _column_names_text(schema: pyarrow.Schema | None) -> str:
     return ", ".join(f"{field.name}: {field.type}" for field in schema or ()) or "none"
 
 
-def _dtype(manifest: Manifest, kind: str) -> str:
+def _merged_dtype(manifest: Manifest, kind: str) -> str:
     if kind == manifest.kind:
         return manifest.dtype
     name: str = WRITERS[kind].stored_dtype(manifest.unsigned).name
     return name
 
 
-def _options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
+def _merged_options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
     """Returns the options of the datasets if they are all equal, else a list of all options."""
     first_options, *other_options = (manifest.options for manifest in manifests)
     return (
@@ -149,15 +149,17 @@ def _write_shards(
             files = _convert_shard(folder, shard_manifest, out, kind, stem)
         else:
             names = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
-            transfer = _link_file if link else _copy_file
-            files = tuple(transfer(folder, file, out / name) for file, name in zip(shard.files, names, strict=True))
+            transfer_file = _link_file if link else _copy_file
+            files = tuple(
+                transfer_file(folder, file, out / name) for file, name in zip(shard.files, names, strict=True)
+            )
         yield replace(shard, stem=stem, files=files)
 
 
 def _convert_shard(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
     writer = WRITERS[kind]
     schema = columns(folder, manifest) if writer.can_hold_columns else None
-    with writer(out, stem, np.dtype(_dtype(manifest, kind)), schema) as file:
+    with writer(out, stem, np.dtype(_merged_dtype(manifest, kind)), schema) as file:
         copy_documents(folder, manifest, file, None)
         return file.finish()
 

@@ -20,12 +20,12 @@ from .plan import SHARD_SIZE
 from .write import WRITERS
 
 Output = Literal["megatron", "flat", "npy", "parquet", "arrow"]
-Long = Literal["truncate", "skip", "split"]
+LongDocumentAction = Literal["truncate", "skip", "split"]
 Dtype = Literal["auto", "uint16", "uint32", "int32"]
 
 _MAX_SHARD_SIZE = 1 << 40
-_MAX_NUMBER = 1 << 62
-_ID_COUNTS = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}  # the number of ids that each dtype can hold
+_MAX_OPTION_VALUE = 1 << 62
+_MAX_VOCAB_SIZES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}  # the number of ids that each dtype can hold
 
 
 class DocumentKeywords(OptionKeywords, total=False):
@@ -37,7 +37,7 @@ class DocumentKeywords(OptionKeywords, total=False):
     eos: int | str | None
     min_tokens: int
     max_tokens: int | None
-    long: Long
+    long: LongDocumentAction
     shuffle: int
     seed: int
     shard_size: int
@@ -73,7 +73,7 @@ class DocumentOptions:
     reject_special: bool = False
     min_tokens: int = 0
     max_tokens: int | None = None
-    long: Long = "truncate"
+    long: LongDocumentAction = "truncate"
     shuffle: int = 0
     seed: int = 0
     shard_size: int = SHARD_SIZE
@@ -84,13 +84,13 @@ class DocumentOptions:
         """Checks all values. Raises `ArgumentError` for an invalid value."""
         one_of("output", self.output, tuple(WRITERS))
         one_of("dtype", self.dtype, get_args(Dtype))
-        one_of("long", self.long, get_args(Long))
-        number("min_tokens", self.min_tokens, least=0, most=_MAX_NUMBER)
-        number("shuffle", self.shuffle, least=0, most=_MAX_NUMBER)
+        one_of("long", self.long, get_args(LongDocumentAction))
+        number("min_tokens", self.min_tokens, least=0, most=_MAX_OPTION_VALUE)
+        number("shuffle", self.shuffle, least=0, most=_MAX_OPTION_VALUE)
         number("seed", self.seed, least=0, most=2**64 - 1)
         number("shard_size", self.shard_size, least=1, most=_MAX_SHARD_SIZE)
         if self.max_tokens is not None:
-            number("max_tokens", self.max_tokens, least=1, most=_MAX_NUMBER)
+            number("max_tokens", self.max_tokens, least=1, most=_MAX_OPTION_VALUE)
             if self.max_tokens < self.min_tokens:
                 raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
         if not isinstance(self.reading, Reading):
@@ -122,7 +122,7 @@ class DocumentOptions:
         )  # raises ArgumentError if a text in `special` is not a special token
         bos, eos = _resolve_id("bos", self.bos, tokenizer), _resolve_id("eos", self.eos, tokenizer)
         options = replace(self, dtype=self._resolve_dtype(tokenizer.vocab_size), bos=bos, eos=eos)
-        return options._with_template(tokenizer) if self.add_special else options._check_room(0)
+        return options._with_template(tokenizer) if self.add_special else options._check_room_for_text(0)
 
     def _with_template(self, tokenizer: Tokenizer) -> DocumentOptions:
         """Returns options that set bos and eos instead of ``add_special``, if the tokenizer's template allows the
@@ -140,20 +140,20 @@ class DocumentOptions:
         slots = [part for part in template.single if isinstance(part, Slot)]
         if slots == [Slot(0)] and max(len(template.before), len(template.after)) <= 1:
             (bos,), (eos,) = template.before or (self.bos,), template.after or (self.eos,)
-            return replace(self, bos=bos, eos=eos, add_special=False)._check_room(0)
+            return replace(self, bos=bos, eos=eos, add_special=False)._check_room_for_text(0)
         if template.after and self.max_tokens is not None and self.long == "truncate":
             raise ArgumentError(
                 f"long='truncate' would remove {_piece_texts(template.after, tokenizer)}, which add_special=True adds "
                 "after documents: choose long='skip' or 'split', or set bos and eos instead of add_special"
             )
-        return self._check_room(len(template.before))
+        return self._check_room_for_text(len(template.before))
 
-    def _check_room(self, template_count: int) -> DocumentOptions:
+    def _check_room_for_text(self, template_id_count: int) -> DocumentOptions:
         """Returns these options. Raises `ArgumentError` if truncated documents would have no room for text.
 
-        ``template_count`` is the number of ids that ``add_special`` adds before the text.
+        ``template_id_count`` is the number of ids that ``add_special`` adds before the text.
         """
-        added_count = template_count + (self.bos is not None) + (self.eos is not None)
+        added_count = template_id_count + (self.bos is not None) + (self.eos is not None)
         if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= added_count:
             raise ArgumentError(
                 f"max_tokens={self.max_tokens} leaves no room for text, because {added_count} special ids are added: "
@@ -164,9 +164,9 @@ class DocumentOptions:
     def _resolve_dtype(self, vocab_size: int) -> Dtype:
         name: str = self.dtype
         if name == "auto":
-            name = "uint16" if vocab_size <= _ID_COUNTS["uint16"] else "uint32"
+            name = "uint16" if vocab_size <= _MAX_VOCAB_SIZES["uint16"] else "uint32"
             name = WRITERS[self.output].stored_dtype(np.dtype(name)).name
-        if vocab_size > _ID_COUNTS[name]:
+        if vocab_size > _MAX_VOCAB_SIZES[name]:
             raise ArgumentError(
                 f"dtype={name} cannot hold the ids of a vocabulary of {vocab_size} entries: choose uint32"
             )
@@ -193,9 +193,9 @@ class DocumentOptions:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> DocumentOptions:
+    def from_json(cls, json_object: dict[str, Any]) -> DocumentOptions:
         """Returns the options from a value that `to_json` returned."""
-        return cls(**{**plain, "reading": Reading(**plain["reading"])})
+        return cls(**{**json_object, "reading": Reading(**json_object["reading"])})
 
 
 def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int | None:

@@ -17,13 +17,13 @@ from typing import Any, Literal
 
 from ..errors import ArgumentError, FormatError
 from ..reading import Reading
-from ..reading.kinds import FIRST, format_of
+from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.streams import is_compressed, peek_first_bytes
 from ..reading.tables import open_table
 from .ranges import separator_of
 from .sources import Inputs, Source, open_source, sources
 
-Unit = Literal["bytes", "groups", "whole"]
+PartUnit = Literal["bytes", "groups", "whole"]
 
 SHARD_SIZE = 1 << 27
 """The default number of bytes of input for each task."""
@@ -41,7 +41,7 @@ class Part:
     source: int
     start: int
     end: int
-    unit: Unit
+    unit: PartUnit
     bytes: int
 
     def to_plain(self) -> dict[str, Any]:
@@ -79,12 +79,12 @@ class Plan:
         return {"sources": sources, "tasks": tasks}
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Plan:
+    def from_plain(cls, json_object: Mapping[str, Any]) -> Plan:
         """Returns the plan from a value that `to_plain` returned. Raises `FormatError` if the value is not a plan."""
         try:
-            plan_sources = tuple(Source(**source) for source in plain["sources"])
+            plan_sources = tuple(Source(**source) for source in json_object["sources"])
             tasks = tuple(
-                Task(task["number"], tuple(Part(**part) for part in task["parts"])) for task in plain["tasks"]
+                Task(task["number"], tuple(Part(**part) for part in task["parts"])) for task in json_object["tasks"]
             )
             for number, task in enumerate(tasks):
                 if task.number != number or not all(0 <= part.source < len(plan_sources) for part in task.parts):
@@ -99,16 +99,16 @@ def plan(
     reading: Reading | None = None,
     shard_size: int = SHARD_SIZE,
     *,
-    outside: str | os.PathLike[str] | None = None,
+    output_folder: str | os.PathLike[str] | None = None,
 ) -> Plan:
     """Divides the inputs into tasks that read about ``shard_size`` bytes each.
 
-    Small files share a task, in the order of the inputs. ``outside`` is the output folder, which must not contain
+    Small files share a task, in the order of the inputs. ``output_folder`` is the output folder, which must not contain
     inputs. Raises the errors of `sources`.
     """
     if shard_size < 1:
         raise ArgumentError(f"shard_size={shard_size} is too small: it must be at least 1")
-    plan_sources = sources(inputs, outside=outside)
+    plan_sources = sources(inputs, output_folder=output_folder)
     reading = reading or Reading()
     parts = [
         part
@@ -146,10 +146,10 @@ def _split_source(number: int, source: Source, reading: Reading, shard_size: int
 def _split_large_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
     """Returns the parts of a source that is larger than a shard; an empty list if the source cannot be split."""
     with open_source(source) as opened_file:
-        file, first_bytes = peek_first_bytes(opened_file, FIRST)
+        file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
         format = format_of(source.name, first_bytes, reading.format)
         if format in ("parquet", "arrow") and not is_compressed(first_bytes):
-            return _group_ranges(number, source, open_table(source.name, file, first_bytes, format).sizes, shard_size)
+            return _join_groups(number, source, open_table(source.name, file, first_bytes, format).sizes, shard_size)
     if is_compressed(first_bytes) or separator_of(reading, format) is None:
         return []
     count = -(-source.size // shard_size)
@@ -157,10 +157,10 @@ def _split_large_source(number: int, source: Source, reading: Reading, shard_siz
     return [Part(number, start, end, "bytes", end - start) for start, end in pairwise(positions)]
 
 
-def _group_ranges(number: int, source: Source, sizes: Sequence[int], shard_size: int) -> list[Part]:
-    """Joins consecutive groups to parts. ``sizes`` has the relative sizes of the groups."""
-    total = sum(sizes)
-    shares = [source.size * size // total if total else 0 for size in sizes]
+def _join_groups(number: int, source: Source, group_sizes: Sequence[int], shard_size: int) -> list[Part]:
+    """Joins consecutive groups to parts. ``group_sizes`` has the relative sizes of the groups."""
+    total = sum(group_sizes)
+    shares = [source.size * size // total if total else 0 for size in group_sizes]
     parts: list[Part] = []
     for group, size in enumerate(shares):
         last_part = parts[-1] if parts else None

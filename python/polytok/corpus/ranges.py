@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import IO
 
 from ..reading import Format, Reading
-from ..reading.blocks import end_of_text
+from ..reading.blocks import text_terminator
 
 _FIRST_SCAN_BYTES = 1 << 16
 
@@ -25,7 +25,7 @@ def separator_of(reading: Reading, format: Format) -> bytes | None:
     (b'\\n', b'<|a|>')
     >>> separator_of(Reading(unit="separator", separator="aba"), "text")
     """
-    separator = end_of_text(reading, format)
+    separator = text_terminator(reading, format)
     if separator is None:
         return None
     overlaps = any(separator.startswith(separator[start:]) for start in range(1, len(separator)))

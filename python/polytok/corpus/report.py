@@ -54,17 +54,17 @@ class Report:
             yield f"restarts of tasks whose worker died: {self.retried}"
 
 
-def counts_of(record: Mapping[str, Any]) -> DocumentCounts:
+def parse_counts(record: Mapping[str, Any]) -> DocumentCounts:
     """Returns the counts in a record."""
     return DocumentCounts(*(record[name] for name in ("documents", "tokens", "text_bytes", "skipped", "changed")))
 
 
-def counts_by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[DocumentCounts]:
+def sum_counts_by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[DocumentCounts]:
     """Returns the counts of each of ``count`` sources, summed over the records of tasks."""
     sums = [DocumentCounts()] * count
     for record in records:
         for source, source_record in record["sources"].items():
-            sums[int(source)] = sums[int(source)].plus(counts_of(source_record))
+            sums[int(source)] = sums[int(source)].plus(parse_counts(source_record))
     return sums
 
 
@@ -78,14 +78,14 @@ def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: in
 
     If there are more than ``max_rows`` names, the last row before the sums has only the count of the omitted names.
     """
-    rows = [(*_row(name, counts), _format_reasons(counts)) for name, counts in counts_by_name.items()]
+    rows = [(*_table_row(name, counts), _format_reasons(counts)) for name, counts in counts_by_name.items()]
     if max_rows is not None and len(rows) > max_rows + 1:
         rows[max_rows:] = [(f"and {len(rows) - max_rows} more", *[""] * 5)]
     header = (title, "documents", "tokens", "bytes per token", "skipped", "")
-    return _aligned_lines([header, *rows, (*_row("total", total(counts_by_name.values())), "")])
+    return _align_columns([header, *rows, (*_table_row("total", total(counts_by_name.values())), "")])
 
 
-def _row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
+def _table_row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
     bytes_per_token = f"{counts.text_bytes / counts.tokens:.2f}" if counts.tokens else "-"
     short_name = name if len(name) <= _MAX_NAME_LENGTH else "…" + name[1 - _MAX_NAME_LENGTH :]
     skipped_count = sum(counts.skipped.values())
@@ -96,7 +96,7 @@ def _format_reasons(counts: DocumentCounts) -> str:
     return ", ".join(f"{reason}: {count:,}" for reason, count in sorted(counts.skipped.items()))
 
 
-def _aligned_lines(rows: list[tuple[str, ...]]) -> list[str]:
+def _align_columns(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     cells = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]] for row in rows)
     return ["  ".join(row).rstrip() for row in cells]

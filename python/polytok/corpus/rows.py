@@ -96,31 +96,31 @@ def slice_rows(rows: Rows, start: int, end: int) -> Rows:
     return Rows(rows.ids, rows.offsets[start : end + 1], columns)
 
 
-def concatenate_rows(parts: Sequence[Rows]) -> Rows:
+def concatenate_rows(row_parts: Sequence[Rows]) -> Rows:
     """Concatenates the rows of all parts; at least one part is required."""
-    if len(parts) == 1:
-        return parts[0]
-    ids = np.concatenate([rows.ids[rows.offsets[0] : rows.offsets[-1]] for rows in parts])
-    offsets = np.concatenate(([0], np.cumsum(np.concatenate([rows.lengths for rows in parts]))))
-    if parts[0].columns is None:
+    if len(row_parts) == 1:
+        return row_parts[0]
+    ids = np.concatenate([rows.ids[rows.offsets[0] : rows.offsets[-1]] for rows in row_parts])
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate([rows.lengths for rows in row_parts]))))
+    if row_parts[0].columns is None:
         return Rows(ids, offsets)
     import pyarrow
 
-    return Rows(ids, offsets, pyarrow.concat_tables([rows.columns for rows in parts]).combine_chunks())
+    return Rows(ids, offsets, pyarrow.concat_tables([rows.columns for rows in row_parts]).combine_chunks())
 
 
 def join_small_portions(portions: Iterable[Rows]) -> Iterator[Rows]:
     """Yields the same rows in larger portions, because each small file is only a small portion."""
-    pending: list[Rows] = []
+    pending_rows: list[Rows] = []
     size = 0
     for rows in portions:
-        pending.append(rows)
+        pending_rows.append(rows)
         size += rows.tokens + len(rows.offsets)
         if size >= _MIN_PORTION_SIZE:
-            yield concatenate_rows(pending)
-            pending, size = [], 0
-    if pending:
-        yield concatenate_rows(pending)
+            yield concatenate_rows(pending_rows)
+            pending_rows, size = [], 0
+    if pending_rows:
+        yield concatenate_rows(pending_rows)
 
 
 def reorder_rows(rows: Rows, row_numbers: IntArray) -> Iterator[Rows]:

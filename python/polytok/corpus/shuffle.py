@@ -15,33 +15,33 @@ import numpy.typing as npt
 from .rows import IntArray, Rows, concatenate_rows, reorder_rows, slice_rows
 
 
-def shuffle_rows(portions: Iterable[Rows], window: int, seed: int, task: int) -> Iterator[Rows]:
-    """Yields all rows, with each window of ``window`` consecutive rows shuffled; yields unchanged rows if ``window`` is
-    below 2."""
-    if window < 2:
+def shuffle_rows(portions: Iterable[Rows], window_size: int, seed: int, task: int) -> Iterator[Rows]:
+    """Yields all rows, with each window of ``window_size`` consecutive rows shuffled; yields unchanged rows if
+    ``window_size`` is below 2."""
+    if window_size < 2:
         yield from portions
         return
     first_row = 0
-    for rows in _windows(portions, window):
+    for rows in _split_into_windows(portions, window_size):
         yield from reorder_rows(rows, random_order(len(rows.offsets) - 1, seed, task, first_row))
-        first_row += window
+        first_row += window_size
 
 
-def _windows(portions: Iterable[Rows], window: int) -> Iterator[Rows]:
+def _split_into_windows(portions: Iterable[Rows], window_size: int) -> Iterator[Rows]:
     """Yields the rows of each window."""
-    pending: list[Rows] = []
-    count = 0
+    pending_rows: list[Rows] = []
+    pending_count = 0
     for rows in portions:
         start = 0
-        while count + len(rows.offsets) - 1 - start >= window:
-            end = start + window - count
-            yield concatenate_rows([*pending, slice_rows(rows, start, end)])
-            pending, count, start = [], 0, end
+        while pending_count + len(rows.offsets) - 1 - start >= window_size:
+            end = start + window_size - pending_count
+            yield concatenate_rows([*pending_rows, slice_rows(rows, start, end)])
+            pending_rows, pending_count, start = [], 0, end
         if start < len(rows.offsets) - 1:
-            pending.append(slice_rows(rows, start, len(rows.offsets) - 1))
-            count += len(rows.offsets) - 1 - start
-    if pending:
-        yield concatenate_rows(pending)
+            pending_rows.append(slice_rows(rows, start, len(rows.offsets) - 1))
+            pending_count += len(rows.offsets) - 1 - start
+    if pending_rows:
+        yield concatenate_rows(pending_rows)
 
 
 def random_order(count: int, seed: int, task: int, first: int) -> IntArray:
@@ -50,13 +50,13 @@ def random_order(count: int, seed: int, task: int, first: int) -> IntArray:
     >>> random_order(5, seed=1, task=0, first=0).tolist()
     [3, 1, 2, 4, 0]
     """
-    task_key = _mix(_mix(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
+    task_key = _mix_bits(_mix_bits(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
     indices = np.arange(count, dtype=np.uint64) + np.uint64(first)
-    keys = _mix(_mix(task_key) ^ indices)
+    keys = _mix_bits(_mix_bits(task_key) ^ indices)
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
-def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix_bits(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Maps each value to a value that looks random, with the finalizer of SplitMix64."""
     mixed_values: npt.NDArray[np.uint64] = values + np.uint64(0x9E3779B97F4A7C15)
     mixed_values = (mixed_values ^ (mixed_values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -36,11 +36,11 @@ class Source:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
+def sources(inputs: Inputs, *, output_folder: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
     """Returns the files for all inputs, in the order of the inputs; the files of a pattern are sorted.
 
-    ``outside`` is the output folder. Raises `ArgumentError` for a pattern that matches no file, for a file that is
-    named twice, and for a file in the output folder; and `FileError` for a file that cannot be read.
+    ``output_folder`` is the output folder. Raises `ArgumentError` for a pattern that matches no file, for a file that
+    is named twice, and for a file in the output folder; and `FileError` for a file that cannot be read.
     """
     items = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     file_names = [name for item in items for name in _file_names(os.fspath(item))]
@@ -51,12 +51,12 @@ def sources(inputs: Inputs, *, outside: str | os.PathLike[str] | None = None) ->
         if name in seen_names:
             raise ArgumentError(f"{name} is named twice, so its texts would be read twice: name each file once")
         seen_names.add(name)
-    if outside is not None:
-        _check_outside(file_names, os.fspath(outside))
+    if output_folder is not None:
+        _check_outside_folder(file_names, os.fspath(output_folder))
     return tuple(map(_find_source, file_names))
 
 
-def names_in(path: str | os.PathLike[str]) -> list[str]:
+def read_name_list(path: str | os.PathLike[str]) -> list[str]:
     """Returns the names that a file lists, one per line; blank lines are skipped.
 
     Raises `FileError` if the file cannot be read, `ArgumentError` if it is not UTF-8.
@@ -81,7 +81,7 @@ def _file_names(name: str) -> list[str]:
     return [remote.canonical_url(file) if is_url(file) else os.path.abspath(file) for file in file_names]
 
 
-def _check_outside(names: list[str], folder: str) -> None:
+def _check_outside_folder(names: list[str], folder: str) -> None:
     folder = folder.removeprefix("file://")
     folder_prefix = os.path.join(remote.canonical_url(folder) if is_url(folder) else os.path.realpath(folder), "")
     for name in names:
@@ -104,10 +104,10 @@ def _find_source(name: str) -> Source:
         raise ArgumentError(
             f"{name} is not a regular file, so an interrupted job could not read it again: copy the input to a file"
         )
-    return Source(name, status.st_size, _stamp(status))
+    return Source(name, status.st_size, _version_stamp(status))
 
 
-def _stamp(status: os.stat_result) -> str:
+def _version_stamp(status: os.stat_result) -> str:
     return f"mtime_ns={status.st_mtime_ns}"
 
 
@@ -119,29 +119,29 @@ def open_source(source: Source) -> Iterator[IO[bytes]]:
     reading is detected only if the store reports the change.
     """
     if is_url(source.name):
-        if (facts := remote.size_and_stamp(source.name, is_refreshed=True)) != (source.size, source.stamp):
-            raise _change_error(source, f"{facts[0]} bytes, {facts[1]}")
-        with remote.open_url(source.name, can_seek=source.ranges) as file, remote.translated_errors(source.name):
+        if (current_version := remote.size_and_stamp(source.name, is_refreshed=True)) != (source.size, source.stamp):
+            raise _create_change_error(source, f"{current_version[0]} bytes, {current_version[1]}")
+        with remote.open_url(source.name, can_seek=source.ranges) as file, remote.translate_errors(source.name):
             yield file
         return
     try:
         with open(source.name, "rb") as local_file:
-            _check_same(source, local_file)
+            _check_unchanged(source, local_file)
             yield local_file
-            _check_same(source, local_file)
+            _check_unchanged(source, local_file)
     except FileError:
         raise
     except OSError as error:
         raise FileError(error.errno, f"cannot read: {error.strerror or error}", source.name) from error
 
 
-def _check_same(source: Source, file: IO[bytes]) -> None:
+def _check_unchanged(source: Source, file: IO[bytes]) -> None:
     status = os.fstat(file.fileno())
-    if (status.st_size, _stamp(status)) != (source.size, source.stamp):
-        raise _change_error(source, f"{status.st_size} bytes, {_stamp(status)}")
+    if (status.st_size, _version_stamp(status)) != (source.size, source.stamp):
+        raise _create_change_error(source, f"{status.st_size} bytes, {_version_stamp(status)}")
 
 
-def _change_error(source: Source, current_state: str) -> FileError:
+def _create_change_error(source: Source, current_state: str) -> FileError:
     planned_state = f"{source.size} bytes, {source.stamp}"
     return FileError(
         errno.ESTALE, f"changed since the job was planned ({planned_state}, now {current_state})", source.name

@@ -60,15 +60,15 @@ class Storage(Protocol):
         """Keeps other jobs out; yields the descriptor of the lock file, or None if the storage has no locks."""
 
 
-def storage(place: str | os.PathLike[str]) -> Storage:
+def open_storage(location: str | os.PathLike[str]) -> Storage:
     """Returns the storage for a path or URL. Raises `ArgumentError` for a URL that fsspec does not support."""
-    name = os.fspath(place)
+    name = os.fspath(location)
     if "://" not in name:
-        return Folder(name)
-    return Folder(name.removeprefix("file://")) if name.startswith("file://") else ObjectStore(name)
+        return FolderStorage(name)
+    return FolderStorage(name.removeprefix("file://")) if name.startswith("file://") else ObjectStore(name)
 
 
-class Folder:
+class FolderStorage:
     """The storage in a folder of a file system, which several machines can share."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -140,13 +140,13 @@ class ObjectStore:
 
     def __init__(self, url: str) -> None:
         try:
-            core = importlib.import_module("fsspec.core")
+            fsspec_core = importlib.import_module("fsspec.core")
         except ImportError as error:
             raise ArgumentError(
                 f"writing to the URL {url} needs the package fsspec: pip install 'polytok[remote]'"
             ) from error
         try:
-            self._system, root = cast("tuple[Any, str]", core.url_to_fs(url))
+            self._filesystem, root = cast("tuple[Any, str]", fsspec_core.url_to_fs(url))
         except (ImportError, ValueError) as error:
             raise ArgumentError(f"cannot write to {url}: {error}") from error
         self._root = root.rstrip("/")
@@ -155,46 +155,46 @@ class ObjectStore:
 
     def names(self) -> set[str]:
         """Returns the names of all files."""
-        self._system.invalidate_cache()
-        with self._translated_errors("list"):
+        self._filesystem.invalidate_cache()
+        with self._translate_errors("list"):
             try:
-                paths = self._system.find(self._root)
+                paths = self._filesystem.find(self._root)
             except FileNotFoundError:
                 return set()
         return {path[len(self._root) + 1 :] for path in paths}
 
     def read(self, name: str) -> bytes | None:
         """Returns the content of a small file, or None if the file is missing."""
-        with self._translated_errors("read", name):
+        with self._translate_errors("read", name):
             try:
-                return cast("bytes", self._system.cat_file(self._path_of(name)))
+                return cast("bytes", self._filesystem.cat_file(self._path_of(name)))
             except FileNotFoundError:
                 return None
 
     def open(self, name: str) -> IO[bytes]:
         """Opens a file for reading."""
-        with self._translated_errors("read", name):
-            return cast("IO[bytes]", self._system.open(self._path_of(name), "rb"))
+        with self._translate_errors("read", name):
+            return cast("IO[bytes]", self._filesystem.open(self._path_of(name), "rb"))
 
     def write(self, name: str, data: bytes, *, is_forced: bool = True) -> None:
         """Writes a small file."""
-        with self._translated_errors("write", name):
-            self._system.pipe_file(self._path_of(name), data)
+        with self._translate_errors("write", name):
+            self._filesystem.pipe_file(self._path_of(name), data)
 
     def force(self, names: Iterable[str]) -> None:
         """Does nothing, because an object store does not lose files that it has accepted."""
 
     def remove(self, name: str) -> None:
         """Removes a file, if it exists."""
-        with self._translated_errors("remove", name), suppress(FileNotFoundError):
-            self._system.rm_file(self._path_of(name))
+        with self._translate_errors("remove", name), suppress(FileNotFoundError):
+            self._filesystem.rm_file(self._path_of(name))
 
     @contextmanager
     def local_copy(self, name: str) -> Iterator[Path]:
         """Yields the path of a temporary copy of a file."""
         with self._temporary_folder() as folder:
-            with self._translated_errors("read", name):
-                self._system.get_file(self._path_of(name), str(folder / name))
+            with self._translate_errors("read", name):
+                self._filesystem.get_file(self._path_of(name), str(folder / name))
             yield folder / name
 
     @contextmanager
@@ -203,8 +203,8 @@ class ObjectStore:
         with self._temporary_folder() as folder:
             yield folder
             for path in sorted(folder.iterdir()):
-                with self._translated_errors("write", path.name):
-                    self._system.put_file(str(path), self._path_of(path.name))
+                with self._translate_errors("write", path.name):
+                    self._filesystem.put_file(str(path), self._path_of(path.name))
 
     def hold_lock(self) -> AbstractContextManager[int | None]:
         """Yields None, because object stores have no locks. Also removes temporary folders of killed jobs."""
@@ -221,7 +221,7 @@ class ObjectStore:
             yield Path(name)
 
     @contextmanager
-    def _translated_errors(self, action: str, name: str = "") -> Iterator[None]:
+    def _translate_errors(self, action: str, name: str = "") -> Iterator[None]:
         """Raises any error of the store as a `FileError` that names the action. Stores raise errors of different
         classes."""
         try:
@@ -237,9 +237,9 @@ class ObjectStore:
         return f"{self._root}/{name}"
 
 
-def _is_running(process: str) -> bool:
+def _is_running(process_id: str) -> bool:
     try:
-        os.kill(int(process), 0)
+        os.kill(int(process_id), 0)
     except (ProcessLookupError, ValueError, OverflowError):
         return False
     except PermissionError:

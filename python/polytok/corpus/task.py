@@ -21,7 +21,7 @@ from ..loading import load
 from ..reading import Documents
 from ..tokenizer import Tokenizer
 from .documents import documents, schema_of
-from .journal import TOKENIZER, Journal, stem
+from .journal import TOKENIZER_NAME, Journal, task_file_stem
 from .manifest import DocumentCounts
 from .options import DocumentOptions
 from .plan import Part
@@ -30,7 +30,7 @@ from .rows import LimitedRows, Rows, join_small_portions, limit_rows
 from .run.base import ProgressFunction, TaskFunction
 from .shuffle import shuffle_rows
 from .sources import Source
-from .storage import Storage, storage
+from .storage import Storage, open_storage
 from .write import WRITERS, ShardFile
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
 
     ``setup`` has the job's identity, storage and options, the tokenizer's fingerprint, and the threads of each task.
     """
-    job_storage = storage(setup["storage"])
+    job_storage = open_storage(setup["storage"])
     options = DocumentOptions.from_json(setup["options"])
     tokenizer = _load_tokenizer(job_storage, setup["fingerprint"])
     # All shards have the columns of the first input, even shards without documents.
@@ -59,12 +59,12 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
 def _load_tokenizer(job_storage: Storage, fingerprint: str) -> Tokenizer:
     """Loads the tokenizer file in the job's storage. Raises `FormatError` if the tokenizer has another fingerprint than
     the job."""
-    with job_storage.local_copy(TOKENIZER) as path:
+    with job_storage.local_copy(TOKENIZER_NAME) as path:
         tokenizer = load(path)
     if tokenizer.fingerprint != fingerprint:
         raise FormatError(
-            f"{job_storage.name}/{TOKENIZER} is not the tokenizer that the job began with: begin the job again with "
-            "--overwrite (overwrite=True)"
+            f"{job_storage.name}/{TOKENIZER_NAME} is not the tokenizer that the job began with: begin the job again "
+            "with --overwrite (overwrite=True)"
         )
     return tokenizer
 
@@ -89,28 +89,30 @@ class _TokenizeTask:
 
     def run(self) -> dict[str, Any]:
         with self.storage.output_folder() as folder:
-            files = self._write(folder)
+            files = self._write_shard(folder)
         record = self._record(files)
         Journal(self.storage).write_record(self.job, record)
         return record
 
-    def _write(self, folder: Path) -> tuple[ShardFile, ...]:
+    def _write_shard(self, folder: Path) -> tuple[ShardFile, ...]:
         options = self.options
         writer_class = WRITERS[options.output]
-        with writer_class(folder, stem(self.number), np.dtype(options.dtype), self.columns) as writer:
-            for rows in shuffle_rows(join_small_portions(self._rows()), options.shuffle, options.seed, self.number):
+        with writer_class(folder, task_file_stem(self.number), np.dtype(options.dtype), self.columns) as writer:
+            for rows in shuffle_rows(
+                join_small_portions(self._limited_rows_of_parts()), options.shuffle, options.seed, self.number
+            ):
                 writer.write(*rows)
             # The job forces all shards to the disk before it writes its manifest. If the machine fails earlier, the
             # checksums show which shards are complete.
             return writer.finish(is_forced=False)
 
-    def _rows(self) -> Iterator[Rows]:
+    def _limited_rows_of_parts(self) -> Iterator[Rows]:
         """Yields the documents of all parts in order, encoded and limited, and counts them."""
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
             for block in documents(part, sources[part.source], self.options.reading, self.options.columns):
                 limited_rows = limit_rows(self._encode(block), self.options)
-                self._count(part.source, block, limited_rows)
+                self._add_counts(part.source, block, limited_rows)
                 if len(block):
                     self._check_columns(block)
                     yield limited_rows.rows
@@ -145,10 +147,10 @@ class _TokenizeTask:
                 return type(error)(f"{block.place(row)}: {error}")
         return None
 
-    def _count(self, source: int, block: Documents, limited_rows: LimitedRows) -> None:
+    def _add_counts(self, source: int, block: Documents, limited_rows: LimitedRows) -> None:
         skipped_counts = Counter(text.reason for text in block.skipped)
         changed_counts = Counter({"no UTF-8, replaced": block.replaced})
-        (skipped_counts if self.options.long == "skip" else changed_counts)[self._long_reason] += (
+        (skipped_counts if self.options.long == "skip" else changed_counts)[self._long_document_reason] += (
             limited_rows.long_count
         )
         skipped_counts[f"fewer than {self.options.min_tokens} tokens"] += limited_rows.short_count
@@ -166,9 +168,9 @@ class _TokenizeTask:
         self.report_progress(self.total.documents, self.total.tokens, self.total.text_bytes)
 
     @property
-    def _long_reason(self) -> str:
-        action = {"truncate": ", cut off", "split": ", split", "skip": ""}
-        return f"more than {self.options.max_tokens} tokens{action[self.options.long]}"
+    def _long_document_reason(self) -> str:
+        action_texts = {"truncate": ", cut off", "split": ", split", "skip": ""}
+        return f"more than {self.options.max_tokens} tokens{action_texts[self.options.long]}"
 
     def _record(self, files: tuple[ShardFile, ...]) -> dict[str, Any]:
         return {

@@ -13,22 +13,22 @@ from ..loading import load
 from ..progress import ProgressBar
 from ..resources import processors
 from ..tokenizer import Tokenizer
-from .job import Job, JobBegun, JobEvent, Records
-from .journal import stem
-from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerName
+from .job import Job, JobEvent, JobStartEvent, Records
+from .journal import task_file_stem
+from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerIdentity
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
-from .report import Report, counts_by_source, counts_of, examples
+from .report import Report, examples, parse_counts, sum_counts_by_source
 from .run import create_runner
-from .run.base import Assignment, Runner, TaskDone, TaskRetried, Work
-from .storage import Storage, storage
+from .run.base import Assignment, Runner, TaskDoneEvent, TaskRetryEvent, Work
+from .storage import Storage, open_storage
 from .watching import ProgressMonitor
 from .write import ShardFile
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_TASK = "polytok.corpus.task:prepare"
+_TASK_FUNCTION = "polytok.corpus.task:prepare"
 
 
 def tokenize(
@@ -78,30 +78,34 @@ def tokenize(
     """
     document_options = DocumentOptions(**options)
     loaded_tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
-    job_storage = storage(folder)
-    job_plan = plan(inputs, document_options.reading, document_options.shard_size, outside=job_storage.url)
+    job_storage = open_storage(folder)
+    job_plan = plan(inputs, document_options.reading, document_options.shard_size, output_folder=job_storage.url)
     task_runner = create_runner(runner, workers, [job_storage.url, *(source.name for source in job_plan.sources)])
     task_threads = _task_threads(job_plan, runner, workers, threads)
-    job = _job(job_storage, loaded_tokenizer, document_options.resolved(loaded_tokenizer), job_plan, task_threads)
+    job = _create_job(
+        job_storage, loaded_tokenizer, document_options.resolved(loaded_tokenizer), job_plan, task_threads
+    )
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar()) if progress else None
         monitor = ProgressMonitor("tokenizing", bar, json_log)
         return _TokenizeRun(job, monitor).run(task_runner, overwrite)
 
 
-def _job(job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, job_plan: Plan, threads: int) -> Job:
+def _create_job(
+    job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, job_plan: Plan, threads: int
+) -> Job:
     """Returns the job. The header of the job contains everything that the output depends on."""
-    name = TokenizerName(tokenizer.fingerprint, _name(tokenizer), tokenizer.vocab_size)
+    identity = TokenizerIdentity(tokenizer.fingerprint, _tokenizer_name(tokenizer), tokenizer.vocab_size)
     header = {
         "version": 1,
-        "tokenizer": asdict(name),
+        "tokenizer": asdict(identity),
         "options": options.to_json(),
         **job_plan.to_plain(),
     }
     setup = {
         "storage": job_storage.url,
         "options": options.to_json(),
-        "fingerprint": name.fingerprint,
+        "fingerprint": identity.fingerprint,
         "first": job_plan.sources[0].to_plain(),
         "threads": threads,
     }
@@ -109,10 +113,12 @@ def _job(job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, j
         Assignment(task.number, task.bytes, task_description(job_plan, task)) for task in job_plan.tasks
     )
 
-    def manifest(records: Records) -> bytes:
-        return _manifest(name, options, job_plan, records).data()
+    def manifest_content(records: Records) -> bytes:
+        return _build_manifest(identity, options, job_plan, records).data()
 
-    return Job(job_storage, Work(_TASK, setup), header, assignments, manifest, ptok.write(tokenizer.spec).data)
+    return Job(
+        job_storage, Work(_TASK_FUNCTION, setup), header, assignments, manifest_content, ptok.write(tokenizer.spec).data
+    )
 
 
 def _task_threads(job_plan: Plan, runner: str, workers: int | None, threads: int | None) -> int:
@@ -131,20 +137,22 @@ def task_description(job_plan: Plan, task: Task) -> dict[str, Any]:
     return {**task.to_plain(), "sources": sources}
 
 
-def _name(tokenizer: Tokenizer) -> str:
+def _tokenizer_name(tokenizer: Tokenizer) -> str:
     origin = tokenizer.spec.origin
     return origin.name or origin.format
 
 
-def _manifest(name: TokenizerName, options: DocumentOptions, job_plan: Plan, records: Records) -> Manifest:
-    counts = counts_by_source(len(job_plan.sources), records.values())
+def _build_manifest(name: TokenizerIdentity, options: DocumentOptions, job_plan: Plan, records: Records) -> Manifest:
+    counts = sum_counts_by_source(len(job_plan.sources), records.values())
     sources = tuple(
         SourceEntry(**asdict(source_counts), name=source.name, bytes=source.size)
         for source, source_counts in zip(job_plan.sources, counts, strict=True)
     )
     shards = tuple(
         ShardEntry(
-            **asdict(counts_of(record)), stem=stem(number), files=tuple(ShardFile(**file) for file in record["files"])
+            **asdict(parse_counts(record)),
+            stem=task_file_stem(number),
+            files=tuple(ShardFile(**file) for file in record["files"]),
         )
         for number, record in sorted(records.items())
     )
@@ -163,21 +171,21 @@ class _TokenizeRun:
     def run(self, runner: Runner, overwrite: bool) -> Report:
         """Runs the job, shows its progress, and returns its report."""
         try:
-            manifest = self.job.run(runner, overwrite=overwrite, listen=self._handle_event)
+            manifest = self.job.run(runner, overwrite=overwrite, on_event=self._handle_event)
         except BaseException as error:
             self.monitor.log("error", message=str(error), kind=type(error).__name__)
             raise
-        counts = {source["name"]: counts_of(source) for source in manifest["sources"]}
+        counts = {source["name"]: parse_counts(source) for source in manifest["sources"]}
         places = examples(record for _, record in sorted(self.records.items()))
         report = Report(counts, places, self.retried)
         self.monitor.log("end", **asdict(report.total))
         return report
 
     def _handle_event(self, event: JobEvent) -> None:
-        if isinstance(event, JobBegun):
+        if isinstance(event, JobStartEvent):
             self.records.update(event.records)
-        elif isinstance(event, TaskDone):
+        elif isinstance(event, TaskDoneEvent):
             self.records[event.number] = event.record
-        elif isinstance(event, TaskRetried):
+        elif isinstance(event, TaskRetryEvent):
             self.retried += 1
         self.monitor(event)

@@ -13,11 +13,11 @@ from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import ReportProgress
 from .blocks import blocks
-from .journal import MANIFEST, TOKENIZER
-from .manifest import Manifest, ShardEntry, TokenizerName, load, local_path, total
+from .journal import MANIFEST_NAME, TOKENIZER_NAME
+from .manifest import Manifest, ShardEntry, TokenizerIdentity, load, local_path, total
 from .mapped import map_shard
 from .write import ShardFile, checksum
-from .write.megatron import HEADER
+from .write.megatron import INDEX_HEADER
 
 
 class Damage(NamedTuple):
@@ -33,31 +33,31 @@ def verify(folder: str | os.PathLike[str], *, progress: ReportProgress | None = 
     ``progress`` is called with the stage, the count of bytes read so far, and the count of all bytes. Raises
     `FileError` or `FormatError` if the manifest cannot be read, `ArgumentError` for a URL.
     """
-    root = local_path(folder)
-    manifest = load(root)
-    all_damage = [*_check_sources(manifest), *_check_tokenizer(root, manifest.tokenizer)]
+    dataset_folder = local_path(folder)
+    manifest = load(dataset_folder)
+    all_damage = [*_find_count_damage(manifest), *_find_tokenizer_damage(dataset_folder, manifest.tokenizer)]
     all_bytes, bytes_read = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
     for shard in manifest.shards:
         if progress is not None:
             progress("verifying", bytes_read, all_bytes)
-        all_damage += _find_file_damage(root, shard) or _find_document_damage(root, manifest, shard)
+        all_damage += _find_file_damage(dataset_folder, shard) or _find_document_damage(dataset_folder, manifest, shard)
         bytes_read += sum(file.bytes for file in shard.files)
     return tuple(all_damage)
 
 
-def _check_sources(manifest: Manifest) -> Iterator[Damage]:
+def _find_count_damage(manifest: Manifest) -> Iterator[Damage]:
     if (sums := total(manifest.sources)) != manifest.totals:
-        yield Damage(MANIFEST, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
+        yield Damage(MANIFEST_NAME, f"the sums over the inputs are {sums}, but the totals are {manifest.totals}")
 
 
-def _check_tokenizer(folder: Path, expected: TokenizerName) -> Iterator[Damage]:
+def _find_tokenizer_damage(folder: Path, expected: TokenizerIdentity) -> Iterator[Damage]:
     try:
-        tokenizer = load_tokenizer(folder / TOKENIZER)
+        tokenizer = load_tokenizer(folder / TOKENIZER_NAME)
     except (PolytokError, OSError) as error:
-        yield Damage(TOKENIZER, str(error))
+        yield Damage(TOKENIZER_NAME, str(error))
         return
     if tokenizer.fingerprint != expected.fingerprint or tokenizer.vocab_size != expected.vocab_size:
-        yield Damage(TOKENIZER, f"this is not the tokenizer of the ids, {expected.name} {expected.fingerprint}")
+        yield Damage(TOKENIZER_NAME, f"this is not the tokenizer of the ids, {expected.name} {expected.fingerprint}")
 
 
 def _find_file_damage(folder: Path, shard: ShardEntry) -> list[Damage]:
@@ -99,7 +99,7 @@ def _find_document_damage(folder: Path, manifest: Manifest, shard: ShardEntry) -
     Such damage was already in the files when the manifest was written.
     """
     documents = tokens = 0
-    largest = -1
+    largest_id = -1
     try:
         if manifest.kind == "megatron":
             _check_lengths(folder, manifest, shard)
@@ -107,7 +107,7 @@ def _find_document_damage(folder: Path, manifest: Manifest, shard: ShardEntry) -
             documents += len(block.offsets) - 1
             tokens += int(block.offsets[-1] - block.offsets[0])
             ids = block.ids[block.offsets[0] : block.offsets[-1]]
-            largest = max(largest, int(ids.view(f"u{ids.itemsize}").max(initial=0)))
+            largest_id = max(largest_id, int(ids.view(f"u{ids.itemsize}").max(initial=0)))
     except PolytokError as error:
         return [Damage(shard.files[0].name, str(error))]
     if (documents, tokens) != (shard.documents, shard.tokens):
@@ -115,11 +115,11 @@ def _find_document_damage(folder: Path, manifest: Manifest, shard: ShardEntry) -
         return [
             Damage(shard.files[0].name, f"{documents} documents and {tokens} tokens, but the manifest has {expected}")
         ]
-    if largest >= manifest.tokenizer.vocab_size:
+    if largest_id >= manifest.tokenizer.vocab_size:
         return [
             Damage(
                 shard.files[0].name,
-                f"id {largest} is not in the vocabulary, which has {manifest.tokenizer.vocab_size} ids",
+                f"id {largest_id} is not in the vocabulary, which has {manifest.tokenizer.vocab_size} ids",
             )
         ]
     return []
@@ -134,9 +134,9 @@ def _check_lengths(folder: Path, manifest: Manifest, shard: ShardEntry) -> None:
     count = shard.documents
     offsets = map_shard(folder, manifest, shard).offsets(0, count)
     with open(path, "rb") as file:
-        file.seek(HEADER.size)
+        file.seek(INDEX_HEADER.size)
         lengths = np.fromfile(file, dtype="<i4", count=count)
-        file.seek(HEADER.size + 12 * count)
+        file.seek(INDEX_HEADER.size + 12 * count)
         document_numbers = np.fromfile(file, dtype="<i8", count=count + 1)
     if not np.array_equal(np.diff(offsets), lengths) or not np.array_equal(document_numbers, np.arange(count + 1)):
         raise FormatError(f"{path}: the lengths, positions and numbers of documents do not agree")

@@ -7,8 +7,8 @@ import time
 from typing import IO, Any
 
 from ..progress import ProgressBar
-from .job import JobBegun, JobEvent, VerifyProgress
-from .run.base import TaskDone, TaskProgress, TaskRetried
+from .job import JobEvent, JobStartEvent, VerifyProgressEvent
+from .run.base import TaskDoneEvent, TaskProgressEvent, TaskRetryEvent
 
 _LOG_SECONDS = 1.0  # the minimum time between two events of progress in the log
 
@@ -27,52 +27,59 @@ class ProgressMonitor:
         self._start_time = self._last_log_time = time.monotonic()
         self._input_sizes: dict[int, int] = {}
         self._running_counts: dict[int, tuple[int, int, int]] = {}
-        self._done_counts = (0, 0, 0)
-        self._done_input_size = 0
+        self._finished_counts = (0, 0, 0)
+        self._finished_input_size = 0
 
     def __call__(self, event: JobEvent) -> None:
         """Shows an event."""
-        if isinstance(event, VerifyProgress):
+        if isinstance(event, VerifyProgressEvent):
             if self._bar is not None:
                 self._bar("verifying shards", event.verified_count, event.total)
             return
-        if isinstance(event, JobBegun):
-            self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining}
-            self.log("begin", tasks=len(event.remaining) + len(event.records), done_before=len(event.records))
-        elif isinstance(event, TaskProgress):
+        if isinstance(event, JobStartEvent):
+            self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining_assignments}
+            self.log(
+                "begin", tasks=len(event.remaining_assignments) + len(event.records), done_before=len(event.records)
+            )
+        elif isinstance(event, TaskProgressEvent):
             self._running_counts[event.number] = (event.documents, event.tokens, event.bytes)
-        elif isinstance(event, TaskRetried):
+        elif isinstance(event, TaskRetryEvent):
             self.log("retry", task=event.number, attempt=event.attempt, reason=event.reason)
         else:
             self._add_finished_task(event)
-        self._show()
+        self._show_progress()
 
-    def _add_finished_task(self, event: TaskDone) -> None:
+    def _add_finished_task(self, event: TaskDoneEvent) -> None:
         self._running_counts.pop(event.number, None)
         counts = tuple(event.record.get(name, 0) for name in ("documents", "tokens", "text_bytes"))
-        self._done_counts = _sum([self._done_counts, counts])
-        self._done_input_size += self._input_sizes.get(event.number, 0)
+        self._finished_counts = _sum_counts([self._finished_counts, counts])
+        self._finished_input_size += self._input_sizes.get(event.number, 0)
         details = {name: value for name, value in event.record.items() if name not in ("files", "sources", "number")}
         self.log("task", task=event.number, **details)
 
-    def _show(self) -> None:
-        documents, tokens, size = _sum([self._done_counts, *self._running_counts.values()])
+    def _show_progress(self) -> None:
+        documents, tokens, size = _sum_counts([self._finished_counts, *self._running_counts.values()])
         seconds = time.monotonic() - self._start_time
         if self._bar is not None:
-            rate = size / 1e6 / max(seconds, 1e-3)
+            megabytes_per_second = size / 1e6 / max(seconds, 1e-3)
             token_text = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
-            detail = f"{documents:,} documents, {token_text}{rate:,.1f} MB/s"
+            detail_text = f"{documents:,} documents, {token_text}{megabytes_per_second:,.1f} MB/s"
             self._bar(
-                self._stage, self._done_input_size + self._running_size(), sum(self._input_sizes.values()), detail
+                self._stage,
+                self._finished_input_size + self._estimate_running_size(),
+                sum(self._input_sizes.values()),
+                detail_text,
             )
         if time.monotonic() - self._last_log_time >= _LOG_SECONDS:
             self._last_log_time = time.monotonic()
             self.log("progress", documents=documents, tokens=tokens, text_bytes=size)
 
-    def _running_size(self) -> int:
+    def _estimate_running_size(self) -> int:
         """Returns an estimate of the bytes of input that the running tasks have read."""
         input_per_text = (
-            self._done_input_size / self._done_counts[2] if self._done_input_size and self._done_counts[2] else 1.0
+            self._finished_input_size / self._finished_counts[2]
+            if self._finished_input_size and self._finished_counts[2]
+            else 1.0
         )
         return sum(
             min(int(size * input_per_text), self._input_sizes[number])
@@ -87,6 +94,6 @@ class ProgressMonitor:
             self._log.flush()
 
 
-def _sum(counts: list[tuple[int, int, int]]) -> tuple[int, int, int]:
+def _sum_counts(counts: list[tuple[int, int, int]]) -> tuple[int, int, int]:
     documents, tokens, size = zip(*counts, strict=True)
     return sum(documents), sum(tokens), sum(size)

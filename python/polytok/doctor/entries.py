@@ -11,10 +11,10 @@ from ..conversion.derivation import DerivationKind, derivations
 from ..errors import PolytokError
 from ..spec import Bpe, BytesDecode, Kind, Longest, Spec, Template, Unigram
 from ..tokenizer import Tokenizer
-from .finding import Finding, Severity, examples, readable
+from .finding import Finding, Severity, format_examples, readable_piece
 
 _TEXT_KINDS = (Kind.NORMAL, Kind.USER_DEFINED)
-_MAX_TIES = 1
+_MAX_TIED_ENTRIES = 1
 
 
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def find_duplicates(spec: Spec) -> Iterator[Finding]:
             Severity.WARNING,
             (
                 f"{len(repeated_pieces)} entries have the text of an earlier entry "
-                f"({examples(map(readable, repeated_pieces))}); no text produces them"
+                f"({format_examples(map(readable_piece, repeated_pieces))}); no text produces them"
             ),
             "give these entries other texts, or remove them and renumber the model's rows",
         )
@@ -44,11 +44,11 @@ def find_unreachable(spec: Spec) -> Iterator[Finding]:
     """
     rows = _unreachable_rows(spec)
     if rows:
-        pieces = [readable(spec.vocab.piece(row)) for row in rows]
+        pieces = [readable_piece(spec.vocab.piece(row)) for row in rows]
         yield Finding(
             "unreachable-entry",
             Severity.NOTE,
-            f"{len(rows)} of {len(spec.vocab)} entries are produced from no text ({examples(pieces)})",
+            f"{len(rows)} of {len(spec.vocab)} entries are produced from no text ({format_examples(pieces)})",
             "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained",
         )
 
@@ -94,7 +94,7 @@ def find_bytes_without_entry(spec: Spec) -> Iterator[Finding]:
             Severity.WARNING,
             (
                 f"{len(needed_bytes)} bytes that occur in UTF-8 have no entry "
-                f"({examples(f'0x{byte:02X}' for byte in needed_bytes)})"
+                f"({format_examples(f'0x{byte:02X}' for byte in needed_bytes)})"
             ),
             "texts with these bytes are refused or lose them; add the bytes as entries",
         )
@@ -118,22 +118,20 @@ def find_equal_scores(spec: Spec) -> Iterator[Finding]:
     """Finds entries with equal scores that compete with each other in BPE by scores."""
     if not isinstance(spec.model, Bpe) or spec.model.priority != "score" or spec.model.symbols == "groups":
         return
-    derivation_of_rows = derivations(spec.vocab, spec.model)
-    rows = [
-        row for row in derivation_of_rows.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL
-    ]
+    row_derivations = derivations(spec.vocab, spec.model)
+    rows = [row for row in row_derivations.rows(DerivationKind.MERGED).tolist() if spec.vocab.kinds[row] == Kind.NORMAL]
     # In many good models, runs of the same character (such as spaces) have equal scores; the order of merging does not
     # affect the result.
     mixed_rows = [row for row in rows if len(set(spec.vocab.piece(row).decode(errors="replace"))) > 1]
-    values, counts = np.unique(spec.vocab.scores[mixed_rows], return_counts=True)
-    tied_entries = int(counts[counts > 1].sum())
-    if tied_entries > _MAX_TIES:
+    scores, counts = np.unique(spec.vocab.scores[mixed_rows], return_counts=True)
+    tied_entry_count = int(counts[counts > 1].sum())
+    if tied_entry_count > _MAX_TIED_ENTRIES:
         yield Finding(
             "equal-scores",
             Severity.WARNING,
             (
-                f"{tied_entries} entries share their score with others (such as {values[counts > 1][0]:g}), so their "
-                "position in the text decides"
+                f"{tied_entry_count} entries share their score with others (such as {scores[counts > 1][0]:g}), so "
+                "their position in the text decides"
             ),
             "give entries that were added later scores below all others, in the order in which they must merge",
         )

@@ -32,17 +32,17 @@ class Finding:
         return self.severity > Severity.NOTE
 
 
-def examples(items: Iterable[Any], max_items: int = 3) -> str:
+def format_examples(items: Iterable[Any], max_items: int = 3) -> str:
     """Returns the first few values, for a message.
 
-    >>> examples(["a", "b", "c", "d"])
+    >>> format_examples(["a", "b", "c", "d"])
     "'a', 'b', 'c', ..."
     """
     values = list(items)
     return ", ".join(map(repr, values[:max_items])) + (", ..." if len(values) > max_items else "")
 
 
-def readable(piece: bytes) -> str | bytes:
+def readable_piece(piece: bytes) -> str | bytes:
     """Returns a piece as text, or as bytes if it is not UTF-8."""
     try:
         return piece.decode()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..spec import Insert, Kind, Spec
-from .finding import Finding, Severity, examples
+from .finding import Finding, Severity, format_examples
 
 _SPARSE_FACTOR = 2
 
@@ -18,13 +18,13 @@ def find_ids_out_of_range(spec: Spec) -> Iterator[Finding]:
     known_ids = {*spec.vocab.ids.tolist(), *(token.id for token in spec.special)}
     parts = (*spec.post.single, *spec.post.pair)
     inserted_ids = {number for part in parts if isinstance(part, Insert) for number in part.ids}
-    wrong_uses = [f"{role} {number}" for role, number in spec.names.items() if number not in known_ids]
-    wrong_uses += [f"template {number}" for number in sorted(inserted_ids - known_ids)]
-    if wrong_uses:
+    uses_of_unknown_ids = [f"{role} {number}" for role, number in spec.names.items() if number not in known_ids]
+    uses_of_unknown_ids += [f"template {number}" for number in sorted(inserted_ids - known_ids)]
+    if uses_of_unknown_ids:
         yield Finding(
             "id-out-of-range",
             Severity.ERROR,
-            f"ids without an entry: {', '.join(wrong_uses)}",
+            f"ids without an entry: {', '.join(uses_of_unknown_ids)}",
             "correct the ids in the file; a model would look up a row that does not exist",
         )
 
@@ -32,16 +32,16 @@ def find_ids_out_of_range(spec: Spec) -> Iterator[Finding]:
 def find_special_clashes(spec: Spec) -> Iterator[Finding]:
     """Finds special tokens that share their id or their text with another token."""
     pieces = spec.vocab.pieces()
-    text_of = dict(zip(spec.vocab.ids.tolist(), pieces, strict=True))
+    text_by_id = dict(zip(spec.vocab.ids.tolist(), pieces, strict=True))
     clashing_tokens = [
-        token for token in spec.special if text_of.get(token.id, token.text.encode()) != token.text.encode()
+        token for token in spec.special if text_by_id.get(token.id, token.text.encode()) != token.text.encode()
     ]
     if clashing_tokens:
         yield Finding(
             "special-id-taken",
             Severity.ERROR,
             f"{len(clashing_tokens)} special tokens have the id of an entry with another text "
-            f"({examples(f'{token.text} {token.id}' for token in clashing_tokens)})",
+            f"({format_examples(f'{token.text} {token.id}' for token in clashing_tokens)})",
             "give the special tokens the ids that they have in the model, after the vocabulary",
         )
     ids = Counter(token.id for token in spec.special)
@@ -51,16 +51,18 @@ def find_special_clashes(spec: Spec) -> Iterator[Finding]:
             "special-id-shared",
             Severity.NOTE,
             (
-                f"{len(shared_texts)} special tokens share an id ({examples(shared_texts)}), which decodes to only "
-                "one of the texts"
+                f"{len(shared_texts)} special tokens share an id ({format_examples(shared_texts)}), which decodes to "
+                "only one of the texts"
             ),
             "nothing, if the texts are names of one token",
         )
-    row_of = {piece: row for row, piece in enumerate(pieces) if spec.vocab.kinds[row] == Kind.NORMAL}
+    row_by_piece = {piece: row for row, piece in enumerate(pieces) if spec.vocab.kinds[row] == Kind.NORMAL}
     duplicate_texts = [
         token.text
         for token in spec.special
-        if token.special and (row := row_of.get(token.text.encode())) is not None and spec.vocab.ids[row] != token.id
+        if token.special
+        and (row := row_by_piece.get(token.text.encode())) is not None
+        and spec.vocab.ids[row] != token.id
     ]
     if duplicate_texts:
         yield Finding(
@@ -68,7 +70,7 @@ def find_special_clashes(spec: Spec) -> Iterator[Finding]:
             Severity.WARNING,
             (
                 f"{len(duplicate_texts)} special tokens are ordinary entries too, with another id "
-                f"({examples(duplicate_texts)})"
+                f"({format_examples(duplicate_texts)})"
             ),
             "the id depends on whether special tokens are recognised; keep only one of the two entries",
         )

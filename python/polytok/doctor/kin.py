@@ -9,14 +9,17 @@ from ..divergence import Comparison, Divergence
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..values import Text
-from .finding import Finding, Severity, examples, readable
+from .finding import Finding, Severity, format_examples, readable_piece
 
 
 def compare(
     tokenizer: Tokenizer, other_tokenizer: Tokenizer, texts: Iterable[Text] | None
 ) -> tuple[list[Finding], list[Divergence]]:
     """Returns the findings (differences of ids and special tokens) and the divergences (texts with different ids)."""
-    findings = [*_vocabularies(tokenizer.spec, other_tokenizer.spec), *_special_tokens(tokenizer, other_tokenizer)]
+    findings = [
+        *_find_moved_entries(tokenizer.spec, other_tokenizer.spec),
+        *_special_tokens(tokenizer, other_tokenizer),
+    ]
     text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
     divergences = list(Comparison(tokenizer, other_tokenizer).divergences_in(text_list))
     if divergences:
@@ -32,24 +35,25 @@ def compare(
     return findings, divergences
 
 
-def _vocabularies(spec: Spec, other_spec: Spec) -> Iterator[Finding]:
+def _find_moved_entries(spec: Spec, other_spec: Spec) -> Iterator[Finding]:
     """Finds entries of both vocabularies with different ids."""
-    ids, other_ids = _id_by_text(spec), _id_by_text(other_spec)
-    moved_texts = [text for text, number in ids.items() if other_ids.get(text, number) != number]
+    id_by_text, other_id_by_text = _id_by_text(spec), _id_by_text(other_spec)
+    moved_texts = [text for text, number in id_by_text.items() if other_id_by_text.get(text, number) != number]
     if moved_texts:
         yield Finding(
             "ids-moved",
             Severity.ERROR,
-            f"{len(moved_texts)} entries have another id in the other file ({examples(map(readable, moved_texts))})",
+            f"{len(moved_texts)} entries have another id in the other file "
+            f"({format_examples(map(readable_piece, moved_texts))})",
             "the two files are not for the same model",
         )
-    missing_texts = ids.keys() - other_ids.keys()
+    missing_texts = id_by_text.keys() - other_id_by_text.keys()
     if missing_texts:
         yield Finding(
             "entries-missing",
             Severity.NOTE,
-            f"{len(missing_texts)} of {len(ids)} entries are not in the other file under the same text "
-            f"({examples(sorted(map(readable, missing_texts), key=str))})",
+            f"{len(missing_texts)} of {len(id_by_text)} entries are not in the other file under the same text "
+            f"({format_examples(sorted(map(readable_piece, missing_texts), key=str))})",
             "nothing, if texts are only written differently (##, U+2581) or the entries are special tokens",
         )
 
@@ -66,7 +70,7 @@ def _special_tokens(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> Iterato
         yield Finding(
             "special-tokens-moved",
             Severity.ERROR,
-            f"{len(moved_texts)} special tokens have another id in the other file ({examples(moved_texts)})",
+            f"{len(moved_texts)} special tokens have another id in the other file ({format_examples(moved_texts)})",
             "the two files are not for the same model, or one of them was changed",
         )
     missing_texts = sorted(ids.keys() ^ other_ids.keys())
@@ -74,6 +78,6 @@ def _special_tokens(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> Iterato
         yield Finding(
             "special-tokens-missing",
             Severity.WARNING,
-            f"{len(missing_texts)} special tokens are in only one of the files ({examples(missing_texts)})",
+            f"{len(missing_texts)} special tokens are in only one of the files ({format_examples(missing_texts)})",
             "texts with these tokens get other ids if special tokens are recognised",
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..lossless import lossless
 from ..spec import Bpe, LlamaCppDecode, PieceSpace, Prepend, Spec
-from .finding import Finding, Severity, examples
+from .finding import Finding, Severity, format_examples
 
 _KEY_PREFIX = "tokenizer.ggml."
-_APPROXIMATE_NAMES = (
+_APPROXIMATE_PRE_TOKENIZERS = (
     "tekken",
     "gpt-4o",
     "llama4",
@@ -25,19 +25,19 @@ _APPROXIMATE_NAMES = (
 
 def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
     """Finds a GGUF file that does not name its split, or names a split for which llama.cpp has other expressions."""
-    keys = spec.extra.get("gguf", {}).get("keys")
-    if not keys or not isinstance(spec.decode, LlamaCppDecode):
+    gguf_keys = spec.extra.get("gguf", {}).get("keys")
+    if not gguf_keys or not isinstance(spec.decode, LlamaCppDecode):
         return
     if spec.decode.family == "bpe":
-        yield from _pre_tokenizer(keys)
-    if spec.decode.family == "spm" and f"{_KEY_PREFIX}add_space_prefix" not in keys:
+        yield from _find_pre_tokenizer_errors(gguf_keys)
+    if spec.decode.family == "spm" and f"{_KEY_PREFIX}add_space_prefix" not in gguf_keys:
         yield Finding(
             "gguf-space-prefix-unsaid",
             Severity.NOTE,
             "the file does not set add_space_prefix, so llama.cpp adds a space before every text",
             "nothing for Llama-like models; if the model's own tokenizer adds no space, set the key to false",
         )
-    if f"{_KEY_PREFIX}token_type" not in keys and spec.decode.family != "rwkv":
+    if f"{_KEY_PREFIX}token_type" not in gguf_keys and spec.decode.family != "rwkv":
         yield Finding(
             "gguf-no-token-types",
             Severity.WARNING,
@@ -49,9 +49,9 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
         )
 
 
-def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
+def _find_pre_tokenizer_errors(gguf_keys: Mapping[str, Any]) -> Iterator[Finding]:
     """Yields a finding if the file names no pre-tokenizer, or names a pre-tokenizer with known problems."""
-    stated_value = keys.get(f"{_KEY_PREFIX}pre")
+    stated_value = gguf_keys.get(f"{_KEY_PREFIX}pre")
     name = "default" if stated_value is None else (stated_value[3] or b"").decode(errors="replace")
     if name == "default":
         description = "names no pre-tokenizer" if stated_value is None else "names the pre-tokenizer 'default'"
@@ -61,7 +61,7 @@ def _pre_tokenizer(keys: Mapping[str, Any]) -> Iterator[Finding]:
             f"the file {description}: llama.cpp splits by expressions that no model was trained with",
             "set tokenizer.ggml.pre to the name of the model's family (gpt-2, llama-bpe, qwen2, ...), or convert again",
         )
-    elif name in _APPROXIMATE_NAMES:
+    elif name in _APPROXIMATE_PRE_TOKENIZERS:
         yield Finding(
             "gguf-approximate-split",
             Severity.NOTE,
@@ -111,8 +111,8 @@ def _find_moved_ids(spec: Spec, added_tokens: Any) -> Iterator[Finding]:
             "added-id-ignored",
             Severity.ERROR,
             (
-                f"{len(moved_texts)} added tokens get another id than the one in the file ({examples(moved_texts)}), "
-                "which tokenizers ignores"
+                f"{len(moved_texts)} added tokens get another id than the one in the file "
+                f"({format_examples(moved_texts)}), which tokenizers ignores"
             ),
             "list added tokens in the order of their ids, without gaps, or add them to the model's vocab",
         )

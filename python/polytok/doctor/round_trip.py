@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ..errors import PolytokError
 from ..tokenizer import Tokenizer
 from ..values import Text
-from .finding import Finding, Severity, readable
+from .finding import Finding, Severity, readable_piece
 
 
 def find_round_trip_errors(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding]:
@@ -18,9 +18,9 @@ def find_round_trip_errors(tokenizer: Tokenizer, texts: Iterable[Text]) -> Itera
             decoded_bytes = tokenizer.decode_bytes(tokenizer.encode(data))
         except PolytokError as error:
             advice = "text outside the vocabulary needs byte pieces or an unknown piece"
-            yield Finding("text-refused", Severity.WARNING, f"{readable(data)!r:.60} is refused: {error}", advice)
+            yield Finding("text-refused", Severity.WARNING, f"{readable_piece(data)!r:.60} is refused: {error}", advice)
             continue
         if decoded_bytes != data:
             reasons = "; ".join(map(str, tokenizer.lossless.reasons)) or "no known reason"
-            message = f"{readable(data)!r:.60} is decoded as {readable(decoded_bytes)!r:.60}"
+            message = f"{readable_piece(data)!r:.60} is decoded as {readable_piece(decoded_bytes)!r:.60}"
             yield Finding("not-lossless", Severity.NOTE, message, f"reasons for which texts can change: {reasons}")

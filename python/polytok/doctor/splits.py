@@ -12,9 +12,9 @@ from .. import _core
 from ..errors import PolytokError
 from ..pattern_coverage import covers_all_text
 from ..spec import Bpe, BytesDecode, Kind, PatternSplit, Spec, Template
-from .finding import Finding, Severity, examples, readable
+from .finding import Finding, Severity, format_examples, readable_piece
 
-_REGEX_SIGNS = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
+_REGEX_SYNTAX = re.compile(r"\\[pPsSwWdDbB]|\(\?|\[\^|\]\+")
 _MISTRAL_TOKENS = {"[INST]", "[TOOL_CALLS]", "[AVAILABLE_TOOLS]"}
 _OTHER_MODEL_PATTERN = re.compile(r"'\(?\??\(?[iI]?:?\[?[sS]|\\p\{N\}\{1,3\}")
 _SAMPLE_SIZE = 20_000
@@ -28,7 +28,7 @@ Of 100,000 entries of a published vocabulary, its own pattern splits at most one
 def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds a split pattern that looks like a regular expression but is searched as plain text."""
     for step in spec.split:
-        if isinstance(step, PatternSplit) and not step.is_regex and _REGEX_SIGNS.search(step.pattern):
+        if isinstance(step, PatternSplit) and not step.is_regex and _REGEX_SYNTAX.search(step.pattern):
             yield Finding(
                 "literal-pattern",
                 Severity.ERROR,
@@ -40,11 +40,11 @@ def find_literal_pattern(spec: Spec) -> Iterator[Finding]:
 def find_mistral_pattern(spec: Spec) -> Iterator[Finding]:
     """Finds Mistral's tekken vocabulary with the pattern of Llama 3 or GPT-4o, an error of some converted files."""
     texts = {token.text for token in spec.special} | {
-        readable(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
+        readable_piece(spec.vocab.piece(int(row))) for row in np.flatnonzero(spec.vocab.kinds == Kind.CONTROL)[:2000]
     }
     patterns = [step.pattern for step in spec.split if isinstance(step, PatternSplit)]
-    is_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
-    if is_bytes and len(texts & _MISTRAL_TOKENS) > 1 and any(map(_OTHER_MODEL_PATTERN.search, patterns)):
+    is_over_bytes = isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
+    if is_over_bytes and len(texts & _MISTRAL_TOKENS) > 1 and any(map(_OTHER_MODEL_PATTERN.search, patterns)):
         yield Finding(
             "mistral-pattern",
             Severity.ERROR,
@@ -88,7 +88,7 @@ def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
             "pattern-not-of-vocabulary",
             Severity.WARNING,
             f"the split pattern splits {len(split_entries)} of {examined_count} entries "
-            f"({examples(map(readable, split_entries))}), which "
+            f"({format_examples(map(readable_piece, split_entries))}), which "
             "therefore are hardly ever produced",
             "the vocabulary was trained with another pattern; use the pattern of its model",
         )
@@ -112,7 +112,7 @@ def _piece_count(tokenizer: _core.Tokenizer, text: bytes) -> int:
 
 
 def _is_text(piece: bytes) -> bool:
-    return bool(piece) and isinstance(readable(piece), str)
+    return bool(piece) and isinstance(readable_piece(piece), str)
 
 
 def find_end_anchor(spec: Spec) -> Iterator[Finding]:

@@ -91,7 +91,7 @@ def edit(
     if ids not in ("reuse", "compact"):
         raise ArgumentError(f'unknown ids={ids!r}: choose "reuse" or "compact"')
     rows = _VocabRows(spec)
-    old_entries, special = rows.entries, _special_ids(spec, rows)
+    old_entries, special_ids = rows.entries, _special_ids(spec, rows)
     added_entries = collect_entries(add)
     if added_entries and len(added_entries[-1]) > _MAX_ENTRY_BYTES:
         raise ArgumentError(
@@ -99,9 +99,9 @@ def edit(
         )
     removed_entries = _removed_entries(old_entries, remove) - set(added_entries)
     new_entries = [entry for entry in added_entries if entry not in old_entries]
-    remaining = {entry: id for entry, id in old_entries.items() if entry not in removed_entries}
-    new_ids = _assign_ids(special, remaining, new_entries, ids)
-    kept_ids = {id: id for id in special} | {id: new_ids[entry] for entry, id in remaining.items()}
+    remaining_entries = {entry: id for entry, id in old_entries.items() if entry not in removed_entries}
+    new_ids = _assign_ids(special_ids, remaining_entries, new_entries, ids)
+    kept_ids = {id: id for id in special_ids} | {id: new_ids[entry] for entry, id in remaining_entries.items()}
     origin = replace(spec.origin, name=None)
     return Edit(
         tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(new_ids), origin=origin)),
@@ -148,7 +148,7 @@ class _VocabRows:
 
         Rows are ordered by length, which RWKV's table reader requires, or by id in a vocabulary from GGUF.
         """
-        rows = [(entry, new_ids[entry], 0.0, Kind.NORMAL) for entry in sorted(new_ids, key=_rwkv_order)]
+        rows = [(entry, new_ids[entry], 0.0, Kind.NORMAL) for entry in sorted(new_ids, key=_rwkv_sort_key)]
         vocab = Vocab.from_rows([*rows, *self.other_rows])
         return with_every_id(vocab, {}) if self.is_gguf else vocab
 
@@ -200,15 +200,17 @@ def _check_max_id(ids: dict[bytes, int]) -> dict[bytes, int]:
 
 
 def _assign_ids(
-    special_ids: set[int], remaining: Mapping[bytes, int], new_entries: Iterable[bytes], plan: IdPlan
+    special_ids: set[int], remaining_entries: Mapping[bytes, int], new_entries: Iterable[bytes], plan: IdPlan
 ) -> dict[bytes, int]:
     """Returns the new ids of all entries. Id 0 is always reserved for the end of a text."""
     if plan == "compact":
         free_ids = _free_ids(special_ids | {0})
-        return _check_max_id({entry: next(free_ids) for entry in sorted([*remaining, *new_entries], key=_rwkv_order)})
-    free_ids = _free_ids(special_ids | {0} | set(remaining.values()))
-    return _check_max_id({**remaining, **{entry: next(free_ids) for entry in new_entries}})
+        return _check_max_id(
+            {entry: next(free_ids) for entry in sorted([*remaining_entries, *new_entries], key=_rwkv_sort_key)}
+        )
+    free_ids = _free_ids(special_ids | {0} | set(remaining_entries.values()))
+    return _check_max_id({**remaining_entries, **{entry: next(free_ids) for entry in new_entries}})
 
 
-def _rwkv_order(entry: bytes) -> tuple[int, bytes]:
+def _rwkv_sort_key(entry: bytes) -> tuple[int, bytes]:
     return len(entry), entry

@@ -32,10 +32,10 @@ def matching(pattern: str) -> Selector:
         _core.pattern_matches(pattern, [])
     except SpecError as error:
         raise ArgumentError(str(error)) from error
-    return _selector(pattern)
+    return _create_selector(pattern)
 
 
-def _selector(pattern: str) -> Selector:
+def _create_selector(pattern: str) -> Selector:
     return lambda entries: _core.pattern_matches(pattern, list(entries))
 
 
@@ -52,10 +52,10 @@ def script(name: str) -> Selector:
     return matching(rf"\A[{script_class}\P{{L}}]*[{script_class}&&\p{{L}}][{script_class}\P{{L}}]*\z")
 
 
-ENGLISH: Final = _selector(r"\A[ \n\t]?[A-Za-z][A-Za-z'’]*[A-Za-z]\.?\z")
+ENGLISH: Final = _create_selector(r"\A[ \n\t]?[A-Za-z][A-Za-z'’]*[A-Za-z]\.?\z")
 """Selects entries of two or more ASCII letters: English words and their parts, and similar words of other languages."""
 
-CODE: Final = _selector(
+CODE: Final = _create_selector(
     r"\A(?=[\x00-\x7F]{2,}\z)"
     r"(?s:.*[{}\[\]\\<>=_;|&$#@~^`]|.*[!-/:-@\[-`{-~].*[!-/:-@\[-`{-~]|.*[a-z][A-Z]|.*[\t ]{2}|.*\n[\t ])"
 )
@@ -76,14 +76,14 @@ def least_used(tokenizer: Tokenizer, texts: Iterable[Text], count: int) -> list[
     >>> least_used(Tokenizer(spec), ["aaab"], 1)
     [b'aa']
     """
-    uses = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    use_counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for batch in _batches(texts):
         ids = tokenizer.encode_batch(batch).ids
-        uses += np.bincount(ids, minlength=len(uses))
+        use_counts += np.bincount(ids, minlength=len(use_counts))
     vocab = tokenizer.spec.vocab
     rows = zip(vocab.ids.tolist(), vocab.pieces(), strict=True)
-    order = sorted((int(uses[id]), -len(piece), piece) for id, piece in rows if len(piece) > 1)
-    return [piece for _, _, piece in order[:count]]
+    sorted_entries = sorted((int(use_counts[id]), -len(piece), piece) for id, piece in rows if len(piece) > 1)
+    return [piece for _, _, piece in sorted_entries[:count]]
 
 
 def _batches(texts: Iterable[Text]) -> Iterable[list[Text]]:

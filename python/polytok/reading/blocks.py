@@ -45,25 +45,25 @@ class Block:
     columns: Any = None
 
 
-def end_of_text(reading: Reading, format: Format) -> bytes | None:
+def text_terminator(reading: Reading, format: Format) -> bytes | None:
     """Returns the bytes that end each text of a file; None for a file with one text, and for a table."""
     if format == "jsonl" or (format == "text" and reading.unit == "line"):
         return b"\n"
     return None if format != "text" or reading.separator is None else reading.separator.encode()
 
 
-def _splitter_of(reading: Reading, format: Format) -> Splitter:
+def _choose_splitter(reading: Reading, format: Format) -> Splitter:
     """Returns the function that splits a text file, or JSON lines, into texts."""
     if format == "jsonl":
         return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
     if reading.unit == "line":
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
-    if (separator := end_of_text(reading, format)) is not None:
+    if (separator := text_terminator(reading, format)) is not None:
         return lambda data, is_last: (*_core.cut_separated(data, separator, is_last), [])
-    return _split_nothing
+    return _split_whole_file
 
 
-def _split_nothing(data: bytes, is_last: bool) -> SplitResult:
+def _split_whole_file(data: bytes, is_last: bool) -> SplitResult:
     """Returns all bytes as one text if they are the complete file; returns no text before the end of the file."""
     return (_core.Texts.from_bytes(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
@@ -71,10 +71,10 @@ def _split_nothing(data: bytes, is_last: bool) -> SplitResult:
 def blocks(content: Content, start: int, reading: Reading, format: Format) -> Iterator[Block]:
     """Yields the texts of a stream of text or JSON lines in blocks. ``start`` is the position of the first byte.
 
-    Raises `Damaged` after the last text before damage, and any error of reading the stream.
+    Raises `DamageError` after the last text before damage, and any error of reading the stream.
     """
-    splitter = _splitter_of(reading, format)
-    if (separator := end_of_text(reading, format)) is not None:
+    splitter = _choose_splitter(reading, format)
+    if (separator := text_terminator(reading, format)) is not None:
         content = _LimitedContent(content, separator)
     yield from _split_blocks(content, start, splitter)
 

@@ -14,7 +14,7 @@ from .. import _core
 from ..errors import EncodeError, FormatError
 from .blocks import Block
 from .choices import Invalid, Reading
-from .streams import Damaged
+from .streams import DamageError
 
 NOT_UTF8_REASON = "no UTF-8"
 
@@ -61,7 +61,7 @@ class Documents:
         return len(self.texts)
 
 
-def documents_of(
+def apply_reading_options(
     blocks: Iterable[Block], reading: Reading, invalid: Invalid, place: PlaceFunction, *, is_json: bool
 ) -> Iterator[Documents]:
     """Applies the options of reading to blocks of texts.
@@ -78,18 +78,18 @@ def documents_of(
                 raise FormatError(f"{_skipped_text(*block.skipped[0], place)}; records='skip' skips such records")
             yield _checked_documents(block, json_invalid, place)
             end = block.end
-    except Damaged as error:
-        yield no_documents(damage_report(error, reading, place(end)))
+    except DamageError as error:
+        yield empty_documents(damage_report(error, reading, place(end)))
 
 
-def damage_report(error: Damaged, reading: Reading, place: str) -> SkippedText:
+def damage_report(error: DamageError, reading: Reading, place: str) -> SkippedText:
     """Returns the report of damage that the options allow to skip. Raises `FormatError` if they do not allow it."""
     if reading.broken == "error":
         raise FormatError(f"{error}; broken='skip' reads the texts before the damage") from error
     return SkippedText(DAMAGED_REASON, place, str(error))
 
 
-def no_documents(skipped: SkippedText) -> Documents:
+def empty_documents(skipped: SkippedText) -> Documents:
     """Returns documents without texts, which only report a skipped text."""
     return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), (skipped,))
 
@@ -103,29 +103,29 @@ def _skipped_text(number: int, reason: str, place: PlaceFunction) -> SkippedText
 
 def _checked_documents(block: Block, invalid: Invalid, place: PlaceFunction) -> Documents:
     texts, numbers, columns, replaced_count = block.texts, block.numbers, block.columns, 0
-    skipped_results = block.skipped
+    skipped_numbers = block.skipped
     if invalid == "replace":
         texts, invalid_rows = texts.checked("replace")
         replaced_count = len(invalid_rows)
     elif invalid != "keep":
         texts, invalid_rows = texts.checked("skip")
         if len(invalid_rows) and invalid == "error":
-            raise _utf8_error(block, int(invalid_rows[0]), place)
-        skipped_results = sorted([*skipped_results, *((int(numbers[row]), NOT_UTF8_REASON) for row in invalid_rows)])
-        numbers, columns = _drop_rows(invalid_rows, numbers, columns)
-    skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped_results)
+            raise _create_utf8_error(block, int(invalid_rows[0]), place)
+        skipped_numbers = sorted([*skipped_numbers, *((int(numbers[row]), NOT_UTF8_REASON) for row in invalid_rows)])
+        numbers, columns = _remove_rows(invalid_rows, numbers, columns)
+    skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped_numbers)
     return Documents(texts, numbers, skipped_texts, replaced_count, columns, lambda row: place(int(numbers[row])))
 
 
-def _drop_rows(dropped_rows: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:
-    if not len(dropped_rows):
+def _remove_rows(removed_rows: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:
+    if not len(removed_rows):
         return numbers, columns
     is_kept = np.ones(len(numbers), bool)
-    is_kept[dropped_rows] = False
+    is_kept[removed_rows] = False
     return numbers[is_kept], None if columns is None else columns.take(np.flatnonzero(is_kept))
 
 
-def _utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeError:
+def _create_utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeError:
     """Returns the error for the text in ``row``, with the place of the text and of its first invalid byte."""
     byte_place = ""
     try:
@@ -139,7 +139,7 @@ def _utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeError:
     )
 
 
-def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> Iterator[Block]:
+def add_field_columns(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> Iterator[Block]:
     """Yields blocks of JSON lines with the fields ``names`` of their records as columns.
 
     The type of a column is always string, so that the type does not depend on the records: a string field is unchanged,
@@ -147,7 +147,7 @@ def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> It
     of deep nesting are skipped.
     """
     for block in blocks:
-        records = [_record(block, int(number)) for number in block.numbers]
+        records = [_parse_record(block, int(number)) for number in block.numbers]
         unreadable_texts = [
             (int(block.numbers[row]), record) for row, record in enumerate(records) if isinstance(record, str)
         ]
@@ -158,15 +158,15 @@ def with_fields(blocks: Iterable[Block], names: Sequence[str], arrow: Any) -> It
         fields = {
             name: [_field_as_text(record, name) for record in records if not isinstance(record, str)] for name in names
         }
-        yield replace(block, columns=arrow.table(fields, schema=schema_of_fields(names, arrow)))
+        yield replace(block, columns=arrow.table(fields, schema=create_fields_schema(names, arrow)))
 
 
-def schema_of_fields(names: Sequence[str], arrow: Any) -> Any:
-    """Returns the pyarrow.Schema of the columns that `with_fields` adds."""
+def create_fields_schema(names: Sequence[str], arrow: Any) -> Any:
+    """Returns the pyarrow.Schema of the columns that `add_field_columns` adds."""
     return arrow.schema([(name, arrow.string()) for name in names])
 
 
-def _record(block: Block, number: int) -> dict[str, Any] | str:
+def _parse_record(block: Block, number: int) -> dict[str, Any] | str:
     """Returns the record of the line at position ``number``, or the reason why it cannot be read.
 
     The record is empty if the line is a JSON string.

@@ -9,7 +9,7 @@ import re
 from ..errors import ArgumentError
 from . import remote
 
-_SCHEME = re.compile(r"[A-Za-z0-9+.:-]+://")
+_URL_SCHEME = re.compile(r"[A-Za-z0-9+.:-]+://")
 
 
 def is_url(name: str) -> bool:
@@ -18,7 +18,7 @@ def is_url(name: str) -> bool:
     >>> is_url("s3://bucket/a.jsonl"), is_url("simplecache::s3://bucket/a.jsonl"), is_url("a/b.txt")
     (True, True, False)
     """
-    return _SCHEME.match(name) is not None and not os.path.exists(name)
+    return _URL_SCHEME.match(name) is not None and not os.path.exists(name)
 
 
 def files_named(name: str) -> list[str]:

@@ -38,11 +38,11 @@ class Url(os.PathLike[str]):
 
 def _filesystem(url: str) -> tuple[Any, str]:
     try:
-        core = importlib.import_module("fsspec.core")
+        fsspec_core = importlib.import_module("fsspec.core")
     except ImportError as error:
         raise ArgumentError(f"reading the URL {url} needs the package fsspec: pip install 'polytok[remote]'") from error
     try:
-        return cast("tuple[Any, str]", core.url_to_fs(url))
+        return cast("tuple[Any, str]", fsspec_core.url_to_fs(url))
     except (ImportError, ValueError) as error:
         raise ArgumentError(f"cannot open {url}: {error}") from error
 
@@ -51,8 +51,8 @@ def canonical_url(url: str) -> str:
     """Returns the canonical form of a URL, so that different spellings of the same URL can be compared."""
     if "::" in url:
         return url
-    files, path = _filesystem(url)
-    return cast("str", files.unstrip_protocol(path))
+    filesystem, path = _filesystem(url)
+    return cast("str", filesystem.unstrip_protocol(path))
 
 
 def matching_urls(url: str) -> list[str] | None:
@@ -64,9 +64,11 @@ def matching_urls(url: str) -> list[str] | None:
     wildcards = "*" if url.startswith("http") else "*?["
     if "::" in url or not any(wildcard in url for wildcard in wildcards):
         return None
-    files, path = _filesystem(url)
+    filesystem, path = _filesystem(url)
     try:
-        return sorted(files.unstrip_protocol(match) for match in files.glob(path) if not files.isdir(match))
+        return sorted(
+            filesystem.unstrip_protocol(match) for match in filesystem.glob(path) if not filesystem.isdir(match)
+        )
     except Exception as error:
         raise _file_error(url, error) from error
 
@@ -77,19 +79,19 @@ def size_and_stamp(url: str, *, is_refreshed: bool = False) -> tuple[int, str]:
     Listing the files of a pattern has cached these values. With ``is_refreshed``, the cache is cleared first. Raises
     `FileError` if the store reports an error, and for a folder.
     """
-    files, path = _filesystem(url)
+    filesystem, path = _filesystem(url)
     try:
         if is_refreshed:
-            files.invalidate_cache(path)
-            files.invalidate_cache(files._parent(path))
-        info = files.info(path)
-        stamp = next((f"{key}={info[key]}" for key in _VERSION_ATTRIBUTES if info.get(key) is not None), None)
-        stamp = stamp or f"ukey={files.ukey(path)}"
+            filesystem.invalidate_cache(path)
+            filesystem.invalidate_cache(filesystem._parent(path))
+        file_info = filesystem.info(path)
+        stamp = next((f"{key}={file_info[key]}" for key in _VERSION_ATTRIBUTES if file_info.get(key) is not None), None)
+        stamp = stamp or f"ukey={filesystem.ukey(path)}"
     except Exception as error:
         raise _file_error(url, error) from error
-    if info.get("type") == "directory":
+    if file_info.get("type") == "directory":
         raise FileError(errno.EISDIR, "is a folder: name the files with a pattern", url)
-    return info.get("size") or 0, stamp
+    return file_info.get("size") or 0, stamp
 
 
 def can_read_ranges(url: str) -> bool:
@@ -97,9 +99,9 @@ def can_read_ranges(url: str) -> bool:
     if not url.startswith("http"):
         return True
     size, _ = size_and_stamp(url)
-    files, path = _filesystem(url)
+    filesystem, path = _filesystem(url)
     try:
-        with files.open(path, "rb", block_size=1, cache_type="none") as file:
+        with filesystem.open(path, "rb", block_size=1, cache_type="none") as file:
             file.seek(max(size - 1, 0))
             return size > 1 and len(file.read(1)) == 1
     except Exception:
@@ -108,11 +110,11 @@ def can_read_ranges(url: str) -> bool:
 
 def open_url(url: str, *, can_seek: bool) -> IO[bytes]:
     """Opens a file for reading: with seeking if ``can_seek``, otherwise as a stream. Raises `FileError`."""
-    files, path = _filesystem(url)
+    filesystem, path = _filesystem(url)
     try:
         if can_seek:
-            return cast("IO[bytes]", files.open(path, "rb", block_size=_READ_AHEAD_BYTES))
-        return cast("IO[bytes]", _UnseekableFile(files.open(path, "rb", block_size=0)))
+            return cast("IO[bytes]", filesystem.open(path, "rb", block_size=_READ_AHEAD_BYTES))
+        return cast("IO[bytes]", _UnseekableFile(filesystem.open(path, "rb", block_size=0)))
     except Exception as error:
         raise _file_error(url, error) from error
 
@@ -135,7 +137,7 @@ class _UnseekableFile(io.RawIOBase):
 
 
 @contextmanager
-def translated_errors(url: str) -> Iterator[None]:
+def translate_errors(url: str) -> Iterator[None]:
     """Raises any error of a store in this context as a `FileError`, except errors of polytok."""
     try:
         yield
@@ -149,5 +151,7 @@ def _file_error(url: str, error: Exception) -> FileError:
     """Converts an error to a `FileError`. The packages that fsspec uses raise errors of any type."""
     if isinstance(error, FileNotFoundError):
         return FileError(errno.ENOENT, f"cannot read: {os.strerror(errno.ENOENT)}", url)
-    number = getattr(error, "errno", None) or errno.EIO
-    return FileError(number, f"cannot read: {getattr(error, 'strerror', None) or error or type(error).__name__}", url)
+    error_number = getattr(error, "errno", None) or errno.EIO
+    return FileError(
+        error_number, f"cannot read: {getattr(error, 'strerror', None) or error or type(error).__name__}", url
+    )

@@ -1,7 +1,7 @@
 """Reads any file object as a stream of decompressed bytes.
 
 One loop reads all four compressions. In each of them, a file can consist of several members (called frames in zstd and
-streams in xz). The content before damage or truncation is returned before `Damaged` is raised.
+streams in xz). The content before damage or truncation is returned before `DamageError` is raised.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..errors import ArgumentError, FormatError
 GZIP_MAGIC, ZSTD_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
 
 # The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
-_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
+_ZSTD_SKIPPABLE_MAGIC_END = b"\x2a\x4d\x18"
 
 # The compressed bytes for each step, so that a step returns at most 8 MB: 8 kB of gzip expand to 8 MB at most. In zstd,
 # 4 bytes can expand to 128 kB, and the package zstandard has no limit for its output. The other packages return at most
@@ -32,7 +32,7 @@ _MAX_OUTPUT_BYTES = 1 << 22
 _ZSTD_WINDOW_LOG = 31
 
 
-class Damaged(FormatError):
+class DamageError(FormatError):
     """The error for compressed data, or a table, that cannot be read from some position on."""
 
 
@@ -74,17 +74,17 @@ class _PeekedFile(io.RawIOBase):
     """A file that cannot seek, and the first bytes, which were already read from the file."""
 
     def __init__(self, first_bytes: bytes, file: Any) -> None:
-        self._first = first_bytes
+        self._peeked_bytes = first_bytes
         self._file = file
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if not self._first:
+        if not self._peeked_bytes:
             return self._file.read(size) or b""
-        data = self._first if size < 0 else self._first[:size]
-        self._first = self._first[len(data) :]
+        data = self._peeked_bytes if size < 0 else self._peeked_bytes[:size]
+        self._peeked_bytes = self._peeked_bytes[len(data) :]
         return data
 
     def readinto(self, buffer: Any) -> int:
@@ -100,14 +100,14 @@ def is_compressed(first_bytes: bytes) -> bool:
 
 def _is_zstandard(first_bytes: bytes) -> bool:
     return first_bytes.startswith(ZSTD_MAGIC) or (
-        first_bytes[1:4] == _ZSTD_SKIPPABLE and 0x50 <= first_bytes[0] <= 0x5F
+        first_bytes[1:4] == _ZSTD_SKIPPABLE_MAGIC_END and 0x50 <= first_bytes[0] <= 0x5F
     )
 
 
 def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
     """Returns a stream of the decompressed content of a file. The first bytes of the file select the compression.
 
-    Reading the stream raises `Damaged` at damage. Raises `ArgumentError` if a package for zstd is missing.
+    Reading the stream raises `DamageError` at damage. Raises `ArgumentError` if a package for zstd is missing.
     """
     if first_bytes.startswith(GZIP_MAGIC):
         return _MemberReader(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, is_padded=True)
@@ -116,9 +116,13 @@ def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
     if first_bytes.startswith(XZ_MAGIC):
         return _MemberReader(name, file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError, is_padded=True)
     if _is_zstandard(first_bytes):
-        package = _zstd_package(name)
+        zstd_package = _zstd_package(name)
         return _MemberReader(
-            name, file, lambda: _frame_decompressor(package), package.ZstdError, step_bytes=_ZSTD_STEP_BYTES
+            name,
+            file,
+            lambda: _create_frame_decompressor(zstd_package),
+            zstd_package.ZstdError,
+            step_bytes=_ZSTD_STEP_BYTES,
         )
     return file
 
@@ -139,13 +143,13 @@ class _MemberReader:
         self._name = name
         self._file = file
         self._create_decompressor = create_decompressor
-        self._error = error
+        self._decompression_error = error
         self._is_padded = is_padded
         self._step_bytes = step_bytes
-        self._member: Any = None
+        self._member_decompressor: Any = None
         self._compressed = b""
         self._bytes_consumed = 0
-        self._damage: Damaged | None = None
+        self._damage: DamageError | None = None
 
     def read(self, size: int, /) -> bytes:
         """Reads at least ``size`` bytes, or all remaining bytes if there are fewer; returns no bytes at the end."""
@@ -166,10 +170,10 @@ class _MemberReader:
             if self._fill_input():
                 return self._decompress()
             self._check_complete()
-        except self._error as error:
+        except self._decompression_error as error:
             if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of bzip2
                 raise
-            self._damage = Damaged(
+            self._damage = DamageError(
                 f"{self._name} cannot be decompressed after its byte {self._bytes_consumed}: {error}"
             )
             self._damage.__cause__ = error
@@ -177,54 +181,56 @@ class _MemberReader:
 
     def _fill_input(self) -> bool:
         """Reads compressed bytes if the decompressor needs them. Returns False at the end of the file."""
-        if self._member is not None and not getattr(self._member, "needs_input", True):
+        if self._member_decompressor is not None and not getattr(self._member_decompressor, "needs_input", True):
             return True
         while not self._compressed:
             self._compressed = self._file.read(_STEP_BYTES)
             if not self._compressed:
                 return False
-            if self._member is None and self._is_padded and self._bytes_consumed:
+            if self._member_decompressor is None and self._is_padded and self._bytes_consumed:
                 self._skip_padding()
         return True
 
     def _skip_padding(self) -> None:
-        remaining = self._compressed.lstrip(b"\0")
-        self._bytes_consumed += len(self._compressed) - len(remaining)
-        self._compressed = remaining
+        unpadded = self._compressed.lstrip(b"\0")
+        self._bytes_consumed += len(self._compressed) - len(unpadded)
+        self._compressed = unpadded
 
     def _check_complete(self) -> None:
-        if self._member is not None:
-            self._damage = Damaged(
+        if self._member_decompressor is not None:
+            self._damage = DamageError(
                 f"{self._name} cannot be decompressed completely: it is truncated after byte {self._bytes_consumed}; "
                 "get the complete file"
             )
 
     def _decompress(self) -> bytes:
         """Decompresses buffered bytes, at most to the end of the member."""
-        if self._member is None:
-            self._member = self._create_decompressor()
-        member = self._member
-        if hasattr(member, "needs_input"):
+        if self._member_decompressor is None:
+            self._member_decompressor = self._create_decompressor()
+        decompressor = self._member_decompressor
+        if hasattr(decompressor, "needs_input"):
             step_input, self._compressed = self._compressed, b""
-            data: bytes = member.decompress(step_input, _MAX_OUTPUT_BYTES)
+            data: bytes = decompressor.decompress(step_input, _MAX_OUTPUT_BYTES)
         else:
             step_input, self._compressed = self._compressed[: self._step_bytes], self._compressed[self._step_bytes :]
-            data = member.decompress(step_input)
+            data = decompressor.decompress(step_input)
         self._bytes_consumed += len(step_input)
-        if member.eof:
-            self._bytes_consumed -= len(member.unused_data)
-            self._compressed = member.unused_data + self._compressed
-            self._member = None
+        if decompressor.eof:
+            self._bytes_consumed -= len(decompressor.unused_data)
+            self._compressed = decompressor.unused_data + self._compressed
+            self._member_decompressor = None
             if self._is_padded:
                 self._skip_padding()
         return data
 
 
-def _frame_decompressor(package: Any) -> Any:
+def _create_frame_decompressor(zstd_package: Any) -> Any:
     """Returns a decompressor for one frame with a window of any size."""
-    if hasattr(package, "DecompressionParameter"):  # the module of Python 3.14
-        return package.ZstdDecompressor(options={package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
-    return package.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG).decompressobj()
+    if hasattr(zstd_package, "DecompressionParameter"):  # the module of Python 3.14
+        return zstd_package.ZstdDecompressor(
+            options={zstd_package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+        )
+    return zstd_package.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG).decompressobj()
 
 
 def _zstd_package(name: str) -> Any:

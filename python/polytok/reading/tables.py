@@ -18,9 +18,9 @@ from .. import _core
 from ..errors import ArgumentError, FormatError
 from .blocks import BLOCK_BYTES, Block
 from .choices import Format, Invalid, Reading
-from .documents import Documents, documents_of
-from .kinds import ARROW_FILE
-from .streams import Damaged, is_compressed
+from .documents import Documents, apply_reading_options
+from .kinds import ARROW_FILE_MAGIC
+from .streams import DamageError, is_compressed
 
 # The maximum number of rows in a batch. It limits the memory for columns that expand a lot when they are decoded.
 _MAX_BATCH_ROWS = 1 << 14
@@ -40,7 +40,7 @@ class Table(Protocol):
         """Describes the place of a row of a group, for reports."""
 
 
-def pyarrow_for(feature: str = "a table (Parquet, Arrow)") -> Any:
+def require_pyarrow(feature: str = "a table (Parquet, Arrow)") -> Any:
     """Returns the module pyarrow. Raises `ArgumentError`, which names the feature, if pyarrow is not installed."""
     try:
         return importlib.import_module("pyarrow")
@@ -51,30 +51,33 @@ def pyarrow_for(feature: str = "a table (Parquet, Arrow)") -> Any:
 def open_table(name: str, file: Any, first_bytes: bytes, format: Format) -> Table:
     """Opens a table of the format. The first bytes distinguish an Arrow file from an Arrow stream.
 
-    Raises `Damaged` if the file is not a valid table, and `ArgumentError` if the file needs seeking and cannot seek.
+    Raises `DamageError` if the file is not a valid table, and `ArgumentError` if the file needs seeking and cannot
+    seek.
     """
     if is_compressed(first_bytes):
-        raise Damaged(f"{name} cannot be read as a table, because the file is compressed as a whole: decompress it")
-    arrow = pyarrow_for(name)
-    if (format == "parquet" or first_bytes.startswith(ARROW_FILE)) and not file.seekable():
+        raise DamageError(f"{name} cannot be read as a table, because the file is compressed as a whole: decompress it")
+    arrow = require_pyarrow(name)
+    if (format == "parquet" or first_bytes.startswith(ARROW_FILE_MAGIC)) and not file.seekable():
         raise ArgumentError(
             f"{name} is a stream, but reading this table begins at the end of the file: name a file instead"
         )
     try:
         if format == "parquet":
             return _ParquetTable(file)
-        return _ArrowFileTable(arrow, file) if first_bytes.startswith(ARROW_FILE) else _ArrowStreamTable(arrow, file)
+        return (
+            _ArrowFileTable(arrow, file) if first_bytes.startswith(ARROW_FILE_MAGIC) else _ArrowStreamTable(arrow, file)
+        )
     except (arrow.ArrowException, OSError) as error:
         raise _table_error(name, error) from error
 
 
 def _table_error(name: str, error: Exception) -> Exception:
-    """Converts an error of pyarrow to `FormatError` or `Damaged`; returns an error of the system unchanged."""
+    """Converts an error of pyarrow to `FormatError` or `DamageError`; returns an error of the system unchanged."""
     if isinstance(error, OSError) and error.errno is not None:
         return error
     if isinstance(error, NotImplementedError):
         return FormatError(f"{name} uses a feature that pyarrow does not support: {error}")
-    return Damaged(f"{name} cannot be read as a table: {error}")
+    return DamageError(f"{name} cannot be read as a table: {error}")
 
 
 def _rows_per_block(rows: int, size: int) -> int:
@@ -154,7 +157,7 @@ class TextColumn:
 
         Raises `ArgumentError` if a column is missing, or if the column ``field`` does not hold texts.
         """
-        self._arrow = pyarrow_for(name)
+        self._arrow = require_pyarrow(name)
         self._compute = importlib.import_module("pyarrow.compute")
         self.field = field
         self.other_columns = other_columns
@@ -171,24 +174,24 @@ class TextColumn:
     def _column_type(self, name: str, schema: Any, field: str) -> Any:
         """Returns the type of a column. Raises `ArgumentError` if the column is missing."""
         path = _column_path(schema, field)
-        type, parent = None, schema
-        for part in path:
-            index = parent.get_field_index(part) if parent is not None else -1
+        column_type, parent_type = None, schema
+        for field_name in path:
+            index = parent_type.get_field_index(field_name) if parent_type is not None else -1
             if index < 0:
                 all_names = ", ".join(map(repr, schema.names))
                 raise ArgumentError(
                     f"{name} has no column {field!r}: choose one of its columns with the field option: {all_names}"
                 )
-            type = parent.field(index).type
-            parent = type if self._arrow.types.is_struct(type) else None
-        return type
+            column_type = parent_type.field(index).type
+            parent_type = column_type if self._arrow.types.is_struct(column_type) else None
+        return column_type
 
-    def _is_text(self, type: Any) -> bool:
-        types = self._arrow.types
-        if types.is_dictionary(type):
-            return self._is_text(type.value_type)
-        tests = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
-        return any(getattr(types, f"is_{test}")(type) for test in tests)
+    def _is_text(self, column_type: Any) -> bool:
+        arrow_types = self._arrow.types
+        if arrow_types.is_dictionary(column_type):
+            return self._is_text(column_type.value_type)
+        type_names = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
+        return any(getattr(arrow_types, f"is_{type_name}")(column_type) for type_name in type_names)
 
     def blocks(self, batches: Iterator[Any]) -> Iterator[Block]:
         """Yields the texts of record batches in blocks. The numbers of texts are rows, counted from 0."""
@@ -196,10 +199,10 @@ class TextColumn:
         for batch in batches:
             block_rows = _rows_per_block(batch.num_rows, batch.nbytes)
             for start in range(0, batch.num_rows, block_rows):
-                yield self._make_block(batch.slice(start, block_rows), row + start)
+                yield self._create_block(batch.slice(start, block_rows), row + start)
             row += batch.num_rows
 
-    def _make_block(self, batch: Any, first_row: int) -> Block:
+    def _create_block(self, batch: Any, first_row: int) -> Block:
         texts = _core.Texts.of_arrow(self._texts(self.column(batch, self.field)))
         rows, skipped_rows = np.arange(batch.num_rows), []
         if (is_valid := texts.validity) is not None:
@@ -231,8 +234,8 @@ def _column_path(schema: Any, field: str) -> list[str]:
 
 
 def table_blocks(name: str, table: Table, column: TextColumn, group: int) -> Iterator[Block]:
-    """Yields the texts of a group in blocks. Raises `Damaged` after the last text before damage."""
-    arrow = pyarrow_for(name)
+    """Yields the texts of a group in blocks. Raises `DamageError` after the last text before damage."""
+    arrow = require_pyarrow(name)
     try:
         yield from column.blocks(table.batches(group, (column.field, *column.other_columns)))
     except (arrow.ArrowException, OSError) as error:
@@ -252,14 +255,17 @@ def table_documents(
 ) -> Iterator[Documents]:
     """Yields the documents of a table in blocks; with ``groups``, only the documents of these groups.
 
-    ``columns`` names other columns to return with the texts. Raises the errors of `open_table` and `documents_of`.
+    ``columns`` names other columns to return with the texts. Raises the errors of `open_table` and
+    `apply_reading_options`.
     """
     table = open_table(name, file, first_bytes, format)
     column = TextColumn(name, table.schema, reading.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
         group_blocks = table_blocks(name, table, column, group)
-        yield from documents_of(group_blocks, reading, invalid, partial(_place, name, table, group), is_json=False)
+        yield from apply_reading_options(
+            group_blocks, reading, invalid, partial(_describe_place, name, table, group), is_json=False
+        )
 
 
-def _place(name: str, table: Table, group: int, row: int) -> str:
+def _describe_place(name: str, table: Table, group: int, row: int) -> str:
     return f"{name}: {table.place(group, row)}"

@@ -71,8 +71,8 @@ class Kind:
         parameters = {parameter.name: parameter for parameter in self.options()}
         for name in options:
             if name not in parameters:
-                all_names = ", ".join(sorted(parameters.keys() - resources.keys() - {"counts"}))
-                raise ArgumentError(f"kind={self.name!r} has no option {name!r}; the options are {all_names}")
+                option_names = ", ".join(sorted(parameters.keys() - resources.keys() - {"counts"}))
+                raise ArgumentError(f"kind={self.name!r} has no option {name!r}; the options are {option_names}")
         missing_names = [
             name
             for name, parameter in parameters.items()

@@ -11,14 +11,14 @@ from ..spec import NormalizeStep, ReplaceInvalid, Spec
 from . import bpe_huggingface, options
 from .bpe_bytes import PlainBytes
 from .bpe_huggingface import HuggingFaceBpe
-from .bpe_learning import Progress
+from .bpe_learning import ProgressFunction
 from .counting import Counts
 from .matching import check_counts
 from .splits import Pattern, split_steps
 
 Ties = Literal["ids", "minbpe", "huggingface"]
 
-_TIES = ("ids", "minbpe", "huggingface")
+_TIE_RULES = ("ids", "minbpe", "huggingface")
 _BYTE_LEVEL_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173), *range(174, 324)))
 
 
@@ -83,7 +83,7 @@ class BpeTrainer:
         end_of_word_suffix: str = "",
         counts: Counts | None = None,
     ) -> None:
-        checks.one_of("ties", ties, _TIES)
+        checks.one_of("ties", ties, _TIE_RULES)
         sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
         checks.number("min_frequency", min_frequency, least=0)
         checks.optional_number("max_token_length", max_token_length, least=2)
@@ -96,13 +96,15 @@ class BpeTrainer:
         )
         self._rules: PlainBytes | HuggingFaceBpe
         if ties == "huggingface":
-            default = _BYTE_LEVEL_ALPHABET if byte_level else ()
-            alphabet = options.characters("initial_alphabet", default if initial_alphabet is None else initial_alphabet)
+            default_alphabet = _BYTE_LEVEL_ALPHABET if byte_level else ()
+            alphabet = options.characters(
+                "initial_alphabet", default_alphabet if initial_alphabet is None else initial_alphabet
+            )
             if unk_token is not None:
                 options.text("unk_token", unk_token)
-            limits = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
+            limit_options = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common_options = (sizes, special, min_frequency, max_token_length)
-            self._rules = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limits)
+            self._rules = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limit_options)
         else:
             alphabet_options = (unk_token, initial_alphabet, limit_alphabet)
             if not byte_level or any((normalize, *affixes)) or any(value is not None for value in alphabet_options):
@@ -113,14 +115,16 @@ class BpeTrainer:
             self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
             raise ArgumentError(f"verbose={verbose!r} is not a function: give print, or another function of one text")
-        expected = _counts(ties, pattern, options.steps("normalize", normalize), byte_level, special)
-        self.counts = expected if counts is None else check_counts(counts, expected, any_split=pattern == "auto")
+        expected_counts = _create_counts(ties, pattern, options.steps("normalize", normalize), byte_level, special)
+        self.counts = (
+            expected_counts if counts is None else check_counts(counts, expected_counts, any_split=pattern == "auto")
+        )
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
-    def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
+    def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:
         """Learns the merges and returns the Spec; returns a list of Specs if several sizes were requested."""
         rules, split = self._rules, self.counts.split
         learned_merges = rules.learn(self.counts, progress, self._verbose)
@@ -135,7 +139,7 @@ class BpeTrainer:
         return specs[0] if self._is_single_size else specs
 
 
-def _counts(
+def _create_counts(
     ties: Ties, pattern: Pattern, normalize: Sequence[NormalizeStep], byte_level: bool, special: Collection[str]
 ) -> Counts:
     if ties != "huggingface":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import ArgumentError
 from ..spec import Bpe, Origin, Spec, SpecialToken, SplitStep
-from .bpe_learning import LearnedMerges, Progress, Rules, Units, Verbose, learn
+from .bpe_learning import LearnedMerges, LearningOptions, PrintFunction, ProgressFunction, SymbolOptions, learn
 from .counting import Counts
 
 _BYTES = [bytes([byte]) for byte in range(256)]
@@ -44,12 +44,12 @@ class PlainBytes:
         """The number of special tokens that are counted in ``vocab_size``."""
         return sum(id is None for id in self.special.values())
 
-    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None) -> LearnedMerges:
+    def learn(self, counts: Counts, progress: ProgressFunction | None, verbose: PrintFunction | None) -> LearnedMerges:
         """Learns the merges for the largest size. Raises `ArgumentError` if the texts have too few pairs."""
         size = max(self.sizes) - self._special_count
         below_length = None if self.max_token_length is None else self.max_token_length + 1
-        rules = Rules(size, self.min_frequency, below_length, self.first_seen, counts.room)
-        learned_merges = learn(counts.counter(), Units("bytes"), _BYTES, rules, progress, verbose)
+        rules = LearningOptions(size, self.min_frequency, below_length, self.first_seen, counts.room)
+        learned_merges = learn(counts.counter(), SymbolOptions("bytes"), _BYTES, rules, progress, verbose)
         if len(learned_merges) < size:
             max_size = len(learned_merges) + self._special_count
             raise ArgumentError(

@@ -32,7 +32,15 @@ from ..spec import (
     WordPiece,
     WordPieceDecode,
 )
-from .bpe_learning import LIMIT_EXCEEDED, LearnedMerges, Progress, Rules, Units, Verbose, learn
+from .bpe_learning import (
+    MEMORY_LIMIT_NOTE,
+    LearnedMerges,
+    LearningOptions,
+    PrintFunction,
+    ProgressFunction,
+    SymbolOptions,
+    learn,
+)
 from .counting import Counts
 
 _MAX_WORD_CHARS = 100
@@ -69,9 +77,9 @@ class HuggingFaceBpe:
             )
 
     @property
-    def units(self) -> Units:
+    def units(self) -> SymbolOptions:
         """The symbols that words consist of before the first merge."""
-        return Units("byte_level" if self.byte_level else "chars", self.prefix, self.suffix)
+        return SymbolOptions("byte_level" if self.byte_level else "chars", self.prefix, self.suffix)
 
     def alphabet(self, words: _core.WordCounter) -> list[bytes]:
         """Returns the texts of the first entries: special tokens and the alphabet of the words."""
@@ -79,15 +87,17 @@ class HuggingFaceBpe:
             words, self.units, list(self.special), [text[0] for text in self.initial_alphabet], self.limit_alphabet
         )
 
-    def learn(self, counts: Counts, progress: Progress | None, verbose: Verbose | None = None) -> LearnedMerges:
+    def learn(
+        self, counts: Counts, progress: ProgressFunction | None, verbose: PrintFunction | None = None
+    ) -> LearnedMerges:
         """Learns the merges for the largest size, or fewer if the texts have too few pairs."""
-        rules = Rules(max(self.sizes), self.min_frequency, self.max_token_length, room=counts.room)
+        rules = LearningOptions(max(self.sizes), self.min_frequency, self.max_token_length, room=counts.room)
         words = counts.counter()
         return learn(words, self.units, self.alphabet(words), rules, progress, verbose)
 
     def notes(self, learned_merges: LearnedMerges) -> list[str]:
         """Returns notes for the user: a memory limit that was exceeded, and a size that differs from the request."""
-        notes = [] if learned_merges.is_within_limit else [LIMIT_EXCEEDED]
+        notes = [] if learned_merges.is_within_memory_limit else [MEMORY_LIMIT_NOTE]
         if (count := len(learned_merges)) < (requested_size := max(self.sizes)):
             notes.append(
                 f"the texts allow {count} entries, not {requested_size}; the vocabulary is smaller, as with tokenizers"

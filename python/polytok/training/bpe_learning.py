@@ -11,17 +11,17 @@ import numpy.typing as npt
 from .. import _core
 from ..spec import Kind, Vocab
 
-Progress = Callable[[str, int, int], object]
-Verbose = Callable[[str], object]
+ProgressFunction = Callable[[str, int, int], object]
+PrintFunction = Callable[[str], object]
 
-LIMIT_EXCEEDED = (
+MEMORY_LIMIT_NOTE = (
     "training exceeded max_memory: the prefix or suffix also occurs in the texts, and then the result of tokenizers "
     "can only be computed with all words in memory"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class SymbolOptions:
     """The symbols that words consist of before the first merge.
 
     ``unit`` is ``bytes``, ``byte_level`` or ``chars``. ``prefix`` is added to symbols that do not begin a word, and
@@ -34,7 +34,7 @@ class Units:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LearningOptions:
     """The limits of learning and the order of equally frequent pairs.
 
     ``size`` is the number of entries to learn. Pairs with a count below ``min_count`` are not merged, and merged texts
@@ -56,8 +56,8 @@ class LearnedMerges:
     ``initial_entries`` is the number of entries before the first merge. The text of entry ``id`` is
     ``blob[offsets[id]:offsets[id + 1]]``; ``offsets`` has the shape (entries + 1,). ``merges`` has rows of the left id,
     the right id and the merged id: shape (merges, 3). ``counts`` and ``entries_before_merge``, both of shape (merges,),
-    have the count of each merged pair and the number of entries before each merge. ``is_within_limit`` is true if
-    learning stayed within its memory limit.
+    have the count of each merged pair and the number of entries before each merge. ``is_within_memory_limit`` is true
+    if learning stayed within its memory limit.
     """
 
     initial_entries: int
@@ -66,7 +66,7 @@ class LearnedMerges:
     merges: npt.NDArray[np.uint32]
     counts: npt.NDArray[np.uint64]
     entries_before_merge: npt.NDArray[np.uint32]
-    is_within_limit: bool
+    is_within_memory_limit: bool
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -107,17 +107,18 @@ def merge_line(number: int, total: int, left_id: int, right_id: int, merged_id: 
 
 def learn(
     words: _core.WordCounter,
-    units: Units,
+    units: SymbolOptions,
     initial_entries: Sequence[bytes],
-    rules: Rules,
-    progress: Progress | None = None,
-    verbose: Verbose | None = None,
+    rules: LearningOptions,
+    progress: ProgressFunction | None = None,
+    verbose: PrintFunction | None = None,
 ) -> LearnedMerges:
     """Learns merges from words. ``initial_entries`` has the texts of the first ids, with all symbols of the words.
 
     >>> words = _core.WordCounter(None)
     >>> words.add([(b"abab", 3)])
-    >>> learned = learn(words, Units("bytes"), [bytes([byte]) for byte in range(256)], Rules(257), verbose=print)
+    >>> all_bytes = [bytes([byte]) for byte in range(256)]
+    >>> learned = learn(words, SymbolOptions("bytes"), all_bytes, LearningOptions(257), verbose=print)
     merge 1/1: (97, 98) -> 256 (b'ab') had 6 occurrences
     """
     texts = list(initial_entries)

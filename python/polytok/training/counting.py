@@ -24,7 +24,7 @@ Order = Literal["first_seen", "most_frequent", "bytes"]
 # Counts use at most half of the memory limit. Texts, the ordered words, and Python itself share the other half.
 _MEMORY_DIVISOR = 2
 
-COUNTS = b"polytok counts "
+COUNTS_MAGIC = b"polytok counts "
 """The first bytes of a file of counts."""
 
 
@@ -69,21 +69,21 @@ class Counts:
         self._max_memory = max_memory
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._threads = threads
-        self._counter: _core.TextCounter | None = None
-        self._counted: _core.WordCounter | None = None
-        self._start()
+        self._text_counter: _core.TextCounter | None = None
+        self._word_counter: _core.WordCounter | None = None
+        self._create_counter()
 
     def use(self, *, max_memory: int | None, threads: int | None) -> None:
         """Sets the limits of memory and threads. Must be called before the first text is counted."""
         self._max_memory, self._threads = max_memory, threads
-        self._start()
+        self._create_counter()
 
-    def _start(self) -> None:
+    def _create_counter(self) -> None:
         special = list(self.special_tokens)
         threads = processors() if self._threads is None else number("threads", self._threads, least=1, most=1024)
-        self._counter = _core.TextCounter(self.normalize, self.split, special, threads, self._limit())
+        self._text_counter = _core.TextCounter(self.normalize, self.split, special, threads, self._memory_limit())
 
-    def _limit(self) -> tuple[int, str] | None:
+    def _memory_limit(self) -> tuple[int, str] | None:
         if self._max_memory is None:
             return None
         if self._folder is None:
@@ -92,11 +92,11 @@ class Counts:
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts texts, which follow all earlier texts."""
-        self._open().push(list(texts))
+        self._open_counter().push(list(texts))
 
     def push_part(self, part: bytes, *, is_last: bool) -> None:
         """Counts a part of a long text. The calls that follow must pass the remaining parts of the text."""
-        self._open().push_part(part, is_last)
+        self._open_counter().push_part(part, is_last)
 
     def add(self, words: Iterable[tuple[bytes, int]]) -> None:
         """Adds words with their counts, without normalizing or splitting them. No texts can be counted afterwards.
@@ -106,24 +106,24 @@ class Counts:
         >>> counts.words().to_list()
         [(b'to', 3), (b'be', 3000000000)]
         """
-        self._finish().add(list(words))
+        self._finish_counting().add(list(words))
 
-    def _open(self) -> _core.TextCounter:
-        if self._counter is None:
+    def _open_counter(self) -> _core.TextCounter:
+        if self._text_counter is None:
             raise ArgumentError(
                 "these counts are finished and accept no more texts: count the texts with new counts, and merge both"
             )
-        return self._counter
+        return self._text_counter
 
-    def _finish(self) -> _core.WordCounter:
-        if self._counted is None:
-            self._counted = self._open().finish()
-            self._counter = None
-        return self._counted
+    def _finish_counting(self) -> _core.WordCounter:
+        if self._word_counter is None:
+            self._word_counter = self._open_counter().finish()
+            self._text_counter = None
+        return self._word_counter
 
     def counter(self) -> _core.WordCounter:
         """Returns the engine's counts. No texts can be counted afterwards."""
-        return self._finish()
+        return self._finish_counting()
 
     @property
     def room(self) -> int | None:
@@ -136,7 +136,7 @@ class Counts:
         Words of equal frequency are ordered by bytes. ``progress`` is called with the stage, the count of processed
         words and the total. No texts can be counted afterwards.
         """
-        return self._finish().words(order, progress)
+        return self._finish_counting().words(order, progress)
 
     @property
     def kind(self) -> str:
@@ -146,12 +146,12 @@ class Counts:
     @property
     def description(self) -> dict[str, Any]:
         """The steps and special tokens that define the counted words, as a JSON value."""
-        steps = {
+        defining_values = {
             "normalize": self.normalize,
             "split": self.split,
             "special_tokens": tuple(token.decode("latin-1") for token in self.special_tokens),
         }
-        return {name: to_plain(list(value), bytes.hex) for name, value in steps.items()}
+        return {name: to_plain(list(value), bytes.hex) for name, value in defining_values.items()}
 
     def save(self, path: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Writes the counts to a file, completely or not at all. Raises `FileError` if it cannot be written.
@@ -165,7 +165,7 @@ class Counts:
         [(b'to', 1), (b'be', 1)]
         """
         with open_replacement(Path(path)) as file:
-            self._finish().write(json.dumps(self.description, sort_keys=True), file, progress)
+            self._finish_counting().write(json.dumps(self.description, sort_keys=True), file, progress)
 
     @classmethod
     def load(
@@ -190,18 +190,20 @@ class Counts:
     def add_file(self, path: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> None:
         """Adds the counts of a file, which follow all earlier words. Raises the same errors as `load`."""
         self._check_description(_read_description(Path(path)), f"{path} counts other words")
-        counter = self._finish()
+        counter = self._finish_counting()
         with _open_counts(Path(path)) as file:
-            _with_path(path, lambda: counter.read(file, progress))
+            _read_with_path(path, lambda: counter.read(file, progress))
 
-    def _check_description(self, other: Any, message: str) -> None:
-        """Raises `ArgumentError` with ``message`` unless ``other`` is the description of these counts."""
+    def _check_description(self, other_description: Any, message: str) -> None:
+        """Raises `ArgumentError` with ``message`` unless ``other_description`` is the description of these counts."""
         own_description = self.description
-        if other == own_description:
+        if other_description == own_description:
             return
-        other = other if isinstance(other, dict) else {}
+        other_description = other_description if isinstance(other_description, dict) else {}
         names = sorted(
-            name for name in own_description.keys() | other.keys() if own_description.get(name) != other.get(name)
+            name
+            for name in own_description.keys() | other_description.keys()
+            if own_description.get(name) != other_description.get(name)
         )
         raise ArgumentError(f"{message}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not the same")
 
@@ -212,9 +214,9 @@ class Counts:
         """
         self._check_description(other.description, "the two objects count different words")
         with tempfile.TemporaryFile() as file:
-            other._finish().write("", file, progress)
+            other._finish_counting().write("", file, progress)
             file.seek(0)
-            self._finish().read(file, progress)
+            self._finish_counting().read(file, progress)
 
 
 def is_counts(path: os.PathLike[str]) -> bool:
@@ -223,7 +225,7 @@ def is_counts(path: os.PathLike[str]) -> bool:
         return False
     try:
         with open(path, "rb") as file:
-            return file.read(len(COUNTS)) == COUNTS
+            return file.read(len(COUNTS_MAGIC)) == COUNTS_MAGIC
     except OSError:
         return False
 
@@ -235,7 +237,7 @@ def _open_counts(path: Path) -> Any:
         raise FileError(error.errno, f"cannot read the counts: {error.strerror}", str(path)) from error
 
 
-def _with_path(path: str | os.PathLike[str], read_counts: Callable[[], str]) -> str:
+def _read_with_path(path: str | os.PathLike[str], read_counts: Callable[[], str]) -> str:
     try:
         return read_counts()
     except FormatError as error:
@@ -245,7 +247,7 @@ def _with_path(path: str | os.PathLike[str], read_counts: Callable[[], str]) -> 
 def _read_description(path: Path) -> Any:
     """Reads the description of the counted words in the header of a file."""
     with _open_counts(path) as file:
-        text = _with_path(path, lambda: _core.counts_description(file))
+        text = _read_with_path(path, lambda: _core.counts_description(file))
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -262,7 +264,7 @@ def _empty_counts(path: Path, max_memory: int | None, threads: int | None) -> Co
             return SentenceCounts(description["model"], description, max_memory=max_memory, threads=threads)
         except (ArgumentError, TypeError) as error:
             raise FormatError(f"{path}: invalid description of the counted words: {error}") from error
-    arguments = _counts_arguments(path, description)
+    arguments = _parse_counts_arguments(path, description)
     try:
         counts = Counts(**arguments, max_memory=max_memory, threads=threads)
         counts.description  # noqa: B018 - raises an error for an invalid step that was not detected before
@@ -271,7 +273,7 @@ def _empty_counts(path: Path, max_memory: int | None, threads: int | None) -> Co
     return counts
 
 
-def _counts_arguments(path: Path, description: Any) -> dict[str, Any]:
+def _parse_counts_arguments(path: Path, description: Any) -> dict[str, Any]:
     """Returns the keyword arguments of `Counts` for a description."""
     try:
         arguments = {

@@ -38,7 +38,7 @@ def feed(
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     used_report = TrainingReport() if report is None else report
     stream = InputStream(inputs, reading or Reading(), used_report, keeps_bytes=keeps_bytes)
-    push_part = _part_function(trainer, counts, max_memory)
+    push_part = _create_push_part(trainer, counts, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
             push_part(batch)
@@ -52,7 +52,7 @@ def feed(
         warnings.warn(str(used_report), TrainingWarning, stacklevel=3)
 
 
-def _part_function(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
+def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:
     """Returns a function that passes parts of texts to a trainer.
 
     `Counts` accept any part of a text. Trainers that work on lines receive whole lines. Other trainers receive whole

@@ -20,7 +20,7 @@ Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
-_CHECKED_TEXTS = 16  # the number of texts at the start that must not be names of files
+_CHECKED_TEXT_COUNT = 16  # the number of texts at the start that must not be names of files
 _MAX_NAME_LENGTH = 1024
 _MAX_EXAMPLES = 10
 
@@ -65,9 +65,9 @@ class TrainingReport:
         lines = list(self.notes)
         if count := sum(self.left_out.values()):
             lines.append(f"{count} text{'s were' if count != 1 else ' was'} left out")
-        for reason, times in self.left_out.items():
+        for reason, count in self.left_out.items():
             first_place = next((place for place, example_reason in self.examples if example_reason == reason), None)
-            lines.append(f"  {reason}: {times}" + (f", e.g. at {first_place}" if first_place else ""))
+            lines.append(f"  {reason}: {count}" + (f", e.g. at {first_place}" if first_place else ""))
         return "\n".join(lines)
 
 
@@ -75,18 +75,20 @@ class InputStream:
     """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Has its own progress."""
 
     def __init__(self, inputs: Inputs, reading: Reading, report: TrainingReport, *, keeps_bytes: bool) -> None:
-        invalid_choice = reading.invalid or ("keep" if keeps_bytes else "error")
-        if invalid_choice == "keep" and not keeps_bytes:
+        invalid_option = reading.invalid or ("keep" if keeps_bytes else "error")
+        if invalid_option == "keep" and not keeps_bytes:
             raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
-        self._items = _items(inputs)
+        self._input_items = _input_items(inputs)
         self._reading = reading
-        self._invalid: Invalid = invalid_choice
-        self._utf8 = Utf8Converter(invalid_choice)
+        self._invalid: Invalid = invalid_option
+        self._utf8 = Utf8Converter(invalid_option)
         self._report = report
         self._text_number = 0
         self._finished_bytes = 0
         self._file: IO[bytes] | None = None
-        self.total: int = sum(_size(item) for item in self._items) if isinstance(self._items, list) else 0
+        self.total: int = (
+            sum(_size_on_disk(item) for item in self._input_items) if isinstance(self._input_items, list) else 0
+        )
         """The size of all files on the disk in bytes; 0 if it is unknown."""
 
     @property
@@ -94,7 +96,7 @@ class InputStream:
         """The bytes read so far: bytes on the disk if `total` is known, else bytes of texts."""
         if not self.total:
             return self._report.bytes
-        return self._finished_bytes + (_position(self._file) if self._file else 0)
+        return self._finished_bytes + (_read_position(self._file) if self._file else 0)
 
     def __iter__(self) -> Iterator[list[bytes] | Part]:
         batch: list[bytes] = []
@@ -114,14 +116,14 @@ class InputStream:
 
     def _checked_texts(self) -> Iterator[bytes | list[bytes] | Part]:
         """Yields the texts of all inputs as UTF-8, in batches for files, and reports skipped texts."""
-        for item in self._items:
+        for item in self._input_items:
             for result in self._read_item(item):
                 if isinstance(result, Documents):
                     yield from self._texts_of(result)
                 elif isinstance(result, SkippedText):
                     self._report.leave_out(result)
                 else:
-                    yield from self._check_text(result)
+                    yield from self._convert_text(result)
 
     def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
         for skipped_text in documents.skipped:
@@ -131,14 +133,14 @@ class InputStream:
             self._report.bytes += documents.texts.nbytes
             yield cast("list[bytes]", documents.texts.to_list())  # documents have no null texts
 
-    def _check_text(self, text: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
-        for checked in self._utf8.part(text) if isinstance(text, Part) else [self._utf8.text(*text)]:
-            if isinstance(checked, SkippedText):
-                self._report.leave_out(checked)
+    def _convert_text(self, text: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
+        for converted_text in self._utf8.part(text) if isinstance(text, Part) else [self._utf8.text(*text)]:
+            if isinstance(converted_text, SkippedText):
+                self._report.leave_out(converted_text)
                 continue
-            self._report.texts += not isinstance(checked, Part) or checked.is_last
-            self._report.bytes += len(checked.data if isinstance(checked, Part) else checked)
-            yield checked
+            self._report.texts += not isinstance(converted_text, Part) or converted_text.is_last
+            self._report.bytes += len(converted_text.data if isinstance(converted_text, Part) else converted_text)
+            yield converted_text
 
     def _read_item(self, item: Any) -> Iterator[ReadResult | tuple[Text, str]]:
         """Yields the texts of one item of the inputs."""
@@ -146,7 +148,7 @@ class InputStream:
             name = os.fspath(item)
             with open_file(name) as file:
                 yield from self._read_file(name, file)
-            self._finished_bytes += _size(item)
+            self._finished_bytes += _size_on_disk(item)
         elif hasattr(item, "read"):
             yield from self._read_file(str(getattr(item, "name", "input")), item)
         elif isinstance(item, Iterable) and not isinstance(item, (str, bytes, Mapping)):
@@ -154,7 +156,7 @@ class InputStream:
                 yield from self._read_item(inner_item)
         else:
             self._text_number += 1
-            if isinstance(item, str) and self._text_number <= _CHECKED_TEXTS:
+            if isinstance(item, str) and self._text_number <= _CHECKED_TEXT_COUNT:
                 _check_not_file_name(item)
             yield self._text_of_record(item)
 
@@ -170,12 +172,12 @@ class InputStream:
         self._file = None
 
 
-def _items(inputs: Inputs) -> Iterable[Any]:
+def _input_items(inputs: Inputs) -> Iterable[Any]:
     """Returns inputs that are names of files as a list of paths, and any other inputs as an iterable."""
     if isinstance(inputs, bytes) or inputs is None:
         raise ArgumentError("the inputs are a single text: give a list of texts, or paths of files")
-    if (paths := paths_of(inputs)) is not None:
-        return paths
+    if (input_paths := paths_of(inputs)) is not None:
+        return input_paths
     inputs = cast("Iterable[Any]", inputs)
     return [inputs] if isinstance(inputs, Mapping) or hasattr(inputs, "read") else inputs
 
@@ -183,9 +185,9 @@ def _items(inputs: Inputs) -> Iterable[Any]:
 def paths_of(inputs: Any) -> list[os.PathLike[str]] | None:
     """Returns the files for paths and patterns; None if any input is not a path or pattern."""
     if isinstance(inputs, (str, os.PathLike)):
-        return _paths(os.fspath(inputs))
+        return _matching_paths(os.fspath(inputs))
     if isinstance(inputs, (list, tuple)) and all(isinstance(item, os.PathLike) for item in inputs):
-        return [path for item in inputs for path in _paths(os.fspath(item))]
+        return [path for item in inputs for path in _matching_paths(os.fspath(item))]
     return None
 
 
@@ -194,11 +196,11 @@ def path_or_url(name: str) -> os.PathLike[str]:
     return remote.Url(name) if is_url(name) else Path(name)
 
 
-def _paths(name: str) -> list[os.PathLike[str]]:
+def _matching_paths(name: str) -> list[os.PathLike[str]]:
     return [path_or_url(file) for file in files_named(name)]
 
 
-def _size(path: Any) -> int:
+def _size_on_disk(path: Any) -> int:
     try:
         if isinstance(path, remote.Url):
             return remote.size_and_stamp(path.url)[0]
@@ -207,7 +209,7 @@ def _size(path: Any) -> int:
         return 0
 
 
-def _position(file: IO[bytes]) -> int:
+def _read_position(file: IO[bytes]) -> int:
     try:
         return file.tell()
     except (OSError, ValueError):

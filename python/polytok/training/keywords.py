@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 from ..lists import Emoji
 from ..spec import Line, NormalizeStep, SplitStep
 from .bpe import Ties
-from .sentencepiece.options import Profile, Sentences, Symbols
+from .sentencepiece.options import Profile, SentenceUnit, Symbols
 from .splits import Pattern
 
 
@@ -46,7 +46,7 @@ class TrainingKeywords(TypedDict, total=False):
     # SentencePiece
     profile: Profile
     line: Line
-    sentences: Sentences
+    sentences: SentenceUnit
     normalization_rule_name: str
     normalization_rule_tsv: str | os.PathLike[str] | None
     denormalization_rule_tsv: str | os.PathLike[str] | None

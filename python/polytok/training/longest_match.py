@@ -21,7 +21,7 @@ from .splits import split_steps
 
 MAX_IDS: Final = 65_536
 _BYTE_COUNT: Final = 256
-_MAX_LENGTH: Final = 65_535
+_MAX_ENTRY_LENGTH: Final = 65_535
 _DEFAULT_PATTERN: Final = "default"
 END_OF_TEXT: Final = SpecialToken("<|endoftext|>", 0)
 
@@ -80,21 +80,23 @@ class LongestMatchTrainer:
         for entry in () if isinstance(forced, (str, bytes)) else forced:
             if not isinstance(entry, bytes):
                 text("forced", entry)
-        list_paths = [_path(name) for name in forced_files]
+        list_paths = [_check_path(name) for name in forced_files]
         self._forced = _forced_entries([*collect_entries(forced), *list_paths], emoji, flag("kaomoji", kaomoji))
         self._sizes = sizes(vocab_size)
         self._is_single_size = isinstance(vocab_size, int)
         for size in self._sizes:
             self._check_size(size)
-        self._max_chars = number("max_piece_length", max_piece_length, least=1, most=_MAX_LENGTH)
-        max_bytes = _MAX_LENGTH if max_piece_bytes is None else max_piece_bytes
-        self._max_bytes = number("max_piece_bytes", max_bytes, least=1, most=_MAX_LENGTH)
+        self._max_chars = number("max_piece_length", max_piece_length, least=1, most=_MAX_ENTRY_LENGTH)
+        max_bytes = _MAX_ENTRY_LENGTH if max_piece_bytes is None else max_piece_bytes
+        self._max_bytes = number("max_piece_bytes", max_bytes, least=1, most=_MAX_ENTRY_LENGTH)
         self._min_count = optional_number("min_count", min_count, least=1)
         self._whole_characters = flag("whole_characters", whole_characters)
         self._threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
-        expected = Counts(split=split_steps(pattern or None, "matches"))
+        expected_counts = Counts(split=split_steps(pattern or None, "matches"))
         self.counts = (
-            expected if counts is None else check_counts(counts, expected, any_split=pattern == _DEFAULT_PATTERN)
+            expected_counts
+            if counts is None
+            else check_counts(counts, expected_counts, any_split=pattern == _DEFAULT_PATTERN)
         )
 
     def _check_size(self, size: int) -> None:
@@ -140,7 +142,7 @@ class LongestMatchTrainer:
         )
 
 
-def _path(name: str | os.PathLike[str]) -> Path:
+def _check_path(name: str | os.PathLike[str]) -> Path:
     if not isinstance(name, (str, os.PathLike)):
         raise ArgumentError(f"forced_files: {name!r} is not the path of a file")
     return Path(name)
@@ -156,8 +158,8 @@ def _forced_entries(
     if has_kaomoji:
         forced_entries += kaomoji()
     forced_entries = [entry for entry in collect_entries(forced_entries) if len(entry) > 1]
-    if forced_entries and len(forced_entries[-1]) > _MAX_LENGTH:
+    if forced_entries and len(forced_entries[-1]) > _MAX_ENTRY_LENGTH:
         raise ArgumentError(
-            f"a forced entry has {len(forced_entries[-1])} bytes, but at most {_MAX_LENGTH} are allowed"
+            f"a forced entry has {len(forced_entries[-1])} bytes, but at most {_MAX_ENTRY_LENGTH} are allowed"
         )
     return forced_entries

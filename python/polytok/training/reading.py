@@ -13,12 +13,12 @@ from typing import IO, Any
 from ..errors import ArgumentError, FileError, FormatError, PolytokError
 from ..reading import Documents, Invalid, Reading, SkippedText, remote
 from ..reading.blocks import Block, blocks
-from ..reading.documents import damage_report, documents_of
-from ..reading.kinds import FIRST, format_of
+from ..reading.documents import apply_reading_options, damage_report
+from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.names import is_url
-from ..reading.streams import Content, Damaged, decompress, peek_first_bytes
+from ..reading.streams import Content, DamageError, decompress, peek_first_bytes
 from ..reading.tables import table_documents
-from .counting import COUNTS
+from .counting import COUNTS_MAGIC
 
 _PART_BYTES = 1 << 22
 
@@ -52,7 +52,7 @@ def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[R
     Raises `FileError` if reading fails, and the errors of `polytok.reading`.
     """
     try:
-        with remote.translated_errors(name) if is_url(name) else nullcontext():
+        with remote.translate_errors(name) if is_url(name) else nullcontext():
             yield from _read_texts(name, file, reading, invalid)
     except PolytokError:
         raise
@@ -63,8 +63,8 @@ def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[R
 
 
 def _read_texts(name: str, opened_file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
-    file, first_bytes = peek_first_bytes(opened_file, max(FIRST, len(COUNTS)))
-    if first_bytes.startswith(COUNTS):
+    file, first_bytes = peek_first_bytes(opened_file, max(FIRST_BYTE_COUNT, len(COUNTS_MAGIC)))
+    if first_bytes.startswith(COUNTS_MAGIC):
         raise ArgumentError(
             f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
             "counts; to add counts up, use Counts.load (count-words --merge)"
@@ -79,7 +79,7 @@ def _read_texts(name: str, opened_file: Any, reading: Reading, invalid: Invalid)
         return
     line_counter = _LineCounter(name)
     counted_blocks = line_counter.watch(blocks(content, 0, reading, format))
-    yield from documents_of(counted_blocks, reading, invalid, line_counter.place, is_json=format == "jsonl")
+    yield from apply_reading_options(counted_blocks, reading, invalid, line_counter.place, is_json=format == "jsonl")
 
 
 class _LineCounter:
@@ -119,7 +119,7 @@ def _read_parts(name: str, content: Content, reading: Reading) -> Iterator[Part 
 def _read_part(name: str, content: Content, reading: Reading) -> tuple[bytes, SkippedText | None]:
     try:
         return content.read(_PART_BYTES), None
-    except Damaged as error:
+    except DamageError as error:
         return b"", damage_report(error, reading, name)
 
 

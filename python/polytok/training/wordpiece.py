@@ -8,7 +8,7 @@ from .. import checks
 from ..spec import BertNormalize, NormalizeStep, ReplaceInvalid, Spec
 from . import options
 from .bpe_huggingface import HuggingFaceBpe, wordpiece_spec
-from .bpe_learning import Progress
+from .bpe_learning import ProgressFunction
 from .counting import Counts
 from .matching import check_counts
 from .splits import Pattern, split_steps
@@ -93,7 +93,7 @@ class WordPieceTrainer:
         """Counts the words of texts, which follow all earlier texts."""
         self.counts.push(texts)
 
-    def finish(self, progress: Progress | None = None) -> Spec | list[Spec]:
+    def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:
         """Learns the entries and returns the Spec; returns a list of Specs if several sizes were requested."""
         counts, rules = self.counts, self._rules
         learned_merges = rules.learn(counts, progress)

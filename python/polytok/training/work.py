@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .keywords import CountingKeywords, SizedKeywords, TrainingKeywords
 
 # The size of a trainer that only counts words. The counts are the same for every size.
-_ANY_SIZE = 2**16
+_PLACEHOLDER_SIZE = 2**16
 
 
 def train(
@@ -59,7 +59,7 @@ def train(
     >>> [token.piece.decode() for token in tokenizer.tokens("lower")]
     ['lo', 'wer']
     """
-    all_specs = specs(
+    trained_specs = specs(
         inputs,
         kind,
         vocab_size=vocab_size,
@@ -70,9 +70,9 @@ def train(
         report=report,
         **options,
     )
-    if len(all_specs) != 1:
+    if len(trained_specs) != 1:
         raise ArgumentError("train returns one tokenizer: for several sizes, use polytok.training.specs")
-    return Tokenizer(all_specs[0])
+    return Tokenizer(trained_specs[0])
 
 
 def specs(
@@ -87,14 +87,14 @@ def specs(
     **options: Unpack[SizedKeywords],
 ) -> list[Spec]:
     """Trains vocabularies as `train` does, and returns the Specs of all sizes in ``vocab_size``."""
-    chosen_kind = kind_named(kind)
+    selected_kind = kind_named(kind)
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
-    counts = _counts(inputs, resources)
+    counts = _load_counts(inputs, resources)
     if counts is not None:
         if reading is not None:
             raise ArgumentError("reading has options for texts, but the inputs are counts: remove reading")
         resources["counts"] = counts
-    trainer = chosen_kind.create_trainer(cast("dict[str, Any]", options), resources)
+    trainer = selected_kind.create_trainer(cast("dict[str, Any]", options), resources)
     with _progress_function(progress) as report_progress:
         if not isinstance(inputs, Counts) and counts is None:
             feed(trainer, inputs, reading, report, report_progress, resources["max_memory"])
@@ -128,13 +128,13 @@ def count_words(
     [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
-    trainer, counts = counting(kind, cast("dict[str, Any]", options), resources)
+    trainer, counts = create_text_receiver(kind, cast("dict[str, Any]", options), resources)
     with _progress_function(progress) as report_progress:
         feed(trainer, inputs, reading, report, report_progress, resources["max_memory"])
     return counts
 
 
-def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
+def create_text_receiver(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
     """Returns the object to push texts to, and its counts: a trainer and its counts, or `Counts` for both.
 
     Raises `ArgumentError` for an option that does not define the counted words.
@@ -148,18 +148,18 @@ def counting(kind: str | None, options: dict[str, Any], resources: dict[str, Any
             )
         counts = Counts(**options, **resources)
         return counts, counts
-    chosen_kind = kind_named(kind)
-    option_names = chosen_kind.counted()
+    selected_kind = kind_named(kind)
+    option_names = selected_kind.counted()
     if unknown_names := sorted(options.keys() - option_names):
         raise ArgumentError(
             f"counting words for kind={kind!r} has no option {', '.join(unknown_names)}; the options are "
             f"{', '.join(sorted(option_names))}"
         )
-    trainer: Any = chosen_kind.create_trainer({"vocab_size": _ANY_SIZE, **options}, resources)
+    trainer: Any = selected_kind.create_trainer({"vocab_size": _PLACEHOLDER_SIZE, **options}, resources)
     return trainer, trainer.counts
 
 
-def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
+def _load_counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
     """Returns the counts if the inputs are `Counts` or files of counts, else None.
 
     Raises `ArgumentError` for files of counts together with files of texts.
@@ -167,10 +167,10 @@ def _counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None
     if isinstance(inputs, Counts):
         return inputs
     paths = paths_of(inputs) or []
-    are_counts = [is_counts(path) for path in paths]
-    if not any(are_counts):
+    is_counts_file = [is_counts(path) for path in paths]
+    if not any(is_counts_file):
         return None
-    if not all(are_counts):
+    if not all(is_counts_file):
         raise ArgumentError("the inputs are files of counts and files of texts: count the words of the texts first")
     return Counts.load(*paths, **resources)
 

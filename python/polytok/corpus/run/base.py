@@ -55,7 +55,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskProgress:
+class TaskProgressEvent:
     """The event of progress in a task: the counts of documents, tokens and bytes of text done so far."""
 
     number: int
@@ -65,7 +65,7 @@ class TaskProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskDone:
+class TaskDoneEvent:
     """The event of a finished task, with its record."""
 
     number: int
@@ -73,7 +73,7 @@ class TaskDone:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRetried:
+class TaskRetryEvent:
     """The event of a task that is restarted because its worker died. ``attempt`` is the number of the new attempt."""
 
     number: int
@@ -81,7 +81,7 @@ class TaskRetried:
     reason: str
 
 
-RunnerEvent: TypeAlias = TaskProgress | TaskDone | TaskRetried
+RunnerEvent: TypeAlias = TaskProgressEvent | TaskDoneEvent | TaskRetryEvent
 Listener: TypeAlias = Callable[[RunnerEvent], object]
 
 
@@ -103,7 +103,7 @@ def sort_longest_first(assignments: Sequence[Assignment]) -> list[Assignment]:
     return sorted(assignments, key=lambda assignment: (-assignment.size, assignment.number))
 
 
-def worker_death_error(assignment: Assignment, reason: str) -> PolytokError:
+def create_worker_death_error(assignment: Assignment, reason: str) -> PolytokError:
     """Returns the error for a task whose workers all died."""
     return PolytokError(
         f"the worker of {assignment} died {MAX_ATTEMPTS} times, the last time with {reason}. If memory ran out, use "
@@ -111,7 +111,7 @@ def worker_death_error(assignment: Assignment, reason: str) -> PolytokError:
     )
 
 
-def error_to_plain(error: BaseException) -> dict[str, Any]:
+def error_to_json(error: BaseException) -> dict[str, Any]:
     """Converts an error to a JSON value."""
     details = (
         [error.errno, error.strerror, error.filename]
@@ -121,8 +121,8 @@ def error_to_plain(error: BaseException) -> dict[str, Any]:
     return {"class": type(error).__name__, "details": details}
 
 
-def error_from_plain(plain: dict[str, Any]) -> Exception:
-    """Converts a value that `error_to_plain` returned back to the error.
+def error_from_json(plain: dict[str, Any]) -> Exception:
+    """Converts a value that `error_to_json` returned back to the error.
 
     An error of a class that is neither in `polytok.errors` nor an OSError is converted to a `PolytokError`.
     """

@@ -25,18 +25,18 @@ from .base import (
     MAX_ATTEMPTS,
     Assignment,
     Listener,
-    TaskDone,
-    TaskProgress,
-    TaskRetried,
+    TaskDoneEvent,
+    TaskProgressEvent,
+    TaskRetryEvent,
     Work,
-    error_from_plain,
+    create_worker_death_error,
+    error_from_json,
     sort_longest_first,
-    worker_death_error,
 )
 
-_EXIT_SECONDS = 2.0  # the time that a worker has to end after its output has ended
+_EXIT_TIMEOUT_SECONDS = 2.0  # the time that a worker has to end after its output has ended
 
-_ENVIRONMENT = {
+_WORKER_ENVIRONMENT = {
     # glibc keeps the memory of a block for the next block. Returning and requesting this memory took a third of a job's
     # system time. Other C libraries ignore these settings.
     "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
@@ -46,7 +46,7 @@ _ENVIRONMENT = {
 }
 """Default environment variables of workers; variables of the user's environment replace them."""
 
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker import main; main()"
+_WORKER_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from polytok.corpus.run.worker import main; main()"
 
 
 class LocalRunner:
@@ -62,21 +62,21 @@ class LocalRunner:
         """Does all tasks and returns. The first error of a task is raised here and stops the other tasks."""
         ordered_assignments = sort_longest_first(assignments)
         if min(self._workers, len(ordered_assignments)) <= 1:
-            _run_here(work, ordered_assignments, listen)
+            _run_in_this_process(work, ordered_assignments, listen)
         else:
             _Pool(work, deque(ordered_assignments), listen, tuple(inherited_files)).run(
                 min(self._workers, len(ordered_assignments))
             )
 
 
-def _run_here(work: Work, ordered_assignments: Sequence[Assignment], listen: Listener) -> None:
+def _run_in_this_process(work: Work, ordered_assignments: Sequence[Assignment], listen: Listener) -> None:
     do_task = work.task_function()
     for assignment in ordered_assignments:
 
         def report_progress(documents: int, tokens: int, size: int, number: int = assignment.number) -> None:
-            listen(TaskProgress(number, documents, tokens, size))
+            listen(TaskProgressEvent(number, documents, tokens, size))
 
-        listen(TaskDone(assignment.number, do_task(assignment.description, report_progress)))
+        listen(TaskDoneEvent(assignment.number, do_task(assignment.description, report_progress)))
 
 
 @dataclass(eq=False, slots=True)
@@ -84,14 +84,14 @@ class _Worker:
     process: subprocess.Popen[str]
     task: Assignment | None = None
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Sends a message. Does nothing if the worker has just died; `read` detects the end of the output."""
+    def send_message(self, message: dict[str, Any]) -> None:
+        """Sends a message. Does nothing if the worker has just died; `read_messages` detects the end of the output."""
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
-    def read(self, messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]]) -> None:
+    def read_messages(self, messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]]) -> None:
         """Puts each message of the worker into the queue, and None when its output ends."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
@@ -99,7 +99,7 @@ class _Worker:
                 messages.put((self, json.loads(line)))
         messages.put((self, None))
 
-    def end(self, wait_seconds: float = 0) -> None:
+    def stop(self, wait_seconds: float = 0) -> None:
         """Waits until the process ends and closes its pipes; kills the process if it does not end in time."""
         try:
             self.process.wait(wait_seconds)
@@ -115,11 +115,11 @@ class _Worker:
 @dataclass(slots=True)
 class _Pool:
     work: Work
-    pending: deque[Assignment]
+    pending_assignments: deque[Assignment]
     listen: Listener
     inherited_files: tuple[int, ...]
     workers: set[_Worker] = field(default_factory=set)
-    attempts: Counter[int] = field(default_factory=Counter)
+    attempt_counts: Counter[int] = field(default_factory=Counter)
     messages: queue.Queue[tuple[_Worker, dict[str, Any] | None]] = field(default_factory=queue.Queue)
 
     def run(self, count: int) -> None:
@@ -136,54 +136,54 @@ class _Pool:
                     self._handle_message(worker, message)
         finally:
             for worker in self.workers:
-                worker.end()
+                worker.stop()
 
     def _start_worker(self) -> None:
         with _block_interrupts():
             process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, *sys.path],
+                [sys.executable, "-c", _WORKER_PROGRAM, *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 pass_fds=self.inherited_files,
-                env=_ENVIRONMENT | os.environ,
+                env=_WORKER_ENVIRONMENT | os.environ,
             )
         worker = _Worker(process)
         self.workers.add(worker)
-        threading.Thread(target=worker.read, args=(self.messages,), daemon=True).start()
-        worker.send({"prepare": self.work.prepare, "setup": self.work.setup})
+        threading.Thread(target=worker.read_messages, args=(self.messages,), daemon=True).start()
+        worker.send_message({"prepare": self.work.prepare, "setup": self.work.setup})
         self._send_next_task(worker)
 
     def _send_next_task(self, worker: _Worker) -> None:
-        worker.task = self.pending.popleft() if self.pending else None
+        worker.task = self.pending_assignments.popleft() if self.pending_assignments else None
         if worker.task is not None:
-            self.attempts[worker.task.number] += 1
-            worker.send(worker.task.description)
+            self.attempt_counts[worker.task.number] += 1
+            worker.send_message(worker.task.description)
 
     def _handle_message(self, worker: _Worker, message: dict[str, Any]) -> None:
         if (error := message.get("error")) is not None:
-            raise error_from_plain(error)
+            raise error_from_json(error)
         task = worker.task
         assert task is not None
         if (progress := message.get("progress")) is not None:
-            self.listen(TaskProgress(task.number, *progress))
+            self.listen(TaskProgressEvent(task.number, *progress))
             return
         self._send_next_task(worker)
-        self.listen(TaskDone(task.number, message["done"]))
+        self.listen(TaskDoneEvent(task.number, message["done"]))
 
     def _replace_dead_worker(self, worker: _Worker) -> None:
         """Starts a new worker for the task of a worker that died. Raises `PolytokError` after too many attempts."""
         self.workers.remove(worker)
-        worker.end(_EXIT_SECONDS)
+        worker.stop(_EXIT_TIMEOUT_SECONDS)
         task = worker.task
         if task is None:
             return
         reason = _exit_reason(worker.process.returncode)
-        attempts = self.attempts[task.number]
-        if attempts >= MAX_ATTEMPTS:
-            raise worker_death_error(task, reason)
-        self.listen(TaskRetried(task.number, attempts + 1, reason))
-        self.pending.appendleft(task)
+        attempt_count = self.attempt_counts[task.number]
+        if attempt_count >= MAX_ATTEMPTS:
+            raise create_worker_death_error(task, reason)
+        self.listen(TaskRetryEvent(task.number, attempt_count + 1, reason))
+        self.pending_assignments.appendleft(task)
         self._start_worker()
 
 
@@ -193,17 +193,17 @@ def _block_interrupts() -> Iterator[None]:
 
     The calling process handles Ctrl-C itself and ends its workers.
     """
-    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    old_signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
+        signal.pthread_sigmask(signal.SIG_SETMASK, old_signal_mask)
 
 
-def _exit_reason(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
+def _exit_reason(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"exit code {exit_code}"
     try:
-        return signal.Signals(-code).name
+        return signal.Signals(-exit_code).name
     except ValueError:
-        return f"signal {-code}"
+        return f"signal {-exit_code}"

@@ -18,16 +18,16 @@ from .base import (
     MAX_ATTEMPTS,
     Assignment,
     Listener,
-    TaskDone,
+    TaskDoneEvent,
     TaskFunction,
     Work,
-    error_from_plain,
-    error_to_plain,
+    create_worker_death_error,
+    error_from_json,
+    error_to_json,
     sort_longest_first,
-    worker_death_error,
 )
 
-_MAX_SUBMITTED = 1000
+_MAX_SUBMITTED_TASKS = 1000
 
 
 class RayRunner:
@@ -46,12 +46,12 @@ class RayRunner:
             submitted_tasks: dict[Any, Assignment] = {}
             try:
                 while pending or submitted_tasks:
-                    while pending and len(submitted_tasks) < (self._workers or _MAX_SUBMITTED):
+                    while pending and len(submitted_tasks) < (self._workers or _MAX_SUBMITTED_TASKS):
                         assignment = pending.pop()
                         submitted_tasks[do_task.remote(work, assignment.description)] = assignment
                     for reference in ray.wait(list(submitted_tasks))[0]:
                         assignment = submitted_tasks.pop(reference)
-                        listen(TaskDone(assignment.number, _record(ray, reference, assignment)))
+                        listen(TaskDoneEvent(assignment.number, _fetch_record(ray, reference, assignment)))
             finally:
                 for reference in submitted_tasks:
                     ray.cancel(reference, force=True)
@@ -62,7 +62,7 @@ def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"done": _task_function(work.prepare, json.dumps(work.setup))(description, lambda *_: None)}
     except (PolytokError, OSError) as error:
-        return {"error": error_to_plain(error)}
+        return {"error": error_to_json(error)}
 
 
 @functools.lru_cache(maxsize=1)
@@ -71,15 +71,15 @@ def _task_function(prepare: str, setup: str) -> TaskFunction:
     return Work(prepare, json.loads(setup)).task_function()
 
 
-def _record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
+def _fetch_record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:
     try:
         answer = ray.get(reference)
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
-        raise worker_death_error(assignment, type(error).__name__) from error
+        raise create_worker_death_error(assignment, type(error).__name__) from error
     if "error" in answer:
-        raise error_from_plain(answer["error"])
+        raise error_from_json(answer["error"])
     record: dict[str, Any] = answer["done"]
     return record
 

@@ -16,7 +16,7 @@ import traceback
 from typing import IO, Any
 
 from ...errors import PolytokError
-from .base import ProgressFunction, Work, error_to_plain
+from .base import ProgressFunction, Work, error_to_json
 
 _REPORT_SECONDS = 0.2  # the minimum time between two reports of progress
 
@@ -28,7 +28,7 @@ def main() -> None:
     lines: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read_lines, args=(sys.stdin, lines), daemon=True).start()
     try:
-        _serve(lines, out)
+        _do_tasks(lines, out)
     except BrokenPipeError:
         os._exit(1)
 
@@ -39,33 +39,33 @@ def _read_lines(source: IO[str], lines: queue.Queue[str]) -> None:
     os._exit(0)
 
 
-def _serve(lines: queue.Queue[str], out: IO[str]) -> None:
+def _do_tasks(lines: queue.Queue[str], out: IO[str]) -> None:
     try:
         first_message = json.loads(lines.get())
         do_task = Work(first_message["prepare"], first_message["setup"]).task_function()
         while True:
             task = json.loads(lines.get())
-            _send(out, done=do_task(task, _progress_function(out)))
+            _send_message(out, done=do_task(task, _progress_function(out)))
     except BrokenPipeError:
         raise
     except BaseException as error:
         if not isinstance(error, (PolytokError, OSError)):
             traceback.print_exc()  # an unexpected error is a bug, and its traceback helps to find it
-        _send(out, error=error_to_plain(error))
+        _send_message(out, error=error_to_json(error))
 
 
 def _progress_function(out: IO[str]) -> ProgressFunction:
     """Returns a function that writes the progress of a task, at most five times a second."""
-    last_report = time.monotonic()
+    last_report_time = time.monotonic()
 
     def report_progress(documents: int, tokens: int, size: int) -> None:
-        nonlocal last_report
-        if (current_time := time.monotonic()) - last_report >= _REPORT_SECONDS:
-            last_report = current_time
-            _send(out, progress=[documents, tokens, size])
+        nonlocal last_report_time
+        if (current_time := time.monotonic()) - last_report_time >= _REPORT_SECONDS:
+            last_report_time = current_time
+            _send_message(out, progress=[documents, tokens, size])
 
     return report_progress
 
 
-def _send(out: IO[str], **message: Any) -> None:
+def _send_message(out: IO[str], **message: Any) -> None:
     out.write(json.dumps(message) + "\n")

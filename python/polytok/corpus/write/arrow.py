@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ArgumentError
-from ...reading.tables import pyarrow_for
+from ...reading.tables import require_pyarrow
 from .base import IntArray, ShardWriter
 
 if TYPE_CHECKING:
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 ID_COLUMN = "ids"
 """The name of the column of ids."""
 
-_GROUP_TOKENS = 1 << 22
-_GROUP_ROWS = 1 << 14
+_MAX_GROUP_TOKENS = 1 << 22
+_MAX_GROUP_ROWS = 1 << 14
 
 
 class _TableWriter(ShardWriter):
     """Collects documents until they fill a group, and then writes the group."""
 
     can_hold_columns = True
-    _sink: Any
+    _group_writer: Any
     _columns: tuple[pyarrow.Field, ...] = ()
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
-        arrow = pyarrow_for()
+        arrow = require_pyarrow()
         if columns is not None and ID_COLUMN in columns.names:
             raise ArgumentError(
                 f"the input column {ID_COLUMN!r} has the name of the column of ids: rename it, or remove it from "
@@ -46,14 +46,14 @@ class _TableWriter(ShardWriter):
         self._schema = arrow.schema([arrow.field(ID_COLUMN, self._list, False), *self._columns])
         self._pending: list[pyarrow.Table] = []
         self._row_count = self._token_count = 0
-        self._sink = self._open_sink()
+        self._group_writer = self._open_group_writer()
 
     def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         first_row = 0
         while first_row < len(lengths):
-            group_end = int(np.searchsorted(offsets, offsets[first_row] + _GROUP_TOKENS - self._token_count))
-            last_row = min(max(group_end, first_row + 1), first_row + _GROUP_ROWS - self._row_count, len(lengths))
+            group_end = int(np.searchsorted(offsets, offsets[first_row] + _MAX_GROUP_TOKENS - self._token_count))
+            last_row = min(max(group_end, first_row + 1), first_row + _MAX_GROUP_ROWS - self._row_count, len(lengths))
             self._add_to_group(
                 ids,
                 offsets[first_row : last_row + 1],
@@ -62,21 +62,21 @@ class _TableWriter(ShardWriter):
             first_row = last_row
 
     def _add_to_group(self, ids: npt.NDArray[Any], offsets: IntArray, columns: pyarrow.Table | None) -> None:
-        arrow = pyarrow_for()
+        arrow = require_pyarrow()
         list_offsets = arrow.array((offsets - offsets[0]).astype(np.int32))
         values = arrow.array(ids[offsets[0] : offsets[-1]].copy())
         lists = arrow.ListArray.from_arrays(list_offsets, values, type=self._list)
         table = arrow.table([lists], names=[ID_COLUMN])
         for field in self._columns:
-            table = table.append_column(field.name, _column(field, columns))
+            table = table.append_column(field.name, _cast_column(field, columns))
         self._pending.append(table.cast(self._schema))
         self._row_count += len(lists)
         self._token_count += len(values)
-        if self._row_count >= _GROUP_ROWS or self._token_count >= _GROUP_TOKENS:
+        if self._row_count >= _MAX_GROUP_ROWS or self._token_count >= _MAX_GROUP_TOKENS:
             self._flush_group()
 
     def _flush_group(self) -> None:
-        table = pyarrow_for().concat_tables(self._pending).combine_chunks()
+        table = require_pyarrow().concat_tables(self._pending).combine_chunks()
         self._write_group(table)
         self._pending = []
         self._row_count = self._token_count = 0
@@ -84,14 +84,14 @@ class _TableWriter(ShardWriter):
     def _end(self) -> None:
         if self._pending:
             self._flush_group()
-        self._sink.close()
+        self._group_writer.close()
 
     def abort(self) -> None:
         """Removes the files of the shard and drops the documents of the current group."""
         super().abort()
         self._pending = []
 
-    def _open_sink(self) -> Any:
+    def _open_group_writer(self) -> Any:
         raise NotImplementedError
 
     def _write_group(self, table: pyarrow.Table) -> None:
@@ -104,14 +104,14 @@ class ParquetShardWriter(_TableWriter):
     kind = "parquet"
     suffixes = (".parquet",)
 
-    def _open_sink(self) -> Any:
+    def _open_group_writer(self) -> Any:
         from pyarrow import parquet
 
         other_names = self._schema.names[1:]
         return parquet.ParquetWriter(self._files[0], self._schema, compression="zstd", write_statistics=other_names)
 
     def _write_group(self, table: pyarrow.Table) -> None:
-        self._sink.write_table(table, row_group_size=_GROUP_ROWS)
+        self._group_writer.write_table(table, row_group_size=_MAX_GROUP_ROWS)
 
 
 class ArrowShardWriter(_TableWriter):
@@ -120,14 +120,14 @@ class ArrowShardWriter(_TableWriter):
     kind = "arrow"
     suffixes = (".arrow",)
 
-    def _open_sink(self) -> Any:
-        return pyarrow_for().ipc.new_file(self._files[0], self._schema)
+    def _open_group_writer(self) -> Any:
+        return require_pyarrow().ipc.new_file(self._files[0], self._schema)
 
     def _write_group(self, table: pyarrow.Table) -> None:
-        self._sink.write_table(table)
+        self._group_writer.write_table(table)
 
 
-def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.ChunkedArray:
+def _cast_column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.ChunkedArray:
     """Returns a column, cast to the type of the shard's column.
 
     Raises `ArgumentError` if the column is missing or its type cannot be cast.
@@ -136,12 +136,12 @@ def _column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.Chun
         raise ArgumentError(f"an input has no column {field.name!r}, which the first input has: remove it from columns")
     try:
         return columns[field.name].cast(field.type)
-    except pyarrow_for().ArrowException as error:
+    except require_pyarrow().ArrowException as error:
         raise ArgumentError(f"the column {field.name!r} of an input cannot be cast to {field.type}: {error}") from error
 
 
 def _plain_field(field: pyarrow.Field) -> pyarrow.Field:
     """Returns a field without the metadata of the input, and without dictionary encoding, which differs between
     groups."""
-    is_dictionary = pyarrow_for().types.is_dictionary(field.type)
+    is_dictionary = require_pyarrow().types.is_dictionary(field.type)
     return field.with_type(field.type.value_type if is_dictionary else field.type).remove_metadata()

@@ -56,7 +56,7 @@ class ShardWriter(ABC):
             raise ArgumentError(f"{self.kind} cannot hold columns: remove the columns, or write parquet or arrow")
         if dtype != self.stored_dtype(dtype):
             raise ArgumentError(f"{self.kind} does not support {dtype}: choose one of {', '.join(self.dtypes)}")
-        self.dtype = little_endian(dtype)
+        self.dtype = to_little_endian(dtype)
         self.documents = 0
         self.tokens = 0
         self._folder = folder
@@ -118,7 +118,7 @@ class ShardWriter(ABC):
         """
         try:
             self._end()
-            finished = tuple(file.finish(is_forced=is_forced) for file in self._files)
+            finished_files = tuple(file.finish(is_forced=is_forced) for file in self._files)
             for file in self._files:
                 file.keep()
             if is_forced:
@@ -127,7 +127,7 @@ class ShardWriter(ABC):
             self.abort()
             raise
         self._files = []
-        return finished
+        return finished_files
 
     def abort(self) -> None:
         """Removes the files of the shard. Does nothing after `finish`."""
@@ -139,7 +139,7 @@ class ShardWriter(ABC):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.abort()
 
@@ -156,7 +156,7 @@ class ShardWriter(ABC):
         """Writes the data after the last document, and data that depends on the number of documents."""
 
 
-def little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def to_little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Returns the dtype with little-endian byte order, which is the native order on most machines."""
-    little_dtype: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
-    return little_dtype
+    little_endian_dtype: np.dtype[Any] = np.dtype(dtype.newbyteorder("<").str)
+    return little_endian_dtype

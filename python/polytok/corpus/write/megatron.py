@@ -26,8 +26,8 @@ from .base import IntArray, ShardWriter
 if TYPE_CHECKING:
     import pyarrow
 
-MAGIC = b"MMIDIDX\0\0"
-HEADER = struct.Struct("<9sQBQQ")
+INDEX_MAGIC = b"MMIDIDX\0\0"
+INDEX_HEADER = struct.Struct("<9sQBQQ")
 DTYPE_CODES = {"uint16": 8, "int32": 4}
 
 _BLOCK_DOCUMENTS = 1 << 17
@@ -41,7 +41,7 @@ class MegatronWriter(ShardWriter):
     dtypes = ("uint16", "int32")
 
     def _begin(self, columns: pyarrow.Schema | None) -> None:
-        self._files[1].write(bytes(HEADER.size))
+        self._files[1].write(bytes(INDEX_HEADER.size))
 
     def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         self._files[0].write(ids)
@@ -59,10 +59,10 @@ class MegatronWriter(ShardWriter):
                 np.arange(first_document, min(first_document + _BLOCK_DOCUMENTS, self.documents + 1), dtype="<i8")
             )
         index.seek(0)
-        index.write(HEADER.pack(MAGIC, 1, DTYPE_CODES[self.dtype.name], self.documents, self.documents + 1))
+        index.write(INDEX_HEADER.pack(INDEX_MAGIC, 1, DTYPE_CODES[self.dtype.name], self.documents, self.documents + 1))
 
     def _lengths(self) -> Iterator[npt.NDArray[np.int32]]:
         """Yields the lengths of documents in blocks, read from the unfinished index."""
         for first_document in range(0, self.documents, _BLOCK_DOCUMENTS):
             count = min(_BLOCK_DOCUMENTS, self.documents - first_document)
-            yield np.frombuffer(self._files[1].read_at(HEADER.size + 4 * first_document, 4 * count), dtype="<i4")
+            yield np.frombuffer(self._files[1].read_at(INDEX_HEADER.size + 4 * first_document, 4 * count), dtype="<i4")

@@ -31,7 +31,7 @@ from .options import SentencePieceOptions
 _BPE = Bpe("score", symbols="chars")
 _MODELS: dict[str, Model] = {"unigram": Unigram(), "bpe": _BPE, "word": Word(), "char": Char()}
 # Fields that a Spec has itself. If the user sets such a field to SentencePiece's default, "written_defaults" lists it.
-_SPEC_FIELDS = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
+_FIELDS_OF_SPEC = ("byte_fallback", "unk_surface", "treat_whitespace_as_suffix")
 _DEFAULTS = {field.name: field.default for field in fields(SentencePieceOptions)}
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
 # Options that SentencePiece does not write to the trainer_spec of a model.
@@ -46,7 +46,7 @@ _UNWRITTEN_FIELDS = frozenset(
         "normalization_rule_name",
         "normalization_rule_tsv",
         "denormalization_rule_tsv",
-        *_SPEC_FIELDS,
+        *_FIELDS_OF_SPEC,
         *_NORMALIZER_FLAGS,
     }
 )
@@ -83,7 +83,7 @@ def build_spec(
         line=options.line,
         names=names,
         origin=Origin("sentencepiece"),
-        extra={"sentencepiece": _extra(options, explicit_names, model, len(rows))},
+        extra={"sentencepiece": _extra_fields(options, explicit_names, model, len(rows))},
     )
 
 
@@ -132,7 +132,9 @@ def _names(options: SentencePieceOptions, meta: Meta) -> dict[str, int]:
     return {role: id for role, id in role_ids.items() if id is not None and meta[id][1] == kinds[role]}
 
 
-def _extra(options: SentencePieceOptions, explicit_names: Collection[str], model: str, size: int) -> dict[str, Any]:
+def _extra_fields(
+    options: SentencePieceOptions, explicit_names: Collection[str], model: str, size: int
+) -> dict[str, Any]:
     """Returns the fields of the ``.model`` file that a Spec does not have itself, as SentencePiece sets them."""
     trainer: dict[str, Any] = {}
     for name in sorted(explicit_names):  # sets have a different order in every process
@@ -155,7 +157,7 @@ def _written_defaults(options: SentencePieceOptions, explicit_names: Collection[
     """Yields the names of fields of the Spec that the ``.model`` file contains although they have default values."""
     if model == "unigram":
         yield "trainer_spec.model_type"
-    for name in _SPEC_FIELDS:
+    for name in _FIELDS_OF_SPEC:
         if name in explicit_names and getattr(options, name) == _DEFAULTS[name]:
             yield f"trainer_spec.{name}"
     has_rules = options.normalization_rule_tsv or options.precompiled_charsmap

@@ -50,8 +50,8 @@ def description(model: str, options: SentencePieceOptions, reserved: Sequence[st
 class SentenceCounts(Counts):
     """The counts of words, characters or sentences that the engine of a SentencePiece model learns from.
 
-    ``described`` is the `description` of the counts. Without ``options`` of the engine, the object accepts counts of
-    files and other objects, but no texts.
+    ``counts_description`` is the `description` of the counts. Without ``options`` of the engine, the object accepts
+    counts of files and other objects, but no texts.
     """
 
     takes_parts: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class SentenceCounts(Counts):
     def __init__(
         self,
         model: str,
-        described: Mapping[str, Any],
+        counts_description: Mapping[str, Any],
         options: Mapping[str, Any] | None = None,
         *,
         max_memory: int | None = None,
@@ -67,40 +67,40 @@ class SentenceCounts(Counts):
     ) -> None:
         if model not in _MODELS:
             raise ArgumentError(f"unknown model {model!r}: choose one of {', '.join(_MODELS)}")
-        self.model, self._described, self._options = model, dict(described), options
+        self.model, self._description, self._options = model, dict(counts_description), options
         super().__init__(max_memory=max_memory, threads=threads)
 
-    def _start(self) -> None:
-        self._sentences: _core.SentenceCounter | None = None
+    def _create_counter(self) -> None:
+        self._sentence_counter: _core.SentenceCounter | None = None
         if self._options is None:
-            self._counted = _core.WordCounter(self._limit())
+            self._word_counter = _core.WordCounter(self._memory_limit())
         else:
-            self._sentences = _core.SentenceCounter(self.model, dict(self._options), self._limit())
+            self._sentence_counter = _core.SentenceCounter(self.model, dict(self._options), self._memory_limit())
 
-    def _limit(self) -> tuple[int, str] | None:
-        limit = super()._limit()
+    def _memory_limit(self) -> tuple[int, str] | None:
+        memory_limit = super()._memory_limit()
         # Unigram needs the same amount of memory again for its sentences. The engine halves the limit when texts are
         # counted, but not when counts are added.
-        is_halved = limit is not None and self.model == "unigram" and self._options is None
-        return (limit[0] // 2, limit[1]) if limit is not None and is_halved else limit
+        is_halved = memory_limit is not None and self.model == "unigram" and self._options is None
+        return (memory_limit[0] // 2, memory_limit[1]) if memory_limit is not None and is_halved else memory_limit
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the sentences of texts, which follow all earlier texts."""
-        if self._sentences is None:
+        if self._sentence_counter is None:
             raise ArgumentError(
                 "these counts are finished and accept no more texts: count the texts with new counts, and merge both"
             )
-        self._sentences.push(list(texts))
+        self._sentence_counter.push(list(texts))
 
-    def _finish(self) -> _core.WordCounter:
-        if self._counted is None and self._sentences is not None:
-            self._counted = self._sentences.finish()
-            self._sentences = None
-        return super()._finish()
+    def _finish_counting(self) -> _core.WordCounter:
+        if self._word_counter is None and self._sentence_counter is not None:
+            self._word_counter = self._sentence_counter.finish()
+            self._sentence_counter = None
+        return super()._finish_counting()
 
     def skipped(self) -> tuple[int, int]:
         """Returns two counts of skipped sentences: too long sentences, and sentences with a reserved character."""
-        return (0, 0) if self._sentences is None else self._sentences.skipped()
+        return (0, 0) if self._sentence_counter is None else self._sentence_counter.skipped()
 
     @property
     def kind(self) -> str:
@@ -110,10 +110,10 @@ class SentenceCounts(Counts):
     @property
     def description(self) -> dict[str, Any]:
         """The values that define what is counted, as a JSON value."""
-        return self._described
+        return self._description
 
 
-_DIFFERENCES: Mapping[str, str] = {
+_DIFFERENCE_TEXTS: Mapping[str, str] = {
     "normalization": f"the rules of normalization ({', '.join(_RULE_OPTIONS)}) differ",
     "reserved": f"the reserved pieces ({', '.join(_RESERVED_OPTIONS)}) differ",
 }
@@ -129,7 +129,7 @@ def check_counts(counts: Counts, expected: SentenceCounts) -> SentenceCounts:
     different_names = [name for name in expected_values if actual_values.get(name) != expected_values[name]]
     if different_names:
         differences = (
-            _DIFFERENCES.get(
+            _DIFFERENCE_TEXTS.get(
                 name,
                 f"{name} is {actual_values.get(name)!r} in the counts and {expected_values[name]!r} in this training",
             )

@@ -13,7 +13,7 @@ from ...spec import Line
 from ..options import check_types, text
 
 Profile = Literal["lossless", "sentencepiece", "llama2c"]
-Sentences = Literal["lines", "items", "texts"]
+SentenceUnit = Literal["lines", "items", "texts"]
 Symbols = str | Sequence[str]
 
 _PROFILES: Mapping[str, Mapping[str, Any]] = {
@@ -69,7 +69,7 @@ class SentencePieceOptions:
     vocab_size: int
     profile: Profile = "lossless"
     line: Line = "0.2.3"
-    sentences: Sentences = "lines"
+    sentences: SentenceUnit = "lines"
     normalization_rule_name: str = "nmt_nfkc"
     normalization_rule_tsv: str | os.PathLike[str] | None = None
     denormalization_rule_tsv: str | os.PathLike[str] | None = None
@@ -137,7 +137,7 @@ def resolve_options(options_by_name: Mapping[str, Any], model: str) -> tuple[Sen
         raise ArgumentError("vocab_size: SentencePiece's trainers accept a single size: train once for each size")
     options = SentencePieceOptions(**values)
     check_types(options)
-    _check(options, model)
+    _check_options(options, model)
     return options, frozenset(values)
 
 
@@ -149,7 +149,7 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
     return tuple(text(name, symbol) for symbol in symbols)
 
 
-def _check(options: SentencePieceOptions, model: str) -> None:
+def _check_options(options: SentencePieceOptions, model: str) -> None:
     """Checks the options as SentencePiece does before it reads texts. Raises `ArgumentError`."""
     _check_ranges(options)
     one_of("line", options.line, ("0.2.1", "0.2.3"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import ArgumentError
 
-_COUNT = re.compile(rb"[ \t\r\v\f]*\+?([0-9]+)[ \t\r\v\f]*")
+_COUNT_PATTERN = re.compile(rb"[ \t\r\v\f]*\+?([0-9]+)[ \t\r\v\f]*")
 _MAX_COUNT = 2**63 - 1
 
 
@@ -22,7 +22,7 @@ def read_seeds(path: str | os.PathLike[str]) -> list[tuple[bytes, int]]:
 
 def _parse_seed(line: bytes, place: str) -> tuple[bytes, int]:
     piece, *other_fields = line.split(b"\t")
-    match = _COUNT.fullmatch(other_fields[0]) if other_fields else None
+    match = _COUNT_PATTERN.fullmatch(other_fields[0]) if other_fields else None
     count = int(match[1]) if match and len(match[1]) < 20 else 0
     if not 0 < count <= _MAX_COUNT:
         raise ArgumentError(f"{place}: a line must have a piece, a tab and a count from 1 on")
