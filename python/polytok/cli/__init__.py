@@ -5,8 +5,8 @@ Python's `argparse` parses the arguments, so the command needs no further packag
 The command exits with one of these codes:
 
 * 0: success;
-* 1: no vocabulary entry matched a search, a check found a problem, or a file or text has an error; the message of an
-  error goes to standard error;
+* 1: a search matched no vocabulary entry, a check found a problem, or a file or text has an error; error messages go to
+  standard error;
 * 2: the arguments are wrong;
 * 130: the user pressed Ctrl-C; the command prints no message;
 * 141: the program that reads the output has closed the pipe; the command prints no message.
@@ -45,17 +45,18 @@ examples:
 
 
 class _VerbParser(argparse.ArgumentParser):
-    """The parser of a verb. Options can also follow positional arguments or come between them."""
+    """The parser of a verb. Options can stand before, between or after positional arguments."""
 
     _is_parsing_intermixed = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parses options that can be mixed with positional arguments; ``namespace`` receives the values."""
-        # argparse cannot mix options and positional arguments for a verb with subverbs, but can for each subverb.
+        """Parses options that can stand between positional arguments, and stores the values in ``namespace``."""
+        # argparse cannot mix options and positional arguments in a parser that has subparsers. The parser of each
+        # subverb mixes them.
         if self._is_parsing_intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._is_parsing_intermixed = True
-        # Some verbs have options that depend on other arguments, and add those options now.
+        # Some verbs have options that depend on other arguments, such as --kind. These options are added here.
         if add_dependent_options := self.get_default("add_dependent_options"):
             add_dependent_options(self, sys.argv[1:] if args is None else args)
         try:

@@ -95,7 +95,7 @@ def _counts_as_json(counts: TextCounts) -> dict[str, int | float | None]:
 
 
 def _print_table(rows: list[tuple[str, TextCounts]]) -> None:
-    """Prints a line for each row: the counts aligned to the right, then the name, which can have any length."""
+    """Prints a line for each row: the counts, aligned to the right, and then the file name, which is not aligned."""
     cell_rows = [(*map(str, counts), _bytes_per_token_text(counts), escape_line_breaks(name)) for name, counts in rows]
     column_widths = [
         max(len(row[column]) for row in (_COLUMN_NAMES, *cell_rows)) for column in range(len(_COLUMN_NAMES))

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         with open_input(name) as file:
             for part in _decode_file(arguments, tokenizer, file, name):
                 out.write(part)
-                if not arguments.lines:  # lines are too short for a flush after each line; other parts are large blocks
+                if not arguments.lines:  # a flush after each short line would be slow; other parts are large blocks
                     out.flush()
     out.flush()
     return 0
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _decode_file(
     arguments: argparse.Namespace, tokenizer: Tokenizer, file: BufferedReader, name: str
 ) -> Iterator[bytes]:
-    """Yields the text of a file's ids in parts; with ``--lines``, each part is a line."""
+    """Decodes a file of ids and yields the text in parts; with ``--lines``, each part is a line."""
     if file.peek(len(MAGIC)).startswith(MAGIC):
         if arguments.lines:
             raise ArgumentError(f"{name}: a .npy array has no lines; remove --lines")
@@ -76,7 +76,8 @@ def _decode_file(
 
 
 def _decode_stream(arguments: argparse.Namespace, tokenizer: Tokenizer, id_parts: Iterator[Ids]) -> Iterator[bytes]:
-    """Yields the text of each part of one sequence. An incomplete character at the end joins the next part's text."""
+    """Decodes one sequence of ids that arrives in parts, and yields text for each part. A character that is incomplete
+    at the end of a part is yielded with the next part."""
     decoder = tokenizer.byte_decoder(skip_special=arguments.skip_special)
     if arguments.errors is None:
         for ids in id_parts:
@@ -97,7 +98,8 @@ def _read_array_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
 
 
 def _read_text_parts(file: BufferedReader, name: str) -> Iterator[Ids]:
-    """Yields the ids in a file of decimal numbers, one list for each block. A number can cross the end of a block."""
+    """Yields the ids in a file of decimal numbers, one list for each block. A number that crosses the end of a block is
+    in the list of the next block."""
     remaining_text = b""
     offset = 0
     while block := file.read1(_BYTES_PER_READ):

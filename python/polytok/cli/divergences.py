@@ -56,7 +56,7 @@ def divergence_to_json(divergence: Divergence) -> dict[str, Any]:
 
 
 def requested_texts(arguments: Sequence[str] | None, file: str | None) -> list[bytes] | None:
-    """Returns the texts of the command line and the lines of a file; None without such texts and without a file."""
+    """Returns the texts given as arguments and the lines of the file; None if neither is given."""
     if arguments is None and file is None:
         return None
     rows = [text.encode("utf-8", "surrogateescape") for text in arguments or ()]

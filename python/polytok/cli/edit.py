@@ -103,8 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
     if needs_texts != bool(arguments.texts):
         raise ArgumentError(
-            "--remove-least-used and --add-japanese count in texts: name the texts with --texts; "
-            "without these two options, remove --texts"
+            "--remove-least-used and --add-japanese need --texts, and no other option uses --texts: add or remove "
+            "--texts"
         )
     result = edit(
         tokenizer,
@@ -163,7 +163,7 @@ def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]
 
 
 def _read_lines(names: list[str]) -> Iterator[bytes]:
-    """Yields the lines of the files with their line feeds, because line feeds are encoded too."""
+    """Yields the lines of the files, each with its line feed, which is encoded too."""
     return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
 
 

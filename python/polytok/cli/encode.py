@@ -112,7 +112,7 @@ def _encode_flat(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: 
 def _text_output(
     arguments: argparse.Namespace, output: str, tokenizer: Tokenizer, batches: Iterable[list[bytes]], is_colored: bool
 ) -> Iterator[str]:
-    """Yields the output for all texts in parts. The kind of output must not be npy."""
+    """Yields the output for all texts in parts; ``output`` is any kind of output except npy."""
     options = encode_options(arguments)
     if output == "ids":
         for batch in batches:
@@ -150,7 +150,8 @@ def _json(tokens: list[Token]) -> str:
 
 
 def _piece_line(tokens: list[Token], special_ids: frozenset[int] | None) -> str:
-    """Returns a line of pieces: coloured by the special ids, or separated by spaces if ``special_ids`` is None."""
+    """Returns the pieces as a line of text: in colours, with another colour for ``special_ids``; or separated by spaces
+    if ``special_ids`` is None."""
     if special_ids is None:
         return " ".join(style.visible_text(token.piece) for token in tokens) + "\n"
     text = style.color_pieces((token.piece, token.id in special_ids) for token in tokens)
@@ -158,7 +159,7 @@ def _piece_line(tokens: list[Token], special_ids: frozenset[int] | None) -> str:
 
 
 def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
-    """Returns the ids of special tokens and of the unknown piece, which are coloured differently."""
+    """Returns the ids that have the colour of special tokens: special tokens and the unknown piece."""
     vocab = tokenizer.spec.vocab
     return frozenset(tokenizer.special_tokens.values()) | set(vocab.ids[vocab.kinds == Kind.UNKNOWN].tolist())
 

@@ -1,4 +1,4 @@
-"""``polytok info``: shows everything in a tokenizer file, and whether encoding and decoding returns the same text."""
+"""``polytok info``: shows everything in a tokenizer file, and whether decoding returns the encoded text."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _EXAMPLES = """\
   polytok info -m llama.model --json | jq .lossless
   polytok info --names
 """
-_MAX_LIST_ITEMS = 12  # a table shows only this number of items of a longer list
-_MAX_ESCAPED_BYTES = 40  # longer values that are not UTF-8 are shown as their length and hash
+_MAX_LIST_ITEMS = 12  # the maximum number of items of a list that a table shows
+_MAX_ESCAPED_BYTES = 40  # longer values are shown as a length and a hash if they are not UTF-8
 _EMPTY_TEXT = "(empty)"  # the text for a value without content
 
 Section = dict[str, Any]
@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _name_lines() -> Iterator[str]:
-    """Yields a line for each name of a vocabulary, with the path of its cached file or the address of the file."""
+    """Yields a line for each vocabulary name, with the path of the cached file, or with the file's address if it is not
+    cached."""
     yield f"{'default':<14}  comes with polytok"
     for name, files in named.FILES.items():
         for file in files:
@@ -119,7 +120,7 @@ def _vocab_section(tokenizer: Tokenizer) -> Section:
 
 
 def _format_section(spec: Spec) -> dict[str, Any]:
-    """Returns the sections with details that only the file's format has."""
+    """Returns the sections with fields that exist only in the file's format."""
     if spec.origin.format != "sentencepiece":
         format_fields = spec.extra.get(spec.origin.format)
         return {spec.origin.format: _json_value(format_fields)} if format_fields else {}
@@ -190,7 +191,7 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _value_lines(value: Any) -> Iterator[str]:
-    """Yields the lines for a value: a line for each of the first items of a mapping, one line for any other value."""
+    """Yields one line for a value, or one line for each item of a mapping, up to a maximum number of items."""
     if not isinstance(value, dict):
         yield _EMPTY_TEXT if value is None else _value_text(value)
     elif value.keys() == {"value", "set"}:

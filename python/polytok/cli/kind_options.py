@@ -1,4 +1,4 @@
-"""Generates the command's options for each kind of training from the signature and docstring of its class."""
+"""Generates the command's options for a kind of vocabulary from the signature and docstring of its trainer class."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any, Literal
 
 from ..training import KINDS, Kind
 
-# The verbs define the options with these names, so the options are not generated.
+# The names of options that the verbs define themselves, so that no option is generated for them.
 _VERB_OPTIONS = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
 _ATTRIBUTE_PREFIX = "kind_"  # the prefix of the options' attributes in the parsed arguments
 _REPEAT_HELP = "can be repeated"
 
 
 def add_training_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Adds the options of the kind that ``--kind`` in ``arguments`` names."""
+    """Adds the options of the kind that the words ``arguments`` of the command line choose with ``--kind``."""
     if (kind := _requested_kind(arguments)) is not None:
         add_options(parser, kind)
 
 
 def add_counting_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Adds the options that define which words are counted, for the kind that ``arguments`` name."""
+    """Adds only those options of the chosen kind that define which words are counted."""
     if (kind := _requested_kind(arguments)) is not None:
         add_options(parser, kind, kind.counted())
 
@@ -39,7 +39,8 @@ def _requested_kind(arguments: Sequence[str]) -> Kind | None:
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None) -> None:
-    """Adds the options of ``kind``, described as in the class of the kind; with ``names``, only the named options."""
+    """Adds the options of ``kind`` with the descriptions in its class; with ``names``, only the options with these
+    names."""
     group = parser.add_argument_group(f"options of {kind.name}")
     docstring = inspect.getdoc(kind.load()) or ""
     for parameter in kind.options():
@@ -59,13 +60,13 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
 
 
 def chosen_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Returns the kind's options that the user set, as keywords of its class."""
+    """Returns the options that the user set, as keyword arguments of the kind's class."""
     values = {name: value for name, value in vars(arguments).items() if name.startswith(_ATTRIBUTE_PREFIX)}
     return {name.removeprefix(_ATTRIBUTE_PREFIX): _parse_mapping(value) for name, value in values.items()}
 
 
 def _parse_mapping(value: Any) -> Any:
-    """Parses the value if it is a list of one JSON object; returns any other value unchanged."""
+    """Parses a list with one text that is a JSON object; returns any other value unchanged."""
     if isinstance(value, list) and len(value) == 1 and value[0].startswith("{"):
         try:
             return json.loads(value[0])
@@ -99,7 +100,7 @@ def _is_list_or_mapping(annotation: Any) -> bool:
 
 
 def _union_members(annotation: Any) -> list[Any]:
-    """Returns the members of a union of types; any other type is its only member."""
+    """Returns the member types of a union; for any other type, returns a list with only that type."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         return [nested_member for member in typing.get_args(annotation) for nested_member in _union_members(member)]
     return [annotation]
@@ -116,7 +117,7 @@ def _choice_converter(values: list[Any]) -> Callable[[str], Any]:
 
 
 def _option_description(docstring: str, name: str) -> str:
-    """Returns the description of an option in a docstring: the sentence or list item that begins with its name.
+    """Returns an option's description from a docstring: the sentence or list item that begins with the option's name.
 
     >>> _option_description("Trains.\\n\\n* ``size``: the number\\n  of entries.\\n* ``ties``: the rule.", "size")
     'the number of entries'

@@ -69,7 +69,7 @@ def add_tokenizer_verb_parser(
 def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
     """Loads the tokenizer that the options name.
 
-    Raises `ArgumentError` for options that need a file if the default tokenizer is chosen.
+    Raises `ArgumentError` if an option needs a tokenizer file, but the tokenizer is the default one.
     """
     if arguments.model == "default" and not os.path.exists("default"):
         for option in _LOAD_OPTIONS:
@@ -86,7 +86,7 @@ def add_encoding_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_special_token_options(group: argparse._ArgumentGroup, text_name: str) -> None:
-    """Adds the options of special tokens. ``text_name`` is the help's word for a text of the input."""
+    """Adds the options of special tokens. ``text_name`` is the help's word for an input text, such as "document"."""
     group.add_argument(
         "--add-special", action="store_true", help=f"add the format's special ids, such as BOS, to each {text_name}"
     )
@@ -103,7 +103,7 @@ def add_special_token_options(group: argparse._ArgumentGroup, text_name: str) ->
 
 
 def encode_options(arguments: argparse.Namespace) -> Options:
-    """Returns the options of encoding that the arguments set."""
+    """Returns the encoding options in the parsed arguments."""
     special: Special = "all" if "all" in arguments.special else arguments.special
     return Options(arguments.add_special, special, arguments.reject_special)
 

@@ -15,7 +15,7 @@ def add_input_options(
 ) -> None:
     """Adds the inputs and the options of reading.
 
-    ``invalid_choices`` has the choices of ``--invalid``, ``invalid_help`` describes the default, and ``extra_help`` is
+    ``invalid_choices`` has the choices of ``--invalid``, ``invalid_help`` describes its default, and ``extra_help`` is
     appended to the help of the inputs.
     """
     parser.add_argument(
@@ -68,7 +68,7 @@ def input_names(arguments: argparse.Namespace) -> list[str]:
 
 
 def parse_reading(arguments: argparse.Namespace) -> Reading:
-    """Returns the options of reading that the arguments set."""
+    """Returns the reading options in the parsed arguments."""
     return Reading(
         format=arguments.input_format,
         field=arguments.field,
@@ -88,7 +88,7 @@ def _parse_separator(text: str) -> str:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # without this filter, Python only warns about an unknown escape
+            warnings.simplefilter("error")  # Python only warns about an unknown escape
             return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
     except (UnicodeDecodeError, Warning) as error:
         reason = error.reason if isinstance(error, UnicodeDecodeError) else error

@@ -66,5 +66,5 @@ def escape_line_breaks(text: str) -> str:
 
 
 def print_line(line: str, out: IO[str] | None = None) -> None:
-    """Prints a line to ``out``, with escapes for characters that UTF-8 cannot encode, as file names can have them."""
+    """Prints a line to ``out``, with escapes for characters that UTF-8 cannot encode, which file names can contain."""
     print(line.encode(errors="backslashreplace").decode(), file=out or sys.stdout)

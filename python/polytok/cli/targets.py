@@ -60,7 +60,7 @@ def choose_formats(
 def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -> None:
     """Trains on a text of one letter and writes the result, to find formats that cannot store these options.
 
-    Some formats cannot store every pattern, and others need pieces for bytes. Raises `ArgumentError` for such a format.
+    For example, some formats cannot store every pattern. Raises `ArgumentError` if a format cannot store the options.
     """
     special = options.get("special_tokens", ())
     special_count = 0 if isinstance(special, Mapping) else len(special)
@@ -98,7 +98,8 @@ def _possible_formats(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ..
 
 
 def _format_of_name(path: Path, kind: str, possible_formats: Sequence[str], preferred_formats: set[str]) -> str:
-    """Returns the possible format that a file name selects. Raises `ArgumentError` if the name selects no format."""
+    """Returns the one of ``possible_formats`` that a file name selects. Raises `ArgumentError` if the name selects no
+    format."""
     named_formats = formats_named(path)
     candidates = [format for format in possible_formats if format in named_formats]
     preferred_candidates = [format for format in candidates if format in preferred_formats]

@@ -172,7 +172,8 @@ def _open_to_append(path: Path) -> IO[str]:
 
 
 def _parse_piece(text: str) -> int | str:
-    """Returns decimal digits as an id, and any other text as a piece. A piece of digits can be named only by its id."""
+    """Returns decimal digits as an id, and any other text as a piece. So a piece that consists of digits must be given
+    as its id."""
     return int(text) if text.isdecimal() else text
 
 

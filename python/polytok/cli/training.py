@@ -48,7 +48,7 @@ def create_progress_bar(arguments: argparse.Namespace) -> ProgressBar | None:
 
 
 def print_report(report: TrainingReport) -> None:
-    """Prints the counts of skipped texts and the other notes of the report, if any."""
+    """Prints the report if texts were skipped or the report has notes."""
     if report.left_out or report.notes:
         print(f"polytok: {report}", file=sys.stderr)
 

@@ -63,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lists or exports the entries that fit all options. Returns exit code 1 if no entry fits, else 0."""
+    """Lists or exports the entries that pass all filters. Returns exit code 1 if no entry passes, else 0."""
     tokenizer = load_tokenizer(arguments)
     row_filters = list(_row_filters(arguments))
     selected_rows = (row for row in vocab_rows(tokenizer) if all(is_selected(row) for is_selected in row_filters))

@@ -70,7 +70,7 @@ def _translate_errors(path: Path) -> Iterator[Any]:
 
 
 def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
-    """Returns the schema of the columns besides the ids, or None if there are none.
+    """Returns the schema of the columns other than the ids; None if the ids are the only column.
 
     All shards of a dataset have the same columns, so only the first shard is read.
 

@@ -1,6 +1,7 @@
 """`count_words`: counts the words of files in parallel tasks and adds up the counts in the order of the inputs.
 
-`polytok.count_words` over the same files returns the same counts, and the same order in which words are first seen.
+The result is the same as that of `polytok.count_words` over the same files, including the order in which words first
+occur.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def count_words(
     ``max_memory`` limits the memory of all processes on this machine together, in bytes or as a text such as "4G".
 
     The folder ``out + ".parts"`` stores the counts of finished tasks until the job is done, so that the same call can
-    resume an interrupted job. Returns a report with the counts of texts and bytes read, and of skipped texts.
+    resume an interrupted job. Returns a report with the number of texts read, bytes read, and texts skipped.
 
     Raises `ArgumentError` for wrong options, `FormatError` and `EncodeError` for inputs that are damaged or not UTF-8,
     and `FileError` if reading or writing fails.

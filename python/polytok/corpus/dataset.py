@@ -87,7 +87,8 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return self.manifest.shards
 
     def shard(self, number: int) -> MappedShard:
-        """Returns a shard with its files mapped. Raises `IndexError` if the index ``number`` is out of range."""
+        """Returns shard ``number`` with its files memory-mapped. Raises `IndexError` if the index ``number`` is out of
+        range."""
         return self._shard(range(len(self.shards))[number])
 
     def _map_shard(self, number: int) -> MappedShard:
@@ -183,5 +184,5 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
 
 def open(folder: str | os.PathLike[str]) -> Dataset:
-    """Opens the dataset in ``folder``; raises what `Dataset` raises."""
+    """Opens the dataset in ``folder``. Raises the same errors as `Dataset`."""
     return Dataset(folder)

@@ -13,7 +13,7 @@ _MAX_VALUE_LENGTH = 80
 def differences(old: Any, new: Any) -> list[str]:
     """Returns a line for each difference, with the old and the new value.
 
-    An object of a list is compared with the object of the other list that has the same name or number.
+    If both values are lists of objects, objects with the same name or number are compared.
 
     >>> differences({"eos": 2, "min": 1}, {"eos": None, "min": 1})
     ['eos: 2 → null']

@@ -53,8 +53,8 @@ def documents(part: Part, source: Source, reading: Reading, columns: Sequence[st
 def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     """Returns the pyarrow.Schema of the columns that `documents` returns for ``columns``.
 
-    Raises what `documents` raises, `DamageError`, and `ArgumentError` if no record in the first block of JSON lines has
-    a field in ``columns``, because the name of the field is probably wrong.
+    Raises `DamageError` and the errors of `documents`. Also raises `ArgumentError` if all records in the first block of
+    JSON lines lack a field in ``columns``, because the name of that field is probably wrong.
     """
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
@@ -108,12 +108,14 @@ def _byte_place(name: str, position: int) -> str:
 def _open_content(
     part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, format: Format
 ) -> tuple[Content, int]:
-    """Returns a reader of the bytes of a part's texts, and the offset of the first of these bytes in the file."""
+    """Returns a stream of the bytes in a part's texts, and the position in the file where these bytes begin."""
     if part.unit != "bytes":
         return decompress(source.name, file, first_bytes), 0
     separator = separator_of(reading, format)
     if separator is None or is_compressed(first_bytes):
-        raise ArgumentError(f"{source.name} cannot be read as ranges of bytes, as the plan demands: create a new plan")
+        raise ArgumentError(
+            f"{source.name} cannot be read in byte ranges, but the plan splits it into byte ranges: create a new plan"
+        )
     start, end = (next_text_start(file, at, source.size, separator) for at in (part.start, part.end))
     return RangeReader(file, start, end), start
 

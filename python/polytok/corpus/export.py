@@ -34,9 +34,9 @@ def export(
     * ``parquet``, ``arrow``: one file.
 
     Each existing file is replaced completely or not at all. Memory use does not depend on the size of the dataset.
-    Without ``dtype``, ids have the dtype of the dataset; but a kind without uint32 uses int32 instead of uint32, and
-    any other kind uses uint32 instead of int32. ``progress`` is called with the stage, the count of tokens written, and
-    the total count of tokens.
+    Without ``dtype``, ids have the dtype of the dataset, except that ids of 32 bits have the dtype uint32 if the kind
+    supports it, and int32 otherwise. ``progress`` is called with the stage, the count of tokens written, and the total
+    count of tokens.
 
     Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
     `FileError` for files that cannot be read or written; and `FormatError` for a shard with a wrong checksum.
@@ -59,7 +59,7 @@ def _writer_type(kind: str) -> type[ShardWriter]:
 
 
 def _path_and_stem(dataset_folder: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
-    """Returns the folder of ``target``, and the name of ``target`` without a suffix of the writer's files."""
+    """Splits ``target`` into its folder and its file name without the suffix of the writer's files."""
     name = target.stem if target.suffix in writer.suffixes else target.name
     if not target.parent.is_dir() or not name:
         raise ArgumentError(

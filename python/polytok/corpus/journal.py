@@ -202,14 +202,14 @@ class Journal:
         self.storage.force(())
 
     def remove_records(self, count: int) -> None:
-        """Removes the records of the job's ``count`` tasks. A finished job does not need them."""
+        """Removes the records of the job's ``count`` tasks, because a finished job does not need records."""
         for name in sorted(self.storage.names()):
             if name.startswith("done/") and _is_job_file(name, count):
                 self.storage.remove(name)
 
 
 def _is_job_file(name: str, count: int) -> bool:
-    """Reports whether a job of ``count`` tasks writes a file with this name, temporary files included."""
+    """Reports whether a job of ``count`` tasks writes a file or temporary file with this name."""
     match = _TASK_FILE_PATTERN.fullmatch(name) or _RECORD_PATTERN.fullmatch(name)
     return int(match[1]) < count if match else _TEMPORARY_FILE_PATTERN.fullmatch(name) is not None
 

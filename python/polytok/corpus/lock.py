@@ -1,8 +1,8 @@
 """Locks a folder, so that only one job at a time writes to it.
 
-The lock belongs to an open file, which worker processes inherit. So a worker that outlives the job for a moment still
-keeps other jobs out. The system releases the lock when the last process that has the file open ends, even if that
-process is killed. Object stores and some shared file systems have no locks.
+The lock belongs to an open file, which worker processes inherit. So other jobs cannot write while a worker of a killed
+job still runs. The system releases the lock when the last process that has the file open ends, even if that process is
+killed. Object stores and some shared file systems have no locks.
 """
 
 from __future__ import annotations

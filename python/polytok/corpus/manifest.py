@@ -51,7 +51,7 @@ class DocumentCounts:
     changed: Mapping[str, int] = field(default_factory=dict)
 
     def plus(self, other: DocumentCounts) -> DocumentCounts:
-        """Returns the sums of these counts and the counts in ``other``."""
+        """Adds the counts in ``other`` to these counts, field by field, and returns the sums."""
         return DocumentCounts(
             self.documents + other.documents,
             self.tokens + other.tokens,
@@ -99,7 +99,7 @@ class Manifest:
 
     @property
     def totals(self) -> DocumentCounts:
-        """The sums over all shards."""
+        """The sums of the counts of all shards."""
         return total(self.shards)
 
     def data(self) -> bytes:
@@ -120,7 +120,7 @@ def _add_counts(counts: Mapping[str, int], other_counts: Mapping[str, int]) -> d
 
 
 def total(all_counts: Iterable[DocumentCounts]) -> DocumentCounts:
-    """Returns the sums of all counts."""
+    """Adds up counts, field by field."""
     sums = DocumentCounts()
     for counts in all_counts:
         sums = sums.plus(counts)

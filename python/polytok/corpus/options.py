@@ -183,7 +183,8 @@ class DocumentOptions:
 
     @property
     def ids(self) -> tuple[int | None, int | None]:
-        """The ids of bos and eos. Only options that `resolved` returned have ids."""
+        """The ids of bos and eos. Can be used only on options that `resolved` returned: other options can name
+        pieces."""
         bos, eos = self.bos, self.eos
         assert not isinstance(bos, str) and not isinstance(eos, str)
         return bos, eos

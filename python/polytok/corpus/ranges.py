@@ -18,8 +18,8 @@ _FIRST_SCAN_BYTES = 1 << 16
 def separator_of(reading: Reading, format: Format) -> bytes | None:
     """Returns the bytes that end each text of a file; None if the file cannot be split into ranges.
 
-    A file cannot be split if its separator can overlap itself: all preceding bytes then determine which occurrences
-    separate texts. For example, a separator of two line feeds overlaps itself in a run of five line feeds.
+    A file cannot be split if its separator can overlap itself, because which occurrences separate texts then depends on
+    all preceding bytes. For example, a separator of two line feeds overlaps itself in a run of five line feeds.
 
     >>> separator_of(Reading(unit="line"), "text"), separator_of(Reading(unit="separator", separator="<|a|>"), "text")
     (b'\\n', b'<|a|>')

@@ -21,7 +21,7 @@ class Report:
     """The results of a job.
 
     ``inputs`` maps the name of each input to its counts. ``examples`` has the place and the reason for each of the
-    first skipped documents. ``retried`` is the number of restarts of tasks whose worker died.
+    first skipped documents. ``retried`` is how often a task was restarted because its worker died.
     """
 
     inputs: Mapping[str, DocumentCounts]

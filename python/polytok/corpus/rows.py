@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 
-_PORTION_TOKENS = 1 << 20  # the size of the portions of reordered rows
+_PORTION_TOKENS = 1 << 20  # the number of tokens in each portion of reordered rows
 _MIN_PORTION_SIZE = 1 << 16  # smaller portions are joined
 
 
@@ -110,7 +110,7 @@ def concatenate_rows(row_parts: Sequence[Rows]) -> Rows:
 
 
 def join_small_portions(portions: Iterable[Rows]) -> Iterator[Rows]:
-    """Yields the same rows in larger portions, because each small file is only a small portion."""
+    """Joins small portions to larger ones, because each small input file is only a small portion."""
     pending_rows: list[Rows] = []
     size = 0
     for rows in portions:
@@ -141,9 +141,8 @@ def _keep_rows(rows: Rows, is_kept: npt.NDArray[np.bool_]) -> Rows:
 
 
 def _copy_ranges(rows: Rows, starts: IntArray, lengths: IntArray, row_numbers: IntArray) -> Rows:
-    """Returns new rows with a copy of the ids at ``starts``, of the given lengths.
-
-    New row i has the columns of row ``row_numbers[i]``.
+    """Returns new rows: row i has a copy of the ``lengths[i]`` ids from ``starts[i]`` on, and the columns of the old
+    row ``row_numbers[i]``.
     """
     offsets = np.zeros(len(starts) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])

@@ -1,8 +1,8 @@
 """Shuffles documents within windows of consecutive documents.
 
 The order depends only on the seed, the number of the task, and the indices of the documents in the task. The order does
-not depend on the portions in which documents arrive, nor on the random number generator of a package, which can change
-between versions.
+not depend on the portions in which documents arrive. No random number generator of a package is used, because such a
+generator can change between versions.
 """
 
 from __future__ import annotations

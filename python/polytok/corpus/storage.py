@@ -57,7 +57,8 @@ class Storage(Protocol):
         """Yields a local folder whose files are added to the storage if the context ends without an error."""
 
     def hold_lock(self) -> AbstractContextManager[int | None]:
-        """Keeps other jobs out; yields the descriptor of the lock file, or None if the storage has no locks."""
+        """Prevents other jobs from writing; yields the descriptor of the lock file, or None if the storage has no
+        locks."""
 
 
 def open_storage(location: str | os.PathLike[str]) -> Storage:
@@ -122,7 +123,8 @@ class FolderStorage:
 
     @contextmanager
     def hold_lock(self) -> Iterator[int | None]:
-        """Keeps other jobs out; yields the descriptor of the lock file. Creates the folder if it is missing."""
+        """Prevents other jobs from writing; yields the descriptor of the lock file. Creates the folder if it is
+        missing."""
         _create_folder(self._path)
         with lock.hold_lock(self._path) as file:
             yield file
@@ -222,8 +224,8 @@ class ObjectStore:
 
     @contextmanager
     def _translate_errors(self, action: str, name: str = "") -> Iterator[None]:
-        """Raises any error of the store as a `FileError` that names the action. Stores raise errors of different
-        classes."""
+        """Converts any error of the store to a `FileError` that names the action, because stores raise errors of
+        different classes."""
         try:
             yield
         except Exception as error:

@@ -62,8 +62,8 @@ def tokenize(
 
     Raises:
         ArgumentError: An option is wrong, or the folder holds another job.
-        FormatError: An input is damaged, and the options do not allow to skip the damage.
-        EncodeError: A text is not UTF-8, and the options do not allow this.
+        FormatError: An input is damaged, and the options do not allow skipping the damage.
+        EncodeError: A text is not UTF-8, and the options do not allow such texts.
         FileError: Reading or writing fails.
 
     >>> import tempfile

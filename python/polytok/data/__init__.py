@@ -18,7 +18,7 @@ DEFAULT_SIZE: Final = 32_768
 DEFAULT_SHA256: Final = "ce995792f6d33864600e4f81f39c32fae5b262aa35e2566e38a1b09098957027"
 
 _ALTERNATIVES: Final = (
-    # A word that ends in small or caseless letters, after any capitals, so that camelCase is split before the C.
+    # A word of capitals, if any, and then small or caseless letters, so that camelCase is split before the C.
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
     # A word in capitals.
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}]+",

@@ -18,7 +18,7 @@ _MAX_TIED_ENTRIES = 1
 
 
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
-    """Finds entries with the same text, of which the model can use only one entry."""
+    """Finds entries with the same text. The model can use only one of them."""
     first_rows: dict[bytes, int] = {}
     normal_rows = ((row, piece) for row, piece in _text_rows(spec) if _is_normal(spec, row))
     repeated_pieces = [piece for row, piece in normal_rows if first_rows.setdefault(piece, row) != row]
@@ -37,10 +37,9 @@ def find_duplicates(spec: Spec) -> Iterator[Finding]:
 def find_unreachable(spec: Spec) -> Iterator[Finding]:
     """Finds entries that the model provably never produces.
 
-    In BPE, merging the text of such an entry ends in other entries. Then the same is true for any text that contains
-    the text of the entry (see conversion/derivation.py), unless whole pieces are looked up first. In Unigram, other
-    entries form the text of such an entry with a better score, alone and within any text. Other models are not
-    examined.
+    In BPE, such an entry is not the result of merging its own text, and then it is not the result of merging any longer
+    text either (see conversion/derivation.py). Models that look up whole pieces first are excluded. In Unigram, a
+    sequence of other entries has the same text and a better score. Other models are not examined.
     """
     rows = _unreachable_rows(spec)
     if rows:
@@ -72,7 +71,8 @@ def _is_normal(spec: Spec, row: int) -> bool:
 
 
 def _never_best_rows(spec: Spec) -> list[int]:
-    """Returns the rows of Unigram entries whose own text the model alone segments into other entries."""
+    """Returns the rows of Unigram entries whose own text is encoded to other entries, by the model without normalizer
+    and split."""
     bare_tokenizer = Tokenizer(replace(spec, normalize=(), split=(), special=(), post=Template(), decode=BytesDecode()))
     rows = [row for row, _ in _text_rows(spec) if _is_normal(spec, row)]
     encodings = bare_tokenizer.encode_batch([spec.vocab.piece(row) for row in rows])

@@ -24,7 +24,7 @@ _APPROXIMATE_PRE_TOKENIZERS = (
 
 
 def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
-    """Finds a GGUF file that does not name its split, or names a split for which llama.cpp has other expressions."""
+    """Finds a GGUF file that names no split, or a split that llama.cpp implements with other regular expressions."""
     gguf_keys = spec.extra.get("gguf", {}).get("keys")
     if not gguf_keys or not isinstance(spec.decode, LlamaCppDecode):
         return

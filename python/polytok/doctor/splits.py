@@ -1,4 +1,4 @@
-"""Finds known mistakes in split patterns, and patterns that differ from the pattern of the vocabulary's training."""
+"""Finds known mistakes in split patterns, and vocabularies that were trained with another pattern."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def find_dropped_text(spec: Spec) -> Iterator[Finding]:
 
 
 def find_foreign_pattern(spec: Spec) -> Iterator[Finding]:
-    """Finds a pattern that splits the vocabulary's own entries, which were then trained with another pattern.
+    """Finds a pattern that splits many entries of the vocabulary: the vocabulary was trained with another pattern.
 
     The text of each entry is split on its own. An entry whose text is split into several pieces is hardly ever
     produced. If the pattern looks ahead, every vocabulary has a few such entries.

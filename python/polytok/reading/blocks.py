@@ -64,7 +64,7 @@ def _choose_splitter(reading: Reading, format: Format) -> Splitter:
 
 
 def _split_whole_file(data: bytes, is_last: bool) -> SplitResult:
-    """Returns all bytes as one text if they are the complete file; returns no text before the end of the file."""
+    """Returns the whole file as one text; returns no text as long as the file is not complete."""
     return (_core.Texts.from_bytes(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
 
@@ -80,7 +80,7 @@ def blocks(content: Content, start: int, reading: Reading, format: Format) -> It
 
 
 class _LimitedContent:
-    """A stream of bytes; each read returns at most as many separators as the maximum count of texts in a block."""
+    """A stream of bytes; each read returns at most `MAX_BLOCK_TEXTS` separators."""
 
     def __init__(self, content: Content, separator: bytes) -> None:
         self._content = content

@@ -24,12 +24,12 @@ class Reading:
       Parquet and Arrow files are also recognized by their first bytes. Compression (gzip, zstd, bzip2, xz) is always
       recognized by the first bytes.
     * ``field``: the name of the field with the text, in JSON objects and tables; ``a.b`` is field b of the object a.
-    * ``unit``: the text units of a text file: the whole file (``file``), each line without its line feed (``line``), or
-      the texts between occurrences of ``separator`` (``separator``).
+    * ``unit``: what one text of a text file is: the whole file (``file``), each line without its line feed (``line``),
+      or the texts between occurrences of ``separator`` (``separator``).
     * ``separator``: the string between two texts, for the unit ``separator``.
     * ``invalid``: how to treat a text that is not UTF-8: raise an error (``error``), replace invalid bytes with U+FFFD
-      (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). Only training of kinds over
-      bytes supports ``keep``, and there it is the default; the default elsewhere is ``error``. Except with ``error``,
+      (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). ``keep`` is allowed only when a
+      kind over bytes is trained, and is the default there; otherwise ``error`` is the default. Except with ``error``,
       lone surrogates of a ``str`` are replaced with U+FFFD.
     * ``records``: how to treat an invalid record, and a record without the field: raise an error (``error``), or skip
       and report the record (``skip``).

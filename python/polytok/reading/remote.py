@@ -19,7 +19,8 @@ from ..errors import ArgumentError, FileError, PolytokError
 
 _READ_AHEAD_BYTES = 1 << 23
 
-# The names of attributes that differ between versions of a file, the most reliable first. Each store has some of them.
+# The names of attributes that differ between versions of a file, the most reliable first. Each store has only some of
+# these attributes.
 _VERSION_ATTRIBUTES = (
     "etag", "ETag", "md5Hash", "Content-MD5", "content_md5", "Digest", "generation", "version_id", "LastModified",
     "last_modified", "Last-Modified", "mtime", "updated", "modified", "created",
@@ -76,8 +77,8 @@ def matching_urls(url: str) -> list[str] | None:
 def size_and_stamp(url: str, *, is_refreshed: bool = False) -> tuple[int, str]:
     """Returns the size of a file, 0 if it is unknown, and a text that differs between versions of the file.
 
-    Listing the files of a pattern has cached these values. With ``is_refreshed``, the cache is cleared first. Raises
-    `FileError` if the store reports an error, and for a folder.
+    The values can come from fsspec's cache, which is filled when the files of a pattern are listed. With
+    ``is_refreshed``, the cache is cleared first. Raises `FileError` if the store reports an error, and for a folder.
     """
     filesystem, path = _filesystem(url)
     try:
@@ -95,7 +96,7 @@ def size_and_stamp(url: str, *, is_refreshed: bool = False) -> tuple[int, str]:
 
 
 def can_read_ranges(url: str) -> bool:
-    """Reports whether a file can be read from any position. For web servers, a request for the last byte tests this."""
+    """Reports whether a file can be read from any position. A web server is tested with a request for the last byte."""
     if not url.startswith("http"):
         return True
     size, _ = size_and_stamp(url)

@@ -20,9 +20,9 @@ GZIP_MAGIC, ZSTD_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
 _ZSTD_SKIPPABLE_MAGIC_END = b"\x2a\x4d\x18"
 
-# The compressed bytes for each step, so that a step returns at most 8 MB: 8 kB of gzip expand to 8 MB at most. In zstd,
-# 4 bytes can expand to 128 kB, and the package zstandard has no limit for its output. The other packages return at most
-# the requested size.
+# The number of compressed bytes in a step, chosen so that a step returns at most 8 MB. 8 kB of gzip expand to at most 8
+# MB. 4 bytes of zstd can expand to 128 kB, and the package zstandard cannot limit its output; the other packages limit
+# their output to _MAX_OUTPUT_BYTES.
 _STEP_BYTES = 1 << 13
 _ZSTD_STEP_BYTES = 1 << 8
 _MAX_OUTPUT_BYTES = 1 << 22
@@ -236,7 +236,7 @@ def _create_frame_decompressor(zstd_package: Any) -> Any:
 def _zstd_package(name: str) -> Any:
     """Returns the module compression.zstd of Python 3.14, or the package zstandard.
 
-    Both have a class ZstdDecompressor and a class ZstdError. Raises `ArgumentError` if neither is installed.
+    Both modules have the classes ZstdDecompressor and ZstdError. Raises `ArgumentError` if neither module is installed.
     """
     for module in ("compression.zstd", "zstandard"):
         try:

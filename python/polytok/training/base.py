@@ -35,7 +35,7 @@ class Trainer(Protocol):
     counts: Counts
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Adds texts, which follow all earlier texts."""
+        """Adds further texts."""
 
     def finish(self, progress: ReportProgress | None = None) -> Spec | list[Spec]:
         """Trains and returns the Spec; returns a list of Specs if several sizes were requested."""

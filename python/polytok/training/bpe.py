@@ -121,7 +121,7 @@ class BpeTrainer:
         )
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the words of texts, which follow all earlier texts."""
+        """Counts the words of further texts."""
         self.counts.push(texts)
 
     def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:

@@ -1,4 +1,5 @@
-"""Plain byte-level BPE of minbpe and tiktoken, whose ids are the 256 bytes, then merges, then special tokens."""
+"""Plain byte-level BPE, as in minbpe and tiktoken: the first ids are the 256 bytes, then merges, then special
+tokens."""
 
 from __future__ import annotations
 

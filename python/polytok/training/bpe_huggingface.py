@@ -1,8 +1,8 @@
-"""BPE and WordPiece of ``tokenizers`` 0.23.3: first come special tokens, then the alphabet by code point, then merges.
+"""BPE and WordPiece like ``tokenizers`` 0.23.3: the first ids are special tokens, then the alphabet, then merges.
 
 The result of that package can depend on the order of a hash table, so that two runs differ. This module has a fixed
-order instead (crates/polytok-core/src/train/bpe/alphabet.rs). Counts do not overflow here, and a pair that no longer
-occurs is never merged.
+order instead (crates/polytok-core/src/train/bpe/alphabet.rs). Unlike in that package, counts do not overflow, and a
+pair that no longer occurs is never merged.
 """
 
 from __future__ import annotations

@@ -91,11 +91,11 @@ class Counts:
         return self._max_memory // _MEMORY_DIVISOR, self._folder.name
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts texts, which follow all earlier texts."""
+        """Counts the words of further texts."""
         self._open_counter().push(list(texts))
 
     def push_part(self, part: bytes, *, is_last: bool) -> None:
-        """Counts a part of a long text. The calls that follow must pass the remaining parts of the text."""
+        """Counts a part of a long text. The next calls must pass the remaining parts of the same text."""
         self._open_counter().push_part(part, is_last)
 
     def add(self, words: Iterable[tuple[bytes, int]]) -> None:
@@ -188,7 +188,7 @@ class Counts:
         return counts
 
     def add_file(self, path: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> None:
-        """Adds the counts of a file, which follow all earlier words. Raises the same errors as `load`."""
+        """Adds the counts in a file, after all words counted so far. Raises the same errors as `load`."""
         self._check_description(_read_description(Path(path)), f"{path} counts other words")
         counter = self._finish_counting()
         with _open_counts(Path(path)) as file:
@@ -208,7 +208,7 @@ class Counts:
         raise ArgumentError(f"{message}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} not the same")
 
     def merge(self, other: Counts, *, progress: ReportProgress | None = None) -> None:
-        """Adds other counts, whose words follow all earlier words.
+        """Adds the words of other counts, after all words counted so far.
 
         Raises `ArgumentError` if the other counts do not count the same words.
         """

@@ -20,7 +20,7 @@ Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
 
 _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
-_CHECKED_TEXT_COUNT = 16  # the number of texts at the start that must not be names of files
+_CHECKED_TEXT_COUNT = 16  # the number of first texts that must not be names of files
 _MAX_NAME_LENGTH = 1024
 _MAX_EXAMPLES = 10
 
@@ -72,7 +72,8 @@ class TrainingReport:
 
 
 class InputStream:
-    """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Has its own progress."""
+    """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Also has the progress of
+    reading."""
 
     def __init__(self, inputs: Inputs, reading: Reading, report: TrainingReport, *, keeps_bytes: bool) -> None:
         invalid_option = reading.invalid or ("keep" if keeps_bytes else "error")

@@ -108,7 +108,7 @@ class LongestMatchTrainer:
             )
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the words of texts, which follow all earlier texts."""
+        """Counts the words of further texts."""
         self.counts.push(texts)
 
     def finish(self, progress: ReportProgress | None = None) -> Spec | list[Spec]:

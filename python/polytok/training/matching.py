@@ -1,4 +1,4 @@
-"""Checks that counts were counted with the options of a training."""
+"""Checks that counts hold the words that a training needs."""
 
 from __future__ import annotations
 

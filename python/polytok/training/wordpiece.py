@@ -90,7 +90,7 @@ class WordPieceTrainer:
         self.counts = expected if counts is None else check_counts(counts, expected, any_split=False)
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the words of texts, which follow all earlier texts."""
+        """Counts the words of further texts."""
         self.counts.push(texts)
 
     def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:

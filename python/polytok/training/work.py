@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .keywords import CountingKeywords, SizedKeywords, TrainingKeywords
 
-# The size of a trainer that only counts words. The counts are the same for every size.
+# A vocabulary size for trainers that only count words. The size does not affect the counts.
 _PLACEHOLDER_SIZE = 2**16
 
 
@@ -48,8 +48,9 @@ def train(
 
     ``max_memory`` limits the memory for counts, in bytes or as a text such as "512M"; counts that exceed the limit are
     stored in files. The result depends neither on ``max_memory`` nor on ``threads``. ``progress`` is True for a bar on
-    standard error, or a function that is called with the stage, the amount done and the total. Skipped texts, and a
-    vocabulary smaller than requested, are added to ``report``; without a report, they cause a `TrainingWarning`.
+    standard error, or a function that is called with the stage, the amount done and the total. ``report`` receives the
+    skipped texts, and a note if the vocabulary is smaller than requested; without a report, each of these causes a
+    `TrainingWarning`.
 
     Raises `ArgumentError` for invalid options and for texts that do not allow the requested size, `FileError` for files
     that cannot be read, and `FormatError` or `EncodeError` for texts that the options of reading do not allow.
@@ -135,7 +136,7 @@ def count_words(
 
 
 def create_text_receiver(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:
-    """Returns the object to push texts to, and its counts: a trainer and its counts, or `Counts` for both.
+    """Returns the object that receives texts, and its counts. The object is a trainer, or the counts themselves.
 
     Raises `ArgumentError` for an option that does not define the counted words.
     """
@@ -171,7 +172,7 @@ def _load_counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts |
     if not any(is_counts_file):
         return None
     if not all(is_counts_file):
-        raise ArgumentError("the inputs are files of counts and files of texts: count the words of the texts first")
+        raise ArgumentError("the inputs mix files of counts and files of texts: count the words of the texts first")
     return Counts.load(*paths, **resources)
 
 

@@ -34,7 +34,7 @@ from .base import (
     sort_longest_first,
 )
 
-_EXIT_TIMEOUT_SECONDS = 2.0  # the time that a worker has to end after its output has ended
+_EXIT_TIMEOUT_SECONDS = 2.0  # how long a worker can take to exit after its output has ended
 
 _WORKER_ENVIRONMENT = {
     # glibc keeps the memory of a block for the next block. Returning and requesting this memory took a third of a job's

@@ -101,7 +101,7 @@ class SentencePieceTrainer:
         return {reason: count for reason, count in reasons.items() if count}
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the sentences of texts, which follow all earlier texts."""
+        """Counts the sentences of further texts."""
         self.counts.push(texts)
 
     def finish(self, progress: ReportProgress | None = None) -> Spec:
@@ -150,8 +150,8 @@ _CORE_OPTIONS = (
 def with_options(*excluded_names: str) -> Any:
     """Returns a decorator that sets the signature and docstring of a trainer's class from the options.
 
-    The command and `polytok.training` list the options of a kind by this signature. ``excluded_names`` are the options
-    that the trainer does not have.
+    The command and `polytok.training` read the options of a kind from this signature. ``excluded_names`` are the
+    options that the trainer does not have.
     """
 
     def decorate(cls: type[SentencePieceTrainer]) -> type[SentencePieceTrainer]:

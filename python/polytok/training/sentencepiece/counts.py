@@ -85,7 +85,7 @@ class SentenceCounts(Counts):
         return (memory_limit[0] // 2, memory_limit[1]) if memory_limit is not None and is_halved else memory_limit
 
     def push(self, texts: Sequence[bytes]) -> None:
-        """Counts the sentences of texts, which follow all earlier texts."""
+        """Counts the sentences of further texts."""
         if self._sentence_counter is None:
             raise ArgumentError(
                 "these counts are finished and accept no more texts: count the texts with new counts, and merge both"
