@@ -231,7 +231,9 @@ GIVEN: dict[str, Any] = {"pattern": r" ?\S+|\s+", "special_tokens": {"<|endoftex
 
 
 def test_a_pair_loads_by_folder_and_by_either_path(tmp_path: Path) -> None:
-    for name, data in zip((gpt2_pair.MERGES_FILE, gpt2_pair.ENCODER_FILE), pair_files("a b", "Ġ ab", "é é"), strict=True):
+    for name, data in zip(
+        (gpt2_pair.MERGES_FILE, gpt2_pair.ENCODER_FILE), pair_files("a b", "Ġ ab", "é é"), strict=True
+    ):
         (tmp_path / name).write_bytes(data)
     for path in (tmp_path, tmp_path / "vocab.bpe", tmp_path / "encoder.json"):
         tokenizer = polytok.load(path, **GIVEN)

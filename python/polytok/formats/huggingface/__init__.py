@@ -2,7 +2,7 @@
 
 Every component is converted to steps of the Spec, in normalizers.py, pre_tokenizers.py, models.py, post_processors.py,
 decoders.py and added_tokens.py. ``extra["huggingface"]`` keeps the document without vocabulary and merges, so that an
-unchanged tokenizer is written as the same document. A component whose JSON no longer matches the Spec is written again.
+unchanged tokenizer is written as the same document. If a component's JSON differs from the Spec, it is written anew.
 
 ``extra`` also keeps members that encoding does not use: ``truncation``, ``padding``, ``dropout`` (encoding is
 deterministic), and ``warnings`` about ids of added tokens that the package `tokenizers` ignores.
@@ -38,18 +38,18 @@ from ...spec import (
 from ..base import ReadOptions, Written, with_losses
 from . import added_tokens, config, decoders, models, normalizers, post_processors, pre_tokenizers
 from .fields import Json, shorten
-from .patterns import canonical
+from .patterns import to_canonical_form
 
 name = "huggingface"
 options: frozenset[str] = frozenset()
 
-_OBJECT = re.compile(rb"[ \t\r\n]*\{")
+_OBJECT_PATTERN = re.compile(rb"[ \t\r\n]*\{")
 _VERSION = "1.0"
 _MEMBERS = (
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"),
     "model",
 )
-# The fields of a Spec that each component determines.
+# For each component, the fields of a Spec that depend on it.
 _FIELDS_OF_COMPONENT: Mapping[str, tuple[str, ...]] = {
     "added_tokens": ("special",),
     "normalizer": ("normalize",),
@@ -62,7 +62,7 @@ _FIELDS_OF_COMPONENT: Mapping[str, tuple[str, ...]] = {
 
 def refusal(data: bytes) -> str | None:
     """Accepts a JSON object with a member ``model`` that is an object."""
-    if not _OBJECT.match(data):
+    if not _OBJECT_PATTERN.match(data):
         return "not a JSON object"
     try:
         _core.huggingface_probe(data)
@@ -73,8 +73,8 @@ def refusal(data: bytes) -> str | None:
 
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a tokenizer.json by the rules of the package `tokenizers`."""
-    columns, merges, merges_are_pairs, scores, duplicates, other_members = _core.huggingface_read(data)
-    document = _parse(other_members)
+    columns, merges, merges_are_pairs, scores, duplicate_count, other_members = _core.huggingface_read(data)
+    document = _parse_document(other_members)
     for member in document:
         if member not in _MEMBERS:
             raise FormatError(f"there is no member {member!r}, only {', '.join(_MEMBERS)}")
@@ -90,15 +90,15 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     extra = {"document": document, "pairs": merges_are_pairs, **spec.extra.get(name, {})}
     if scores is not None:
         extra["scores"] = scores.tobytes()
-    if duplicates:
-        warning = f"{duplicates} texts occur twice in the vocabulary; the last id counts"
+    if duplicate_count:
+        warning = f"{duplicate_count} texts occur twice in the vocabulary; the last id counts"
         extra["warnings"] = (*extra.get("warnings", ()), warning)
     spec = replace(spec, origin=Origin(name, options.name), extra={name: extra})
-    return config.apply(spec, settings, _lookup(vocab), len(vocab))
+    return config.apply(spec, settings, _id_lookup(vocab), len(vocab))
 
 
-def _parse(text: str) -> dict[str, Json]:
-    """Returns the document, whose syntax the engine has checked."""
+def _parse_document(text: str) -> dict[str, Json]:
+    """Parses the document. The engine has checked its syntax before."""
     try:
         document: dict[str, Json] = json.loads(text)
         if "\\u" in text:
@@ -111,37 +111,37 @@ def _parse(text: str) -> dict[str, Json]:
 
 
 def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -> Spec:
-    """Returns the Spec of a document, whose vocabulary and merges are columns."""
+    """Converts a document to a Spec; the vocabulary and the merges are passed as columns."""
     parts = models.read(document.get("model"), vocab, merges)
-    added_tokens_read = added_tokens.read(document.get("added_tokens", []), _lookup(vocab), len(vocab))
+    assigned_tokens = added_tokens.read(document.get("added_tokens", []), _id_lookup(vocab), len(vocab))
     normalize = normalizers.read(document.get("normalizer"))
     split = pre_tokenizers.read(document.get("pre_tokenizer"))
     post, trim = post_processors.read(document.get("post_processor"))
     steps = decoders.read(document.get("decoder"))
 
-    bytes_parts = models.to_raw_bytes(parts) if _is_byte_level(split) else None
-    if bytes_parts is not None:
-        parts, split = bytes_parts, split[:-1]
+    raw_byte_parts = models.to_raw_bytes(parts) if _is_byte_level(split) else None
+    if raw_byte_parts is not None:
+        parts, split = raw_byte_parts, split[:-1]
     if normalize or not parts.complete:
         normalize = (ReplaceInvalid(), *normalize)
     return Spec(
         vocab=parts.vocab,
         model=parts.model,
-        special=added_tokens_read.tokens,
+        special=assigned_tokens.tokens,
         normalize=normalize,
         split=split,
         unknown=parts.unknown,
         post=post,
         trim=trim,
-        decode=_decode(steps, bytes_parts is not None, added_tokens_read.tokens, normalize),
+        decode=_choose_decoder(steps, raw_byte_parts is not None, assigned_tokens.tokens, normalize),
         names={} if parts.unk is None else {"unk": parts.unk},
-        extra={name: {"warnings": added_tokens_read.warnings}} if added_tokens_read.warnings else {},
+        extra={name: {"warnings": assigned_tokens.warnings}} if assigned_tokens.warnings else {},
     )
 
 
-def _lookup(vocab: Vocab) -> added_tokens.Lookup:
+def _id_lookup(vocab: Vocab) -> added_tokens.Lookup:
     def lookup(texts: list[str]) -> dict[str, int]:
-        return {text: int(vocab.ids[row]) for text, row in models.row_of(vocab, texts).items()}
+        return {text: int(vocab.ids[row]) for text, row in models.rows_of_texts(vocab, texts).items()}
 
     return lookup
 
@@ -150,28 +150,28 @@ def _is_byte_level(split: pre_tokenizers.Steps) -> bool:
     return bool(split) and split[-1] == ByteLevel() and split.count(ByteLevel()) == 1
 
 
-def _decode(
+def _choose_decoder(
     steps: decoders.Steps | None,
     byte_level: bool,
     special: tuple[SpecialToken, ...],
     normalize: tuple[NormalizeStep, ...],
 ) -> Decode:
-    """Returns a decoder that concatenates bytes, if the result is the same as the steps' result, else the steps.
+    """Returns a decoder that concatenates bytes if it decodes like the steps; otherwise returns the steps.
 
-    The result is the same if rows are bytes and every added token prints its own text.
+    The decoders are equal if rows are bytes and every added token decodes to its own text.
     """
-    if byte_level and steps == (ByteLevelDecode(),) and all(_prints_itself(token, normalize) for token in special):
+    if byte_level and steps == (ByteLevelDecode(),) and all(_decodes_to_itself(token, normalize) for token in special):
         return BytesDecode(skips_unknown=True)
     return ChainDecode(steps, byte_level)
 
 
-def _prints_itself(token: SpecialToken, normalize: tuple[NormalizeStep, ...]) -> bool:
-    """Reports whether neither the normalizer nor the table of bytes changes an added token's text.
+def _decodes_to_itself(token: SpecialToken, normalize: tuple[NormalizeStep, ...]) -> bool:
+    """Reports whether an added token decodes to its own text, unchanged by the normalizer and GPT-2's table of bytes.
 
-    In the table only printable ASCII represents itself, and a token that contains a space is not converted at all.
+    In the table, only printable ASCII represents itself. A token that contains a space is not converted at all.
     """
-    is_rewritten = token.normalized and not all(isinstance(step, ReplaceInvalid | UnicodeForm) for step in normalize)
-    return token.text.isascii() and not is_rewritten
+    is_normalized = token.normalized and not all(isinstance(step, ReplaceInvalid | UnicodeForm) for step in normalize)
+    return token.text.isascii() and not is_normalized
 
 
 # Writing
@@ -179,40 +179,46 @@ def _prints_itself(token: SpecialToken, normalize: tuple[NormalizeStep, ...]) ->
 
 @dataclass(frozen=True, slots=True)
 class _WrittenFile:
-    """The bytes of a file, and the Spec that reading them returns."""
+    """The bytes of a file, and the Spec that is read back from these bytes."""
 
     data: bytes
     reread_spec: Spec
 
 
 def write(spec: Spec) -> Written:
-    """Writes a tokenizer.json: the document that was read, with new JSON for each component that changed."""
-    spec = replace(spec, **{field: canonical(getattr(spec, field)) for field in ("normalize", "split", "decode")})
+    """Writes a tokenizer.json: the original document, with new JSON for each component that has changed since."""
+    spec = replace(
+        spec, **{field: to_canonical_form(getattr(spec, field)) for field in ("normalize", "split", "decode")}
+    )
     extra: Mapping[str, Any] = spec.extra.get(name, {})
     document = dict(extra.get("document", {}))
     if not document:
-        document = _set_members(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
+        document = _with_written_members(spec, dict.fromkeys(_MEMBERS), _MEMBERS[3:])
         document["version"] = _VERSION
-    file = _assemble(spec, document)
-    if not _same_scores(spec, file.reread_spec):
+    written_file = _assemble_file(spec, document)
+    if not _has_same_scores(spec, written_file.reread_spec):
         spec = replace(spec, extra={**spec.extra, name: {**extra, "scores": None}})
-        file = _assemble(spec, document)
-    changed_members = [
+        written_file = _assemble_file(spec, document)
+    outdated_members = [
         member
         for member, fields in _FIELDS_OF_COMPONENT.items()
-        if any(_fields_differ(spec, file.reread_spec, field) for field in fields)
+        if any(_fields_differ(spec, written_file.reread_spec, field) for field in fields)
     ]
-    if changed_members and extra.get("document"):
-        file = _assemble(spec, _set_members(spec, document, changed_members))
-    return with_losses(spec, file.data, replace(file.reread_spec, extra=_extra_for_report(spec, file.reread_spec)))
+    if outdated_members and extra.get("document"):
+        written_file = _assemble_file(spec, _with_written_members(spec, document, outdated_members))
+    return with_losses(
+        spec,
+        written_file.data,
+        replace(written_file.reread_spec, extra=_comparable_extra(spec, written_file.reread_spec)),
+    )
 
 
-def _extra_for_report(spec: Spec, reread_spec: Spec) -> Mapping[str, Any]:
-    """Returns the extra data for the report of losses, without the document's own text, which is not compared."""
+def _comparable_extra(spec: Spec, reread_spec: Spec) -> Mapping[str, Any]:
+    """Returns the extra data to compare with the Spec's. The document itself is not compared."""
     return {**reread_spec.extra, name: spec.extra[name]} if name in spec.extra else reread_spec.extra
 
 
-def _same_scores(spec: Spec, reread_spec: Spec) -> bool:
+def _has_same_scores(spec: Spec, reread_spec: Spec) -> bool:
     return "scores" not in spec.extra.get(name, {}) or np.array_equal(spec.vocab.scores, reread_spec.vocab.scores)
 
 
@@ -222,25 +228,25 @@ def _fields_differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
     return bool(getattr(spec, field) != getattr(reread_spec, field))
 
 
-def _set_members(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
-    """Returns the document with these members written from the Spec."""
-    is_bytes = _is_over_bytes(spec)
+def _with_written_members(spec: Spec, document: Mapping[str, Json], members: Any) -> dict[str, Json]:
+    """Replaces these members of the document with JSON that is written from the Spec."""
+    merges_bytes = _merges_bytes(spec)
     writers = {
         "added_tokens": lambda: added_tokens.write(spec.special),
-        "normalizer": lambda: normalizers.write(_drop_repair(spec.normalize)),
-        "pre_tokenizer": lambda: pre_tokenizers.write((*spec.split, ByteLevel()) if is_bytes else spec.split),
-        "post_processor": lambda: post_processors.write(spec.post, spec.trim, _texts(spec)),
+        "normalizer": lambda: normalizers.write(_without_invalid_repair(spec.normalize)),
+        "pre_tokenizer": lambda: pre_tokenizers.write((*spec.split, ByteLevel()) if merges_bytes else spec.split),
+        "post_processor": lambda: post_processors.write(spec.post, spec.trim, _template_texts(spec)),
         "decoder": lambda: decoders.write(_decode_steps(spec.decode)),
         "model": lambda: models.write(spec),
     }
     return {**document, **{member: writers[member]() for member in members}}
 
 
-def _is_over_bytes(spec: Spec) -> bool:
+def _merges_bytes(spec: Spec) -> bool:
     return isinstance(spec.model, Bpe) and spec.model.symbols == "bytes"
 
 
-def _drop_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep, ...]:
+def _without_invalid_repair(normalize: tuple[NormalizeStep, ...]) -> tuple[NormalizeStep, ...]:
     return normalize[1:] if normalize[:1] == (ReplaceInvalid(),) else normalize
 
 
@@ -252,8 +258,8 @@ def _decode_steps(decode: Decode) -> decoders.Steps | None:
     raise FormatError(f"tokenizers has no decoder of the kind {decode.kind!r}")
 
 
-def _texts(spec: Spec) -> dict[int, str]:
-    """Returns the texts of the ids in the template."""
+def _template_texts(spec: Spec) -> dict[int, str]:
+    """Maps each id in the template to its text."""
     template_ids = {id for part in (*spec.post.single, *spec.post.pair) for id in getattr(part, "ids", ())}
     texts = {token.id: token.text for token in spec.special if token.id in template_ids}
     for row in np.flatnonzero(np.isin(spec.vocab.ids, list(template_ids))).tolist():
@@ -261,37 +267,36 @@ def _texts(spec: Spec) -> dict[int, str]:
     return texts
 
 
-def _assemble(spec: Spec, document: Mapping[str, Json]) -> _WrittenFile:
-    """Returns the file of a document with the Spec's columns, and the Spec that reading the file returns."""
+def _assemble_file(spec: Spec, document: Mapping[str, Json]) -> _WrittenFile:
+    """Joins a document and the Spec's columns to a file, and reads the file back."""
     merges = spec.model.merges if isinstance(spec.model, Bpe) else None
     extra = spec.extra.get(name, {})
-    merges_are_pairs, exact_scores = extra.get("pairs", True), extra.get("scores")
-    scores = None if exact_scores is None else np.frombuffer(exact_scores, dtype=np.float64)
+    merges_are_pairs, score_bytes = extra.get("pairs", True), extra.get("scores")
+    scores = None if score_bytes is None else np.frombuffer(score_bytes, dtype=np.float64)
     vocab, merges_json = _core.huggingface_write(
-        _vocab_with_file_scores(spec), merges, scores, _is_over_bytes(spec), merges_are_pairs, 2
+        _vocab_with_file_scores(spec), merges, scores, _merges_bytes(spec), merges_are_pairs, 2
     )
     columns = {"vocab": vocab, **({"merges": merges_json} if merges is not None else {})}
-    members = {member: _dump(value, 1) for member, value in document.items() if member != "model"}
-    model = {field: _dump(value, 2) for field, value in document["model"].items()}
-    members["model"] = _object({**model, **columns}, 1)
-    data = _object(members, 0).encode()
+    members = {member: _indented_json(value, 1) for member, value in document.items() if member != "model"}
+    model = {field: _indented_json(value, 2) for field, value in document["model"].items()}
+    members["model"] = _object_json({**model, **columns}, 1)
+    data = _object_json(members, 0).encode()
     return _WrittenFile(data, read(data, ReadOptions(name=spec.origin.name)))
 
 
 def _vocab_with_file_scores(spec: Spec) -> Vocab:
-    """Returns the vocabulary with the scores that its file has: float64 if the file has a list, no scores if it has an
-    object."""
+    """Converts the scores to those in the file: float64 for Unigram, whose vocabulary is a list; otherwise none."""
     vocab = spec.vocab
     if spec.model.kind == "unigram":
         return replace(vocab, scores=vocab.scores.astype(np.float64))
     return replace(vocab, scores=np.zeros(len(vocab), dtype=np.float32))
 
 
-def _dump(value: Json, level: int) -> str:
+def _indented_json(value: Json, level: int) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n" + "  " * level)
 
 
-def _object(members: Mapping[str, str], level: int) -> str:
+def _object_json(members: Mapping[str, str], level: int) -> str:
     indent = "  " * level
     lines = ",\n".join(f"{indent}  {json.dumps(key, ensure_ascii=False)}: {value}" for key, value in members.items())
     return f"{{\n{lines}\n{indent}}}"

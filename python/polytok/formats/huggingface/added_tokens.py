@@ -1,8 +1,8 @@
 """Added tokens, with the ids that the package `tokenizers` assigns to them; these ids can differ from the file's.
 
-A token has the id of its text in the vocabulary. A token whose text is not in the vocabulary gets the next id, starting
-with the number of entries; if the ids have gaps, another entry can have the same id. If the id differs from the file's,
-`tokenizers` warns, and `transformers` uses the file's id. The warning is kept in the Spec.
+If the text of a token is in the vocabulary, the token has the id of this entry. Other tokens get consecutive ids that
+start with the number of entries; if the ids have gaps, an entry can have the same id. If an assigned id differs from
+the id in the file, `tokenizers` warns and `transformers` uses the file's id. The warning is kept in the Spec.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Lookup = Callable[[list[str]], Mapping[str, int]]
 
 
 class AddedTokens(NamedTuple):
-    """The added tokens in file order, and warnings about ids of the file that the package `tokenizers` ignores."""
+    """The added tokens in file order, and a warning for each id in the file that the package `tokenizers` ignores."""
 
     tokens: tuple[SpecialToken, ...]
     warnings: tuple[str, ...]
@@ -31,12 +31,12 @@ def read(value: Json, lookup: Lookup, vocab_size: int) -> AddedTokens:
     """Reads a list of added tokens."""
     if not isinstance(value, list):
         raise FormatError("added_tokens: not a list")
-    tokens_in_file = [_token(Fields(item, f"added_tokens[{index}]")) for index, item in enumerate(value)]
+    tokens_in_file = [_read_token(Fields(item, f"added_tokens[{index}]")) for index, item in enumerate(value)]
     return assign_ids(tokens_in_file, lookup, vocab_size)
 
 
 def assign_ids(tokens_in_file: list[SpecialToken], lookup: Lookup, vocab_size: int) -> AddedTokens:
-    """Assigns ids to the tokens, like the package `tokenizers`."""
+    """Assigns ids to the tokens by the rules of the package `tokenizers`."""
     known_ids = lookup([token.text for token in tokens_in_file])
     tokens: dict[str, SpecialToken] = {}
     warnings: list[str] = []
@@ -44,8 +44,8 @@ def assign_ids(tokens_in_file: list[SpecialToken], lookup: Lookup, vocab_size: i
     for token in tokens_in_file:
         if not token.text:
             continue
-        same_token = tokens.get(token.text)
-        id = same_token.id if same_token else known_ids.get(token.text)
+        earlier_token = tokens.get(token.text)
+        id = earlier_token.id if earlier_token else known_ids.get(token.text)
         if id is None:
             id, next_id = next_id, next_id + 1
         if id > MAX_ID:
@@ -53,12 +53,12 @@ def assign_ids(tokens_in_file: list[SpecialToken], lookup: Lookup, vocab_size: i
         if id != token.id:
             description = f"the added token {token.text!r}"
             warnings.append(f"{description} has the id {token.id} in the file, but {id} in tokenizers")
-        special = token.special or (same_token is not None and same_token.special)
+        special = token.special or (earlier_token is not None and earlier_token.special)
         tokens[token.text] = replace(token, id=id, special=special)
     return AddedTokens(tuple(tokens.values()), tuple(warnings))
 
 
-def _token(fields: Fields) -> SpecialToken:
+def _read_token(fields: Fields) -> SpecialToken:
     return SpecialToken(
         text=fields.text("content"),
         id=fields.number("id"),

@@ -1,10 +1,10 @@
 """Applies ``tokenizer_config.json``, the file with the settings of `transformers`, to the Spec of the file in the same
 folder.
 
-``Spec.names`` gets the ids of bos, eos, unk and pad. Added tokens that the tokenizer lacks are added. The template is
-replaced for the classes that derive it from ``add_bos_token`` and ``add_eos_token``. The whole configuration, with the
-chat template, is kept in ``extra["huggingface"]["config"]``. Source: transformers 4, tokenization_utils_fast.py and
-models/llama/tokenization_llama_fast.py.
+``Spec.names`` gets the ids of bos, eos, unk and pad. Added tokens that only the configuration lists are appended. Some
+classes of `transformers` build the template from ``add_bos_token`` and ``add_eos_token``; for these classes, the
+template is replaced. The whole configuration, with the chat template, is kept in ``extra["huggingface"]["config"]``.
+Source: transformers 4, tokenization_utils_fast.py and models/llama/tokenization_llama_fast.py.
 """
 
 from __future__ import annotations
@@ -20,91 +20,94 @@ from ..base import is_utf8
 from . import added_tokens
 from .fields import Fields, Json, shorten
 
-FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
+CONFIG_FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
 
 _ROLES = ("bos", "eos", "unk", "pad")
 _OTHER_ROLES = ("sep", "cls", "mask")
-_BOS_CLASSES = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "CohereTokenizer"}
+_CLASSES_WITH_BOS_TEMPLATE = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "CohereTokenizer"}
 
 
 def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
     """Returns the configuration; empty if the folder has none."""
-    if FILE not in siblings:
+    if CONFIG_FILE not in siblings:
         return {}
     try:
-        value = json.loads(siblings[FILE].decode())
+        value = json.loads(siblings[CONFIG_FILE].decode())
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{FILE} in the same folder cannot be read: {error}") from error
-    config: dict[str, Json] = Fields(value, FILE).value
+        raise FormatError(f"{CONFIG_FILE} in the same folder cannot be read: {error}") from error
+    config: dict[str, Json] = Fields(value, CONFIG_FILE).value
     if TEMPLATE_FILE in siblings:
         config.setdefault("chat_template", siblings[TEMPLATE_FILE].decode(errors="replace"))
     return config
 
 
 def class_name(config: Mapping[str, Json]) -> str:
-    """Returns the name of the tokenizer's class, without its ending Fast."""
+    """Returns the name of the tokenizer's class, without the ending Fast."""
     values = config.get("tokenizer_class")
     return values.removesuffix("Fast") if isinstance(values, str) else ""
 
 
 def apply(spec: Spec, config: Mapping[str, Json], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
-    """Returns the Spec with the data that the configuration adds."""
+    """Adds the data of the configuration to the Spec."""
     if not config:
         return spec
-    spec = _with_tokens(spec, tokens_of(config), lookup, vocab_size)
+    spec = _with_missing_tokens(spec, tokens_of(config), lookup, vocab_size)
     ids = {token.text: token.id for token in spec.special}
     texts = {role: text for role in _ROLES if (text := text_of(config.get(f"{role}_token")))}
     ids = {**lookup([text for text in texts.values() if text not in ids]), **ids}
     names = {**spec.names, **{role: ids[text] for role, text in texts.items() if text in ids}}
     extra = {**spec.extra.get("huggingface", {}), "config": dict(config)}
     spec = replace(spec, names=names, extra={**spec.extra, "huggingface": extra})
-    return replace(spec, post=_bos_template(config, names)) if class_name(config) in _BOS_CLASSES else spec
+    return (
+        replace(spec, post=_bos_template(config, names)) if class_name(config) in _CLASSES_WITH_BOS_TEMPLATE else spec
+    )
 
 
 def tokens_of(config: Mapping[str, Json]) -> list[SpecialToken]:
-    """Returns the added tokens: the configuration's list by id, or the tokens with roles if it has no such list."""
+    """Returns the configuration's added tokens: its list of tokens by id, or without such a list the tokens of its
+    roles."""
     token_by_id = config.get("added_tokens_decoder")
     if isinstance(token_by_id, dict):
-        tokens_with_ids = [(_number(key), _token(value, key)) for key, value in token_by_id.items()]
+        tokens_with_ids = [(_parse_id(key), _read_token(value, key)) for key, value in token_by_id.items()]
         return [replace(token, id=id) for id, token in sorted(tokens_with_ids, key=lambda pair: pair[0])]
     other_tokens = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
     role_tokens = [config.get(f"{role}_token") for role in (*_ROLES, *_OTHER_ROLES)]
     values = [*role_tokens, *(other_tokens if isinstance(other_tokens, list) else [])]
-    return [_token(value, "a special token") for value in values if text_of(value)]
+    return [_read_token(value, "a special token") for value in values if text_of(value)]
 
 
 def text_of(token: Json) -> str | None:
-    """Returns the text of a token, which is a text or an object with its content; None for anything else."""
+    """Returns the text of a token, which is a string or an object with a content; None for any other value."""
     text = token.get("content") if isinstance(token, dict) else token
-    return _check_utf8(text) if isinstance(text, str) and text else None
+    return _require_utf8(text) if isinstance(text, str) and text else None
 
 
-def _number(key: str) -> int:
+def _parse_id(key: str) -> int:
     if not (key.isascii() and key.isdigit() and len(key) <= 10):
-        raise FormatError(f"{FILE}: added_tokens_decoder has the key {shorten(key)}, which is not an id")
+        raise FormatError(f"{CONFIG_FILE}: added_tokens_decoder has the key {shorten(key)}, which is not an id")
     return int(key)
 
 
-def _token(value: Json, path: str) -> SpecialToken:
+def _read_token(value: Json, path: str) -> SpecialToken:
     if isinstance(value, str):
-        return SpecialToken(_check_utf8(value), 0)
-    fields = Fields(value, f"{FILE}: {path}")
+        return SpecialToken(_require_utf8(value), 0)
+    fields = Fields(value, f"{CONFIG_FILE}: {path}")
     special = fields.flag("special", True)
     flags: dict[str, Any] = {name: fields.flag(name, False) for name in ("single_word", "lstrip", "rstrip")}
     return SpecialToken(
-        _check_utf8(fields.text("content")), 0, special, **flags, normalized=fields.flag("normalized", not special)
+        _require_utf8(fields.text("content")), 0, special, **flags, normalized=fields.flag("normalized", not special)
     )
 
 
-def _check_utf8(text: str) -> str:
+def _require_utf8(text: str) -> str:
     """Returns the text of a token if UTF-8 can encode it; raises FormatError otherwise."""
     if not is_utf8(text):
-        raise FormatError(f"{FILE}: the token {text!r} has half of a surrogate pair, which UTF-8 cannot encode")
+        raise FormatError(f"{CONFIG_FILE}: the token {text!r} has half of a surrogate pair, which UTF-8 cannot encode")
     return text
 
 
-def _with_tokens(spec: Spec, tokens: list[SpecialToken], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
-    """Returns the Spec with the tokens that it lacks, in the order of their ids."""
+def _with_missing_tokens(spec: Spec, tokens: list[SpecialToken], lookup: added_tokens.Lookup, vocab_size: int) -> Spec:
+    """Adds the tokens that the Spec lacks, in the order of their ids."""
     known_texts = {token.text for token in spec.special}
     missing_tokens = [token for token in tokens if token.text not in known_texts]
     if not missing_tokens:
@@ -114,8 +117,8 @@ def _with_tokens(spec: Spec, tokens: list[SpecialToken], lookup: added_tokens.Lo
 
 
 def _bos_template(config: Mapping[str, Json], names: Mapping[str, int]) -> Template:
-    is_added = {"bos": config.get("add_bos_token", True), "eos": config.get("add_eos_token", False)}
+    is_role_added = {"bos": config.get("add_bos_token", True), "eos": config.get("add_eos_token", False)}
     tokens_before, tokens_after = (
-        (names[role],) if is_added[role] and role in names else () for role in ("bos", "eos")
+        (names[role],) if is_role_added[role] and role in names else () for role in ("bos", "eos")
     )
     return Template.around(tokens_before, tokens_after)

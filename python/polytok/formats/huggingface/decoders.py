@@ -18,45 +18,45 @@ from ...spec import (
     WordPieceDecode,
 )
 from ..oniguruma import translate
-from .fields import Fields, Json, metaspace_of, pattern_json, pattern_of, shape, type_of
+from .fields import Fields, Json, component_fields, component_name, pattern_json, read_metaspace, read_pattern
 from .patterns import to_oniguruma
 
-_SHAPES = (
-    shape("BPEDecoder", "suffix", tagged=False),
-    shape("ByteLevel", "add_prefix_space trim_offsets"),
-    shape("WordPiece", "prefix cleanup", tagged=False),
-    shape("Metaspace", "replacement"),
-    shape("CTC", "pad_token word_delimiter_token cleanup", tagged=False),
-    shape("Sequence", "decoders"),
-    shape("Replace", "pattern content", tagged=False),
-    shape("Fuse"),
-    shape("Strip", "content start stop", tagged=False),
-    shape("ByteFallback"),
+_COMPONENTS = (
+    component_fields("BPEDecoder", "suffix", tagged=False),
+    component_fields("ByteLevel", "add_prefix_space trim_offsets"),
+    component_fields("WordPiece", "prefix cleanup", tagged=False),
+    component_fields("Metaspace", "replacement"),
+    component_fields("CTC", "pad_token word_delimiter_token cleanup", tagged=False),
+    component_fields("Sequence", "decoders"),
+    component_fields("Replace", "pattern content", tagged=False),
+    component_fields("Fuse"),
+    component_fields("Strip", "content start stop", tagged=False),
+    component_fields("ByteFallback"),
 )
 
 Steps = tuple[DecodeStep, ...]
 
 
 def read(value: Json) -> Steps | None:
-    """Returns the steps of a decoder; a Sequence is replaced by its parts. None if there is no decoder."""
-    return None if value is None else _steps(value, "decoder")
+    """Returns the steps of a decoder, with the parts of a Sequence in its place; None if the file has no decoder."""
+    return None if value is None else _read_steps(value, "decoder")
 
 
-def _steps(value: Json, path: str) -> Steps:
+def _read_steps(value: Json, path: str) -> Steps:
     fields = Fields(value, path)
-    component = type_of(fields, _SHAPES, by_shape=True)
+    component = component_name(fields, _COMPONENTS, by_fields=True)
     if component == "Sequence":
-        return tuple(step for item, path in fields.items("decoders") for step in _steps(item, path))
+        return tuple(step for item, path in fields.items("decoders") for step in _read_steps(item, path))
     return (_READERS[component](fields),)
 
 
-def _metaspace(fields: Fields) -> DecodeStep:
-    replacement, prepend, _ = metaspace_of(fields)
+def _read_metaspace(fields: Fields) -> DecodeStep:
+    replacement, prepend, _ = read_metaspace(fields)
     return MetaspaceDecode(replacement, prepend)
 
 
-def _replace(fields: Fields) -> DecodeStep:
-    pattern, is_regex = pattern_of(fields)
+def _read_replace(fields: Fields) -> DecodeStep:
+    pattern, is_regex = read_pattern(fields)
     return ReplaceDecode(translate(pattern) if is_regex else pattern, fields.text("content"), is_regex)
 
 
@@ -64,11 +64,11 @@ _READERS: Mapping[str, Callable[[Fields], DecodeStep]] = {
     "BPEDecoder": lambda fields: BpeDecode(fields.text("suffix")),
     "ByteLevel": lambda _: ByteLevelDecode(),
     "WordPiece": lambda fields: WordPieceDecode(fields.text("prefix"), fields.flag("cleanup")),
-    "Metaspace": _metaspace,
+    "Metaspace": _read_metaspace,
     "CTC": lambda fields: CtcDecode(
         fields.text("pad_token"), fields.text("word_delimiter_token"), fields.flag("cleanup")
     ),
-    "Replace": _replace,
+    "Replace": _read_replace,
     "Fuse": lambda _: FuseDecode(),
     "Strip": lambda fields: StripDecode(fields.character("content"), fields.number("start"), fields.number("stop")),
     "ByteFallback": lambda _: ByteFallbackDecode(),
@@ -76,14 +76,14 @@ _READERS: Mapping[str, Callable[[Fields], DecodeStep]] = {
 
 
 def write(steps: Steps | None) -> Json:
-    """Returns these steps as a decoder in JSON."""
+    """Converts the steps to a decoder in JSON."""
     if steps is None:
         return None
-    parts = [_to_json(step) for step in steps]
+    parts = [_step_json(step) for step in steps]
     return parts[0] if len(parts) == 1 else {"type": "Sequence", "decoders": parts}
 
 
-def _to_json(step: DecodeStep) -> Json:
+def _step_json(step: DecodeStep) -> Json:
     match step:
         case ByteLevelDecode():
             return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}

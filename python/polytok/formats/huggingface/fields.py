@@ -1,4 +1,4 @@
-"""Reads JSON objects with checks of their fields, and recognises components that have no tag."""
+"""Reads the fields of JSON objects with checks, and finds the name of a component, with or without its tag."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ Json = Any
 """Any value that `json.loads` returns."""
 
 _T = TypeVar("_T")
-_REQUIRED: Any = object()
+_NO_DEFAULT: Any = object()
 
 
 class ComponentFields(NamedTuple):
-    """The required fields of a component. A tagged component is recognised only by its ``type``."""
+    """The name of a component, and the fields by which it is recognised; a tagged component needs its ``type`` too."""
 
     type: str
     required: frozenset[str]
     tagged: bool = True
 
 
-def shape(type: str, required: str = "", *, tagged: bool = True) -> ComponentFields:
-    """Returns a shape; ``required`` lists its fields, separated by spaces."""
+def component_fields(type: str, required: str = "", *, tagged: bool = True) -> ComponentFields:
+    """Describes a component; ``required`` lists the names of its required fields, separated by spaces."""
     return ComponentFields(type, frozenset(required.split()), tagged)
 
 
 class Fields:
-    """An object of the file, with checked access to its fields. ``where`` names the object in errors."""
+    """A JSON object of the file, with checked access to its fields. ``path`` names the object in errors."""
 
     def __init__(self, value: Json, path: str) -> None:
         if not isinstance(value, dict):
@@ -36,23 +36,22 @@ class Fields:
         self.value: dict[str, Json] = value
         self.path = path
 
-    def get(self, name: str, kind: type[_T], default: Any = _REQUIRED) -> _T:
-        """Returns a field of this type, or its default if the field is missing; raises FormatError without a
-        default."""
+    def get(self, name: str, kind: type[_T], default: Any = _NO_DEFAULT) -> _T:
+        """Returns a field, which must have this type; returns the default, or raises FormatError, if it is missing."""
         if name not in self.value:
-            if default is _REQUIRED:
+            if default is _NO_DEFAULT:
                 raise FormatError(f"{self.path}: the field {name!r} is missing")
             return cast(_T, default)
         value = self.value[name]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise FormatError(f"{self.path}: {name} is {shorten(value)}, not of the type {_NAMES[kind]}")
+            raise FormatError(f"{self.path}: {name} is {shorten(value)}, not of the type {_NAME_OF_TYPE[kind]}")
         return value
 
-    def flag(self, name: str, default: Any = _REQUIRED) -> bool:
+    def flag(self, name: str, default: Any = _NO_DEFAULT) -> bool:
         """Returns a field that is true or false."""
         return self.get(name, bool, default)
 
-    def text(self, name: str, default: Any = _REQUIRED) -> str:
+    def text(self, name: str, default: Any = _NO_DEFAULT) -> str:
         """Returns a field that is a text."""
         return self.get(name, str, default)
 
@@ -67,15 +66,15 @@ class Fields:
             raise FormatError(f"{self.path}: {name} is {shorten(value)}, not one character")
         return value
 
-    def number(self, name: str, default: Any = _REQUIRED) -> int:
+    def number(self, name: str, default: Any = _NO_DEFAULT) -> int:
         """Returns a field that is a whole number from 0 to 2**64 - 1."""
         value = self.get(name, int, default)
         if not 0 <= value < 2**64:
             raise FormatError(f"{self.path}: {name} is {value}, not a number from 0 to 2**64 - 1")
         return value
 
-    def choice(self, name: str, choices: Mapping[str, _T], default: Any = _REQUIRED) -> _T:
-        """Returns the value that ``choices`` has for the text of a field."""
+    def choice(self, name: str, choices: Mapping[str, _T], default: Any = _NO_DEFAULT) -> _T:
+        """Looks up the text of a field in ``choices``, and returns the value found there."""
         value = self.text(name, default)
         if value not in choices:
             raise FormatError(f"{self.path}: {name} is {shorten(value)}, not one of {', '.join(choices)}")
@@ -87,26 +86,26 @@ class Fields:
         return [(item, f"{self.path}.{name}[{index}]") for index, item in enumerate(items)]
 
 
-_NAMES: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", list: "list", dict: "object"}
+_NAME_OF_TYPE: Mapping[type, str] = {bool: "bool", str: "text", int: "whole number", list: "list", dict: "object"}
 
 
-def type_of(fields: Fields, shapes: Sequence[ComponentFields], *, by_shape: bool = False) -> str:
+def component_name(fields: Fields, components: Sequence[ComponentFields], *, by_fields: bool = False) -> str:
     """Returns the name of the component that an object describes.
 
-    The component is recognised by its tag. An object without a tag, or any object with ``by_shape``, is recognised by
-    its fields: the first shape that the fields fit has the name.
+    An object with a tag has the name in its tag. An object without a tag is recognised by its fields: the first of
+    ``components`` whose required fields it contains has the name. With ``by_fields``, a tag does not decide alone.
     """
     tag = fields.value.get("type")
-    if tag is not None and not by_shape:
-        if isinstance(tag, str) and tag in {candidate.type for candidate in shapes}:
+    if tag is not None and not by_fields:
+        if isinstance(tag, str) and tag in {candidate.type for candidate in components}:
             return tag
         raise FormatError(f"{fields.path}: there is no type {shorten(tag)}")
-    for candidate in shapes:
+    for candidate in components:
         if candidate.required <= fields.value.keys() and (not candidate.tagged or candidate.type == tag):
             return candidate.type
-    tagged_shape = next((candidate for candidate in shapes if candidate.type == tag), None)
-    if tagged_shape is not None:
-        missing_fields = sorted(tagged_shape.required - fields.value.keys())
+    candidate_with_tag = next((candidate for candidate in components if candidate.type == tag), None)
+    if candidate_with_tag is not None:
+        missing_fields = sorted(candidate_with_tag.required - fields.value.keys())
         raise FormatError(f"{fields.path}: the fields {', '.join(missing_fields)} of {tag} are missing")
     description = "an object without a type" if tag is None else f"the type {shorten(tag)}"
     raise FormatError(
@@ -114,7 +113,7 @@ def type_of(fields: Fields, shapes: Sequence[ComponentFields], *, by_shape: bool
     )
 
 
-def pattern_of(fields: Fields) -> tuple[str, bool]:
+def read_pattern(fields: Fields) -> tuple[str, bool]:
     """Returns the text of a field ``pattern``, and whether it is a regular expression."""
     value = fields.get("pattern", dict)
     if len(value) == 1:
@@ -125,24 +124,24 @@ def pattern_of(fields: Fields) -> tuple[str, bool]:
 
 
 def pattern_json(text: str, is_regex: bool) -> Json:
-    """Returns a field ``pattern`` as JSON, the opposite of `pattern_of`."""
+    """Returns a field ``pattern`` as JSON, the opposite of `read_pattern`."""
     return {"Regex" if is_regex else "String": text}
 
 
-def sequence(type_name: str, member: str, parts: list[Json]) -> Json:
-    """Returns a component as JSON: None without parts, a single part itself, otherwise a Sequence of all parts."""
+def sequence_json(type_name: str, member: str, parts: list[Json]) -> Json:
+    """Returns several parts as one component: None for no parts, a single part unchanged, otherwise a Sequence."""
     if len(parts) <= 1:
         return parts[0] if parts else None
     return {"type": type_name, member: parts}
 
 
 PrependScheme = Literal["always", "first", "never"]
-_SCHEMES: Mapping[str, PrependScheme] = {"always": "always", "first": "first", "never": "never"}
+_PREPEND_SCHEMES: Mapping[str, PrependScheme] = {"always": "always", "first": "first", "never": "never"}
 
 
-def metaspace_of(fields: Fields) -> tuple[str, PrependScheme, bool]:
-    """Returns Metaspace's replacement, its prepend scheme, and whether it splits. Checks ``add_prefix_space`` too."""
-    scheme = fields.choice("prepend_scheme", _SCHEMES, "always")
+def read_metaspace(fields: Fields) -> tuple[str, PrependScheme, bool]:
+    """Reads the fields of Metaspace: the replacement, the prepend scheme, and the flag ``split``."""
+    scheme = fields.choice("prepend_scheme", _PREPEND_SCHEMES, "always")
     if fields.flag("add_prefix_space", True) is False and scheme != "never":
         raise FormatError(f"{fields.path}: add_prefix_space is false, but prepend_scheme is {scheme}")
     return fields.character("replacement"), scheme, fields.flag("split", True)

@@ -1,9 +1,9 @@
-"""Converts models in JSON, without vocabulary and merges, to a Spec's model, and back.
+"""Converts models in JSON to a Spec's model, and back. The vocabulary and the merges are not part of this JSON.
 
-The vocabulary and the merges are columns (wire/huggingface). Byte-level BPE is converted to BPE over raw bytes, which
-is faster. The result is the same under three conditions: ByteLevel is the last pre-tokenizer, all bytes that occur in
-UTF-8 are entries, and the model adds no affixes. Then every piece consists of known symbols, and GPT-2's table
-converts bytes to characters and back without loss.
+The vocabulary and the merges are read and written as columns by the engine (wire/huggingface). Byte-level BPE is
+converted to BPE over raw bytes, which is faster. Both encode alike under three conditions: ByteLevel is the last
+pre-tokenizer, all bytes that occur in UTF-8 are entries, and the model adds no affixes. Then every piece consists of
+known symbols, and GPT-2's table converts bytes to characters and back without loss.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import numpy.typing as npt
 from ... import _core
 from ...errors import FormatError
 from ...spec import Bpe, Kind, Model, Spec, Unigram, UnknownPolicy, Vocab, WordLevel, WordPiece
-from .fields import Fields, Json, shape, shorten, type_of
+from .fields import Fields, Json, component_fields, component_name, shorten
 
-_SHAPES = (
-    shape("BPE", "merges", tagged=False),
-    shape("WordPiece", "unk_token continuing_subword_prefix max_input_chars_per_word", tagged=False),
-    shape("WordLevel", "unk_token", tagged=False),
-    shape("Unigram", tagged=False),
+_COMPONENTS = (
+    component_fields("BPE", "merges", tagged=False),
+    component_fields("WordPiece", "unk_token continuing_subword_prefix max_input_chars_per_word", tagged=False),
+    component_fields("WordLevel", "unk_token", tagged=False),
+    component_fields("Unigram", tagged=False),
 )
 
 
 class ModelParts(NamedTuple):
     """A model with its vocabulary, its policy for unknown text, and the id of the unknown token.
 
-    ``complete`` is true if every byte has an entry, even each byte that occurs in no valid text.
+    ``complete`` is true if every byte has an entry, even the bytes that never occur in UTF-8.
     """
 
     model: Model
@@ -44,31 +44,31 @@ Merges = npt.NDArray[np.uint32] | None
 
 
 def read(value: Json, vocab: Vocab, merges: Merges) -> ModelParts:
-    """Reads the model of a component; its entries are texts."""
+    """Reads the JSON of a model; the entries of its vocabulary are texts."""
     fields = Fields({**value, **({"merges": None} if merges is not None else {})}, "model")
-    component = type_of(fields, _SHAPES)
+    component = component_name(fields, _COMPONENTS)
     is_list = vocab.scores.dtype == np.float64
     if is_list != (component == "Unigram"):
-        actual_shape = "a list, not an object" if is_list else "an object, not a list"
-        raise FormatError(f"model: the vocab of {component} is {actual_shape}")
+        actual_container = "a list, not an object" if is_list else "an object, not a list"
+        raise FormatError(f"model: the vocab of {component} is {actual_container}")
     if component == "Unigram":
-        return _unigram(fields, vocab)
+        return _read_unigram(fields, vocab)
     if component == "BPE":
         if merges is None:
             raise FormatError("model: BPE without merges")
-        return _bpe(fields, vocab, merges)
+        return _read_bpe(fields, vocab, merges)
     unk_token = fields.text("unk_token")
     if component == "WordLevel":
-        return _with_unk(WordLevel(), vocab, unk_token, "error")
+        return _with_unknown_token(WordLevel(), vocab, unk_token, "error")
     prefix, max_chars = fields.text("continuing_subword_prefix"), fields.number("max_input_chars_per_word")
-    return _with_unk(WordPiece(prefix, max_chars), vocab, unk_token, "error")
+    return _with_unknown_token(WordPiece(prefix, max_chars), vocab, unk_token, "error")
 
 
-def _bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> ModelParts:
+def _read_bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> ModelParts:
     dropout = fields.value.get("dropout")
     is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
     if dropout is not None and not (is_number and 0 <= dropout <= 1):
-        raise FormatError(f"model: dropout is {shorten(dropout)}, not null or from 0 to 1")
+        raise FormatError(f"model: dropout is {shorten(dropout)}, but it must be null or a number from 0 to 1")
     model = Bpe(
         "merges",
         symbols="scalars",
@@ -82,40 +82,40 @@ def _bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> ModelP
     unk_token = fields.optional_text("unk_token")
     if unk_token is None:
         return ModelParts(model, vocab, "drop")
-    return _with_unk(model, vocab, unk_token, "error")
+    return _with_unknown_token(model, vocab, unk_token, "error")
 
 
-def _unigram(fields: Fields, vocab: Vocab) -> ModelParts:
+def _read_unigram(fields: Fields, vocab: Vocab) -> ModelParts:
     model = Unigram("huggingface", byte_fallback=fields.flag("byte_fallback", False))
     if fields.value.get("unk_id") is None:
         return ModelParts(model, vocab, "error")
     unk = fields.number("unk_id")
     if unk >= len(vocab):
         raise FormatError(f"model: unk_id is {unk}, but the vocabulary has {len(vocab)} entries")
-    return ModelParts(model, _mark_unknown(vocab, unk), "unk", unk)
+    return ModelParts(model, _with_unknown_row(vocab, unk), "unk", unk)
 
 
-def _with_unk(model: Model, vocab: Vocab, unk_token: str, default_policy: UnknownPolicy) -> ModelParts:
-    row = row_of(vocab, [unk_token]).get(unk_token)
+def _with_unknown_token(model: Model, vocab: Vocab, unk_token: str, default_policy: UnknownPolicy) -> ModelParts:
+    row = rows_of_texts(vocab, [unk_token]).get(unk_token)
     if row is None:
         return ModelParts(model, vocab, default_policy)
-    return ModelParts(model, _mark_unknown(vocab, row), "unk", int(vocab.ids[row]))
+    return ModelParts(model, _with_unknown_row(vocab, row), "unk", int(vocab.ids[row]))
 
 
-def _mark_unknown(vocab: Vocab, row: int) -> Vocab:
+def _with_unknown_row(vocab: Vocab, row: int) -> Vocab:
     kinds = vocab.kinds.copy()
     kinds[row] = Kind.UNKNOWN
     return replace(vocab, kinds=kinds)
 
 
-def row_of(vocab: Vocab, texts: list[str]) -> dict[str, int]:
-    """Returns the rows of the texts that are entries. If several rows have the same text, the last row is returned."""
+def rows_of_texts(vocab: Vocab, texts: list[str]) -> dict[str, int]:
+    """Maps each of the texts that is an entry to its row, and to the last row if several rows have the text."""
     rows = _core.huggingface_rows(vocab, [text.encode() for text in texts])
     return {text: row for text, row in zip(texts, rows, strict=True) if row is not None}
 
 
 def to_raw_bytes(parts: ModelParts) -> ModelParts | None:
-    """Converts a byte-level model to one over raw bytes; None if the model is not byte-level."""
+    """Converts a byte-level model to a model over raw bytes; returns None if the model is not byte-level."""
     model = parts.model
     if not isinstance(model, Bpe) or model.continuing_prefix or model.word_suffix:
         return None
@@ -128,14 +128,14 @@ def to_raw_bytes(parts: ModelParts) -> ModelParts | None:
 
 
 def write(spec: Spec) -> Json:
-    """Returns the fields of a Spec's model in JSON; raises FormatError if Hugging Face has no such model."""
-    model, unk = spec.model, _unk_text(spec)
+    """Converts a Spec's model to JSON fields; raises FormatError if Hugging Face has no such model."""
+    model, unk = spec.model, _unknown_text(spec)
     match model:
         case Bpe(priority="merges", symbols="bytes" | "scalars", reserved=False):
             return {
                 "type": "BPE",
                 "dropout": None,
-                "unk_token": _DEFAULT_UNK if model.symbols == "scalars" and spec.unknown == "error" else unk,
+                "unk_token": _DEFAULT_UNKNOWN_TEXT if model.symbols == "scalars" and spec.unknown == "error" else unk,
                 "continuing_subword_prefix": model.continuing_prefix or None,
                 "end_of_word_suffix": model.word_suffix or None,
                 "fuse_unk": model.fuse_unknown,
@@ -144,25 +144,25 @@ def write(spec: Spec) -> Json:
             }
         case Unigram(rules="huggingface"):
             unk_id = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
-            known_id = int(unk_id[0]) if spec.unknown == "unk" and len(unk_id) else None
-            return {"type": "Unigram", "unk_id": known_id, "byte_fallback": model.byte_fallback}
+            unknown_id = int(unk_id[0]) if spec.unknown == "unk" and len(unk_id) else None
+            return {"type": "Unigram", "unk_id": unknown_id, "byte_fallback": model.byte_fallback}
         case WordPiece(phantom_space=False, max_chars=int() as max_chars):
             fields = {"continuing_subword_prefix": model.continuing_prefix, "max_input_chars_per_word": max_chars}
-            return {"type": "WordPiece", "unk_token": _unk_or_default(unk), **fields}
+            return {"type": "WordPiece", "unk_token": _unknown_text_or_default(unk), **fields}
         case WordLevel():
-            return {"type": "WordLevel", "unk_token": _unk_or_default(unk)}
+            return {"type": "WordLevel", "unk_token": _unknown_text_or_default(unk)}
     raise FormatError(f"tokenizers has no model like this: {model!r:.100}")
 
 
-_DEFAULT_UNK = "[UNK]"
+_DEFAULT_UNKNOWN_TEXT = "[UNK]"
 
 
-def _unk_text(spec: Spec) -> str | None:
+def _unknown_text(spec: Spec) -> str | None:
     rows = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
     if spec.unknown == "unk" and len(rows):
         return spec.vocab.piece(int(rows[0])).decode(errors="replace")
     return None
 
 
-def _unk_or_default(unk: str | None) -> str:
-    return _DEFAULT_UNK if unk is None else unk
+def _unknown_text_or_default(unk: str | None) -> str:
+    return _DEFAULT_UNKNOWN_TEXT if unk is None else unk

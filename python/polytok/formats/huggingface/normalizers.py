@@ -21,51 +21,51 @@ from ...spec import (
     UnicodeForm,
 )
 from ..oniguruma import translate
-from .fields import Fields, Json, pattern_json, pattern_of, sequence, shape, type_of
+from .fields import Fields, Json, component_fields, component_name, pattern_json, read_pattern, sequence_json
 from .patterns import to_oniguruma
 
-_SHAPES = (
-    shape("BertNormalizer", "clean_text handle_chinese_chars lowercase", tagged=False),
-    shape("Strip", "strip_left strip_right", tagged=False),
-    shape("StripAccents"),
-    shape("NFC"),
-    shape("NFD"),
-    shape("NFKC"),
-    shape("NFKD"),
-    shape("Sequence", "normalizers", tagged=False),
-    shape("Lowercase"),
-    shape("Nmt"),
-    shape("Precompiled", "precompiled_charsmap"),
-    shape("Replace", "pattern content", tagged=False),
-    shape("Prepend", "prepend", tagged=False),
-    shape("ByteLevel"),
+_COMPONENTS = (
+    component_fields("BertNormalizer", "clean_text handle_chinese_chars lowercase", tagged=False),
+    component_fields("Strip", "strip_left strip_right", tagged=False),
+    component_fields("StripAccents"),
+    component_fields("NFC"),
+    component_fields("NFD"),
+    component_fields("NFKC"),
+    component_fields("NFKD"),
+    component_fields("Sequence", "normalizers", tagged=False),
+    component_fields("Lowercase"),
+    component_fields("Nmt"),
+    component_fields("Precompiled", "precompiled_charsmap"),
+    component_fields("Replace", "pattern content", tagged=False),
+    component_fields("Prepend", "prepend", tagged=False),
+    component_fields("ByteLevel"),
 )
 
 
 def read(value: Json, path: str = "normalizer") -> tuple[NormalizeStep, ...]:
-    """Returns the steps of a normalizer; a Sequence is replaced by its parts."""
+    """Returns the steps of a normalizer, with the parts of a Sequence in its place."""
     if value is None:
         return ()
     fields = Fields(value, path)
-    component = type_of(fields, _SHAPES)
+    component = component_name(fields, _COMPONENTS)
     if component == "Sequence":
-        parts = (read(_component(item, path), path) for item, path in fields.items("normalizers"))
+        parts = (read(_require_component(item, path), path) for item, path in fields.items("normalizers"))
         return tuple(step for part in parts for step in part)
     return (_READERS[component](fields),)
 
 
 def write(steps: tuple[NormalizeStep, ...]) -> Json:
-    """Returns these steps as a normalizer in JSON; raises FormatError for a step that Hugging Face does not have."""
-    return sequence("Sequence", "normalizers", [_to_json(step) for step in steps])
+    """Converts the steps to a normalizer in JSON; raises FormatError for a step that Hugging Face does not have."""
+    return sequence_json("Sequence", "normalizers", [_step_json(step) for step in steps])
 
 
-def _component(item: Json, path: str) -> Json:
+def _require_component(item: Json, path: str) -> Json:
     if item is None:
         raise FormatError(f"{path}: null is not a normalizer")
     return item
 
 
-def _bert(fields: Fields) -> NormalizeStep:
+def _read_bert(fields: Fields) -> NormalizeStep:
     lowercase = fields.flag("lowercase")
     strips_accents = None if fields.value.get("strip_accents") is None else fields.flag("strip_accents")
     return BertNormalize(
@@ -76,20 +76,20 @@ def _bert(fields: Fields) -> NormalizeStep:
     )
 
 
-def _precompiled(fields: Fields) -> NormalizeStep:
+def _read_precompiled(fields: Fields) -> NormalizeStep:
     try:
         return Precompiled(base64.b64decode(fields.text("precompiled_charsmap"), validate=True))
     except (binascii.Error, ValueError) as error:
         raise FormatError(f"{fields.path}: precompiled_charsmap is not base64: {error}") from error
 
 
-def _replace(fields: Fields) -> NormalizeStep:
-    pattern, is_regex = pattern_of(fields)
+def _read_replace(fields: Fields) -> NormalizeStep:
+    pattern, is_regex = read_pattern(fields)
     return Replace(translate(pattern) if is_regex else pattern, fields.text("content"), is_regex)
 
 
 _READERS: Mapping[str, Callable[[Fields], NormalizeStep]] = {
-    "BertNormalizer": _bert,
+    "BertNormalizer": _read_bert,
     "Strip": lambda fields: Strip(fields.flag("strip_left"), fields.flag("strip_right")),
     "StripAccents": lambda _: StripAccents(),
     "NFC": lambda _: UnicodeForm("NFC"),
@@ -98,14 +98,14 @@ _READERS: Mapping[str, Callable[[Fields], NormalizeStep]] = {
     "NFKD": lambda _: UnicodeForm("NFKD"),
     "Lowercase": lambda _: Lowercase(),
     "Nmt": lambda _: Nmt(),
-    "Precompiled": _precompiled,
-    "Replace": _replace,
+    "Precompiled": _read_precompiled,
+    "Replace": _read_replace,
     "Prepend": lambda fields: Prepend(fields.text("prepend")),
     "ByteLevel": lambda _: ByteLevel(),
 }
 
 
-def _to_json(step: NormalizeStep) -> Json:
+def _step_json(step: NormalizeStep) -> Json:
     match step:
         case BertNormalize():
             flags = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")

@@ -1,8 +1,9 @@
-"""Converts regular expressions of the engine (fancy_regex) to Oniguruma's syntax, the opposite of ../oniguruma.py.
+"""Converts regular expressions from the engine's syntax (fancy_regex) to Oniguruma's; ../oniguruma.py does the
+opposite.
 
-Most patterns mean the same in both syntaxes. Two common constructs differ: ``{m,n}+`` repeats a repetition in Oniguruma
-and is possessive in the engine, and ``$`` also matches before a line break in Oniguruma. Any other difference is an
-error.
+Most patterns mean the same in both syntaxes. Two common constructs differ. ``{m,n}+`` is possessive in the
+engine, but in Oniguruma the plus repeats the repetition. In Oniguruma, ``$`` also matches before a line break. A
+pattern with any other construct that differs is an error.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ def to_oniguruma(pattern: str) -> str:
     >>> to_oniguruma(r"\\p{N}{1,3}+|\\s++$")
     '(?>\\\\p{N}{1,3})|\\\\s++\\\\z'
     """
-    converted_pattern = _convert(pattern)
+    converted_pattern = _convert_constructs(pattern)
     if translate(converted_pattern) != converted_pattern:
         raise FormatError(f"Oniguruma reads this pattern differently: {pattern:.100}")
     return converted_pattern
 
 
-def canonical(value: Any) -> Any:
-    """Returns a step, a tuple of steps or a decoder in the form that writing and reading it again returns.
+def to_canonical_form(value: Any) -> Any:
+    """Converts a step, a tuple of steps or a decoder to the form that it has after it was written and read.
 
     A difference that remains after this conversion is a loss.
     """
     if isinstance(value, tuple):
-        return tuple(canonical(step) for step in value)
+        return tuple(to_canonical_form(step) for step in value)
     if isinstance(value, ChainDecode) and value.steps is not None:
-        return replace(value, steps=canonical(value.steps))
+        return replace(value, steps=to_canonical_form(value.steps))
     if isinstance(value, PatternSplit) and value.behavior == "matches":
         value = replace(value, behavior="removed", invert=not value.invert)
     if (
@@ -56,21 +57,21 @@ def canonical(value: Any) -> Any:
     return value
 
 
-def _convert(pattern: str) -> str:
+def _convert_constructs(pattern: str) -> str:
     out: list[str] = []
     open_groups: list[int] = []
-    atom_start, at = 0, 0
+    last_atom_start, at = 0, 0
     while match := _TOKEN_PATTERN.match(pattern, at):
         at = match.end()
         if match["interval"]:
-            out[atom_start:] = ["(?>", *out[atom_start:], match[0][:-1], ")"]
+            out[last_atom_start:] = ["(?>", *out[last_atom_start:], match[0][:-1], ")"]
             continue
         if match["close"] and open_groups:
-            atom_start = open_groups.pop()
+            last_atom_start = open_groups.pop()
         else:
-            atom_start = len(out)
+            last_atom_start = len(out)
         if match["open"]:
-            open_groups.append(atom_start)
+            open_groups.append(last_atom_start)
         if match["bracket"]:
             end = _class_end(pattern, at)
             out.append(pattern[at - 1 : end])
@@ -81,7 +82,7 @@ def _convert(pattern: str) -> str:
 
 
 def _class_end(pattern: str, at: int) -> int:
-    """Returns the end of a bracketed class whose first member is at ``at``."""
+    """Returns the offset after a bracketed class whose members begin at ``at``."""
     depth = 1
     while depth and (match := _CLASS_TOKEN_PATTERN.match(pattern, at)):
         at = match.end()
