@@ -121,7 +121,7 @@ pub struct MergeRules {
     pub limits: MergeLimits,
     /// The number of bytes that learning can use. It has an effect only if the words were counted within a memory limit
     /// too.
-    pub room: Option<usize>,
+    pub usable_memory: Option<usize>,
 }
 
 /// Learns merges from words. `initial` has the texts of the initial symbols, in the order of their ids. Characters that
@@ -139,8 +139,10 @@ pub fn learn(
         Ok(LearnedMerges { texts, merges: Vec::new(), within_limit })
     };
     let spill = words.limit().map(|limit| limit.spill.clone());
-    let Some((room, spill)) = rules.room.zip(spill) else { return in_memory(words, empty_result(true)?, rules, watch) };
-    match limited::learn(words, empty_result(true)?, rules, room, &*spill, watch)? {
+    let Some((usable_memory, spill)) = rules.usable_memory.zip(spill) else {
+        return in_memory(words, empty_result(true)?, rules, watch);
+    };
+    match limited::learn(words, empty_result(true)?, rules, usable_memory, &*spill, watch)? {
         Some(learned) => Ok(learned),
         None => in_memory(words, empty_result(false)?, rules, watch),
     }

@@ -19,7 +19,7 @@ mod table;
 use std::sync::Arc;
 
 use super::progress::Progress;
-use super::room::{limit_for, megabytes};
+use super::room::{format_megabytes, limit_leaving};
 use super::words::WordCounts;
 use crate::cache::PieceKey;
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ pub use sequence::Sequence;
 const MAX_RUNS: usize = 64;
 
 /// The number of words between two progress reports.
-const REPORT_EVERY: u64 = 1 << 12;
+const WORDS_PER_REPORT: u64 = 1 << 12;
 
 /// The memory limit of counting, and the source of files for the words that do not fit.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ pub struct Limit {
 }
 
 /// A function that is called with each word and its count.
-pub type EachCount<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<()>;
+pub type CountVisitor<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<()>;
 
 /// Counts distinct words.
 #[derive(Default)]
@@ -86,16 +86,16 @@ impl WordCounter {
 
     /// Counts every word `text[start..end]` once, with the ordinal `base + start`.
     pub fn add_pieces(&mut self, text: &[u8], pieces: &[(u32, u32)], base: u64) -> Result<()> {
-        const AHEAD: usize = 64;
-        for pieces in pieces.chunks(AHEAD) {
-            let mut hashed = [(PieceKey::default(), 0); AHEAD];
-            for (&(start, end), hashed) in pieces.iter().zip(&mut hashed) {
+        const PREFETCHED_PIECES: usize = 64;
+        for pieces in pieces.chunks(PREFETCHED_PIECES) {
+            let mut piece_keys = [(PieceKey::default(), 0); PREFETCHED_PIECES];
+            for (&(start, end), piece_keys) in pieces.iter().zip(&mut piece_keys) {
                 let key = PieceKey::new(text, start as usize, end as usize, false);
                 let hash = self.table.hash(key, &text[start as usize..end as usize]);
                 self.table.prefetch(hash);
-                *hashed = (key, hash);
+                *piece_keys = (key, hash);
             }
-            for (&(start, end), &(key, hash)) in pieces.iter().zip(&hashed) {
+            for (&(start, end), &(key, hash)) in pieces.iter().zip(&piece_keys) {
                 self.add_hashed(&text[start as usize..end as usize], key, hash, 1, base + start as u64)?;
             }
         }
@@ -119,7 +119,7 @@ impl WordCounter {
         if entry.count == 0 {
             return Ok(());
         }
-        let is_full = |limit: &Limit| self.table.needed(key, word) > limit.bytes;
+        let is_full = |limit: &Limit| self.table.peak_bytes(key, word) > limit.bytes;
         if !self.table.is_empty() && self.limit.as_ref().is_some_and(is_full) {
             self.spill()?;
         }
@@ -174,7 +174,7 @@ impl WordCounter {
 
     /// Calls `each` for every word with its entry, in the order of the words' bytes. The counter still has all words
     /// afterwards.
-    fn stream(&mut self, each: entry::EachEntry) -> Result<()> {
+    fn stream(&mut self, each: entry::EntryVisitor) -> Result<()> {
         if self.limit.is_none() {
             return self.table.visit(Order::Bytes, each);
         }
@@ -186,8 +186,8 @@ impl WordCounter {
     }
 
     /// Calls `each` for every word with its count, in the given order. The counter still has all words afterwards.
-    pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: EachCount) -> Result<()> {
-        let mut reporter = Reporter { progress, words_done: 0 };
+    pub fn each(&mut self, order: Order, progress: &mut dyn Progress, each: CountVisitor) -> Result<()> {
+        let mut reporter = SortReporter { progress, words_done: 0 };
         let mut visit = |word: &[u8], entry: WordEntry| {
             each(word, entry.count)?;
             reporter.count()
@@ -197,7 +197,7 @@ impl WordCounter {
             None => self.table.visit(order, &mut visit),
             Some(_) if order == Order::Bytes => self.stream(&mut visit),
             Some(limit) => {
-                let mut sorter = Sorter { limit, order, table: WordTable::default(), runs: Vec::new() };
+                let mut sorter = WordSorter { limit, order, table: WordTable::default(), runs: Vec::new() };
                 self.stream(&mut |word, entry| sorter.push(word, entry))?;
                 sorter.finish(&mut visit)
             }
@@ -206,7 +206,7 @@ impl WordCounter {
 
     /// Calls `each` for every word with its count, in no particular order, which is faster than a given order. The
     /// order can differ between runs.
-    pub fn each_unordered(&mut self, each: EachCount) -> Result<()> {
+    pub fn each_unordered(&mut self, each: CountVisitor) -> Result<()> {
         match self.limit {
             None => self.table.each_unordered(each),
             Some(_) => self.stream(&mut |word, entry| each(word, entry.count)),
@@ -218,24 +218,29 @@ impl WordCounter {
         self.words(order, None, progress)
     }
 
-    /// Returns all distinct words in the given order, or an error if they take more than `room` bytes. The counter
+    /// Returns all distinct words in the given order, or an error if they take more than `usable_memory` bytes. The counter
     /// still has all words afterwards.
-    pub fn words(&mut self, order: Order, room: Option<usize>, progress: &mut dyn Progress) -> Result<WordCounts> {
+    pub fn words(
+        &mut self,
+        order: Order,
+        usable_memory: Option<usize>,
+        progress: &mut dyn Progress,
+    ) -> Result<WordCounts> {
         let (count, bytes) = self.sizes();
-        let (mut words, mut needed) = (WordCounts::with_capacity(count, bytes), 0);
+        let (mut words, mut bytes_needed) = (WordCounts::with_capacity(count, bytes), 0);
         self.each(order, progress, &mut |word, count| {
-            needed += word.len() + WordCounts::WORD_OVERHEAD;
-            if room.is_none_or(|room| needed <= room) {
+            bytes_needed += word.len() + WordCounts::WORD_OVERHEAD;
+            if usable_memory.is_none_or(|usable_memory| bytes_needed <= usable_memory) {
                 words.push(word, count);
             }
             Ok(())
         })?;
-        if room.is_some_and(|room| needed > room) {
-            let needed = needed as u64;
+        if usable_memory.is_some_and(|usable_memory| bytes_needed > usable_memory) {
+            let bytes_needed = bytes_needed as u64;
             return Err(Error::Argument(format!(
                 "the distinct words alone take {} of memory; raise max_memory to more than {}, or give less text",
-                megabytes(needed),
-                limit_for(needed)
+                format_megabytes(bytes_needed),
+                limit_leaving(bytes_needed)
             )));
         }
         Ok(words)
@@ -254,15 +259,15 @@ impl WordCounter {
 }
 
 /// Reports the number of words processed so far.
-struct Reporter<'p> {
+struct SortReporter<'p> {
     progress: &'p mut dyn Progress,
     words_done: u64,
 }
 
-impl Reporter<'_> {
+impl SortReporter<'_> {
     fn count(&mut self) -> Result<()> {
         self.words_done += 1;
-        if self.words_done.is_multiple_of(REPORT_EVERY) {
+        if self.words_done.is_multiple_of(WORDS_PER_REPORT) {
             self.progress.report("sorting words", self.words_done, 0)
         } else {
             Ok(())
@@ -279,17 +284,17 @@ fn merge_runs(runs: &mut Vec<WordRun>, order: Order, limit: &Limit) -> Result<()
 }
 
 /// Sorts the distinct words of a counter into another order, within the memory limit.
-struct Sorter {
+struct WordSorter {
     limit: Limit,
     order: Order,
     table: WordTable,
     runs: Vec<WordRun>,
 }
 
-impl Sorter {
+impl WordSorter {
     fn push(&mut self, word: &[u8], entry: WordEntry) -> Result<()> {
         let key = PieceKey::new(word, 0, word.len(), false);
-        if !self.table.is_empty() && self.table.needed(key, word) > self.limit.bytes {
+        if !self.table.is_empty() && self.table.peak_bytes(key, word) > self.limit.bytes {
             self.spill()?;
         }
         let hash = self.table.hash(key, word);
@@ -303,7 +308,7 @@ impl Sorter {
         if self.runs.len() == MAX_RUNS { merge_runs(&mut self.runs, self.order, &self.limit) } else { Ok(()) }
     }
 
-    fn finish(mut self, each: entry::EachEntry) -> Result<()> {
+    fn finish(mut self, each: entry::EntryVisitor) -> Result<()> {
         self.spill()?;
         self.table = WordTable::default();
         merge(&mut self.runs, self.order, each)

@@ -1,16 +1,16 @@
 //! Counts the words of texts. Texts are divided at special tokens, normalized and split into words. The result is the
 //! same for any number of threads.
 //!
-//! The caller's special tokens are not counted; the text between two special tokens is counted as a text of its own.
-//! Without a split the whole text is one word. A sequence of bytes that is not UTF-8, and that a decoder would replace
-//! by one U+FFFD, is a word. The text before the sequence and the text after the sequence are separate texts.
+//! Special tokens are not counted. The text between two special tokens is counted as a separate text. Without a split,
+//! the whole text is one word. Invalid bytes that a UTF-8 decoder would replace by one U+FFFD are a word; the text
+//! before them and the text after them are separate texts.
 //!
 //! The threads take parts of texts from one queue, and each thread has its own counter. A word's ordinal is its
-//! position in all texts, so the result does not depend on the thread that counts a word. A long text is divided at
-//! positions where the adjacent characters prove that a piece ends (`split/rule.rs`). A text can also arrive in parts:
-//! pieces that cannot change any more are counted, and only the text after these pieces is buffered. This requires a
-//! split that consists of one pattern and that can be read as a stream; otherwise the whole text is buffered. Cost:
-//! linear.
+//! position in the concatenation of all texts, so the result does not depend on the thread that counts a word. A long
+//! text is divided at positions where the characters on both sides prove that a piece ends (`split/rule.rs`). A text
+//! can also arrive in parts: pieces that cannot change any more are counted, and only the text after these pieces is
+//! buffered. This requires a split that consists of one pattern and that can be read as a stream; otherwise the whole
+//! text is buffered. Cost: linear.
 
 mod boundaries;
 mod queue;
@@ -23,7 +23,7 @@ use super::progress::Progress;
 use crate::error::Result;
 use crate::utf8::is_start;
 use boundaries::AHEAD;
-use queue::{Job, run_jobs};
+use queue::{CountingJob, run_jobs};
 
 pub use rules::TextRules;
 
@@ -35,12 +35,12 @@ pub struct TextCounter {
     rules: Arc<TextRules>,
     counters: Vec<WordCounter>,
     limit: Option<Limit>,
-    /// The first ordinal after the texts so far.
+    /// The ordinal of the next text.
     next_ordinal: u64,
     /// The uncounted end of a text that is not complete yet.
     open_text: Vec<u8>,
-    /// The length that `open_text` must reach before it is searched for complete pieces again.
-    retry_len: usize,
+    /// The length of `open_text` at which it is next searched for complete pieces.
+    next_search_len: usize,
 }
 
 impl TextCounter {
@@ -49,7 +49,14 @@ impl TextCounter {
         let threads = threads.max(1);
         let share = limit.clone().map(|limit| Limit { bytes: limit.bytes / threads, ..limit });
         let counters = (0..threads).map(|_| WordCounter::new(share.clone())).collect();
-        TextCounter { rules: Arc::new(rules), counters, limit, next_ordinal: 0, open_text: Vec::new(), retry_len: 0 }
+        TextCounter {
+            rules: Arc::new(rules),
+            counters,
+            limit,
+            next_ordinal: 0,
+            open_text: Vec::new(),
+            next_search_len: 0,
+        }
     }
 
     /// Counts the words of texts.
@@ -78,11 +85,16 @@ impl TextCounter {
     }
 
     /// Queues short texts as one job.
-    fn queue_texts<'t>(&mut self, rules: &TextRules, texts: &'t [&'t [u8]], jobs: &mut Vec<Job<'t>>) -> Result<()> {
+    fn queue_texts<'t>(
+        &mut self,
+        rules: &TextRules,
+        texts: &'t [&'t [u8]],
+        jobs: &mut Vec<CountingJob<'t>>,
+    ) -> Result<()> {
         if texts.is_empty() {
             return Ok(());
         }
-        jobs.push(Job::Texts { texts, base: self.next_ordinal });
+        jobs.push(CountingJob::Texts { texts, base: self.next_ordinal });
         for text in texts {
             self.next_ordinal = rules.next_ordinal(self.next_ordinal, text.len())?;
         }
@@ -90,22 +102,27 @@ impl TextCounter {
     }
 
     /// Queues a long text as several jobs.
-    fn queue_long_text<'t>(&mut self, rules: &TextRules, text: &'t [u8], jobs: &mut Vec<Job<'t>>) -> Result<()> {
+    fn queue_long_text<'t>(
+        &mut self,
+        rules: &TextRules,
+        text: &'t [u8],
+        jobs: &mut Vec<CountingJob<'t>>,
+    ) -> Result<()> {
         let base = self.next_ordinal;
         self.next_ordinal = rules.next_ordinal(base, text.len())?;
         queue_parts(rules, text, text.len(), base, jobs);
         Ok(())
     }
 
-    /// Counts a part of a text. The next parts follow in later calls; the last part has `is_last`.
+    /// Counts a part of a text. Later calls add the next parts of the text; `is_last` is true for the last part.
     pub fn push_part(&mut self, part: &[u8], is_last: bool, progress: &mut dyn Progress) -> Result<()> {
         let mut text = std::mem::take(&mut self.open_text);
         text.extend_from_slice(part);
         if is_last {
-            self.retry_len = 0;
+            self.next_search_len = 0;
             return if text.is_empty() { Ok(()) } else { self.push(&[&text], progress) };
         }
-        if !self.rules.is_stream() || text.len() < self.retry_len {
+        if !self.rules.is_stream() || text.len() < self.next_search_len {
             self.open_text = text;
             return Ok(());
         }
@@ -117,8 +134,8 @@ impl TextCounter {
         run_jobs(&rules, jobs, &mut self.counters, progress)?;
         self.next_ordinal = base + end as u64;
         text.drain(..end);
-        // Doubling keeps the cost linear for a text without a certain piece end.
-        self.retry_len = 2 * text.len();
+        // Doubling the length keeps the cost linear if no position is certain to be the end of a piece.
+        self.next_search_len = 2 * text.len();
         self.open_text = text;
         Ok(())
     }
@@ -128,7 +145,7 @@ impl TextCounter {
         self.counters.iter().map(WordCounter::memory).sum::<usize>() + self.open_text.capacity()
     }
 
-    /// Returns the counts of all texts. An open text ends here.
+    /// Ends the open text, and returns the counts of all texts.
     pub fn finish(mut self, progress: &mut dyn Progress) -> Result<WordCounter> {
         self.push_part(&[], true, progress)?;
         let mut counts = WordCounter::new(self.limit.clone());
@@ -140,8 +157,8 @@ impl TextCounter {
     }
 }
 
-/// Queues the words of a text that begin before `to`; a word ends at `to`. Parts end at certain boundaries.
-fn queue_parts<'t>(rules: &TextRules, text: &'t [u8], to: usize, base: u64, jobs: &mut Vec<Job<'t>>) {
+/// Queues the words of a text that begin before `to`, in several parts. A word must end at `to`.
+fn queue_parts<'t>(rules: &TextRules, text: &'t [u8], to: usize, base: u64, jobs: &mut Vec<CountingJob<'t>>) {
     let mut from = 0;
     while from < to {
         let boundary = rules.boundary(&text[..to], from + JOB_BYTES).unwrap_or(to);
@@ -150,7 +167,7 @@ fn queue_parts<'t>(rules: &TextRules, text: &'t [u8], to: usize, base: u64, jobs
         } else {
             text.len()
         };
-        jobs.push(Job::Part { text: &text[from..after], to: boundary - from, base: base + from as u64 });
+        jobs.push(CountingJob::Part { text: &text[from..after], to: boundary - from, base: base + from as u64 });
         from = boundary;
     }
 }

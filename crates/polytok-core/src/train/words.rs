@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 
-/// A list of distinct words with their counts. The code that builds the list chooses its order.
+/// A list of distinct words with their counts, in an order that the builder of the list chooses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordCounts {
     bytes: Vec<u8>,

@@ -71,7 +71,7 @@ impl PyRules {
         let length_limit = self.below_length.unwrap_or(usize::MAX);
         let limits = MergeLimits { symbols: self.size, min_count: self.min_count, length_limit };
         let ties = if self.first_seen { TieRule::FirstSeen } else { TieRule::LowerIds };
-        Ok(MergeRules { unit, affixes, ties, limits, room: self.room })
+        Ok(MergeRules { unit, affixes, ties, limits, usable_memory: self.room })
     }
 }
 

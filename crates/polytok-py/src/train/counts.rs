@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use polytok_core::error::Error;
 use polytok_core::train::counter::{CountsFile, Limit, Order, RunFile, Spill, WordCounter, write_counts};
-use polytok_core::train::room::room;
+use polytok_core::train::room::usable_memory;
 use polytok_core::train::texts::{TextCounter, TextRules};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -194,7 +194,7 @@ impl PyWordCounter {
 /// Computes the size of the memory that training can use under a limit, in bytes.
 #[pyfunction]
 fn training_room(limit: usize) -> usize {
-    room(limit)
+    usable_memory(limit)
 }
 
 /// Reads the description in a counts file.

@@ -36,7 +36,7 @@ fn train_longest_match<'py>(
         starts_of_chars: parts_of_chars,
         forced: &forced,
         threads,
-        room,
+        usable_memory: room,
     };
     let trained = Reporter::new(report).run(py, |progress| longest::train(words, &options, progress))?;
     Ok((trained.entries.iter().map(|entry| PyBytes::new(py, entry)).collect(), trained.tokens))

@@ -288,7 +288,7 @@ impl PieceLearner<'_> {
         let (options, most, room) = (&self.options, self.most, self.room);
         let (counts, validity) = (units::characters(units.borrow_mut())?, Validity::new(options)?);
         if options.auto_character_coverage {
-            let alphabet = Alphabet::all(&counts, options)?;
+            let alphabet = Alphabet::with_all_chars(&counts, options)?;
             return bpe::coverage::pieces(units, &alphabet, &validity, most, room, progress);
         }
         let alphabet = Alphabet::choose(&counts, options)?;

@@ -25,6 +25,6 @@ impl PyUnigramOptions {
             words
         });
         let PyUnigramOptions { seed_size, shrinking_factor, sub_iterations, lanes, .. } = *self;
-        UnigramOptions { seeds, seed_size, shrinking_factor, sub_iterations, lanes, room }
+        UnigramOptions { seeds, seed_size, shrinking_factor, sub_iterations, lanes, usable_memory: room }
     }
 }

@@ -91,7 +91,7 @@ pub struct Learner<const HAS_FORMS: bool> {
     right_side: SideChanges,
     ties: TieRule,
     limits: MergeLimits,
-    room: usize,
+    usable_memory: usize,
     stops_at_known_text: bool,
 }
 
@@ -115,7 +115,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             right_side: SideChanges::default(),
             ties,
             limits,
-            room: usize::MAX,
+            usable_memory: usize::MAX,
             stops_at_known_text: false,
         };
         learner.left_side.extend_tables(symbols);
@@ -123,10 +123,10 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         learner
     }
 
-    /// Sets two further limits. Learning stops after a merge if it takes more than `room` bytes. With `stops_at_known_text`,
+    /// Sets two further limits. Learning stops after a merge if it takes more than `usable_memory` bytes. With `stops_at_known_text`,
     /// it also stops before a merge whose text equals the text of an existing symbol.
-    pub fn set_stop_conditions(&mut self, room: usize, stops_at_known_text: bool) {
-        (self.room, self.stops_at_known_text) = (room, stops_at_known_text);
+    pub fn set_stop_conditions(&mut self, usable_memory: usize, stops_at_known_text: bool) {
+        (self.usable_memory, self.stops_at_known_text) = (usable_memory, stops_at_known_text);
     }
 
     /// Returns the number of symbols.
@@ -160,7 +160,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if learned.merges.len().is_multiple_of(MERGES_PER_REPORT) {
                 watch.report("merges", (learned.texts.len() - initial_count) as u64, requested_merges as u64)?;
             }
-            if learned.merges.len() > merges_before && self.memory() > self.room {
+            if learned.merges.len() > merges_before && self.memory() > self.usable_memory {
                 return Ok(StopReason::MemoryFull);
             }
             let Some(best) = self.pop().filter(|best| best.count >= min_count) else {

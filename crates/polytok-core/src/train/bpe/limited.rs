@@ -18,11 +18,11 @@ pub(super) fn learn(
     words: &mut WordCounter,
     learned: LearnedMerges,
     rules: &MergeRules,
-    room: usize,
+    usable_memory: usize,
     spill: &dyn Spill,
     watch: &mut impl MergeObserver,
 ) -> Result<Option<LearnedMerges>> {
-    let (mut symbol_count, mut collector) = (0, WordCollector::new(room, spill)?);
+    let (mut symbol_count, mut collector) = (0, WordCollector::new(usable_memory, spill)?);
     for_each_word(words, &learned.texts, rules, watch, |symbols, count| {
         symbol_count = add(symbol_count, symbols, count)?;
         collector.push(symbols, count, |_, _| true)
@@ -30,7 +30,7 @@ pub(super) fn learn(
     let lengths = vec![1; learned.texts.len()];
     let learner = Learner::new(Cells::default(), Vec::new(), rules.ties, rules.limits);
     let mut limited = LimitedLearner { learned, lengths, learner, rules, watch };
-    let stop_reason = collector.learn(&mut limited, room, spill)?;
+    let stop_reason = collector.learn(&mut limited, usable_memory, spill)?;
     Ok((stop_reason != StopReason::KnownText).then_some(limited.learned))
 }
 
@@ -67,8 +67,8 @@ impl<W: MergeObserver> RoundLearner for LimitedLearner<'_, W> {
         self.learner = learner;
     }
 
-    fn run(&mut self, _: u64, room: usize) -> Result<StopReason> {
-        self.learner.set_stop_conditions(room, !self.rules.affixes.is_none());
+    fn run(&mut self, _: u64, usable_memory: usize) -> Result<StopReason> {
+        self.learner.set_stop_conditions(usable_memory, !self.rules.affixes.is_none());
         self.learner.run(&mut self.learned, self.watch)
     }
 

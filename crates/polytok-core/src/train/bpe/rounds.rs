@@ -24,7 +24,7 @@ use super::spread::{ItemSizes, MemoryFit, MemorySpread};
 use super::store::{StoreWriter, WordStore};
 use crate::error::{Error, Result};
 use crate::train::counter::Spill;
-use crate::train::room::{limit_for, megabytes};
+use crate::train::room::{format_megabytes, limit_leaving};
 
 /// The bounds take the memory divided by `BOUNDS_DIVISOR`, but at most `MAX_BOUNDS` bytes, so that they fit into a
 /// processor's cache.
@@ -54,8 +54,8 @@ pub(crate) trait RoundLearner {
     /// frequent.
     fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool);
 
-    /// Merges the pairs that occur at least `from` times, until memory exceeds `room`. Merges at least one pair.
-    fn run(&mut self, from: u64, room: usize) -> Result<StopReason>;
+    /// Merges the pairs that occur at least `from` times, until memory exceeds `usable_memory`. Merges at least one pair.
+    fn run(&mut self, from: u64, usable_memory: usize) -> Result<StopReason>;
 
     /// Returns the count of the pair that was merged last.
     fn last_count(&self) -> u64;
@@ -82,9 +82,9 @@ pub(crate) struct WordCollector {
 }
 
 impl WordCollector {
-    /// Creates an empty collection. Learning can use `room` bytes.
-    pub fn new(room: usize, spill: &dyn Spill) -> Result<WordCollector> {
-        let bounds = Bounds::with_memory((room / BOUNDS_DIVISOR).min(MAX_BOUNDS));
+    /// Creates an empty collection. Learning can use `usable_memory` bytes.
+    pub fn new(usable_memory: usize, spill: &dyn Spill) -> Result<WordCollector> {
+        let bounds = Bounds::with_memory((usable_memory / BOUNDS_DIVISOR).min(MAX_BOUNDS));
         Ok(WordCollector { writer: StoreWriter::new(spill.create()?), bounds })
     }
 
@@ -103,10 +103,20 @@ impl WordCollector {
     /// Learns from all words, until the requested number of symbols is reached or no pair can be merged. Also stops at
     /// a pair with the text of an existing symbol if the learner does not support this case: then even pairs that a
     /// round has dropped can arise again.
-    pub fn learn<L: RoundLearner>(self, learner: &mut L, room: usize, spill: &dyn Spill) -> Result<StopReason> {
+    pub fn learn<L: RoundLearner>(
+        self,
+        learner: &mut L,
+        usable_memory: usize,
+        spill: &dyn Spill,
+    ) -> Result<StopReason> {
         let count_bounds = CountBounds { bounds: self.bounds, highest_count: u64::MAX };
-        let mut rounds =
-            Rounds { store: self.writer.finish()?, count_bounds, loading_parts: MAX_LOADED_PARTS, room, spill };
+        let mut rounds = Rounds {
+            store: self.writer.finish()?,
+            count_bounds,
+            loading_parts: MAX_LOADED_PARTS,
+            usable_memory,
+            spill,
+        };
         let min_count = learner.min_count();
         loop {
             let from = match rounds.find_lowest_count(learner)? {
@@ -140,7 +150,7 @@ struct Rounds<'a> {
     count_bounds: CountBounds,
     /// The next round uses `loading_parts` of [`MEMORY_PARTS`] parts of the memory for loaded segments.
     loading_parts: usize,
-    room: usize,
+    usable_memory: usize,
     spill: &'a dyn Spill,
 }
 
@@ -157,22 +167,22 @@ impl Rounds<'_> {
 
     /// Returns the memory for words and pairs.
     fn available_memory(&self, learner: &impl RoundLearner) -> usize {
-        self.room.saturating_sub(self.count_bounds.bounds.memory() + learner.fixed_memory())
+        self.usable_memory.saturating_sub(self.count_bounds.bounds.memory() + learner.fixed_memory())
     }
 
     fn memory_error(&self, bytes: usize, learner: &impl RoundLearner) -> Error {
-        let needed = (bytes + self.room - self.available_memory(learner)) as u64;
+        let needed = (bytes + self.usable_memory - self.available_memory(learner)) as u64;
         Error::Argument(format!(
             "training on these words takes at least {} of memory; raise max_memory to {}, or use a pattern with \
              shorter words",
-            megabytes(needed),
-            limit_for(needed)
+            format_megabytes(needed),
+            limit_leaving(needed)
         ))
     }
 
     /// Finds the lowest minimum count at which all segments fit into memory.
     fn find_lowest_count<L: RoundLearner>(&mut self, learner: &L) -> Result<MemoryFit> {
-        let (mut spread, min_count, room) =
+        let (mut spread, min_count, usable_memory) =
             (MemorySpread::default(), learner.min_count(), self.available_memory(learner));
         let Rounds { store, count_bounds, .. } = self;
         let mut bounds = Vec::new();
@@ -188,7 +198,7 @@ impl Rounds<'_> {
             Ok(())
         })?;
         count_bounds.bounds.nonzero_sums().for_each(|bound| spread.add_pair(bound.min(count_bounds.highest_count)));
-        Ok(spread.lowest_count(L::SIZES, room / MEMORY_PARTS * self.loading_parts, room))
+        Ok(spread.lowest_count(L::SIZES, usable_memory / MEMORY_PARTS * self.loading_parts, usable_memory))
     }
 
     /// Loads the segments of adjacent pairs that can occur at least `from` times.
@@ -238,7 +248,7 @@ impl Rounds<'_> {
 
     /// Writes all words to a new file, with the given pairs merged.
     fn store_after_merges(&mut self, learner: &impl RoundLearner, merged: &[StreamMerge]) -> Result<()> {
-        let mut collector = WordCollector::new(self.room, self.spill)?;
+        let mut collector = WordCollector::new(self.usable_memory, self.spill)?;
         let mut word = Vec::new();
         self.store.for_each_word(|symbols, count| {
             word.clear();
@@ -253,7 +263,7 @@ impl Rounds<'_> {
     /// Writes all words to a new file, with the merges of a round.
     fn store_after_round<L: RoundLearner>(&mut self, learner: &mut L, from: u64) -> Result<()> {
         let (cells, cell_counts) = learner.take_words();
-        let mut collector = WordCollector::new(self.room, self.spill)?;
+        let mut collector = WordCollector::new(self.usable_memory, self.spill)?;
         let (mut at, mut merged) = (Cells::FIRST_POSITION, Vec::new());
         let Rounds { store, count_bounds, .. } = self;
         let is_open = |left, right| learner.is_open(left, right);

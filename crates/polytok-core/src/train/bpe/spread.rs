@@ -82,15 +82,17 @@ impl MemorySpread {
     }
 
     /// Returns the lowest minimum count at which all items take at most `bytes`. If there is none, returns the highest
-    /// count, provided that its items take at most `room` bytes.
-    pub fn lowest_count(&self, sizes: ItemSizes, bytes: usize, room: usize) -> MemoryFit {
+    /// count, provided that its items take at most `usable_memory` bytes.
+    pub fn lowest_count(&self, sizes: ItemSizes, bytes: usize, usable_memory: usize) -> MemoryFit {
         let (mut sum, mut lowest) = (0, None);
         for (index, share) in self.shares.iter().enumerate().rev().filter(|(_, share)| !share.is_empty()) {
             sum += share.bytes(sizes);
             let total = sum.max(0) as usize;
             match lowest {
                 Some(lowest) if total > bytes => return MemoryFit::DownTo(lowest),
-                None if total > room => return MemoryFit::NothingFits { from: first_count(index), bytes: total },
+                None if total > usable_memory => {
+                    return MemoryFit::NothingFits { from: first_count(index), bytes: total };
+                }
                 _ => lowest = Some(first_count(index)),
             }
         }

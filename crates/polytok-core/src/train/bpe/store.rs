@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Read, Write};
 
 use crate::error::Result;
 use crate::train::counter::RunFile;
-use crate::train::counter::runs::put_number;
+use crate::train::counter::runs::push_number;
 
 /// The size of the buffer between the engine and a file, in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -30,9 +30,9 @@ impl StoreWriter {
     /// Adds a word.
     pub fn push(&mut self, symbols: &[u32], count: u64) -> Result<()> {
         self.word.clear();
-        put_number(&mut self.word, count);
-        put_number(&mut self.word, symbols.len() as u64);
-        symbols.iter().for_each(|&symbol| put_number(&mut self.word, u64::from(symbol)));
+        push_number(&mut self.word, count);
+        push_number(&mut self.word, symbols.len() as u64);
+        symbols.iter().for_each(|&symbol| push_number(&mut self.word, u64::from(symbol)));
         Ok(self.out.write_all(&self.word)?)
     }
 

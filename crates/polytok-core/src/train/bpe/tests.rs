@@ -10,7 +10,7 @@ use std::sync::Arc;
 const NO_LIMITS: MergeLimits = MergeLimits { symbols: usize::MAX, min_count: 1, length_limit: usize::MAX };
 
 fn merge_rules(ties: TieRule, limits: MergeLimits) -> MergeRules {
-    MergeRules { unit: WordUnit::Bytes, affixes: Affixes::default(), ties, limits, room: None }
+    MergeRules { unit: WordUnit::Bytes, affixes: Affixes::default(), ties, limits, usable_memory: None }
 }
 
 fn learn_in_memory(words: &[(&[u8], u64)], ties: TieRule, limits: MergeLimits) -> Vec<Merge> {
@@ -39,7 +39,7 @@ fn learn_words_with(
     additional_symbols: &[&[u8]],
     merge_rules: &MergeRules,
 ) -> Result<LearnedMerges> {
-    let limit = merge_rules.room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
+    let limit = merge_rules.usable_memory.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) });
     let mut counter = WordCounter::new(limit);
     for (word, count) in words {
         counter.add(word, *count)?;
@@ -59,13 +59,14 @@ fn learn_words_with(
 fn learn_with_and_without_limit(
     words: &[(Vec<u8>, u64)],
     merge_rules: MergeRules,
-    room: usize,
+    usable_memory: usize,
 ) -> (LearnedMerges, LearnedMerges) {
     let unlimited = learn_words(words, &merge_rules).unwrap();
     // With too little memory, not even the most frequent pairs can be counted.
-    let mut rooms = std::iter::successors(Some(room), |room| Some(room * 5 / 4));
-    let limited =
-        rooms.find_map(|room| learn_words(words, &MergeRules { room: Some(room), ..merge_rules.clone() }).ok());
+    let mut rooms = std::iter::successors(Some(usable_memory), |usable_memory| Some(usable_memory * 5 / 4));
+    let limited = rooms.find_map(|usable_memory| {
+        learn_words(words, &MergeRules { usable_memory: Some(usable_memory), ..merge_rules.clone() }).ok()
+    });
     (unlimited, limited.unwrap())
 }
 
@@ -123,13 +124,13 @@ proptest! {
     #[test]
     fn rounds_learn_the_same_merges(
         words in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|[a-z]{1,9}", 1u64..40), 0..60),
-        first_seen in any::<bool>(), min_count in 0u64..4, room in 9_000usize..14_000, max_length in 2usize..9,
+        first_seen in any::<bool>(), min_count in 0u64..4, usable_memory in 9_000usize..14_000, max_length in 2usize..9,
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let ties = if first_seen { TieRule::FirstSeen } else { TieRule::LowerIds };
         let length_limit = if max_length == 8 { usize::MAX } else { max_length };
         let merge_rules = merge_rules(ties, MergeLimits { min_count, length_limit, ..NO_LIMITS });
-        let (unlimited, limited) = learn_with_and_without_limit(&words, merge_rules, room);
+        let (unlimited, limited) = learn_with_and_without_limit(&words, merge_rules, usable_memory);
         prop_assert_eq!(&unlimited.merges, &limited.merges);
         prop_assert!(limited.within_limit);
     }
@@ -137,7 +138,7 @@ proptest! {
     #[test]
     fn rounds_with_affixes_learn_the_same_merges(
         words in proptest::collection::vec(("[#a]{0,9}|[ab]{0,12}|[a-f<]{0,16}", 1u64..20), 0..40),
-        is_prefix in any::<bool>(), room in 9_000usize..14_000, max_length in 2usize..9,
+        is_prefix in any::<bool>(), usable_memory in 9_000usize..14_000, max_length in 2usize..9,
     ) {
         let words: Vec<(Vec<u8>, u64)> = words.into_iter().map(|(word, count)| (word.into_bytes(), count)).collect();
         let affixes = match is_prefix {
@@ -147,7 +148,7 @@ proptest! {
         let length_limit = if max_length == 8 { usize::MAX } else { max_length };
         let limits = MergeLimits { length_limit, ..NO_LIMITS };
         let merge_rules = MergeRules { unit: WordUnit::Chars, affixes, ..merge_rules(TieRule::LowerIds, limits) };
-        let (unlimited, limited) = learn_with_and_without_limit(&words, merge_rules, room);
+        let (unlimited, limited) = learn_with_and_without_limit(&words, merge_rules, usable_memory);
         prop_assert_eq!(unlimited.merges, limited.merges);
         prop_assert_eq!(unlimited.texts.into_columns(), limited.texts.into_columns());
     }
@@ -172,7 +173,8 @@ fn a_word_that_does_not_fit_into_memory_is_merged_as_a_stream() {
     let words = [(word_with_frequent_pair(b"abqz"), 1)];
     for ties in [TieRule::LowerIds, TieRule::FirstSeen] {
         let merge_rules = merge_rules(ties, MergeLimits { symbols: 300, ..NO_LIMITS });
-        let limited = learn_words(&words, &MergeRules { room: Some(SMALL_ROOM), ..merge_rules.clone() }).unwrap();
+        let limited =
+            learn_words(&words, &MergeRules { usable_memory: Some(SMALL_ROOM), ..merge_rules.clone() }).unwrap();
         assert_eq!(learn_words(&words, &merge_rules).unwrap().merges, limited.merges);
     }
 }
@@ -183,7 +185,7 @@ fn an_existing_symbol_gets_the_length_of_its_merge() {
     let mut merge_rules = merge_rules(TieRule::LowerIds, MergeLimits { symbols: 290, length_limit: 5, ..NO_LIMITS });
     let unlimited = learn_words_with(&words, &[b"qz"], &merge_rules).unwrap();
     assert_eq!(unlimited.merges[0].id, 256);
-    merge_rules.room = Some(SMALL_ROOM);
+    merge_rules.usable_memory = Some(SMALL_ROOM);
     assert_eq!(unlimited.merges, learn_words_with(&words, &[b"qz"], &merge_rules).unwrap().merges);
 }
 

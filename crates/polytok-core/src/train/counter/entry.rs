@@ -12,7 +12,7 @@ pub(super) struct WordEntry {
 }
 
 /// A function that is called with each word and its entry.
-pub(super) type EachEntry<'a> = &'a mut dyn FnMut(&[u8], WordEntry) -> Result<()>;
+pub(super) type EntryVisitor<'a> = &'a mut dyn FnMut(&[u8], WordEntry) -> Result<()>;
 
 /// An order of distinct words. Two words never compare as equal, because words and ordinals are distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -75,10 +75,10 @@ impl<W: Write> WordWriter<W> {
         let shared = if self.sharing.allows(shared as u64) { shared } else { 0 };
         self.sharing.add(shared as u64, (word.len() - shared) as u64);
         let mut numbers = Vec::with_capacity(40);
-        put_number(&mut numbers, shared as u64 + 1);
-        put_number(&mut numbers, (word.len() - shared) as u64);
-        put_number(&mut numbers, entry.count);
-        put_number(&mut numbers, entry.ordinal);
+        push_number(&mut numbers, shared as u64 + 1);
+        push_number(&mut numbers, (word.len() - shared) as u64);
+        push_number(&mut numbers, entry.count);
+        push_number(&mut numbers, entry.ordinal);
         self.out.write_all(&numbers)?;
         self.out.write_all(&word[shared..])?;
         self.previous_word.truncate(shared);
@@ -93,7 +93,7 @@ impl<W: Write> WordWriter<W> {
 }
 
 /// Appends a number, seven bits to a byte.
-pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
         out.push(number as u8 | 128);
         number >>= 7;

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::runs::{WordReader, WordWriter};
-use super::{REPORT_EVERY, WordCounter};
+use super::{WORDS_PER_REPORT, WordCounter};
 use crate::error::{Error, Result};
 use crate::train::progress::Progress;
 
@@ -64,7 +64,7 @@ pub fn write_counts(
     let next = counter.next_ordinal();
     counter.stream(&mut |word, entry| {
         count += 1;
-        if count.is_multiple_of(REPORT_EVERY) {
+        if count.is_multiple_of(WORDS_PER_REPORT) {
             progress.report("writing counts", count, 0)?;
         }
         Ok(writer.push(word, entry)?)
@@ -98,17 +98,17 @@ impl<R: Read> CountsFile<R> {
         }
         let len = number(&mut file)?;
         if len > MAX_DESCRIPTION {
-            return Err(damaged(&format!("its description has {len} bytes, more than {MAX_DESCRIPTION}")));
+            return Err(damage_error(&format!("its description has {len} bytes, more than {MAX_DESCRIPTION}")));
         }
         let mut description = Vec::new();
         if (&mut file).take(len).read_to_end(&mut description).map_err(read_error)? as u64 != len {
-            return Err(damaged("it ends early"));
+            return Err(damage_error("it ends early"));
         }
         let checksum = file.checksum.digest();
         if number(&mut file)? != checksum {
-            return Err(damaged("the checksum of its description does not match"));
+            return Err(damage_error("the checksum of its description does not match"));
         }
-        let description = String::from_utf8(description).map_err(|_| damaged("its description is not UTF-8"))?;
+        let description = String::from_utf8(description).map_err(|_| damage_error("its description is not UTF-8"))?;
         Ok(CountsFile { reader: WordReader::new(file), description })
     }
 
@@ -124,14 +124,14 @@ impl<R: Read> CountsFile<R> {
         while let Some(entry) = self.reader.next().map_err(read_error)? {
             let word = &self.reader.word;
             if count > 0 && *word <= previous_word || entry.count == 0 {
-                return Err(damaged(&format!("word {count} is out of order, or its count is 0")));
+                return Err(damage_error(&format!("word {count} is out of order, or its count is 0")));
             }
-            let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| damaged("an ordinal is too large"))?;
+            let ordinal = base.checked_add(entry.ordinal).ok_or_else(|| damage_error("an ordinal is too large"))?;
             counter.add_at(word, entry.count, ordinal)?;
             previous_word.clone_from(word);
             last_ordinal = last_ordinal.max(entry.ordinal);
             count += 1;
-            if count.is_multiple_of(REPORT_EVERY) {
+            if count.is_multiple_of(WORDS_PER_REPORT) {
                 progress.report("reading counts", count, 0)?;
             }
         }
@@ -146,14 +146,14 @@ impl<R: Read> CountsFile<R> {
         let (words, next) = (number(file)?, number(file)?);
         let checksum = file.checksum.digest();
         if number(file)? != checksum {
-            return Err(damaged("its checksum does not match"));
+            return Err(damage_error("its checksum does not match"));
         }
         if words != count || (count > 0 && last_ordinal >= next) {
-            return Err(damaged("the numbers at its end do not match its words"));
+            return Err(damage_error("the numbers at its end do not match its words"));
         }
         match file.read(&mut [0]).map_err(read_error)? {
             0 => Ok(next),
-            _ => Err(damaged("bytes follow its end")),
+            _ => Err(damage_error("bytes follow its end")),
         }
     }
 }
@@ -164,15 +164,15 @@ fn number(file: &mut impl Read) -> Result<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-pub(super) fn damaged(what: &str) -> Error {
-    Error::Format(format!("the counts file is damaged: {what}; count the texts again"))
+pub(super) fn damage_error(damage: &str) -> Error {
+    Error::Format(format!("the counts file is damaged: {damage}; count the texts again"))
 }
 
 /// Converts an I/O error to an error that says that it is about a counts file.
 pub(super) fn read_error(error: io::Error) -> Error {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => damaged("it ends early"),
-        io::ErrorKind::InvalidData => damaged(&error.to_string()),
+        io::ErrorKind::UnexpectedEof => damage_error("it ends early"),
+        io::ErrorKind::InvalidData => damage_error(&error.to_string()),
         _ => error.into(),
     }
 }

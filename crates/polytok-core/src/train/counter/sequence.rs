@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use super::entry::WordEntry;
-use super::runs::{WordReader, WordWriter, put_number};
+use super::runs::{WordReader, WordWriter, push_number};
 use crate::error::{Error, Result};
 
 /// The number of bytes that each distinct text takes in addition to its own bytes: slots in a growing table, and the
@@ -48,9 +48,9 @@ impl Sequence {
 
     /// Returns the number of bytes of memory that a new pair takes. One text of the pair is `text`; the other text is
     /// stored already.
-    pub fn cost(&self, text: &[u8]) -> usize {
-        let new = if self.numbers.contains_key(text) { 0 } else { TEXT_OVERHEAD + text.len() };
-        size_of::<[u32; 2]>() + new
+    pub fn bytes_of_new_pair(&self, text: &[u8]) -> usize {
+        let new_text_bytes = if self.numbers.contains_key(text) { 0 } else { TEXT_OVERHEAD + text.len() };
+        size_of::<[u32; 2]>() + new_text_bytes
     }
 
     /// Returns the number of pairs.
@@ -110,13 +110,13 @@ impl Sequence {
         }
         writer.end()?;
         let mut numbers = Vec::new();
-        put_number(&mut numbers, self.pairs.len() as u64);
+        push_number(&mut numbers, self.pairs.len() as u64);
         for number in self.pairs.as_flattened() {
             if numbers.len() >= 1 << 12 {
                 out.write_all(&numbers)?;
                 numbers.clear();
             }
-            put_number(&mut numbers, u64::from(*number));
+            push_number(&mut numbers, u64::from(*number));
         }
         out.write_all(&numbers)
     }
@@ -133,8 +133,8 @@ impl Sequence {
         for _ in 0..number()? {
             let mut pair = [0; 2];
             for new in &mut pair {
-                let old = usize::try_from(number()?).ok().and_then(|old| new_numbers.get(old));
-                *new = *old.ok_or_else(|| super::saved::damaged("a pair of its sequence has no text"))?;
+                let old_number = usize::try_from(number()?).ok().and_then(|old_number| new_numbers.get(old_number));
+                *new = *old_number.ok_or_else(|| super::saved::damage_error("a pair of its sequence has no text"))?;
             }
             self.pairs.push(pair);
             self.check(limit)?;

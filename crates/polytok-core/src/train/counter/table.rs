@@ -11,8 +11,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use super::EachCount;
-use super::entry::{EachEntry, Order, WordEntry};
+use super::CountVisitor;
+use super::entry::{EntryVisitor, Order, WordEntry};
 use crate::cache::{MAX_KEY_BYTES, PieceKey};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
@@ -43,8 +43,8 @@ pub(super) struct WordTable {
     /// The slots of short words. The number of slots is a power of two, or 0.
     slots: Vec<ShortWord>,
     short_count: usize,
-    longs: Vec<LongWord>,
-    by_bytes: HashTable<u32>,
+    long_words: Vec<LongWord>,
+    long_word_index: HashTable<u32>,
     bytes: Vec<u8>,
 }
 
@@ -59,8 +59,8 @@ impl Default for WordTable {
     fn default() -> WordTable {
         let random = RandomState::new();
         let seeds = (random.hash_one(1), random.hash_one(2));
-        let (by_bytes, bytes) = (HashTable::new(), Vec::new());
-        WordTable { seeds, slots: Vec::new(), short_count: 0, longs: Vec::new(), by_bytes, bytes }
+        let (long_word_index, bytes) = (HashTable::new(), Vec::new());
+        WordTable { seeds, slots: Vec::new(), short_count: 0, long_words: Vec::new(), long_word_index, bytes }
     }
 }
 
@@ -102,10 +102,10 @@ impl WordTable {
             let slot = &mut self.slots[slot_index];
             return (slot.key == key).then_some((&mut slot.count, &mut slot.ordinal));
         }
-        let (longs, bytes) = (&self.longs, &self.bytes);
-        let is_equal = |&at: &u32| &bytes[longs[at as usize].start..longs[at as usize].end] == word;
-        let at = *self.by_bytes.find(hash, is_equal)?;
-        let long = &mut self.longs[at as usize];
+        let (long_words, bytes) = (&self.long_words, &self.bytes);
+        let is_equal = |&at: &u32| &bytes[long_words[at as usize].start..long_words[at as usize].end] == word;
+        let at = *self.long_word_index.find(hash, is_equal)?;
+        let long = &mut self.long_words[at as usize];
         Some((&mut long.count, &mut long.ordinal))
     }
 
@@ -131,20 +131,20 @@ impl WordTable {
     ) -> Result<()> {
         if key.is_short() {
             if self.is_crowded() {
-                self.resize(self.grown_slots());
+                self.resize(self.slots_after_growth());
             }
             self.set_slot(hash, ShortWord { key, count, ordinal });
             self.short_count += 1;
             return Ok(());
         }
-        let at = u32::try_from(self.longs.len())
+        let at = u32::try_from(self.long_words.len())
             .map_err(|_| Error::Argument("the texts have more than 2^32 distinct long words; set max_memory".into()))?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(word);
-        self.longs.push(LongWord { start, end: self.bytes.len(), count, ordinal });
-        let (longs, bytes, seed) = (&self.longs, &self.bytes, self.seeds.0);
-        let rehash = |&at: &u32| hash_bytes(&bytes[longs[at as usize].start..longs[at as usize].end], seed);
-        self.by_bytes.insert_unique(hash, at, rehash);
+        self.long_words.push(LongWord { start, end: self.bytes.len(), count, ordinal });
+        let (long_words, bytes, seed) = (&self.long_words, &self.bytes, self.seeds.0);
+        let rehash = |&at: &u32| hash_bytes(&bytes[long_words[at as usize].start..long_words[at as usize].end], seed);
+        self.long_word_index.insert_unique(hash, at, rehash);
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl WordTable {
         (self.short_count + 1) * 4 > self.slots.len() * 3
     }
 
-    fn grown_slots(&self) -> usize {
+    fn slots_after_growth(&self) -> usize {
         (self.slots.len() * 2).max(MIN_SLOTS)
     }
 
@@ -172,34 +172,36 @@ impl WordTable {
 
     /// Reports whether the table has no words.
     pub(super) fn is_empty(&self) -> bool {
-        self.short_count == 0 && self.longs.is_empty()
+        self.short_count == 0 && self.long_words.is_empty()
     }
 
     /// Returns the number of words, and an upper bound of their total bytes.
     pub(super) fn sizes(&self) -> (usize, usize) {
-        (self.short_count + self.longs.len(), self.short_count * MAX_KEY_BYTES + self.bytes.len())
+        (self.short_count + self.long_words.len(), self.short_count * MAX_KEY_BYTES + self.bytes.len())
     }
 
     /// Returns the number of bytes of memory.
     pub(super) fn memory(&self) -> usize {
         let words_bytes =
-            self.slots.capacity() * size_of::<ShortWord>() + self.longs.capacity() * size_of::<LongWord>();
-        words_bytes + self.bytes.capacity() + self.by_bytes.allocation_size()
+            self.slots.capacity() * size_of::<ShortWord>() + self.long_words.capacity() * size_of::<LongWord>();
+        words_bytes + self.bytes.capacity() + self.long_word_index.allocation_size()
     }
 
     /// Returns the peak number of bytes in use while a word is inserted. If a buffer must grow, the old and the new
     /// buffer exist at the same time.
-    pub(super) fn needed(&self, key: PieceKey, word: &[u8]) -> usize {
+    pub(super) fn peak_bytes(&self, key: PieceKey, word: &[u8]) -> usize {
         let grown_capacity = |len: usize, growth: usize, capacity: usize| {
             if len + growth > capacity { (capacity * 2).max(len + growth) } else { 0 }
         };
         let growth = match key.is_short() {
-            true if self.is_crowded() => self.grown_slots() * size_of::<ShortWord>(),
+            true if self.is_crowded() => self.slots_after_growth() * size_of::<ShortWord>(),
             true => 0,
             false => {
-                let longs = grown_capacity(self.longs.len(), 1, self.longs.capacity()) * size_of::<LongWord>();
-                let index_bytes = grown_capacity(self.longs.len(), 1, self.by_bytes.capacity()) * 2 * size_of::<u32>();
-                longs + index_bytes + grown_capacity(self.bytes.len(), word.len(), self.bytes.capacity())
+                let long_words =
+                    grown_capacity(self.long_words.len(), 1, self.long_words.capacity()) * size_of::<LongWord>();
+                let index_bytes =
+                    grown_capacity(self.long_words.len(), 1, self.long_word_index.capacity()) * 2 * size_of::<u32>();
+                long_words + index_bytes + grown_capacity(self.bytes.len(), word.len(), self.bytes.capacity())
             }
         };
         self.memory() + growth
@@ -207,7 +209,7 @@ impl WordTable {
 
     /// Adds slots to an empty table, as far as the limit allows.
     pub(super) fn grow_within(&mut self, limit: usize) {
-        let count = self.grown_slots();
+        let count = self.slots_after_growth();
         let others = self.memory() - self.slots.capacity() * size_of::<ShortWord>();
         // Half of the limit remains for long words.
         if self.is_empty() && others + count * size_of::<ShortWord>() <= limit / 2 {
@@ -218,21 +220,21 @@ impl WordTable {
 
     /// Calls `each` for all words in the given order, then removes all words. The words are sorted in place, without
     /// additional memory.
-    pub(super) fn drain(&mut self, order: Order, each: EachEntry) -> Result<()> {
+    pub(super) fn drain(&mut self, order: Order, each: EntryVisitor) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
         self.each(order, each)?;
         self.slots.clear();
         self.slots.resize(slots, ShortWord::default());
         self.short_count = 0;
-        self.longs.clear();
-        self.by_bytes.clear();
+        self.long_words.clear();
+        self.long_word_index.clear();
         self.bytes.clear();
         Ok(())
     }
 
     /// Calls `each` for all words in the given order. The table still has all words afterwards.
-    pub(super) fn visit(&mut self, order: Order, each: EachEntry) -> Result<()> {
+    pub(super) fn visit(&mut self, order: Order, each: EntryVisitor) -> Result<()> {
         let slots = self.slots.len();
         self.sort(order);
         let result = self.each(order, each);
@@ -242,12 +244,12 @@ impl WordTable {
     }
 
     /// Calls `each` for all words with their counts, in any order.
-    pub(super) fn each_unordered(&self, each: EachCount) -> Result<()> {
+    pub(super) fn each_unordered(&self, each: CountVisitor) -> Result<()> {
         for short in self.slots.iter().filter(|short| short.key != PieceKey::default()) {
             let (bytes, len) = short.key.bytes_and_len();
             each(&bytes[..len], short.count)?;
         }
-        self.longs.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
+        self.long_words.iter().try_for_each(|long| each(&self.bytes[long.start..long.end], long.count))
     }
 
     /// Sorts the short words and the long words in place. Lookups do not work until the words are indexed again.
@@ -258,27 +260,28 @@ impl WordTable {
         });
         let bytes = &self.bytes;
         let word = |long: &LongWord| &bytes[long.start..long.end];
-        self.longs.sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
+        self.long_words
+            .sort_unstable_by(|one, other| order.compare((word(one), one.entry()), (word(other), other.entry())));
     }
 
     /// Merges the sorted short words and the sorted long words, and calls `each` for every word.
-    fn each(&self, order: Order, each: EachEntry) -> Result<()> {
+    fn each(&self, order: Order, each: EntryVisitor) -> Result<()> {
         let word = |long: &LongWord| &self.bytes[long.start..long.end];
-        let (mut shorts, mut longs) = (self.slots.iter().peekable(), self.longs.iter().peekable());
+        let (mut short_words, mut long_words) = (self.slots.iter().peekable(), self.long_words.iter().peekable());
         loop {
-            let spelled = shorts.peek().map(|short| (short.key.bytes_and_len(), short.entry()));
-            let other = longs.peek().map(|long| (word(long), long.entry()));
+            let spelled = short_words.peek().map(|short| (short.key.bytes_and_len(), short.entry()));
+            let other = long_words.peek().map(|long| (word(long), long.entry()));
             match (&spelled, other) {
                 (None, None) => break,
                 (Some(((bytes, len), entry)), other)
                     if other.is_none_or(|other| order.compare((&bytes[..*len], *entry), other) == Ordering::Less) =>
                 {
                     each(&bytes[..*len], *entry)?;
-                    shorts.next();
+                    short_words.next();
                 }
                 (_, Some((word, entry))) => {
                     each(word, entry)?;
-                    longs.next();
+                    long_words.next();
                 }
                 (Some(_), None) => unreachable!("a short word comes first if there is no long one"),
             }
@@ -288,11 +291,11 @@ impl WordTable {
 
     /// Rebuilds the index of the long words.
     fn index(&mut self) {
-        self.by_bytes.clear();
-        let (longs, bytes, seed) = (&self.longs, &self.bytes, self.seeds.0);
-        let hash = |at: u32| hash_bytes(&bytes[longs[at as usize].start..longs[at as usize].end], seed);
-        for at in 0..longs.len() as u32 {
-            self.by_bytes.insert_unique(hash(at), at, |&at| hash(at));
+        self.long_word_index.clear();
+        let (long_words, bytes, seed) = (&self.long_words, &self.bytes, self.seeds.0);
+        let hash = |at: u32| hash_bytes(&bytes[long_words[at as usize].start..long_words[at as usize].end], seed);
+        for at in 0..long_words.len() as u32 {
+            self.long_word_index.insert_unique(hash(at), at, |&at| hash(at));
         }
     }
 }

@@ -3,7 +3,7 @@ use std::io::{self, Cursor};
 
 use proptest::prelude::*;
 
-use super::runs::{WordReader, WordWriter, put_number};
+use super::runs::{WordReader, WordWriter, push_number};
 use super::*;
 use crate::error::Error;
 use crate::train::progress::NoProgress;
@@ -17,14 +17,14 @@ impl Spill for MemorySpill {
     }
 }
 
-fn limited(bytes: usize) -> Option<Limit> {
+fn memory_limit(bytes: usize) -> Option<Limit> {
     Some(Limit { bytes, spill: Arc::new(MemorySpill) })
 }
 
 const ORDERS: [Order; 3] = [Order::FirstSeen, Order::MostFrequent, Order::Bytes];
 
 /// Counts the words of the texts in a map, and returns the words and counts in the given order.
-fn expected(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
+fn count_in_map(texts: &[Vec<u8>], order: Order) -> Vec<(Vec<u8>, u64)> {
     let mut counts: HashMap<&[u8], (u64, usize)> = HashMap::new();
     for (at, text) in texts.iter().enumerate() {
         counts.entry(text).or_insert((0, at)).0 += 1;
@@ -61,42 +61,42 @@ proptest! {
     #[test]
     fn words_match_a_map_within_any_limit(texts in texts(), bytes in 0usize..100_000) {
         for order in ORDERS {
-            for limit in [None, limited(bytes)] {
+            for limit in [None, memory_limit(bytes)] {
                 let words = count(&texts, limit).into_words(order, &mut NoProgress).unwrap();
-                prop_assert_eq!(list(&words), expected(&texts, order));
+                prop_assert_eq!(list(&words), count_in_map(&texts, order));
             }
         }
     }
 
     #[test]
-    fn counters_add_up(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
-        let cut = cut.min(texts.len());
-        for limit in [None, limited(bytes)] {
-            let mut one = count(&texts[..cut], limit.clone());
+    fn counters_add_up(texts in texts(), split_index in 0usize..200, bytes in 0usize..100_000) {
+        let split_index = split_index.min(texts.len());
+        for limit in [None, memory_limit(bytes)] {
+            let mut first_counter = count(&texts[..split_index], limit.clone());
             let mut other = WordCounter::new(limit);
-            (cut..texts.len()).for_each(|at| other.add_at(&texts[at], 1, at as u64).unwrap());
-            other.merge(std::mem::take(&mut one)).unwrap();
+            (split_index..texts.len()).for_each(|at| other.add_at(&texts[at], 1, at as u64).unwrap());
+            other.merge(std::mem::take(&mut first_counter)).unwrap();
             let words = other.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
-            prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
+            prop_assert_eq!(list(&words), count_in_map(&texts, Order::FirstSeen));
         }
     }
 
     #[test]
-    fn a_file_preserves_the_counts(texts in texts(), cut in 0usize..200, bytes in 0usize..100_000) {
-        let cut = cut.min(texts.len());
-        let mut restored = WordCounter::new(limited(bytes));
-        for part in [&texts[..cut], &texts[cut..]] {
-            let mut counter = count(part, limited(bytes / 2));
+    fn a_file_preserves_the_counts(texts in texts(), split_index in 0usize..200, bytes in 0usize..100_000) {
+        let split_index = split_index.min(texts.len());
+        let mut restored_counter = WordCounter::new(memory_limit(bytes));
+        for part in [&texts[..split_index], &texts[split_index..]] {
+            let mut counter = count(part, memory_limit(bytes / 2));
             let mut file = Vec::new();
             write_counts(&mut counter, "what", &mut file, &mut NoProgress).unwrap();
             let words = counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
-            prop_assert_eq!(list(&words), expected(part, Order::FirstSeen));
-            let saved = CountsFile::open(&file[..]).unwrap();
-            prop_assert_eq!(saved.description(), "what");
-            saved.add_to(&mut restored, &mut NoProgress).unwrap();
+            prop_assert_eq!(list(&words), count_in_map(part, Order::FirstSeen));
+            let counts_file = CountsFile::open(&file[..]).unwrap();
+            prop_assert_eq!(counts_file.description(), "what");
+            counts_file.add_to(&mut restored_counter, &mut NoProgress).unwrap();
         }
-        let words = restored.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
-        prop_assert_eq!(list(&words), expected(&texts, Order::FirstSeen));
+        let words = restored_counter.into_words(Order::FirstSeen, &mut NoProgress).unwrap();
+        prop_assert_eq!(list(&words), count_in_map(&texts, Order::FirstSeen));
     }
 
     #[test]
@@ -162,7 +162,7 @@ fn a_small_file_of_long_words_is_rejected() {
     let (mut file, mut shared) = (Vec::new(), 0);
     for word in similar_words() {
         for number in [shared as u64 + 1, (word.len() - shared) as u64, 1, 0] {
-            put_number(&mut file, number);
+            push_number(&mut file, number);
         }
         file.extend_from_slice(&word[shared..]);
         shared = word.len() - 2;
@@ -174,7 +174,7 @@ fn a_small_file_of_long_words_is_rejected() {
 
 #[test]
 fn runs_whose_counts_overflow_are_an_error() {
-    let mut counter = WordCounter::new(limited(0));
+    let mut counter = WordCounter::new(memory_limit(0));
     for word in [b"a", b"b", b"a"] {
         counter.add(word, u64::MAX / 2 + 1).unwrap();
     }
@@ -184,7 +184,7 @@ fn runs_whose_counts_overflow_are_an_error() {
 #[test]
 fn the_counter_stays_within_the_limit() {
     let bytes = 1 << 20;
-    let mut counter = WordCounter::new(limited(bytes));
+    let mut counter = WordCounter::new(memory_limit(bytes));
     for number in 0..100_000u32 {
         counter.add(number.to_string().repeat(1 + number as usize % 5).as_bytes(), 1).unwrap();
         assert!(counter.memory() <= bytes);

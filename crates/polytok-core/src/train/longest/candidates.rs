@@ -22,7 +22,7 @@ use crate::utf8::decode_strict;
 
 /// The id that marks a position where no frequent string begins.
 const NONE: u32 = u32::MAX;
-const STAGE: &str = "finding frequent strings";
+const STAGE_NAME: &str = "finding frequent strings";
 
 /// The conditions that a candidate must meet.
 pub(super) struct CandidateLimits {
@@ -51,32 +51,36 @@ impl EntryCandidate<'_> {
 }
 
 /// Returns all candidates, in any order.
-pub(super) fn candidates<'w>(
+pub(super) fn find_candidates<'w>(
     words: &'w WordCounts,
     limits: &CandidateLimits,
     progress: &mut dyn Progress,
 ) -> Result<Vec<EntryCandidate<'w>>> {
     let mut ids = vec![NONE; words.text().len()];
-    let mut level = next_level(words, &mut ids, limits, &|_, character| Some(char_number(character)));
-    let mut candidates = if limits.starts_of_chars { starts_of_chars(words, limits) } else { Vec::new() };
+    let mut frequent_strings =
+        find_frequent_strings(words, &mut ids, limits, &|_, character| Some(char_number(character)));
+    let mut candidates = if limits.starts_of_chars { find_starts_of_chars(words, limits) } else { Vec::new() };
     for chars in 1..=limits.max_chars {
-        progress.report(STAGE, chars as u64 - 1, limits.max_chars as u64)?;
-        let mut longer = vec![0; level.len()];
-        let next_strings = match chars < limits.max_chars && !level.is_empty() {
-            true => next_level(words, &mut ids, limits, &|ids, character| overlap_key(ids, character.len())),
+        progress.report(STAGE_NAME, chars as u64 - 1, limits.max_chars as u64)?;
+        let mut longer_counts = vec![0; frequent_strings.len()];
+        let next_strings = match chars < limits.max_chars && !frequent_strings.is_empty() {
+            true => find_frequent_strings(words, &mut ids, limits, &|ids, character| overlap_key(ids, character.len())),
             false => Vec::new(),
         };
         for string in &next_strings {
             for part in [string.key >> 32, string.key & u64::from(u32::MAX)] {
-                longer[part as usize] = longer[part as usize].max(string.count);
+                longer_counts[part as usize] = longer_counts[part as usize].max(string.count);
             }
         }
-        let maximal = level.iter().zip(&longer).filter(|(string, longer)| string.count > **longer);
-        let texts = maximal.map(|(string, _)| string.candidate(words, chars));
+        let maximal_strings = frequent_strings
+            .iter()
+            .zip(&longer_counts)
+            .filter(|(string, longer_counts)| string.count > **longer_counts);
+        let texts = maximal_strings.map(|(string, _)| string.candidate(words, chars));
         candidates.extend(texts.filter(|string| (2..=limits.max_bytes).contains(&string.text.len())));
-        level = next_strings;
+        frequent_strings = next_strings;
     }
-    progress.report(STAGE, limits.max_chars as u64, limits.max_chars as u64)?;
+    progress.report(STAGE_NAME, limits.max_chars as u64, limits.max_chars as u64)?;
     Ok(candidates)
 }
 
@@ -122,11 +126,16 @@ fn overlap_key(ids: &[u32], first_len: usize) -> Option<u64> {
 type KeyFunction = dyn Fn(&[u32], &[u8]) -> Option<u64> + Sync;
 
 /// Counts strings by their keys, and overwrites `ids` with the indexes of the frequent strings.
-fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key: &KeyFunction) -> Vec<FrequentString> {
-    let tables = count(words, ids, limits, key);
+fn find_frequent_strings(
+    words: &WordCounts,
+    ids: &mut [u32],
+    limits: &CandidateLimits,
+    key: &KeyFunction,
+) -> Vec<FrequentString> {
+    let tables = count_strings(words, ids, limits, key);
     let find = |key: u64| {
         let hash = hash_number(key, 0);
-        let string = tables[shard(hash, tables.len())].find(hash, |string| string.key == key);
+        let string = tables[table_index(hash, tables.len())].find(hash, |string| string.key == key);
         string.map_or(NONE, |string| string.id)
     };
     in_threads(
@@ -143,13 +152,13 @@ fn next_level(words: &WordCounts, ids: &mut [u32], limits: &CandidateLimits, key
             }
         },
     );
-    let mut level: Vec<FrequentString> = tables.iter().flatten().copied().collect();
-    level.sort_unstable_by_key(|string| string.id);
-    level
+    let mut frequent_strings: Vec<FrequentString> = tables.iter().flatten().copied().collect();
+    frequent_strings.sort_unstable_by_key(|string| string.id);
+    frequent_strings
 }
 
 /// Counts strings in several tables, and keeps the frequent strings. The hash of a key selects the table.
-fn count(
+fn count_strings(
     words: &WordCounts,
     ids: &[u32],
     limits: &CandidateLimits,
@@ -163,8 +172,8 @@ fn count(
             for_each_character(words.word(index), |at, character| {
                 let Some(key) = key(&ids[at..], character) else { return };
                 let hash = hash_number(key, 0);
-                if shard(hash, limits.threads) == share {
-                    add(table, hash, FrequentString { key, count, at: range.start + at, id: NONE });
+                if table_index(hash, limits.threads) == share {
+                    add_count(table, hash, FrequentString { key, count, at: range.start + at, id: NONE });
                 }
             });
         }
@@ -174,7 +183,7 @@ fn count(
     tables
 }
 
-fn add(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
+fn add_count(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
     let has_same_key = |string: &FrequentString| string.key == new.key;
     let entry = table.entry(hash, has_same_key, |string| hash_number(string.key, 0));
     entry.and_modify(|string| string.count += new.count).or_insert(new);
@@ -182,7 +191,7 @@ fn add(table: &mut HashTable<FrequentString>, hash: u64, new: FrequentString) {
 
 /// Returns the index of the table for strings with this hash. Inside a table, other bits of the hash are used.
 #[inline]
-fn shard(hash: u64, tables: usize) -> usize {
+fn table_index(hash: u64, tables: usize) -> usize {
     ((hash >> 8 & 0xFFFF) as usize * tables) >> 16
 }
 
@@ -198,14 +207,18 @@ fn for_each_character(word: &[u8], mut visit: impl FnMut(usize, &[u8])) {
 }
 
 /// Returns the frequent strings that are the first two or three bytes of a longer character.
-fn starts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<EntryCandidate<'w>> {
+fn find_starts_of_chars<'w>(words: &'w WordCounts, limits: &CandidateLimits) -> Vec<EntryCandidate<'w>> {
     let mut table = HashTable::new();
     for index in 0..words.len() {
         let (start, count) = (words.range(index).start, words.count(index));
         for_each_character(words.word(index), |at, character| {
             for part in 2..character.len() {
                 let key = char_number(&character[..part]);
-                add(&mut table, hash_number(key, 0), FrequentString { key, count, at: start + at, id: part as u32 });
+                add_count(
+                    &mut table,
+                    hash_number(key, 0),
+                    FrequentString { key, count, at: start + at, id: part as u32 },
+                );
             }
         });
     }

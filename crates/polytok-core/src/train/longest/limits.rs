@@ -7,60 +7,62 @@
 
 use super::{CANDIDATES_PER_ENTRY, LongestMatchOptions, MAX_CANDIDATE_BYTES};
 use crate::error::{Error, Result};
-use crate::train::room::{limit_for, megabytes};
+use crate::train::room::{format_megabytes, limit_leaving};
 use crate::train::words::WordCounts;
 
-/// The number of bytes of memory for each byte of a distinct word. Each word takes another `WORD_BYTES` bytes.
-const BYTES_PER_BYTE: u64 = 1 + 4 + 2;
-const WORD_BYTES: u64 = 16;
-/// The number of bytes of memory for each byte of a candidate (`POOL_BYTES_PER_BYTE`), for each string
-/// (`STRING_BYTES`), and for each string in each thread (`SUM_BYTES`).
-const POOL_BYTES_PER_BYTE: u64 = 10;
-const STRING_BYTES: u64 = 56;
-const SUM_BYTES: u64 = 24;
+/// The number of bytes of memory for each byte of a distinct word. Each word takes another `MEMORY_PER_WORD` bytes.
+const MEMORY_PER_TEXT_BYTE: u64 = 1 + 4 + 2;
+const MEMORY_PER_WORD: u64 = 16;
+/// The number of bytes of memory for each byte of a candidate (`MEMORY_PER_CANDIDATE_BYTE`), for each string
+/// (`MEMORY_PER_STRING`), and for each string in each thread (`MEMORY_PER_STRING_AND_THREAD`).
+const MEMORY_PER_CANDIDATE_BYTE: u64 = 10;
+const MEMORY_PER_STRING: u64 = 56;
+const MEMORY_PER_STRING_AND_THREAD: u64 = 24;
 
-/// Strings of up to `USUAL_LEN` characters can always be counted. Counting longer strings must not take more than
+/// Strings of up to `USUAL_MAX_CHARS` characters can always be counted. Counting longer strings must not take more than
 /// `MAX_STEPS` steps.
-const USUAL_LEN: usize = 256;
+const USUAL_MAX_CHARS: usize = 256;
 const MAX_STEPS: u64 = 1 << 32;
 
 /// Returns an error if training on these words exceeds the memory limit, or if strings are so long that training takes
 /// too much time.
 pub(super) fn check(words: &WordCounts, options: &LongestMatchOptions) -> Result<()> {
     check_length(words, options.max_chars)?;
-    let Some(room) = options.room else { return Ok(()) };
+    let Some(usable_memory) = options.usable_memory else { return Ok(()) };
     let needed = memory(words, options);
-    if needed <= room as u64 {
+    if needed <= usable_memory as u64 {
         return Ok(());
     }
     Err(Error::Argument(format!(
         "training on {} distinct words takes about {} of memory; raise max_memory to {}, or give less text",
         words.len(),
-        megabytes(needed),
-        limit_for(needed),
+        format_megabytes(needed),
+        limit_leaving(needed),
     )))
 }
 
 fn memory(words: &WordCounts, options: &LongestMatchOptions) -> u64 {
     let bytes = words.bytes() as u64;
     let strings = (options.entries.saturating_mul(CANDIDATES_PER_ENTRY) as u64).min(bytes);
-    let pool = (MAX_CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.max_chars as u64)) * POOL_BYTES_PER_BYTE;
-    bytes * BYTES_PER_BYTE
-        + words.len() as u64 * WORD_BYTES
+    let pool =
+        (MAX_CANDIDATE_BYTES as u64).min(bytes.saturating_mul(options.max_chars as u64)) * MEMORY_PER_CANDIDATE_BYTE;
+    bytes * MEMORY_PER_TEXT_BYTE
+        + words.len() as u64 * MEMORY_PER_WORD
         + pool
-        + strings * (STRING_BYTES + SUM_BYTES * options.threads as u64)
+        + strings * (MEMORY_PER_STRING + MEMORY_PER_STRING_AND_THREAD * options.threads as u64)
 }
 
 fn check_length(words: &WordCounts, chars: usize) -> Result<()> {
-    let long_words = || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL_LEN);
-    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL_LEN)) as u64;
+    let long_words =
+        || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL_MAX_CHARS);
+    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL_MAX_CHARS)) as u64;
     if long_words().fold(0u64, |sum, length| sum.saturating_add(steps(length))) <= MAX_STEPS {
         return Ok(());
     }
     let bytes: usize = long_words().sum();
     Err(Error::Argument(format!(
-        "max_piece_length={chars} takes too long, because words of more than {USUAL_LEN} bytes have {bytes} bytes in \
+        "max_piece_length={chars} takes too long, because words of more than {USUAL_MAX_CHARS} bytes have {bytes} bytes in \
          total; set it to at most {}, or use a pattern with shorter words",
-        USUAL_LEN as u64 + MAX_STEPS / bytes as u64,
+        USUAL_MAX_CHARS as u64 + MAX_STEPS / bytes as u64,
     )))
 }

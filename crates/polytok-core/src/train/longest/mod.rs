@@ -55,7 +55,7 @@ pub struct LongestMatchOptions<'a> {
     pub threads: usize,
     /// The number of bytes of memory that training can use. If training needs more, it returns an error before it
     /// starts.
-    pub room: Option<usize>,
+    pub usable_memory: Option<usize>,
 }
 
 /// A trained vocabulary.
@@ -104,8 +104,8 @@ fn frequent_strings<'w>(
     threads: usize,
     progress: &mut dyn Progress,
 ) -> Result<(Vec<EntryCandidate<'w>>, u64)> {
-    let usual_count = usual_min_count(words, options.entries)?;
-    let mut min_count = options.min_count.unwrap_or(usual_count);
+    let default_min_count = choose_min_count(words, options.entries)?;
+    let mut min_count = options.min_count.unwrap_or(default_min_count);
     loop {
         let limits = CandidateLimits {
             min_count,
@@ -114,7 +114,7 @@ fn frequent_strings<'w>(
             starts_of_chars: options.starts_of_chars,
             threads,
         };
-        let mut candidates = candidates::candidates(words, &limits, progress)?;
+        let mut candidates = candidates::find_candidates(words, &limits, progress)?;
         if candidates.len() >= options.entries || options.min_count.is_some() || min_count == 2 {
             candidates.sort_unstable_by(|a, b| b.tokens_saved().cmp(&a.tokens_saved()).then(a.text.cmp(b.text)));
             let mut bytes = 0;
@@ -132,7 +132,7 @@ fn frequent_strings<'w>(
 }
 
 /// Returns the default minimum count for an amount of text.
-fn usual_min_count(words: &WordCounts, entries: usize) -> Result<u64> {
+fn choose_min_count(words: &WordCounts, entries: usize) -> Result<u64> {
     let bytes: u128 = words.iter().map(|(word, count)| word.len() as u128 * u128::from(count)).sum();
     if bytes > MAX_BYTES {
         return Err(Error::Argument(format!(

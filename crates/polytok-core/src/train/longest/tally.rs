@@ -30,10 +30,10 @@ const CHUNKS_PER_REPORT: usize = 256;
 pub(super) struct Tally {
     pub tokens: i64,
     /// For each entry, the number of additional tokens that all words would have without the entry.
-    pub loss: Vec<i64>,
+    pub removal_costs: Vec<i64>,
     /// For each string that is not an entry, the number of tokens that all words would save with the string as an
     /// entry.
-    pub gain: Vec<i64>,
+    pub addition_savings: Vec<i64>,
 }
 
 /// The current entries among the strings of the pool.
@@ -71,7 +71,7 @@ impl<'p> ChosenEntries<'p> {
         mut check_progress: impl FnMut() -> Result<()>,
     ) -> Result<Tally> {
         let mut workers: Vec<TallyWorker> = (0..threads).map(|_| TallyWorker::new(self)).collect();
-        for chunks in chunks(words).chunks(CHUNKS_PER_REPORT) {
+        for chunks in chunk_ranges(words).chunks(CHUNKS_PER_REPORT) {
             check_progress()?;
             let next = AtomicUsize::new(0);
             in_threads(threads, workers.iter_mut(), |worker| {
@@ -82,27 +82,30 @@ impl<'p> ChosenEntries<'p> {
         }
         let mut tallies = workers.into_iter().map(|worker| worker.tally);
         let first = tallies.next().unwrap_or_else(|| TallyWorker::new(self).tally);
-        Ok(tallies.fold(first, Tally::plus))
+        Ok(tallies.fold(first, Tally::add_up))
     }
 }
 
 impl Tally {
-    fn plus(mut self, other: Tally) -> Tally {
+    fn add_up(mut self, other: Tally) -> Tally {
         self.tokens += other.tokens;
-        self.loss.iter_mut().zip(&other.loss).for_each(|(sum, more)| *sum += more);
-        self.gain.iter_mut().zip(&other.gain).for_each(|(sum, more)| *sum += more);
+        self.removal_costs.iter_mut().zip(&other.removal_costs).for_each(|(sum, other_value)| *sum += other_value);
+        self.addition_savings
+            .iter_mut()
+            .zip(&other.addition_savings)
+            .for_each(|(sum, other_value)| *sum += other_value);
         self
     }
 }
 
 /// Divides the words into chunks of similar size.
-fn chunks(words: &WordCounts) -> Vec<Range<usize>> {
-    let (mut chunks, mut first, mut chunked) = (Vec::new(), 0, 0);
+fn chunk_ranges(words: &WordCounts) -> Vec<Range<usize>> {
+    let (mut chunks, mut first, mut chunk_start) = (Vec::new(), 0, 0);
     for index in 0..words.len() {
         let end = words.range(index).end;
-        if end - chunked >= CHUNK_BYTES || index + 1 == words.len() {
+        if end - chunk_start >= CHUNK_BYTES || index + 1 == words.len() {
             chunks.push(first..index + 1);
-            (first, chunked) = (index + 1, end);
+            (first, chunk_start) = (index + 1, end);
         }
     }
     chunks
@@ -122,7 +125,7 @@ struct TallyWorker<'c> {
 impl<'c> TallyWorker<'c> {
     fn new(entries: &'c ChosenEntries<'c>) -> TallyWorker<'c> {
         let size = entries.pool.len();
-        let tally = Tally { tokens: 0, loss: vec![0; size], gain: vec![0; size] };
+        let tally = Tally { tokens: 0, removal_costs: vec![0; size], addition_savings: vec![0; size] };
         TallyWorker { entries, tally, detour_end: vec![0; size], boundaries: Vec::new(), tokens: Vec::new() }
     }
 
@@ -132,8 +135,8 @@ impl<'c> TallyWorker<'c> {
         self.tokenize(longest);
         self.tally.tokens += count * self.tokens.len() as i64;
         for token in 0..self.tokens.len() {
-            self.add_loss(longest, range.start, token, count);
-            self.add_gains(longest, token, count);
+            self.add_removal_cost(longest, range.start, token, count);
+            self.add_addition_savings(longest, token, count);
         }
     }
 
@@ -153,34 +156,34 @@ impl<'c> TallyWorker<'c> {
 
     /// Adds the number of tokens that an entry saves at `token`, unless a detour of an earlier token has included it.
     #[inline]
-    fn add_loss(&mut self, longest: &[u32], start: usize, token: usize, count: i64) {
+    fn add_removal_cost(&mut self, longest: &[u32], start: usize, token: usize, count: i64) {
         let entry = self.tokens[token];
         let at = self.boundaries[token];
         if self.entries.pool.is_forced[entry as usize] || start + at < self.detour_end[entry as usize] {
             return;
         }
-        let (further_tokens, end) = self.detour(longest, token, self.entries.shorter_entry(entry), entry);
-        self.tally.loss[entry as usize] += count * further_tokens;
+        let (extra_tokens, end) = self.follow_detour(longest, token, self.entries.shorter_entry(entry), entry);
+        self.tally.removal_costs[entry as usize] += count * extra_tokens;
         self.detour_end[entry as usize] = start + end;
     }
 
     /// Adds, for each absent string that matches at `token`, the number of tokens that it would save there.
     #[inline]
-    fn add_gains(&mut self, longest: &[u32], token: usize, count: i64) {
+    fn add_addition_savings(&mut self, longest: &[u32], token: usize, count: i64) {
         let entry = self.tokens[token];
         let mut other = longest[self.boundaries[token]];
         while other != entry {
-            let (further_tokens, _) = self.detour(longest, token, other, NONE);
-            self.tally.gain[other as usize] -= count * further_tokens;
+            let (extra_tokens, _) = self.follow_detour(longest, token, other, NONE);
+            self.tally.addition_savings[other as usize] -= count * extra_tokens;
             other = self.entries.pool.shorter[other as usize];
         }
     }
 
-    /// Replaces a token by `first`, and follows longest match without the entry `banned` until the old and the new
+    /// Replaces a token by `first`, and follows longest match without the entry `banned_entry` until the old and the new
     /// segmentation meet. Returns the number of additional tokens of this detour, and the position where it ends.
     #[inline]
-    fn detour(&self, longest: &[u32], token: usize, first: u32, banned: u32) -> (i64, usize) {
-        let mut at = self.boundaries[token] + self.entries.len(first);
+    fn follow_detour(&self, longest: &[u32], token: usize, first_entry: u32, banned_entry: u32) -> (i64, usize) {
+        let mut at = self.boundaries[token] + self.entries.len(first_entry);
         let (mut other, mut detour_tokens) = (token + 1, 1);
         loop {
             while self.boundaries[other] < at {
@@ -190,7 +193,7 @@ impl<'c> TallyWorker<'c> {
                 return (i64::from(detour_tokens) - (other - token) as i64, at);
             }
             let mut entry = self.entries.longest_entry[longest[at] as usize];
-            if entry == banned {
+            if entry == banned_entry {
                 entry = self.entries.shorter_entry(entry);
             }
             at += self.entries.len(entry);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::candidates::{CandidateLimits, candidates};
+use super::candidates::{CandidateLimits, find_candidates};
 use super::pool::StringPool;
 use super::tally::ChosenEntries;
 use super::*;
@@ -25,7 +25,7 @@ fn options(entries: usize, threads: usize) -> LongestMatchOptions<'static> {
         starts_of_chars: true,
         forced: &[],
         threads,
-        room: None,
+        usable_memory: None,
     }
 }
 
@@ -90,7 +90,7 @@ proptest! {
             .filter(|(text, count)| text.len() > 1 && **count >= min_count && is_closed(text, **count))
             .map(|(text, &count)| (text.clone(), count)).collect();
         let limits = CandidateLimits { min_count, max_chars: 4, max_bytes: 16, starts_of_chars: false, threads };
-        let found = candidates(&words, &limits, &mut NoProgress).unwrap();
+        let found = find_candidates(&words, &limits, &mut NoProgress).unwrap();
         prop_assert_eq!(found.len(), expected.len());
         let found: BTreeMap<_, _> = found.iter().map(|string| (string.text.to_vec(), string.count)).collect();
         prop_assert_eq!(found, expected);
@@ -100,7 +100,7 @@ proptest! {
     fn a_loss_is_the_cost_of_the_absence(texts in some_words(), chosen in prop::collection::vec(any::<bool>(), 200)) {
         let words = words(&texts);
         let limits = CandidateLimits { min_count: 1, max_chars: 4, max_bytes: 16, starts_of_chars: true, threads: 1 };
-        let found = candidates(&words, &limits, &mut NoProgress).unwrap();
+        let found = find_candidates(&words, &limits, &mut NoProgress).unwrap();
         let found: Vec<&[u8]> = found.iter().map(|string| string.text).collect();
         let pool = StringPool::new(&words, &found, &[], 1).unwrap();
         let is_entry: Vec<bool> =
@@ -108,23 +108,23 @@ proptest! {
         let entries: BTreeSet<&[u8]> =
             pool.texts.iter().zip(&is_entry).filter(|(_, is)| **is).map(|(text, _)| *text).collect();
         let tally = ChosenEntries::new(&pool, &is_entry).tally(&words, 2, || Ok(())).unwrap();
-        let now = tokens(&words, &entries);
-        prop_assert_eq!(tally.tokens, now);
+        let tokens_now = tokens(&words, &entries);
+        prop_assert_eq!(tally.tokens, tokens_now);
         for number in (256..pool.len()).filter(|&number| is_entry[number]) {
-            let mut without = entries.clone();
-            without.remove(pool.texts[number]);
-            prop_assert_eq!(tally.loss[number], tokens(&words, &without) - now);
+            let mut entries_without_one = entries.clone();
+            entries_without_one.remove(pool.texts[number]);
+            prop_assert_eq!(tally.removal_costs[number], tokens(&words, &entries_without_one) - tokens_now);
         }
     }
 
     #[test]
     fn the_result_depends_only_on_the_counts(texts in some_words()) {
         let sorted = words(&texts);
-        let mut reversed = WordCounts::default();
-        texts.iter().rev().for_each(|(text, &count)| reversed.push(text, count));
+        let mut reversed_words = WordCounts::default();
+        texts.iter().rev().for_each(|(text, &count)| reversed_words.push(text, count));
         let expected = train(&sorted, &options(260, 1), &mut NoProgress);
         for threads in [1, 2, 5] {
-            prop_assert_eq!(&train(&reversed, &options(260, threads), &mut NoProgress), &expected);
+            prop_assert_eq!(&train(&reversed_words, &options(260, threads), &mut NoProgress), &expected);
         }
         if let Ok(trained) = expected {
             let entries: BTreeSet<&[u8]> = trained.entries.iter().map(Vec::as_slice).collect();
@@ -148,10 +148,11 @@ fn the_vocabulary_has_the_bytes_the_forced_entries_and_the_most_useful_strings()
 #[test]
 fn impossible_options_are_an_error() {
     let forced: [&[u8]; 1] = [b"forced"];
-    let small = words(&BTreeMap::from([(b"ab".to_vec(), 1)]));
+    let two_letter_words = words(&BTreeMap::from([(b"ab".to_vec(), 1)]));
     for (entries, text) in [(300, "only 258 strings"), (256, "no room for the 256 bytes and 1 forced entries")] {
-        let error = train(&small, &LongestMatchOptions { forced: &forced, ..options(entries, 1) }, &mut NoProgress)
-            .unwrap_err();
+        let error =
+            train(&two_letter_words, &LongestMatchOptions { forced: &forced, ..options(entries, 1) }, &mut NoProgress)
+                .unwrap_err();
         assert!(error.to_string().contains(text), "{error}");
     }
     let huge = words(&BTreeMap::from([(b"ab".to_vec(), u64::MAX)]));
@@ -164,15 +165,17 @@ fn training_beyond_the_limits_is_refused() {
     let mut words = WordCounts::default();
     (0..90_000u32).for_each(|number| words.push(&number.to_le_bytes(), 1));
     let error =
-        train(&words, &LongestMatchOptions { room: Some(1 << 20), ..options(260, 2) }, &mut NoProgress).unwrap_err();
+        train(&words, &LongestMatchOptions { usable_memory: Some(1 << 20), ..options(260, 2) }, &mut NoProgress)
+            .unwrap_err();
     assert!(error.to_string().contains("90000 distinct words takes about"), "{error}");
     let mut long = WordCounts::default();
     long.push(&[b'a'; 200_000], 1);
-    let with_length = |chars| LongestMatchOptions { max_chars: chars, max_bytes: usize::MAX, ..options(260, 1) };
-    let error = train(&long, &with_length(65_535), &mut NoProgress).unwrap_err();
+    let options_with_length =
+        |chars| LongestMatchOptions { max_chars: chars, max_bytes: usize::MAX, ..options(260, 1) };
+    let error = train(&long, &options_with_length(65_535), &mut NoProgress).unwrap_err();
     assert!(
         error.to_string().contains("max_piece_length=65535") && error.to_string().contains("at most 21730"),
         "{error}"
     );
-    assert_eq!(train(&long, &with_length(64), &mut NoProgress).unwrap().entries.len(), 260);
+    assert_eq!(train(&long, &options_with_length(64), &mut NoProgress).unwrap().entries.len(), 260);
 }

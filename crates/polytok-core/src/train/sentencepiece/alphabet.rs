@@ -1,9 +1,10 @@
-//! Chooses the alphabet of a vocabulary: the most frequent characters, until the characters cover the requested share
+//! Chooses the alphabet of a vocabulary: the most frequent characters, as many as it takes to cover the requested share
 //! of the text.
 //!
-//! Reference: `LoadSentences`. Required characters come first. The other characters follow by falling count, then by
-//! code point. Characters are added until they make up the requested share of the text; the shares are compared as
-//! float32. The boundary character counts as covered but is never in the alphabet. U+0000 is ignored.
+//! Reference: `LoadSentences`. Required characters come first. The other characters follow in the order of falling
+//! count; equally frequent characters in the order of code points. Characters are added until they cover the requested
+//! share of the text. The covered share is computed in float32. The boundary character counts as covered but is never
+//! in the alphabet. U+0000 is ignored.
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::{Error, Result};
@@ -55,7 +56,7 @@ pub struct Alphabet {
     /// count 0.
     pub chars: Vec<(char, u64)>,
     /// The index in `chars` of each code point, or `NONE`.
-    indices: Vec<u32>,
+    char_indexes: Vec<u32>,
 }
 
 /// The index of a code point that is not in the alphabet.
@@ -64,23 +65,25 @@ const NONE: u32 = u32::MAX;
 impl Alphabet {
     /// Chooses the alphabet for counted characters.
     pub fn choose(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
-        let mut by_priority = candidates(counts, options);
-        let total =
-            by_priority.iter().try_fold(0u64, |sum, entry| sum.checked_add(entry.1)).ok_or_else(count_overflow)?;
+        let mut candidates_by_priority = candidates(counts, options);
+        let total = candidates_by_priority
+            .iter()
+            .try_fold(0u64, |sum, entry| sum.checked_add(entry.1))
+            .ok_or_else(count_overflow)?;
         if total == 0 {
             return Err(Error::Argument(
                 "there is nothing to train on: the input is empty, or all sentences were skipped; pass more text"
                     .into(),
             ));
         }
-        by_priority.sort_unstable_by_key(|&(is_required, count, c)| (!is_required, !count, c));
+        candidates_by_priority.sort_unstable_by_key(|&(is_required, count, c)| (!is_required, !count, c));
         let mut chars = Vec::new();
-        let mut covered = 0;
-        for (_, count, c) in by_priority {
-            if !options.use_all_vocab && (covered as f64 / total as f64) as f32 >= options.character_coverage {
+        let mut covered_count = 0;
+        for (_, count, c) in candidates_by_priority {
+            if !options.use_all_vocab && (covered_count as f64 / total as f64) as f32 >= options.character_coverage {
                 break;
             }
-            covered += count;
+            covered_count += count;
             if c != options.boundary() && !(c == RARE_CHAR && options.keeps_reserved) {
                 chars.push((c, count));
             }
@@ -94,8 +97,8 @@ impl Alphabet {
         Ok(Alphabet::from_chars(chars))
     }
 
-    /// Returns an alphabet of all characters that occur, except U+0000 and the boundary.
-    pub fn all(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
+    /// Returns an alphabet of all characters that occur, except U+0000 and the boundary character.
+    pub fn with_all_chars(counts: &CharCounts, options: &SentencePieceOptions) -> Result<Alphabet> {
         Alphabet::choose(counts, &SentencePieceOptions { use_all_vocab: true, ..options.clone() })
     }
 
@@ -115,23 +118,23 @@ impl Alphabet {
 
     fn from_chars(mut chars: Vec<(char, u64)>) -> Alphabet {
         chars.sort_unstable_by_key(|&(c, count)| (!count, c));
-        let mut indices = vec![NONE; CODE_POINTS];
+        let mut char_indexes = vec![NONE; CODE_POINTS];
         for (index, &(c, _)) in chars.iter().enumerate() {
-            indices[c as usize] = index as u32;
+            char_indexes[c as usize] = index as u32;
         }
-        Alphabet { chars, indices }
+        Alphabet { chars, char_indexes }
     }
 
     /// Returns the index of a character in `chars`.
     #[inline]
     pub fn index_of(&self, c: char) -> Option<usize> {
-        Some(self.indices[c as usize]).filter(|&index| index != NONE).map(|index| index as usize)
+        Some(self.char_indexes[c as usize]).filter(|&index| index != NONE).map(|index| index as usize)
     }
 
     /// Reports whether a character is in the alphabet.
     #[inline]
     pub fn contains(&self, c: char) -> bool {
-        self.indices[c as usize] != NONE
+        self.char_indexes[c as usize] != NONE
     }
 
     /// Appends `text` to `out` and replaces every character that is not in the alphabet by U+2585.

@@ -1,21 +1,21 @@
 //! SentencePiece's BPE trainer: merges the most frequent pair of adjacent symbols into a new symbol, which is a piece,
 //! and repeats.
 //!
-//! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. A pair is two symbols. Of two equally frequent pairs,
-//! the pair with fewer characters is merged first; of equally long pairs, the pair with the lower text. Every
-//! occurrence of a pair is counted, even if occurrences overlap. A pair whose text is already a piece is dropped and
-//! never merged. A pair stays a candidate after its last occurrence disappears, even if the pair existed only while
-//! another pair was being merged (`ab a` in `abab`, before the second `ab` is merged). If no pair occurs any more,
-//! pairs without occurrences are added as pieces.
+//! Reference: `bpe::Trainer` of 0.2.3, an exact greedy search. Of two equally frequent pairs, the pair with fewer
+//! characters is merged first. If both have the same number of characters, the pair whose text sorts first is merged
+//! first. Every occurrence of a pair is counted, even if occurrences overlap. A pair whose text is already a piece is
+//! dropped and never merged. A pair stays a candidate after its last occurrence disappears. This also applies to a pair
+//! that exists only during a merge: while `ab` is merged in `abab`, the pair `ab a` exists until the second `ab` is
+//! merged. If no pair occurs any more, pairs without occurrences are added as pieces.
 //!
-//! The cells are shared with [`crate::train::bpe`]; position lists, counts and queue differ. That trainer forgets a
-//! pair without occurrences, breaks ties by ids or positions, and sums the changes of counts per neighbour. This
-//! trainer keeps pairs without occurrences, breaks ties by text, and changes counts in the order of the occurrences,
-//! because this order decides which short-lived pairs exist.
+//! Words are stored as in [`crate::train::bpe`], but positions, counts and the queue are different. The trainer in that
+//! module forgets pairs without occurrences, decides between equally frequent pairs by ids or positions, and adds up
+//! the changes of counts for each neighbour. This trainer keeps pairs without occurrences, decides by text, and changes
+//! counts in the order of the occurrences, because this order decides which pairs exist for a short time.
 //!
-//! Invariant: every pair with a new symbol is created while that symbol's pair is merged. Afterwards the count of the
-//! pair can only fall, so the queue can update counts late. Cost: a few lookups for each merged occurrence, and one
-//! validity check for each distinct pair. Worst input: one long unit without repeated pairs.
+//! Invariant: all pairs with a new symbol are created during the merge that creates the symbol. Afterwards their counts
+//! can only fall, so the queue can update counts late. Cost: a few lookups for each merged occurrence, and one validity
+//! check for each distinct pair. Worst input: one long unit without repeated pairs.
 
 pub mod coverage;
 mod limited;
@@ -41,24 +41,25 @@ use queue::{PairEntry, SymbolPairQueue};
 use symbols::NumberedSymbols;
 
 /// The number of merges between two progress reports.
-const REPORT_INTERVAL: usize = 64;
+const MERGES_PER_REPORT: usize = 64;
 
-/// Returns at most `max_pieces` pieces: the merged texts, then the characters of the alphabet. Scores fall by 1 from 0.
-/// Training uses at most `room` bytes if the units were counted within a memory limit.
+/// Returns at most `max_pieces` pieces: the merged texts, then the characters of the alphabet. Their scores are 0, -1,
+/// -2 … Training uses at most `usable_memory` bytes if the units were counted within a memory limit.
 pub fn pieces(
     units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     validity: &Validity,
     max_pieces: usize,
-    room: Option<usize>,
+    usable_memory: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
-    let merges = merges(units, alphabet, validity, max_pieces.saturating_sub(alphabet.chars.len()), room, progress)?;
+    let merges =
+        merges(units, alphabet, validity, max_pieces.saturating_sub(alphabet.chars.len()), usable_memory, progress)?;
     let chars = alphabet.chars.iter().map(|(c, _)| c.to_string());
     Ok(with_falling_scores(merges.into_iter().map(|(text, _)| text).chain(chars)))
 }
 
-/// Converts texts to pieces whose scores fall by 1 from 0.
+/// Converts texts to pieces with the scores 0, -1, -2 …
 fn with_falling_scores(texts: impl Iterator<Item = String>) -> Vec<ScoredPiece> {
     texts.enumerate().map(|(index, text)| (text.into_bytes(), -(index as f32))).collect()
 }
@@ -69,15 +70,15 @@ fn merges(
     alphabet: &Alphabet,
     validity: &Validity,
     max_merges: usize,
-    room: Option<usize>,
+    usable_memory: Option<usize>,
     progress: &mut dyn Progress,
 ) -> Result<Vec<(String, u64)>> {
     let mut trainer = PieceMerger::new(alphabet, validity, max_merges, progress);
-    if let Some((room, spill)) = room.zip(units.borrow().limit().map(|limit| limit.spill.clone())) {
-        return learn(units, alphabet, trainer, room, &*spill);
+    if let Some((usable_memory, spill)) = usable_memory.zip(units.borrow().limit().map(|limit| limit.spill.clone())) {
+        return learn(units, alphabet, trainer, usable_memory, &*spill);
     }
     let (mut cells, mut counts) = (Cells::default(), Vec::new());
-    each_segment(units.borrow_mut(), alphabet, trainer.progress, |symbols, count| {
+    for_each_segment(units.borrow_mut(), alphabet, trainer.progress, |symbols, count| {
         counts.push(count);
         cells.push(symbols.iter().copied())
     })?;
@@ -87,9 +88,9 @@ fn merges(
     Ok(trainer.merged)
 }
 
-/// Calls `each` with the symbols and the count of every segment: a longest run of two or more characters of the
-/// alphabet within a unit.
-fn each_segment(
+/// Calls `each` with the symbols and the count of every segment. A segment is a run of two or more characters of the
+/// alphabet inside a unit, as long as possible.
+fn for_each_segment(
     units: &mut WordCounter,
     alphabet: &Alphabet,
     progress: &mut dyn Progress,
@@ -118,12 +119,12 @@ fn each_segment(
 struct PieceMerger<'v> {
     validity: &'v Validity,
     progress: &'v mut dyn Progress,
-    /// The largest number of merges.
+    /// The maximum number of merges.
     max_merges: usize,
     symbols: NumberedSymbols,
     cells: Cells,
     /// The index of the unit of each cell.
-    unit_of: Vec<u32>,
+    unit_of_cell: Vec<u32>,
     /// The number of occurrences of each unit.
     counts: Vec<u64>,
     pairs: SymbolPairs,
@@ -134,7 +135,7 @@ struct PieceMerger<'v> {
     merged: Vec<(String, u64)>,
     /// The texts of created pairs, which are kept only if training within a memory limit forgets pairs without
     /// occurrences.
-    seen: Option<SeenPairTexts>,
+    seen_pair_texts: Option<SeenPairTexts>,
 }
 
 impl<'v> PieceMerger<'v> {
@@ -150,13 +151,13 @@ impl<'v> PieceMerger<'v> {
             max_merges,
             symbols: NumberedSymbols::new(alphabet.chars.iter().map(|&(c, _)| c)),
             cells: Cells::default(),
-            unit_of: Vec::new(),
+            unit_of_cell: Vec::new(),
             counts: Vec::new(),
             pairs: SymbolPairs::default(),
             queue: SymbolPairQueue::default(),
             known_texts: HashSet::new(),
             merged: Vec::new(),
-            seen: None,
+            seen_pair_texts: None,
         }
     }
 
@@ -170,12 +171,12 @@ impl<'v> PieceMerger<'v> {
                 pairs.add(pair, at, counts[unit]);
             }
         });
-        self.unit_of = cells.words();
+        self.unit_of_cell = cells.words();
         (self.cells, self.counts) = (cells, counts);
         self.enqueue(0);
     }
 
-    /// Adds the pairs with a number of at least `first` to the queue.
+    /// Queues all pairs whose number is at least `first`.
     fn enqueue(&mut self, first: u32) {
         let (pairs, symbols) = (&self.pairs, &self.symbols);
         for pair in first..pairs.len() as u32 {
@@ -186,15 +187,19 @@ impl<'v> PieceMerger<'v> {
 
     /// Returns the number of bytes of the trainer's tables.
     fn memory(&self) -> usize {
-        self.cells.memory() + 4 * self.unit_of.len() + 8 * self.counts.len() + self.pairs.memory() + self.queue.memory()
+        self.cells.memory()
+            + 4 * self.unit_of_cell.len()
+            + 8 * self.counts.len()
+            + self.pairs.memory()
+            + self.queue.memory()
     }
 
-    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `room` bytes, but never before
+    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `usable_memory` bytes, but never before
     /// the first merge.
-    fn run(&mut self, min_count: u64, room: usize) -> Result<StopReason> {
+    fn run(&mut self, min_count: u64, usable_memory: usize) -> Result<StopReason> {
         let merges_before = self.merged.len();
         while self.merged.len() < self.max_merges {
-            if self.merged.len() > merges_before && self.memory() > room {
+            if self.merged.len() > merges_before && self.memory() > usable_memory {
                 return Ok(StopReason::MemoryFull);
             }
             let Some(pair) = self.pop_best().filter(|&pair| self.pairs.count(pair) >= min_count) else {
@@ -203,14 +208,14 @@ impl<'v> PieceMerger<'v> {
             let (left, right) = self.pairs.symbols(pair);
             let text = [self.symbols.text(left), self.symbols.text(right)].concat();
             if !self.known_texts.insert(text.clone()) {
-                self.pairs.drop(pair);
+                self.pairs.mark_invalid(pair);
                 continue;
             }
             let cells = self.symbols.cells();
             let id = self.symbols.push(&text, cells[left as usize] + cells[right as usize])?;
             self.merged.push((text, self.pairs.count(pair)));
             self.merge(pair, id);
-            if self.merged.len().is_multiple_of(REPORT_INTERVAL) {
+            if self.merged.len().is_multiple_of(MERGES_PER_REPORT) {
                 self.progress.report("merging", self.merged.len() as u64, self.max_merges as u64)?;
             }
         }
@@ -226,12 +231,12 @@ impl<'v> PieceMerger<'v> {
 
     /// Merges a pair at all its positions into the symbol `id`.
     fn merge(&mut self, pair: u32, id: u32) {
-        let first_new = self.pairs.len() as u32;
+        let first_new_pair = self.pairs.len() as u32;
         let mut positions = self.pairs.take_positions(pair);
         while let Some(block) = self.pairs.next_positions(&mut positions) {
             block.for_each(|at| self.merge_at(at, pair, id));
         }
-        self.enqueue(first_new);
+        self.enqueue(first_new_pair);
     }
 
     /// Merges a pair at a position into the symbol `id`, if the pair is still at that position.
@@ -241,7 +246,7 @@ impl<'v> PieceMerger<'v> {
         if self.cells.at(at) != left || self.cells.at(right_at) != right {
             return;
         }
-        let count = self.counts[self.unit_of[at as usize] as usize];
+        let count = self.counts[self.unit_of_cell[at as usize] as usize];
         let before = self.cells.before(at, cells);
         let after = self.cells.after(end);
         if let Some(before) = before {
@@ -259,19 +264,20 @@ impl<'v> PieceMerger<'v> {
         }
     }
 
-    /// Subtracts from the count of a pair that a merge of its neighbour `merged` removes.
+    /// Subtracts `count` occurrences of a pair that disappear because a symbol of the pair is merged with its other
+    /// neighbour.
     fn lose(&mut self, left: u32, right: u32, merged: u32, count: u64) {
         if let Some(pair) = self.pairs.find(left, right).filter(|&pair| pair != merged) {
             self.pairs.lose(pair, count);
         }
     }
 
-    /// Counts a pair that a merge creates at the position `at`.
+    /// Counts `count` occurrences of a pair that a merge creates at the position `at`.
     fn gain(&mut self, left: u32, right: u32, at: u32, count: u64) {
         let pairs_before = self.pairs.len();
         let Some(pair) = self.pairs.find_or_add(left, right, &self.symbols, self.validity) else { return };
         self.pairs.add(pair, at, count);
-        if let Some(seen) = self.seen.as_mut().filter(|_| self.pairs.len() > pairs_before) {
+        if let Some(seen) = self.seen_pair_texts.as_mut().filter(|_| self.pairs.len() > pairs_before) {
             seen.add(self.symbols.text(left), self.symbols.text(right));
         }
     }

@@ -27,7 +27,7 @@ impl CharsmapRules {
     }
 }
 
-/// The largest number of keys that are prefixes of one key, including the key itself.
+/// The maximum number of keys that are prefixes of the same key, including this key itself.
 const MAX_NESTED_KEYS: usize = 31;
 
 /// Compiles rules to the character map of a model.
@@ -49,28 +49,28 @@ pub fn compile(rules: &CharsmapRules) -> Result<Vec<u8>> {
 }
 
 fn check(rules: &CharsmapRules) -> Result<()> {
-    let wrong = |what: String| Err(Error::Argument(format!("normalization rules: {what}")));
+    let rule_error = |what: String| Err(Error::Argument(format!("normalization rules: {what}")));
     if rules.0.is_empty() {
-        return wrong("there are no rules; pass at least one".into());
+        return rule_error("there are no rules; pass at least one".into());
     }
     // The keys that are prefixes of the current key.
-    let mut open: Vec<&str> = Vec::new();
+    let mut prefix_keys: Vec<&str> = Vec::new();
     for (key, text) in &rules.0 {
         if key.is_empty() {
-            return wrong("a rule has an empty key; write the characters that it replaces".into());
+            return rule_error("a rule has an empty key; write the characters that it replaces".into());
         }
         if key == text {
-            return wrong(format!("a rule replaces {key:?} with itself; remove the rule"));
+            return rule_error(format!("a rule replaces {key:?} with itself; remove the rule"));
         }
         if key.contains('\0') || text.contains('\0') {
-            return wrong(format!("the rule for {key:?} contains U+0000, which is not allowed; remove the rule"));
+            return rule_error(format!("the rule for {key:?} contains U+0000, which is not allowed; remove the rule"));
         }
-        while open.last().is_some_and(|prefix| !key.starts_with(prefix)) {
-            open.pop();
+        while prefix_keys.last().is_some_and(|prefix| !key.starts_with(prefix)) {
+            prefix_keys.pop();
         }
-        open.push(key);
-        if open.len() > MAX_NESTED_KEYS {
-            return wrong(format!(
+        prefix_keys.push(key);
+        if prefix_keys.len() > MAX_NESTED_KEYS {
+            return rule_error(format!(
                 "more than {MAX_NESTED_KEYS} keys are prefixes of {key:?}; remove some of these rules"
             ));
         }
@@ -79,7 +79,7 @@ fn check(rules: &CharsmapRules) -> Result<()> {
 }
 
 /// Parses a file of rules. Each line has hexadecimal code points, a tab, and the code points that replace them; text
-/// after a second tab is ignored. If several rules are for the same characters, the last rule counts.
+/// after a second tab is ignored. If several rules replace the same characters, the last rule counts.
 pub fn parse(file: &str) -> Result<CharsmapRules> {
     let mut rules = Vec::new();
     for (number, line) in file.lines().enumerate() {
@@ -98,34 +98,35 @@ pub fn parse(file: &str) -> Result<CharsmapRules> {
 }
 
 fn characters(column: &str, line: usize) -> Result<String> {
-    let wrong =
+    let rule_error =
         |code| Error::Argument(format!("normalization rules: line {line}: {code:?} is not a hexadecimal code point"));
     let codes = column.split(' ').map(str::trim).filter(|code| !code.is_empty());
     codes
         .map(|code| {
             let digits = code.strip_prefix("U+").unwrap_or(code);
             let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
-            u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).ok_or_else(|| wrong(code))
+            u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).ok_or_else(|| rule_error(code))
         })
         .collect()
 }
 
-/// Removes the rules whose effect follows from the rules for fewer characters.
-fn remove_redundant(rules: CharsmapRules) -> CharsmapRules {
+/// Removes the rules whose result is the same as that of the rules for fewer characters.
+fn remove_redundant_rules(rules: CharsmapRules) -> CharsmapRules {
     let lengths: Vec<usize> = rules.0.iter().map(|(key, _)| key.chars().count()).collect();
     let mut is_needed = vec![false; rules.0.len()];
     let mut needed_rules: HashMap<&str, &str> = HashMap::new();
     let mut rewritten = String::new();
     for len in 1..=lengths.iter().copied().max().unwrap_or(0) {
-        let of_len = || (0..lengths.len()).filter(|&at| lengths[at] == len);
-        for at in of_len() {
+        let rules_of_len = || (0..lengths.len()).filter(|&at| lengths[at] == len);
+        for at in rules_of_len() {
             let (key, text) = &rules.0[at];
             rewritten.clear();
             rewrite(&needed_rules, key, len - 1, &mut rewritten);
             is_needed[at] = len == 1 || rewritten != *text;
         }
-        needed_rules
-            .extend(of_len().filter(|&at| is_needed[at]).map(|at| (rules.0[at].0.as_str(), rules.0[at].1.as_str())));
+        needed_rules.extend(
+            rules_of_len().filter(|&at| is_needed[at]).map(|at| (rules.0[at].0.as_str(), rules.0[at].1.as_str())),
+        );
     }
     drop(needed_rules);
     let all = rules.0.into_iter().zip(is_needed);
@@ -177,8 +178,8 @@ mod tests {
         let rules = parse("41\t61\r\nU+42 43\t\t# gone\n0x44\n41\t62").unwrap();
         let expected = [("A", "b"), ("BC", ""), ("D", "")];
         assert_eq!(rules.0, expected.map(|(key, text)| (key.to_string(), text.to_string())));
-        for wrong in ["", "41\t41", "\t41", "xyz\t41", "41\n\n42", "D800\t41", "0\t41"] {
-            assert!(parse(wrong).and_then(|rules| compile(&rules)).is_err(), "{wrong:?}");
+        for rule_error in ["", "41\t41", "\t41", "xyz\t41", "41\n\n42", "D800\t41", "0\t41"] {
+            assert!(parse(rule_error).and_then(|rules| compile(&rules)).is_err(), "{rule_error:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads texts in several threads: each thread reads parts of texts and passes the sentences to its own sink.
 //!
 //! Every sentence has an ordinal that depends only on the position of the sentence in the corpus, so results do not
-//! depend on the number of threads. Memory: the memory of the sinks, plus the sampled sentences if a sample is drawn.
+//! depend on the number of threads. Memory: that of the sinks, and the sampled sentences if a sample is drawn.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,15 +11,16 @@ use super::options::{SentencePieceOptions, SentenceUnit};
 use super::sample::Sample;
 use crate::error::{Error, Result};
 
-/// The number of bytes that a thread reads as one part: a segment of a long text, or many short texts.
+/// The size in bytes of a part, which is a segment of a long text or many short texts.
 const PART_BYTES: usize = 1 << 17;
 
-/// The bytes added to the length of every text when parts are sized: the fixed work of a text.
+/// The cost of a text independent of its length, in bytes. It is added to the length of each text when texts are
+/// grouped to parts.
 const TEXT_OVERHEAD: usize = 64;
 
 /// Receives the sentences that one thread reads.
 pub trait SentenceSink: Send {
-    /// Starts a run of consecutive sentences whose ordinals are at least `ordinal`.
+    /// Announces consecutive sentences whose ordinals are at least `ordinal`.
     fn begin(&mut self, _ordinal: u64) {}
 
     /// Receives a sentence that is empty after normalization.
@@ -27,29 +28,28 @@ pub trait SentenceSink: Send {
         Ok(())
     }
 
-    /// Receives a normalized sentence, in which boundary characters replace reserved pieces, the number of times that
-    /// the sentence counts, and its ordinal. Later sentences have higher ordinals; the next ordinal is higher by at
-    /// least the length of the sentence in bytes.
-    fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
+    /// Receives a normalized sentence, its count, and its ordinal. In the sentence, boundary characters replace
+    /// reserved pieces. The ordinal of the next sentence is higher by at least the length of this sentence in bytes.
+    fn add_sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
 }
 
-/// Reads a training corpus into sinks and counts the skipped sentences.
+/// Reads a training corpus into sinks and counts the skipped_sentences sentences.
 pub struct Corpus<S> {
     loader: Loader,
     sinks: Vec<S>,
     sample: Option<Sample>,
-    skipped: SkippedSentences,
+    skipped_sentences: SkippedSentences,
     next_ordinal: u64,
 }
 
-/// Texts, or a segment of a text, and the ordinal of the first byte.
+/// The texts that a thread reads as one part (or one segment of a text), and the ordinal of the first byte.
 struct CorpusPart<'t> {
     texts: &'t [&'t [u8]],
     ordinal: u64,
 }
 
-/// Returns the first ordinal after a text. A normalized sentence can be longer than its text, but none of its words
-/// starts after three times the bytes of the text plus a space.
+/// Returns the first ordinal after a text. A normalized sentence can be longer than its text, but all its words start
+/// within three times the length of the text plus a space.
 fn ordinal_after(ordinal: u64, text: &[u8]) -> u64 {
     ordinal + 4 * text.len() as u64 + 4
 }
@@ -62,47 +62,47 @@ impl<S: SentenceSink> Corpus<S> {
             loader: Loader::compile(options)?,
             sinks,
             sample: (size > 0).then(|| Sample::new(size, is_drawn)),
-            skipped: SkippedSentences::default(),
+            skipped_sentences: SkippedSentences::default(),
             next_ordinal: 0,
         })
     }
 
-    /// Returns the number of sentences skipped so far.
+    /// Returns the number of sentences skipped_sentences so far.
     pub fn skipped(&self) -> SkippedSentences {
-        self.skipped
+        self.skipped_sentences
     }
 
     /// Reads further texts.
     pub fn push(&mut self, texts: &[&[u8]]) -> Result<()> {
         if let Some(sample) = &mut self.sample {
             return texts.iter().try_for_each(|text| {
-                self.loader.read(text, &mut self.skipped, |raw, times| {
+                self.loader.read(text, &mut self.skipped_sentences, |raw, times| {
                     sample.offer(raw, times);
                     Ok(())
                 })
             });
         }
-        let texts = self.split_long(texts);
+        let texts = self.split_long_texts(texts);
         let parts = self.parts(&texts);
         let next_part = AtomicUsize::new(0);
         let loader = &self.loader;
         let work = |sink: &mut S| -> Result<SkippedSentences> {
-            let mut skipped = SkippedSentences::default();
+            let mut skipped_sentences = SkippedSentences::default();
             let mut reader = CorpusReader { loader, sink, spare: Vec::new(), sentence: Vec::new() };
             while let Some(part) = parts.get(next_part.fetch_add(1, Ordering::Relaxed)) {
-                reader.part(part, &mut skipped)?;
+                reader.part(part, &mut skipped_sentences)?;
             }
-            Ok(skipped)
+            Ok(skipped_sentences)
         };
         let threads = self.sinks.len().min(parts.len());
-        for skipped in run_in_threads(&mut self.sinks[..threads], work) {
-            self.skipped += skipped?;
+        for skipped_sentences in run_in_threads(&mut self.sinks[..threads], work) {
+            self.skipped_sentences += skipped_sentences?;
         }
         Ok(())
     }
 
-    /// Returns the texts that are not empty; long texts of lines are split into segments of whole lines.
-    fn split_long<'t>(&self, texts: &[&'t [u8]]) -> Vec<&'t [u8]> {
+    /// Removes empty texts. If sentences are lines, also splits long texts into segments of whole lines.
+    fn split_long_texts<'t>(&self, texts: &[&'t [u8]]) -> Vec<&'t [u8]> {
         let mut segments = Vec::with_capacity(texts.len());
         for text in texts {
             let mut remaining_text = *text;
@@ -121,7 +121,7 @@ impl<S: SentenceSink> Corpus<S> {
         segments
     }
 
-    /// Groups texts to the parts that threads read.
+    /// Groups texts into parts of similar size.
     fn parts<'t>(&mut self, texts: &'t [&'t [u8]]) -> Vec<CorpusPart<'t>> {
         let (mut parts, mut from, mut bytes) = (Vec::new(), 0, 0);
         let mut ordinal = self.next_ordinal;
@@ -142,7 +142,7 @@ impl<S: SentenceSink> Corpus<S> {
             let mut reader = CorpusReader { loader: &self.loader, sink, spare: Vec::new(), sentence: Vec::new() };
             reader.sink.begin(0);
             for (ordinal, (raw, times)) in sample.sentences.iter().enumerate() {
-                reader.sentence(raw, *times, (ordinal as u64) << 32)?;
+                reader.add_sentence(raw, *times, (ordinal as u64) << 32)?;
             }
             self.next_ordinal = (sample.sentences.len() as u64) << 32;
         }
@@ -159,21 +159,21 @@ struct CorpusReader<'c, S> {
 }
 
 impl<S: SentenceSink> CorpusReader<'_, S> {
-    fn part(&mut self, part: &CorpusPart, skipped: &mut SkippedSentences) -> Result<()> {
+    fn part(&mut self, part: &CorpusPart, skipped_sentences: &mut SkippedSentences) -> Result<()> {
         self.sink.begin(part.ordinal);
         let (loader, mut next) = (self.loader, part.ordinal);
         part.texts.iter().try_for_each(|text| {
             let mut ordinal = next;
             next = ordinal_after(next, text);
-            loader.read(text, skipped, |raw, times| {
-                self.sentence(raw, times, ordinal)?;
+            loader.read(text, skipped_sentences, |raw, times| {
+                self.add_sentence(raw, times, ordinal)?;
                 ordinal = ordinal_after(ordinal, raw);
                 Ok(())
             })
         })
     }
 
-    fn sentence(&mut self, raw: &[u8], times: u64, ordinal: u64) -> Result<()> {
+    fn add_sentence(&mut self, raw: &[u8], times: u64, ordinal: u64) -> Result<()> {
         self.loader.prepare(raw, &mut self.spare, &mut self.sentence)?;
         let sentence = std::str::from_utf8(&self.sentence).map_err(|_| {
             Error::Argument("a normalization rule produces text that is not UTF-8; correct the rule".into())
@@ -181,7 +181,7 @@ impl<S: SentenceSink> CorpusReader<'_, S> {
         if sentence.is_empty() {
             return self.sink.empty();
         }
-        self.sink.sentence(sentence, times, ordinal)
+        self.sink.add_sentence(sentence, times, ordinal)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Reads texts as normalized sentences, with boundary characters at positions that no piece can cross.
 //!
-//! Reference: `LoadSentences`. A sentence that is empty, too long or contains U+2585 is skipped; skipped sentences are
-//! counted, except empty ones. The other sentences are normalized as if no piece were reserved; then the boundary
-//! character replaces each longest match of a reserved piece. In 0.2.3 the boundary character replaces the delimiter
-//! too.
+//! Reference: `LoadSentences`. A sentence is skipped if it is empty, is too long, or contains U+2585. Skipped sentences
+//! are counted, except empty ones. The other sentences are normalized as if no piece were reserved; then the boundary
+//! character replaces each longest match of a reserved piece. In 0.2.3 the boundary character also replaces the
+//! delimiter (`pretokenization_delimiter`).
 
 use super::options::{RARE_CHAR, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
@@ -34,9 +34,9 @@ impl std::ops::AddAssign for SkippedSentences {
 /// Splits texts into sentences and normalizes sentences.
 pub struct Loader {
     normalizer: SentencePieceNormalizer,
-    meta: Trie,
+    reserved_pieces: Trie,
     /// True for each byte that starts a reserved piece.
-    meta_starts: [bool; 256],
+    starts_reserved_piece: [bool; 256],
     boundary: String,
     rare: memchr::memmem::Finder<'static>,
     delimiter: Option<memchr::memmem::Finder<'static>>,
@@ -53,8 +53,8 @@ impl Loader {
         let delimiter = delimiter.filter(|text| !text.is_empty() && options.line == Line::V0_2_3);
         Ok(Loader {
             normalizer: SentencePieceNormalizer::compile(options.normalize.clone(), None, options.line)?,
-            meta: Trie::build(options.meta.iter().map(|text| (&text[..], 0)))?,
-            meta_starts: std::array::from_fn(|byte| {
+            reserved_pieces: Trie::build(options.meta.iter().map(|text| (&text[..], 0)))?,
+            starts_reserved_piece: std::array::from_fn(|byte| {
                 options.meta.iter().any(|text| text.first() == Some(&(byte as u8)))
             }),
             boundary: options.boundary().to_string(),
@@ -67,12 +67,12 @@ impl Loader {
         })
     }
 
-    /// Returns the part of a text that is one sentence.
+    /// Returns how texts are divided into sentences.
     pub fn sentences(&self) -> SentenceUnit {
         self.sentences
     }
 
-    /// Calls `sentence(raw, times)` for each sentence of a text that is not skipped.
+    /// Calls `sentence(raw, times)` for each sentence of a text, except skipped sentences; `raw` is not normalized yet.
     pub fn read(
         &self,
         text: &[u8],
@@ -100,7 +100,7 @@ impl Loader {
         }
     }
 
-    /// Writes the sentence to train on to `out`; `spare` is a reused buffer.
+    /// Writes the normalized form of a sentence to `out`, with boundary characters; `spare` is a buffer.
     pub fn prepare(&self, raw: &[u8], spare: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
         if raw.len() > MAX_SENTENCE_BYTES {
             return Err(Error::Argument("a sentence is longer than 1 GiB; split it, or train on lines".into()));
@@ -114,7 +114,7 @@ impl Loader {
         if memchr::memchr(b' ', spare).is_some() {
             return Err(Error::Argument("a normalized sentence contains a space; set escape_whitespaces".into()));
         }
-        self.replace_meta(spare, out);
+        self.replace_reserved(spare, out);
         if let Some(delimiter) = &self.delimiter {
             std::mem::swap(spare, out);
             out.clear();
@@ -131,11 +131,11 @@ impl Loader {
 
     /// Appends `text` to `out`, with boundary characters in place of reserved pieces. Every match starts at a
     /// character, because the pieces and the text are UTF-8.
-    fn replace_meta(&self, text: &[u8], out: &mut Vec<u8>) {
+    fn replace_reserved(&self, text: &[u8], out: &mut Vec<u8>) {
         let (mut from, mut at) = (0, 0);
-        while let Some(skipped) = text[at..].iter().position(|&byte| self.meta_starts[byte as usize]) {
+        while let Some(skipped) = text[at..].iter().position(|&byte| self.starts_reserved_piece[byte as usize]) {
             at += skipped;
-            match self.meta.longest_prefix(&text[at..]) {
+            match self.reserved_pieces.longest_prefix(&text[at..]) {
                 Some((len, _)) => {
                     out.extend_from_slice(&text[from..at]);
                     out.extend_from_slice(self.boundary.as_bytes());
@@ -171,11 +171,13 @@ fn trim_line_ends(text: &[u8]) -> &[u8] {
     &text[..len]
 }
 
-/// Splits a line of a tab-separated file into a text and the number of times that the text counts.
+/// Splits a line of a tab-separated file into a text and its count.
 fn split_frequency(line: &[u8]) -> Result<(&[u8], u64)> {
     let wrong = |what: &str| {
-        let shown = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-        Error::Argument(format!("a line of tab-separated text {what}: {shown:?}; write a text, a tab, and a count"))
+        let line_start = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+        Error::Argument(format!(
+            "a line of tab-separated text {what}: {line_start:?}; write a text, a tab, and a count"
+        ))
     };
     let mut parts = line.split(|&byte| byte == b'\t');
     let (Some(text), Some(count), None) = (parts.next(), parts.next(), parts.next()) else {

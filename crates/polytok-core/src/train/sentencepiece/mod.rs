@@ -1,4 +1,4 @@
-//! SentencePiece's trainers, and the steps that these trainers share.
+//! The trainers of SentencePiece's models, and the steps that these trainers share.
 //!
 //! ```text
 //! texts ─▶ corpus (loader: read, normalize, mark boundaries) ─▶ sinks (units, words, …) ─▶ counts ─▶ alphabet ─▶

@@ -2,7 +2,7 @@
 
 use crate::spec::{Line, SentencePieceNormalize};
 
-/// The part of the training text that is one sentence.
+/// The unit of the training text that is one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SentenceUnit {
     /// Each line of each text, without its line feed (SentencePiece's files).
@@ -25,9 +25,9 @@ pub struct SentencePieceOptions {
     pub meta: Vec<Vec<u8>>,
     /// The normalization of sentences.
     pub normalize: SentencePieceNormalize,
-    /// The part of the training text that is one sentence.
+    /// The unit of the training text that is one sentence.
     pub sentences: SentenceUnit,
-    /// True if each line is a text, a tab, and the number of times that the text counts.
+    /// True if each line consists of a text, a tab, and the count of the text.
     pub is_tsv: bool,
     /// The largest number of bytes of a sentence; longer sentences are skipped.
     pub max_sentence_length: usize,
@@ -39,7 +39,7 @@ pub struct SentencePieceOptions {
     pub shuffle_input_sentence: bool,
     /// The fraction of all characters in the text that the alphabet covers.
     pub character_coverage: f32,
-    /// True if the characters are chosen together with the merges, to save the most tokens.
+    /// True if training chooses the number of merges and the characters together, so that texts have the fewest tokens.
     pub auto_character_coverage: bool,
     /// Characters that are always in the alphabet, however rare.
     pub required_chars: String,
@@ -51,15 +51,15 @@ pub struct SentencePieceOptions {
     pub split_by_unicode_script: bool,
     /// True if no piece has a space inside.
     pub split_by_whitespace: bool,
-    /// True if digits are a script of their own (Common).
+    /// True if digits do not belong to the script of the letters around them.
     pub split_by_number: bool,
     /// True if every digit is a piece of its own.
     pub split_digits: bool,
-    /// True if a space belongs to the word before the space.
+    /// True if a space is the end of a word, false if it is the start of the next word.
     pub treat_whitespace_as_suffix: bool,
     /// True if runs of spaces can be pieces.
     pub allow_whitespace_only_pieces: bool,
-    /// A text that no piece contains or crosses; empty for none.
+    /// A text that separates words: no piece contains a part of it. An empty text disables it.
     pub pretokenization_delimiter: String,
     /// The number of threads that read and count.
     pub threads: usize,
@@ -105,8 +105,8 @@ impl Default for SentencePieceOptions {
 pub const RARE_CHAR: char = '\u{2585}';
 
 impl SentencePieceOptions {
-    /// Returns the character that replaces a reserved piece or a delimiter; no piece contains that character. It
-    /// depends on the SentencePiece version.
+    /// Returns the character that replaces a reserved piece or a delimiter, which depends on the SentencePiece version.
+    /// No piece contains this character.
     pub fn boundary(&self) -> char {
         match self.line {
             Line::V0_2_1 => '\t',

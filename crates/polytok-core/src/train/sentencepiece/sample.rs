@@ -1,8 +1,8 @@
 //! Selects a fixed number of sentences: the first sentences, or a random sample drawn in one pass.
 //!
-//! SentencePiece 0.2.1 draws with a Mersenne twister of a fixed seed and libstdc++'s uniform distribution; this module
-//! draws the same sentences. SentencePiece 0.2.3 draws different sentences in every process, so there is no result to
-//! match; options with its version draw like 0.2.1.
+//! SentencePiece 0.2.1 draws with a Mersenne Twister, a fixed seed, and the uniform distribution of libstdc++; this
+//! module draws the same sentences. SentencePiece 0.2.3 draws different sentences in every process, so this module
+//! cannot agree with it; for 0.2.3 it draws the same sentences as for 0.2.1.
 
 /// The seed of SentencePiece's sampler.
 const SEED: u32 = 12_345_678;
@@ -11,7 +11,7 @@ const SEED: u32 = 12_345_678;
 pub struct Sample {
     size: usize,
     is_drawn: bool,
-    offered: u64,
+    sentences_offered: u64,
     twister: Twister,
     /// The sentences selected so far, each with the number of times that the sentence counts.
     pub sentences: Vec<(Vec<u8>, u64)>,
@@ -20,16 +20,16 @@ pub struct Sample {
 impl Sample {
     /// Creates an empty sample of up to `size` sentences: drawn at random, or the first sentences.
     pub fn new(size: usize, is_drawn: bool) -> Sample {
-        Sample { size, is_drawn, offered: 0, twister: Twister::new(SEED), sentences: Vec::new() }
+        Sample { size, is_drawn, sentences_offered: 0, twister: Twister::new(SEED), sentences: Vec::new() }
     }
 
-    /// Offers a sentence, which may be selected.
+    /// Offers a sentence to the sample, which selects or ignores it.
     pub fn offer(&mut self, sentence: &[u8], times: u64) {
-        self.offered += 1;
+        self.sentences_offered += 1;
         if self.sentences.len() < self.size {
             self.sentences.push((sentence.to_vec(), times));
         } else if self.is_drawn {
-            let index = self.twister.random_below(self.offered) as usize;
+            let index = self.twister.random_below(self.sentences_offered) as usize;
             if let Some(slot) = self.sentences.get_mut(index) {
                 *slot = (sentence.to_vec(), times);
             }
@@ -38,16 +38,16 @@ impl Sample {
 
     /// Returns the number of sentences offered so far.
     pub fn offered(&self) -> u64 {
-        self.offered
+        self.sentences_offered
     }
 }
 
-/// The number of words of the twister's state.
+/// The number of 32-bit words in the state of the generator.
 const STATE_LEN: usize = 624;
-/// The distance of the word that each refilled word is mixed with.
+/// Each word of the state is mixed with the word at this distance.
 const MIX_DISTANCE: usize = 397;
 
-/// MT19937, by Matsumoto and Nishimura.
+/// The random number generator MT19937, by Matsumoto and Nishimura.
 struct Twister {
     state: Vec<u32>,
     next: usize,
@@ -66,8 +66,8 @@ impl Twister {
     fn refill(&mut self) {
         for i in 0..STATE_LEN {
             let joined = self.state[i] & 0x8000_0000 | self.state[(i + 1) % STATE_LEN] & 0x7FFF_FFFF;
-            let odd = if joined & 1 == 1 { 0x9908_B0DF } else { 0 };
-            self.state[i] = self.state[(i + MIX_DISTANCE) % STATE_LEN] ^ joined >> 1 ^ odd;
+            let odd_mask = if joined & 1 == 1 { 0x9908_B0DF } else { 0 };
+            self.state[i] = self.state[(i + MIX_DISTANCE) % STATE_LEN] ^ joined >> 1 ^ odd_mask;
         }
         self.next = 0;
     }
@@ -84,9 +84,9 @@ impl Twister {
         y ^ y >> 18
     }
 
-    /// Returns a random number below `bound`. For bounds below 2^32 the result is that of libstdc++: the high half of a
-    /// product, drawn again if the product would bias the result (Lemire's method). Larger bounds join two draws,
-    /// unlike libstdc++.
+    /// Returns a random number below `bound`. For bounds below 2^32, the result is the same as with libstdc++: Lemire's
+    /// method takes the high half of a product, and draws another number if the product would bias the result. For
+    /// larger bounds two draws are joined, which differs from libstdc++.
     fn random_below(&mut self, bound: u64) -> u64 {
         let Ok(bound) = u32::try_from(bound) else {
             return ((u64::from(self.draw()) << 32) | u64::from(self.draw())) % bound;

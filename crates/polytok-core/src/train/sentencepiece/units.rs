@@ -1,9 +1,10 @@
-//! Counts units: the segments of sentences whose borders no piece crosses. Units are short, so many of them repeat.
+//! Counts units. A unit is a segment of a sentence such that no piece crosses its start or end. Units are short, so
+//! many of them repeat.
 //!
 //! A sentence is split between two characters if no valid piece contains them next to each other: before words, at
-//! digits, between scripts. So there are fewer distinct units than words, units are shorter than words, and units have
-//! all pairs of symbols that pieces can use. In 0.2.1 words are split at delimiters too, and the characters of
-//! delimiters count for the alphabet. Cost: one step for each character, one lookup for each unit.
+//! digits, between scripts. So distinct units are fewer and shorter than distinct words, and they still have all pairs
+//! of symbols that pieces can consist of. In 0.2.1, words are split at delimiters too; the characters of delimiters are
+//! counted for the alphabet. Cost: one step for each character, one lookup for each unit.
 
 use std::sync::Arc;
 
@@ -27,10 +28,10 @@ pub struct UnitCounter {
     unit_ranges: Vec<(u32, u32)>,
 }
 
-/// The text that no piece crosses in 0.2.1, and the rule for the words that are searched for it.
+/// The delimiter at which 0.2.1 splits words, and the rule for the words in which it searches for the delimiter.
 struct Delimiter {
     text: Finder<'static>,
-    /// The rule that splits sentences into words, or `None` if whole sentences are searched.
+    /// The rule that splits sentences into words, or `None` if the delimiter is searched in whole sentences.
     words: Option<WordSplitRule>,
 }
 
@@ -73,7 +74,7 @@ impl UnitCounter {
 }
 
 impl SentenceSink for UnitCounter {
-    fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
+    fn add_sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         let Some(delimiter) = self.delimiter.take() else { return self.count_segment(sentence, times, ordinal) };
         let result = delimiter.parts(sentence).into_iter().try_for_each(|(start, end, is_delimiter)| {
             let (text, ordinal) = (&sentence[start..end], ordinal + start as u64);
@@ -90,7 +91,7 @@ impl SentenceSink for UnitCounter {
 }
 
 impl Delimiter {
-    /// Returns the delimiters and the segments between delimiters, as (start, end, is a delimiter).
+    /// Splits a text into delimiters and the segments between them, as (start, end, is a delimiter).
     fn parts(&self, sentence: &str) -> Vec<(usize, usize, bool)> {
         let mut parts = Vec::new();
         let mut word = |start: usize, end: usize| {

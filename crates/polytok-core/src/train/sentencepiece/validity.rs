@@ -1,9 +1,10 @@
-//! Decides which strings can be pieces: by their length, the positions of spaces, and mixed digits and scripts.
+//! Decides which strings can be pieces. The length of a string, the positions of its spaces, and its mix of digits and
+//! scripts decide.
 //!
 //! Reference: `IsValidSentencePiece`, the same in 0.2.1 and 0.2.3. Scripts are those of Unicode 9.0. A character
 //! without a script is Common; kana and U+30FC are Han. Every character has a class, read from one table. A character
-//! with an inherited script has the script of the character before it; a digit of the class `ANY_SCRIPT` can follow and
-//! precede any script.
+//! with an inherited script has the script of the character before it. A digit of the class `ANY_SCRIPT` can be
+//! adjacent to characters of any script.
 
 use super::options::{RARE_CHAR, SentencePieceOptions};
 use crate::error::Result;
@@ -11,17 +12,17 @@ use crate::space_mark;
 use crate::split::script;
 
 /// The class of characters that no piece contains.
-const NEVER: u8 = 0;
+const NEVER_IN_PIECE: u8 = 0;
 /// The class of the visible space.
 const SPACE: u8 = 1;
-/// The class of characters that can be adjacent to any script.
+/// The class of characters that can be adjacent to characters of any script.
 const ANY_SCRIPT: u8 = 2;
 /// The class of characters that have the script of the character before them.
 const INHERITED_SCRIPT: u8 = 3;
 /// The class of characters that are always a piece of their own.
-const ALONE: u8 = 4;
+const ALWAYS_ALONE: u8 = 4;
 /// The class of the first script.
-const SCRIPTS: u8 = 5;
+const FIRST_SCRIPT: u8 = 5;
 
 const CODE_POINTS: usize = 0x11_0000;
 
@@ -38,7 +39,7 @@ impl Validity {
     /// Compiles the rules.
     pub fn new(options: &SentencePieceOptions) -> Result<Validity> {
         Ok(Validity {
-            classes: classes(options)?,
+            classes: build_classes(options)?,
             longest: options.max_sentencepiece_length,
             allows_only_spaces: options.allow_whitespace_only_pieces,
             spaces_are_suffixes: options.treat_whitespace_as_suffix,
@@ -52,7 +53,7 @@ impl Validity {
         self.longest
     }
 
-    /// Returns the class of a character: `NEVER` to `ALONE`, or a script.
+    /// Returns the class of a character: one of `NEVER_IN_PIECE` to `ALWAYS_ALONE`, or the number of a script.
     #[inline]
     pub fn class(&self, c: char) -> u8 {
         self.classes[c as usize]
@@ -67,11 +68,11 @@ impl Validity {
         let mut before = ANY_SCRIPT;
         for (at, &c) in piece.iter().enumerate() {
             match self.class(c) {
-                NEVER => return false,
+                NEVER_IN_PIECE => return false,
                 SPACE if is_all_spaces || self.can_be_space(at, piece.len()) => {}
                 SPACE => return false,
-                ALONE if piece.len() > 1 => return false,
-                ALONE | INHERITED_SCRIPT => {}
+                ALWAYS_ALONE if piece.len() > 1 => return false,
+                ALWAYS_ALONE | INHERITED_SCRIPT => {}
                 class if class != ANY_SCRIPT && before != ANY_SCRIPT && class != before => return false,
                 class => before = class,
             }
@@ -79,7 +80,8 @@ impl Validity {
         true
     }
 
-    /// Reports whether the character `at` can be a space in a piece of `len` characters that are not all spaces.
+    /// Reports whether the character with index `at` can be a space, in a piece of `len` characters that has other
+    /// characters too.
     fn can_be_space(&self, at: usize, len: usize) -> bool {
         let is_inner = if self.spaces_are_suffixes { at + 1 < len } else { at > 0 };
         let is_wrong_end = if self.spaces_are_suffixes { at == 0 } else { at + 1 == len };
@@ -91,7 +93,7 @@ impl Validity {
     #[inline]
     pub fn can_join(&self, left: char, right: char) -> bool {
         match (self.class(left), self.class(right)) {
-            (NEVER | ALONE, _) | (_, NEVER | ALONE) => false,
+            (NEVER_IN_PIECE | ALWAYS_ALONE, _) | (_, NEVER_IN_PIECE | ALWAYS_ALONE) => false,
             (SPACE, SPACE) if self.allows_only_spaces => true,
             (SPACE, _) if self.spaces_are_suffixes => !self.splits_by_space,
             (_, SPACE) if !self.spaces_are_suffixes => !self.splits_by_space,
@@ -101,25 +103,26 @@ impl Validity {
     }
 }
 
-fn classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
-    let common = SCRIPTS + script::script("Common");
-    let inherited = script::script("Inherited");
+fn build_classes(options: &SentencePieceOptions) -> Result<Vec<u8>> {
+    let common = FIRST_SCRIPT + script::script("Common");
+    let inherited_script = script::script("Inherited");
     let mut classes = vec![common; CODE_POINTS];
     for (first, last, number) in script::ranges()? {
-        let class = if number == inherited { INHERITED_SCRIPT } else { SCRIPTS + number };
+        let class = if number == inherited_script { INHERITED_SCRIPT } else { FIRST_SCRIPT + number };
         classes[first as usize..=last as usize].fill(class);
     }
     if !options.split_by_unicode_script {
         classes.fill(common);
     }
-    let digit = if options.split_digits { Some(ALONE) } else { (!options.split_by_number).then_some(ANY_SCRIPT) };
-    if let Some(class) = digit {
+    let digit_class =
+        if options.split_digits { Some(ALWAYS_ALONE) } else { (!options.split_by_number).then_some(ANY_SCRIPT) };
+    if let Some(class) = digit_class {
         classes['0' as usize..='9' as usize].fill(class);
         classes['０' as usize..='９' as usize].fill(class);
     }
     classes[space_mark::CHAR as usize] = SPACE;
     for char in ['\0', ' ', RARE_CHAR, options.boundary()] {
-        classes[char as usize] = NEVER;
+        classes[char as usize] = NEVER_IN_PIECE;
     }
     Ok(classes)
 }
@@ -143,8 +146,8 @@ mod tests {
         }
         let numbers = SentencePieceOptions { split_by_number: false, ..plain.clone() };
         assert!(is_valid(&numbers, "a1я") && !is_valid(&numbers, "aя"));
-        let mixed = SentencePieceOptions { split_by_unicode_script: false, ..plain };
-        assert!(is_valid(&mixed, "aя1."));
+        let mixed_script_options = SentencePieceOptions { split_by_unicode_script: false, ..plain };
+        assert!(is_valid(&mixed_script_options, "aя1."));
     }
 
     #[test]
@@ -155,8 +158,9 @@ mod tests {
         );
         let long = SentencePieceOptions { split_by_whitespace: false, ..SentencePieceOptions::default() };
         assert!(is_valid(&long, "▁a▁b") && !is_valid(&long, "a▁") && is_valid(&long, "▁▁a"));
-        let white = SentencePieceOptions { allow_whitespace_only_pieces: true, ..SentencePieceOptions::default() };
-        assert!(is_valid(&white, "▁▁▁") && !is_valid(&white, "▁▁a"));
+        let whitespace_options =
+            SentencePieceOptions { allow_whitespace_only_pieces: true, ..SentencePieceOptions::default() };
+        assert!(is_valid(&whitespace_options, "▁▁▁") && !is_valid(&whitespace_options, "▁▁a"));
     }
 
     proptest! {

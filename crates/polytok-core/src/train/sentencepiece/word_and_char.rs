@@ -16,51 +16,51 @@ use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 
 impl SentenceSink for CharCounts {
-    fn sentence(&mut self, sentence: &str, times: u64, _: u64) -> Result<()> {
+    fn add_sentence(&mut self, sentence: &str, times: u64, _: u64) -> Result<()> {
         self.add(sentence, times)
     }
 }
 
 /// Merges the characters that several threads counted, as words of one character.
 pub fn merge_chars(sinks: Vec<CharCounts>) -> Result<WordCounter> {
-    let (mut all, mut counted) = (CharCounts::default(), WordCounter::default());
+    let (mut all, mut counter) = (CharCounts::default(), WordCounter::default());
     sinks.iter().try_for_each(|sink| all.merge(sink))?;
     for c in '\0'..=char::MAX {
-        counted.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.count(c), 0)?;
+        counter.add_at(c.encode_utf8(&mut [0; 4]).as_bytes(), all.count(c), 0)?;
     }
-    Ok(counted)
+    Ok(counter)
 }
 
 /// The tag before a counted word.
 const WORD_TAG: u8 = b'w';
 /// The tag before a counted sentence without a space.
 const UNSPACED_TAG: u8 = b'u';
-/// The tag of the number of all sentences.
+/// The key under which all sentences are counted.
 const SENTENCES_TAG: u8 = b's';
 
-/// Counts the words of sentences, sentences without a space, and sentences.
+/// Counts three things: the words of sentences, the sentences without a space, and all sentences.
 #[derive(Default)]
 pub struct WordSink {
-    counted: WordCounter,
+    counter: WordCounter,
     key: Vec<u8>,
 }
 
 impl WordSink {
-    /// Creates a sink that adds words to `counted`.
-    pub fn new(counted: WordCounter) -> WordSink {
-        WordSink { counted, key: Vec::new() }
+    /// Creates a sink that adds words to `counter`.
+    pub fn new(counter: WordCounter) -> WordSink {
+        WordSink { counter, key: Vec::new() }
     }
 
     fn add(&mut self, tag: u8, word: &[u8], times: u64, ordinal: u64) -> Result<()> {
         self.key.clear();
         self.key.push(tag);
         self.key.extend_from_slice(word);
-        self.counted.add_at(&self.key, times, ordinal)
+        self.counter.add_at(&self.key, times, ordinal)
     }
 }
 
 impl SentenceSink for WordSink {
-    fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
+    fn add_sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         self.add(SENTENCES_TAG, b"", times, ordinal)?;
         if !sentence.contains(space_mark::CHAR) {
             self.add(UNSPACED_TAG, sentence.as_bytes(), times, ordinal)?;
@@ -81,18 +81,18 @@ fn count_overflow() -> Error {
 
 /// Merges the words that several threads counted.
 pub fn merge_words(sinks: Vec<WordSink>) -> Result<WordCounter> {
-    super::merge_counters(sinks.into_iter().map(|sink| sink.counted))
+    super::merge_counters(sinks.into_iter().map(|sink| sink.counter))
 }
 
 /// Returns at most `max_pieces` pieces of a WORD vocabulary.
 pub fn words(
-    counted: &mut WordCounter,
+    counter: &mut WordCounter,
     max_pieces: usize,
     options: &SentencePieceOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ScoredPiece>> {
     let (mut counts, mut sentences) = (CharCounts::default(), 0);
-    counted.each_unordered(&mut |key, times| match key.split_first() {
+    counter.each_unordered(&mut |key, times| match key.split_first() {
         Some((&WORD_TAG, word)) => counts.add(&String::from_utf8_lossy(word), times),
         Some((&SENTENCES_TAG, _)) => {
             sentences = times;
@@ -106,7 +106,7 @@ pub fn words(
     let wanted_tag = if splits_at_spaces { WORD_TAG } else { UNSPACED_TAG };
     let is_piece = |word: &[u8]| String::from_utf8_lossy(word).chars().all(|c| alphabet.contains(c));
     let (max_pieces, mut pieces, mut sum) = (piece_limit(max_pieces, options), Vec::new(), 0u64);
-    counted.each(Order::MostFrequent, progress, &mut |key, count| {
+    counter.each(Order::MostFrequent, progress, &mut |key, count| {
         let Some(word) = key.strip_prefix(&[wanted_tag]) else { return Ok(()) };
         sum = sum.checked_add(count).ok_or_else(count_overflow)?;
         if pieces.len() < max_pieces && is_piece(word) {
@@ -118,8 +118,8 @@ pub fn words(
 }
 
 /// Returns at most `max_pieces` pieces of a CHAR vocabulary.
-pub fn chars(counted: &mut WordCounter, max_pieces: usize, options: &SentencePieceOptions) -> Result<Vec<ScoredPiece>> {
-    let alphabet = Alphabet::choose(&super::units::characters(counted)?, options)?;
+pub fn chars(counter: &mut WordCounter, max_pieces: usize, options: &SentencePieceOptions) -> Result<Vec<ScoredPiece>> {
+    let alphabet = Alphabet::choose(&super::units::characters(counter)?, options)?;
     let total = alphabet.chars.iter().map(|&(_, count)| count).sum();
     let pieces = alphabet.chars.iter().map(|&(c, count)| (c.to_string().into_bytes(), count));
     Ok(with_log_probabilities(pieces.take(piece_limit(max_pieces, options)), total))
@@ -129,7 +129,7 @@ fn piece_limit(max_pieces: usize, options: &SentencePieceOptions) -> usize {
     if options.use_all_vocab { usize::MAX } else { max_pieces }
 }
 
-/// Converts counts to log probabilities, computed in float32 like C's `logf`.
+/// Converts counts to log probabilities in float32, as C's `logf` computes them.
 fn with_log_probabilities(pieces: impl Iterator<Item = (Vec<u8>, u64)>, total: u64) -> Vec<ScoredPiece> {
     let log_total = (total as f32).ln();
     pieces.map(|(piece, count)| (piece, (count as f32).ln() - log_total)).collect()

@@ -1,4 +1,4 @@
-//! Splits sentences into words: before or after each visible space.
+//! Splits sentences into words, before or after each visible space (U+2581).
 
 use crate::space_mark;
 
@@ -22,7 +22,7 @@ impl WordSplitRule {
                 word(start, at + space_mark::BYTES.len());
                 start = at + space_mark::BYTES.len();
             } else if self.as_suffix {
-                // The text before the previous run, and that run, are a word.
+                // The text before the previous run of spaces and the run itself are one word.
                 if let Some(end) = run_end.filter(|&end| end != at) {
                     word(start, end);
                     start = end;

@@ -1,10 +1,11 @@
-//! Finds certain boundaries: positions in a text where a word ends, whatever the rest of the text is.
+//! Finds certain boundaries. A certain boundary is a position in a text where a word ends, whatever the remaining text
+//! is.
 
 use super::rules::TextRules;
 use crate::error::Result;
 use crate::utf8::is_start;
 
-/// The number of bytes after a boundary that [`TextRules::boundary`] reads to prove it.
+/// [`TextRules::boundary`] proves a boundary from at most this number of bytes after it.
 pub(super) const AHEAD: usize = 64;
 
 /// The number of bytes that are searched for a boundary.
@@ -48,8 +49,7 @@ impl TextRules {
         self.certain_end_by_reading(text)
     }
 
-    /// Returns the end of the words that stay the same, like `certain_end`, for a text without a certain boundary near
-    /// its end: reads the whole text.
+    /// Returns the same as `certain_end`, for a text that has no certain boundary near its end. Reads the whole text.
     pub(super) fn certain_end_by_reading(&self, text: &[u8]) -> Result<usize> {
         // An incomplete special token or character can begin in the last bytes.
         let Some(end) = text.len().checked_sub(self.max_special_len.max(4)) else { return Ok(0) };
@@ -63,8 +63,8 @@ impl TextRules {
             let mut at = from;
             for chunk in text[from..end].utf8_chunks() {
                 let after = at + chunk.valid().len() + chunk.invalid().len();
-                let is_ended = after < end;
-                certain_end = if is_ended { after } else { at + self.pieces(chunk.valid(), true, |_| Ok(true))? };
+                let ends_text = after < end;
+                certain_end = if ends_text { after } else { at + self.pieces(chunk.valid(), true, |_| Ok(true))? };
                 at = after;
             }
             Ok(())

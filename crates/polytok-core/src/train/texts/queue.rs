@@ -8,30 +8,30 @@ use crate::error::Result;
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
 
-/// A job of a thread.
-pub(super) enum Job<'t> {
+/// The work that a thread takes from the queue at a time.
+pub(super) enum CountingJob<'t> {
     /// Several whole texts. The ordinal of the first text is `base`.
     Texts { texts: &'t [&'t [u8]], base: u64 },
     /// The words of a text that begin before `to`; a word ends at `to`. The ordinal of the text is `base`.
     Part { text: &'t [u8], to: usize, base: u64 },
 }
 
-impl Job<'_> {
+impl CountingJob<'_> {
     fn bytes(&self) -> u64 {
         match self {
-            Job::Texts { texts, .. } => texts.iter().map(|text| text.len() as u64).sum(),
-            Job::Part { to, .. } => *to as u64,
+            CountingJob::Texts { texts, .. } => texts.iter().map(|text| text.len() as u64).sum(),
+            CountingJob::Part { to, .. } => *to as u64,
         }
     }
 
     fn run(self, rules: &TextRules, scratch: &mut TextScratch, counter: &mut WordCounter) -> Result<()> {
         match self {
-            Job::Texts { texts, mut base } => texts.iter().try_for_each(|text| {
+            CountingJob::Texts { texts, mut base } => texts.iter().try_for_each(|text| {
                 rules.count(text, text.len(), base, scratch, counter)?;
                 base = rules.next_ordinal(base, text.len())?;
                 Ok(())
             }),
-            Job::Part { text, to, base } => rules.count(text, to, base, scratch, counter),
+            CountingJob::Part { text, to, base } => rules.count(text, to, base, scratch, counter),
         }
     }
 }
@@ -39,21 +39,21 @@ impl Job<'_> {
 /// Runs all jobs. The calling thread also works on jobs, and reports the progress.
 pub(super) fn run_jobs(
     rules: &TextRules,
-    jobs: Vec<Job>,
+    jobs: Vec<CountingJob>,
     counters: &mut [WordCounter],
     progress: &mut dyn Progress,
 ) -> Result<()> {
-    let total: u64 = jobs.iter().map(Job::bytes).sum();
+    let total: u64 = jobs.iter().map(CountingJob::bytes).sum();
     let threads = counters.len().min(jobs.len());
     let queue = Mutex::new(jobs.into_iter());
     let is_stopped = AtomicBool::new(false);
     let work = |counter: &mut WordCounter, report: &mut dyn FnMut(u64) -> Result<()>| {
         let mut scratch = TextScratch::default();
-        let mut done = 0;
+        let mut jobs_done = 0;
         while !is_stopped.load(Ordering::Relaxed) {
             let Some(job) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
-            done += job.bytes();
-            let outcome = job.run(rules, &mut scratch, counter).and_then(|()| report(done));
+            jobs_done += job.bytes();
+            let outcome = job.run(rules, &mut scratch, counter).and_then(|()| report(jobs_done));
             if outcome.is_err() {
                 is_stopped.store(true, Ordering::Relaxed);
                 return outcome;
@@ -66,7 +66,7 @@ pub(super) fn run_jobs(
         let spawn = |counter| std::thread::Builder::new().spawn_scoped(scope, || work(counter, &mut |_| Ok(())));
         // If a thread cannot start, the other threads do its work.
         let threads: Vec<_> = others.iter_mut().flat_map(spawn).collect();
-        let mut outcome = work(own, &mut |done| progress.report("counting", done, total));
+        let mut outcome = work(own, &mut |jobs_done| progress.report("counting", jobs_done, total));
         for thread in threads {
             outcome = outcome.and(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }

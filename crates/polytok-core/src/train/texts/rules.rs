@@ -14,10 +14,10 @@ use crate::vocab::Vocab;
 /// The number of pieces that are counted together.
 const PIECES: usize = 256;
 
-/// The number of bytes of the window through which longer texts are read, because positions of pieces have 32 bits.
+/// The number of bytes of a window. A longer text is read in windows, because offsets of pieces have 32 bits.
 const WINDOW_BYTES: usize = 1 << 30;
 
-/// The rules that divide texts into words: the steps of a tokenizer before its model.
+/// The rules that divide texts into words. They are the steps of a tokenizer before its model.
 pub struct TextRules {
     special: Option<AhoCorasick>,
     /// The length of the longest special token, in bytes.
@@ -49,7 +49,7 @@ impl TextRules {
         Ok(TextRules { special, max_special_len, normalizer, splits: SplitChain::compile(split)? })
     }
 
-    /// Reports whether pieces can be read from the start of a text before its end is known.
+    /// Reports whether pieces at the start of a text can be read before the end of the text is known.
     pub(super) fn is_stream(&self) -> bool {
         self.normalizer.is_empty() && self.splits.is_stream()
     }
@@ -92,7 +92,7 @@ impl TextRules {
         })
     }
 
-    /// Calls `each` with the ranges between special tokens that begin before `to`.
+    /// Calls `each` with each range between special tokens, if the range begins before `to`.
     pub(super) fn between_special(
         &self,
         text: &[u8],
@@ -164,8 +164,8 @@ impl TextRules {
         Ok(())
     }
 
-    /// Calls `each` with batches of pieces until `each` returns false. If the text is open (its next parts are still to
-    /// come), `each` receives only pieces that cannot change. Returns the end of the last piece, or of the text.
+    /// Calls `each` with batches of pieces until `each` returns false. If more text can follow, `each` receives only
+    /// the pieces that cannot change any more. Returns the end of the last piece, or the end of the text.
     pub(super) fn pieces(
         &self,
         text: &str,

@@ -8,7 +8,7 @@ use polytok_pattern::Splitter;
 
 const CL100K_PATTERN: &str =
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+";
-/// Matches with gaps between them.
+/// A pattern that leaves gaps between its matches.
 const PATTERN_WITH_GAPS: &str = r"[a-z]+|\p{N}{1,3}|\s+(?!\S)";
 /// A pattern that cannot be read as a stream.
 const GENERAL_PATTERN: &str = r"(\w)\1|\w+|\W";
@@ -16,7 +16,7 @@ const SPECIAL_TOKENS: [&str; 3] = ["<|x|>", "<|x|><|y|>", "b1"];
 
 type CountedWordList = Vec<(Vec<u8>, u64)>;
 
-/// Returns the words of a text, computed by one step after another.
+/// Computes the words of a text in the simplest way, with one step after the other.
 fn words(text: &[u8], splitter: Option<&Splitter>) -> Vec<Vec<u8>> {
     let (mut words, mut at) = (Vec::new(), 0);
     let mut add_words = |text: &[u8]| {
@@ -116,13 +116,13 @@ proptest! {
     }
 
     #[test]
-    fn certain_words_do_not_change(text in text(), cut in any::<prop::sample::Index>()) {
+    fn certain_words_do_not_change(text in text(), split_index in any::<prop::sample::Index>()) {
         for pattern in [CL100K_PATTERN, PATTERN_WITH_GAPS] {
             let rules = rules(Some(pattern));
             prop_assert!(rules.is_stream());
             let splitter = Splitter::compile(pattern).unwrap();
             let words = |text: &[u8]| words(text, Some(&splitter));
-            let part = &text[..cut.index(text.len() + 1)];
+            let part = &text[..split_index.index(text.len() + 1)];
             let end = rules.certain_end_by_reading(part).unwrap();
             prop_assert!(words(&text).ends_with(&words(&text[end..])), "{}", end);
         }

@@ -1,8 +1,9 @@
 //! Splits the counted sentences into words and fragments, after the alphabet has been chosen.
 //!
-//! Words and fragments are counted first, within the memory limit if one is set, so that their sizes are known before
-//! they are copied to columns. Cost: one hash for each distinct pair of a word and its follower, and one hash for each
-//! fragment of these words.
+//! A fragment is the text between two positions that no piece crosses; a follower is the character after a word or
+//! fragment. Words and fragments are first counted, within the memory limit if there is one. So their sizes are known
+//! before they are copied to columns. Cost: one lookup for each distinct pair of a word and its follower, and one
+//! lookup for each fragment of these words.
 
 use std::borrow::BorrowMut;
 
@@ -13,7 +14,7 @@ use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::sentencepiece::options::{RARE_CHAR, SentencePieceOptions};
 use crate::train::sentencepiece::validity::Validity;
-use crate::train::unigram::sentences::{CountedSentences, Follower, half, is_doubled, parse, text, write_key};
+use crate::train::unigram::sentences::{CountedSentences, Follower, half_limit, is_doubled, parse, text, write_key};
 use crate::train::unigram::suffixes::Fragments;
 use crate::train::words::WordCounts;
 use crate::utf8::is_start;
@@ -23,8 +24,7 @@ use crate::utf8::lead_len;
 const REPORT_INTERVAL: u64 = 1 << 12;
 
 impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
-    /// Splits the sentences into words and fragments. Characters outside the alphabet are replaced by the rare
-    /// character.
+    /// Splits the sentences into words and fragments. Replaces characters outside the alphabet by `RARE_CHAR`.
     pub fn cut(
         mut self,
         alphabet: &Alphabet,
@@ -39,7 +39,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
             delimiter: delimiter.filter(|delimiter| !delimiter.is_empty()),
             fragments,
             end: None,
-            masked: String::new(),
+            masked_word: String::new(),
             key: Vec::new(),
         };
         let (mut words, mut whole_sentences) = (self.empty_counter(), None);
@@ -48,7 +48,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
                 cutter.words(pairs, false, progress, |word, times| words.add(word.as_bytes(), times))?;
             }
         } else {
-            whole_sentences = Some(cutter.whole_sentences(&self.whole_sentences)?);
+            whole_sentences = Some(cutter.cut_whole_sentences(&self.whole_sentences)?);
         }
         if self.has_doubled_sentences {
             (cutter.fragments, cutter.end) = (self.empty_counter(), None);
@@ -60,7 +60,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
 
     /// Creates a counter with half of the limit, because words and fragments are counted at the same time.
     fn empty_counter(&self) -> WordCounter {
-        WordCounter::new(half(self.pairs.borrow().limit()))
+        WordCounter::new(half_limit(self.pairs.borrow().limit()))
     }
 }
 
@@ -68,7 +68,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
 pub struct WordsAndFragments {
     line: Line,
     words: WordCounter,
-    /// The sentences, if words are not split at spaces.
+    /// The sentences, if sentences are not split into words.
     whole_sentences: Option<WordCounts>,
     fragments: WordCounter,
     /// The last fragment of the corpus, and its count.
@@ -108,8 +108,8 @@ impl WordsAndFragments {
         Ok((words, FragmentSizes::from_counter(&mut self.fragments)?))
     }
 
-    /// Returns the words in the trainer's order (by count, highest first, then by text), or the sentences in their
-    /// order; and the fragments.
+    /// Returns the words and the fragments. The words are ordered by falling count, then by text; sentences that are
+    /// not split keep their order.
     pub fn into_columns(mut self, progress: &mut dyn Progress) -> Result<(WordCounts, Fragments)> {
         let mut columns = Fragments::default();
         self.fragments.each(Order::Bytes, progress, &mut |key, times| {
@@ -132,18 +132,18 @@ impl WordsAndFragments {
 struct FragmentCutter<'a> {
     validity: Validity,
     alphabet: &'a Alphabet,
-    /// The delimiter that 0.2.1 removes from words. No fragment contains a character of the delimiter.
+    /// The delimiter that 0.2.1 removes from words. Fragments end at every character that occurs in it.
     delimiter: Option<&'a str>,
     fragments: WordCounter,
     /// The last fragment of the corpus, and its count.
     end: Option<(Vec<u8>, u64)>,
-    masked: String,
+    masked_word: String,
     key: Vec<u8>,
 }
 
 impl FragmentCutter<'_> {
-    /// Calls `each` with every word that training uses and that is not empty. `doubled` selects either the pairs of
-    /// doubled sentences or all other pairs.
+    /// Calls `each` with every word that training uses, except empty words. `doubled` selects the pairs of doubled
+    /// sentences, or all other pairs.
     fn words(
         &mut self,
         pairs: &mut WordCounter,
@@ -166,7 +166,7 @@ impl FragmentCutter<'_> {
         })
     }
 
-    fn whole_sentences(&mut self, sentences: &WordCounts) -> Result<WordCounts> {
+    fn cut_whole_sentences(&mut self, sentences: &WordCounts) -> Result<WordCounts> {
         let mut words = WordCounts::default();
         let sentence_at = |index| Follower::Sentence(text(sentences.word(index)).chars().next().unwrap_or(RARE_CHAR));
         for (index, (sentence, times)) in sentences.iter().enumerate() {
@@ -180,34 +180,34 @@ impl FragmentCutter<'_> {
         Ok(words)
     }
 
-    /// Counts the fragments of a word. Returns the word that training uses.
+    /// Counts the fragments of a word. Returns the form of the word that scores are trained on.
     fn cut(&mut self, word: &str, next: Follower, times: u64) -> Result<String> {
-        let mut masked = std::mem::take(&mut self.masked);
-        masked.clear();
-        self.alphabet.mask(word, &mut masked);
+        let mut masked_word = std::mem::take(&mut self.masked_word);
+        masked_word.clear();
+        self.alphabet.mask(word, &mut masked_word);
         let next = match next {
-            Follower::Word(first) => Follower::Word(self.known_or_rare(first)),
-            Follower::Sentence(first) => Follower::Sentence(self.known_or_rare(first)),
+            Follower::Word(first) => Follower::Word(self.char_or_rare(first)),
+            Follower::Sentence(first) => Follower::Sentence(self.char_or_rare(first)),
             Follower::End => Follower::End,
         };
         let trained = match self.delimiter {
             Some(delimiter) => {
-                let parts: Vec<&str> = masked.split(|char| delimiter.contains(char)).collect();
+                let parts: Vec<&str> = masked_word.split(|char| delimiter.contains(char)).collect();
                 let inner = &parts[..parts.len() - 1];
                 inner.iter().try_for_each(|part| self.count_fragments(part, Follower::Sentence(RARE_CHAR), times))?;
                 self.count_fragments(parts[parts.len() - 1], next, times)?;
-                masked.replace(delimiter, "")
+                masked_word.replace(delimiter, "")
             }
             None => {
-                self.count_fragments(&masked, next, times)?;
-                masked.clone()
+                self.count_fragments(&masked_word, next, times)?;
+                masked_word.clone()
             }
         };
-        self.masked = masked;
+        self.masked_word = masked_word;
         Ok(trained)
     }
 
-    fn known_or_rare(&self, char: char) -> char {
+    fn char_or_rare(&self, char: char) -> char {
         if self.alphabet.contains(char) { char } else { RARE_CHAR }
     }
 
@@ -238,8 +238,8 @@ impl FragmentCutter<'_> {
     }
 }
 
-/// Returns the bytes that follow a fragment. Version 0.2.3 reads one byte of the next sentence. The end of the corpus
-/// is marked by a byte that no text contains.
+/// Returns the bytes that represent the follower of a fragment. At the end of a sentence, version 0.2.3 also uses the
+/// first byte of the next sentence. The end of the corpus is a byte that no text contains.
 fn follower_bytes(next: Follower, line: Line) -> Vec<u8> {
     let mut buffer = [0; 4];
     match next {

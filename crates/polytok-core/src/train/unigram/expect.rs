@@ -1,15 +1,16 @@
-//! Expectation and maximization: computes the expected count of each piece over all segmentations of all words, and new
-//! scores from the expected counts.
+//! One step of expectation-maximization: computes the expected count of each piece over all segmentations of all words,
+//! then new scores from the expected counts.
 //!
-//! Reference: the trainer's `RunEStep` and `RunMStep`. All sums are in single precision, lane by lane (see `lanes`).
+//! Reference: the trainer's `RunEStep` and `RunMStep`. All sums have single precision, and are computed separately for
+//! each lane (see `lanes`).
 //!
 //! Cost: one lattice per word; four bytes for each piece and lane.
 
 use crate::error::Result;
-use crate::train::unigram::lanes::{WordLane, run_in_lanes, total};
+use crate::train::unigram::lanes::{WordLane, add_up_lanes, run_in_lanes};
 use crate::train::unigram::numeric::{ApproximationTables, digamma};
 use crate::train::unigram::pieces::ScoredPieces;
-use crate::train::unigram::sums::{WordBlock, slots};
+use crate::train::unigram::sums::{WordBlock, create_slots};
 use crate::train::unigram::workers::Workers;
 
 /// Pieces with a lower expected count are removed.
@@ -23,16 +24,16 @@ pub fn expect(
     workers: &mut Workers,
 ) -> Result<Vec<f32>> {
     let sums = run_in_lanes(lanes.len(), workers, "expectation", |lane| {
-        let (mut slots, mut block) = (slots(pieces), WordBlock::default());
+        let (mut slots, mut block) = (create_slots(pieces), WordBlock::default());
         lanes[lane].each(|count, chars, nodes| block.push(count, chars, nodes, &mut slots, tables));
         block.finish(&mut slots, tables);
         slots[..pieces.len()].iter().map(|slot| slot.expected).collect()
     })?;
-    Ok(total(sums))
+    Ok(add_up_lanes(sums))
 }
 
 /// Returns the pieces whose expected count is high enough, with their new scores. The scores use the digamma function
-/// instead of the logarithm: a prior that favours few pieces.
+/// instead of the logarithm, which is equivalent to a prior that favours few pieces.
 pub fn maximize(expected: &[f32]) -> Vec<(u32, f32)> {
     let kept = || expected.iter().enumerate().filter(|&(_, &expected)| expected >= MIN_EXPECTED_COUNT);
     let sum = kept().fold(0f32, |sum, (_, expected)| sum + expected);

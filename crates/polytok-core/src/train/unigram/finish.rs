@@ -1,7 +1,8 @@
 //! Builds the final vocabulary: the whole alphabet, then the best pieces.
 //!
-//! Reference: the trainer's `FinalizeSentencePieces`. A character that training has lost gets the lowest score of all
-//! pieces plus a small step. Each rarer character gets one more step, so that no two scores are equal.
+//! Reference: the trainer's `FinalizeSentencePieces`. Training can remove characters. Each of these characters gets the
+//! lowest score of all pieces plus a small step; each rarer character gets one more step, so that no two scores are
+//! equal.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,10 +11,11 @@ use crate::train::sentencepiece::ScoredPiece;
 use crate::train::sentencepiece::alphabet::Alphabet;
 use crate::train::unigram::pieces::ScoredPieces;
 
-/// The difference between the scores of two lost characters.
+/// The difference between the scores of two characters that training has removed.
 const LOST_CHAR_STEP: f32 = 0.0001;
 
-/// Returns the best `size` pieces, or the whole alphabet if it is larger; the best first.
+/// Returns the best `size` pieces, or all characters of the alphabet if there are more than `size`. The best piece
+/// comes first.
 pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<ScoredPiece> {
     let mut trained: Vec<(&[u8], f32)> = (0..pieces.len()).map(|id| (pieces.text(id), pieces.scores[id])).collect();
     let scores: HashMap<&[u8], f32> = trained.iter().copied().collect();
@@ -28,7 +30,7 @@ pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<Sc
         });
         scores_by_text.insert(text, score);
     }
-    trained.sort_unstable_by(|a, b| best_first(*a, *b));
+    trained.sort_unstable_by(|a, b| compare_by_score(*a, *b));
     for (text, score) in trained {
         if scores_by_text.len() == size {
             break;
@@ -36,10 +38,10 @@ pub fn finish(pieces: &ScoredPieces, alphabet: &Alphabet, size: usize) -> Vec<Sc
         scores_by_text.entry(text.to_vec()).or_insert(score);
     }
     let mut all: Vec<ScoredPiece> = scores_by_text.into_iter().collect();
-    all.sort_unstable_by(|a, b| best_first((&a.0, a.1), (&b.0, b.1)));
+    all.sort_unstable_by(|a, b| compare_by_score((&a.0, a.1), (&b.0, b.1)));
     all
 }
 
-fn best_first(a: (&[u8], f32), b: (&[u8], f32)) -> Ordering {
+fn compare_by_score(a: (&[u8], f32), b: (&[u8], f32)) -> Ordering {
     b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0))
 }

@@ -1,14 +1,15 @@
-//! Stores the words of the corpus as the nodes of their lattices, in lanes.
+//! Stores the words of the corpus as the nodes of their lattices. The words are distributed over lanes.
 //!
 //! Training reads each word dozens of times, and the set of pieces only shrinks. So each word is looked up in the
 //! dictionary once, and the matches are stored as a list of nodes. A node takes four bytes. When a piece is removed,
 //! its nodes are removed.
 //!
-//! With `num_threads` = n, each of the reference's threads processes every n-th word and adds up in single precision,
-//! so n affects the last bits of all sums. Here the reference's threads are represented by n *lanes* (16 by default),
-//! which any number of threads can process. The result is that of the reference with n threads, on any machine.
+//! With `num_threads` = n, each thread of the reference processes every n-th word and adds up in single precision, so n
+//! affects the last bits of all sums. Here each thread of the reference corresponds to a *lane*, a list of words. Any
+//! number of threads can process the n lanes (16 by default), and the result is that of the reference with n threads,
+//! on any machine.
 //!
-//! Cost: one search in the dictionary for each character, once; then sequential reads of memory.
+//! Cost: one search in the dictionary for each character of the words. Afterwards memory is only read sequentially.
 
 use crate::error::{Error, Result};
 use crate::train::unigram::pieces::ScoredPieces;
@@ -17,8 +18,8 @@ use crate::train::words::WordCounts;
 use crate::trie::NONE;
 use crate::utf8::lead_len;
 
-/// A piece that begins at a character. The bits hold whether the piece is the last of this character's pieces, its
-/// length in characters less 1 (9 bits), and its id (22 bits).
+/// A node: a piece that begins at a certain character of a word. The highest bit marks the last node of the character.
+/// The other bits hold the length of the piece in characters minus 1 (9 bits), and the id of the piece (22 bits).
 #[derive(Clone, Copy, PartialEq)]
 pub struct PieceNode(u32);
 
@@ -26,7 +27,7 @@ const ID_BITS: u32 = 22;
 const LEN_BITS: u32 = 9;
 const LAST_BIT: u32 = 1 << 31;
 /// The id of a character that is not a piece.
-pub const NO_PIECE: u32 = (1 << ID_BITS) - 1;
+pub const NO_PIECE_ID: u32 = (1 << ID_BITS) - 1;
 
 impl PieceNode {
     fn new(id: u32, chars: usize) -> PieceNode {
@@ -35,13 +36,13 @@ impl PieceNode {
 
     #[inline]
     pub fn id(self) -> u32 {
-        self.0 & NO_PIECE
+        self.0 & NO_PIECE_ID
     }
 
     /// Returns the piece that receives this node's expected count: piece 0 for a character that is not a piece.
     #[inline]
     pub fn piece(self) -> usize {
-        if self.id() == NO_PIECE { 0 } else { self.id() as usize }
+        if self.id() == NO_PIECE_ID { 0 } else { self.id() as usize }
     }
 
     #[inline]
@@ -55,7 +56,7 @@ impl PieceNode {
     }
 }
 
-/// A word's count, number of characters and number of nodes.
+/// The numbers of a word: its count, its characters and its nodes.
 #[derive(Clone, Copy)]
 struct LaneWord {
     count: f32,
@@ -128,7 +129,7 @@ fn renumber_group(nodes: &mut [PieceNode], from: &mut usize, to: &mut usize, new
         }
     }
     if lost_character {
-        nodes[*to] = PieceNode::new(NO_PIECE, 1);
+        nodes[*to] = PieceNode::new(NO_PIECE_ID, 1);
         *to += 1;
     }
     nodes[*to - 1].0 |= LAST_BIT;
@@ -140,9 +141,9 @@ pub fn add_nodes(word: &[u8], pieces: &ScoredPieces, nodes: &mut Vec<PieceNode>)
     while at < word.len() {
         let (first, char) = (nodes.len(), lead_len(word[at]));
         let remaining_word = &word[at..];
-        // Prefixes come shortest first, so characters are counted once.
+        // Prefixes are found in the order of their lengths, so each character is counted once.
         let (mut counted, mut count) = (0, 0);
-        pieces.prefixes(remaining_word, |len, id| {
+        pieces.for_each_prefix(remaining_word, |len, id| {
             while counted < len {
                 counted += lead_len(remaining_word[counted]);
                 count += 1;
@@ -150,7 +151,7 @@ pub fn add_nodes(word: &[u8], pieces: &ScoredPieces, nodes: &mut Vec<PieceNode>)
             nodes.push(PieceNode::new(id, count));
         });
         if nodes.get(first).is_none_or(|node| node.chars() > 1) {
-            nodes.push(PieceNode::new(NO_PIECE, 1));
+            nodes.push(PieceNode::new(NO_PIECE_ID, 1));
         }
         if let Some(last) = nodes.last_mut() {
             last.0 |= LAST_BIT;
@@ -168,11 +169,11 @@ pub fn build_lanes(
     pieces: &ScoredPieces,
     workers: &mut Workers,
 ) -> Result<Vec<WordLane>> {
-    if pieces.len() >= NO_PIECE as usize {
+    if pieces.len() >= NO_PIECE_ID as usize {
         return Err(Error::Argument(format!(
             "{} seeds exceed the limit of {}; lower seed_sentencepiece_size",
             pieces.len(),
-            NO_PIECE - 1
+            NO_PIECE_ID - 1
         )));
     }
     run_in_lanes(lanes, workers, "lattices", |lane| WordLane::from_words(words, lane, lanes, pieces))
@@ -196,7 +197,7 @@ pub fn run_in_lanes<T: Send>(
 }
 
 /// Adds up the sums of all lanes, in the order of the lanes.
-pub fn total(sums: Vec<Vec<f32>>) -> Vec<f32> {
+pub fn add_up_lanes(sums: Vec<Vec<f32>>) -> Vec<f32> {
     let mut sums = sums.into_iter();
     let mut total = sums.next().unwrap_or_default();
     for lane in sums {

@@ -1,5 +1,5 @@
-//! The lattice of one word: all its segmentations, and the best segmentation. (The sums over all segmentations are in
-//! `sums`.)
+//! Finds the best segmentation of a word. The lattice of a word represents all its segmentations. (The sums over all
+//! segmentations are in `sums`.)
 //!
 //! Reference: SentencePiece's `WordLattice`, with all pieces normal. Nodes are sorted by their start, then by their
 //! length. Positions count characters.
@@ -13,16 +13,16 @@ use crate::train::unigram::lanes::{PieceNode, add_nodes};
 use crate::train::unigram::pieces::ScoredPieces;
 use crate::trie::NONE;
 
-/// The lattice of a word, without its nodes (see `lanes`). It is reused for the next word, so that memory is allocated
-/// once.
+/// The lattice of a word, without its nodes (see `lanes`). One value is used for many words, so that memory is
+/// allocated only once.
 #[derive(Default)]
 pub struct WordLattice {
     /// The score of each node.
     scores: Vec<f32>,
-    /// For each position the index of its first node; and at the end the number of nodes.
+    /// For each position, the index of its first node. The last value is the number of nodes.
     first_nodes: Vec<u32>,
-    best: Vec<BestPath>,
-    /// For each node its left neighbour on the best path to the node.
+    best_paths: Vec<BestPath>,
+    /// For each node, the preceding node on the best path to this node.
     previous: Vec<u32>,
     /// For each node the score of the best path that ends with this node.
     path_scores: Vec<f32>,
@@ -34,11 +34,11 @@ struct BestPath {
     score: f32,
     /// The last node of the path.
     node: u32,
-    /// The best score of the nodes that precede this node; all these nodes have a lower score.
-    runner_up: f32,
+    /// The best score among the paths whose last node has a lower index than `node`. All these scores are lower.
+    second_best_score: f32,
 }
 
-const NO_PATH: BestPath = BestPath { score: f32::NEG_INFINITY, node: NONE, runner_up: f32::NEG_INFINITY };
+const NO_PATH: BestPath = BestPath { score: f32::NEG_INFINITY, node: NONE, second_best_score: f32::NEG_INFINITY };
 
 impl WordLattice {
     /// Loads the lattice of a word that has `chars` characters and these nodes.
@@ -83,46 +83,45 @@ impl WordLattice {
             .collect()
     }
 
-    /// Returns the nodes of the best segmentation, from the last to the first, and its score. The node `skip` is not
-    /// used.
+    /// Returns the nodes of the best segmentation without the node `skip`, from the last to the first, and the score.
     pub fn best(&mut self, nodes: &[PieceNode], skip: Option<usize>) -> (impl Iterator<Item = usize>, f32) {
-        self.best.clear();
-        self.best.resize(self.first_nodes.len(), NO_PATH);
-        self.best[0].score = 0.0;
+        self.best_paths.clear();
+        self.best_paths.resize(self.first_nodes.len(), NO_PATH);
+        self.best_paths[0].score = 0.0;
         self.previous.clear();
         self.path_scores.clear();
         for position in 0..self.len() {
             for index in self.nodes_at(position) {
-                let (previous, score) = self.left_of(nodes, position, self.scores[index]);
+                let (previous, score) = self.best_left_neighbour(nodes, position, self.scores[index]);
                 let score = if skip == Some(index) { f32::NEG_INFINITY } else { score };
                 self.previous.push(previous);
                 self.path_scores.push(score);
-                let best = &mut self.best[position + nodes[index].chars() as usize];
+                let best = &mut self.best_paths[position + nodes[index].chars() as usize];
                 if score > best.score {
-                    *best = BestPath { score, node: index as u32, runner_up: best.score };
+                    *best = BestPath { score, node: index as u32, second_best_score: best.score };
                 }
             }
         }
-        let last_path = self.best[self.len()];
+        let last_path = self.best_paths[self.len()];
         let is_node = |&index: &u32| index != NONE;
         let previous_node = move |index: &u32| Some(self.previous[*index as usize]).filter(is_node);
         let path = std::iter::successors(Some(last_path.node).filter(is_node), previous_node);
         (path.map(|index| index as usize), last_path.score)
     }
 
-    /// Returns the left neighbour of a node on the best path to the node, and the score of this path. The left
-    /// neighbour is the first node whose sum with the node's score is the largest *after rounding*. It can precede the
-    /// best left neighbour.
+    /// Returns the left neighbour of a node on the best path to the node, and the score of this path. If several sums
+    /// of the scores of a neighbour and the node are equal *after rounding*, the first neighbour is chosen, which need
+    /// not be the best before rounding.
     #[inline]
-    fn left_of(&self, nodes: &[PieceNode], position: usize, score: f32) -> (u32, f32) {
-        let best = self.best[position];
+    fn best_left_neighbour(&self, nodes: &[PieceNode], position: usize, score: f32) -> (u32, f32) {
+        let best = self.best_paths[position];
         let sum = best.score + score;
-        if best.runner_up + score < sum || best.node == NONE {
+        if best.second_best_score + score < sum || best.node == NONE {
             return (best.node, sum);
         }
         let ends_here = |&(start, index): &(usize, usize)| start + nodes[index].chars() as usize == position;
-        let runner_up = (0..position).flat_map(|start| self.nodes_at(start).map(move |index| (start, index)));
-        let first = runner_up.filter(ends_here).find(|&(_, index)| self.path_scores[index] + score == sum);
+        let second_best_score = (0..position).flat_map(|start| self.nodes_at(start).map(move |index| (start, index)));
+        let first = second_best_score.filter(ends_here).find(|&(_, index)| self.path_scores[index] + score == sum);
         (first.map_or(best.node, |(_, index)| index as u32), sum)
     }
 }

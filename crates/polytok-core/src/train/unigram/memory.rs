@@ -1,36 +1,36 @@
-//! Estimates the memory that training takes after words are counted, so that a limit that is too low is refused before
-//! the long work.
+//! Estimates the memory that training takes after words are counted. If the limit is too low, training returns an error
+//! immediately.
 //!
-//! The estimate is an upper bound of two stages. In the first, memory holds the words, the fragments and the best
-//! substrings. Then the fragments are freed. In the second, a character of a word has about three nodes at first,
-//! estimated as four; each piece has its text, its entry in the dictionary, a sum in each lane and a slot on each
-//! thread.
+//! The estimate is an upper bound of the memory of two stages. The first stage finds substrings: memory holds the
+//! words, the fragments and the best substrings. The second stage fits scores, after the fragments are freed. A
+//! character of a word has about three nodes (estimated as four); each piece has its text, its entry in the dictionary,
+//! a sum in each lane, and a slot on each thread.
 
 use crate::error::{Error, Result};
-use crate::train::room::{limit_for, megabytes};
+use crate::train::room::{format_megabytes, limit_leaving};
 use crate::train::unigram::cuts::FragmentSizes;
 
 /// The number of bytes for each character of a distinct word.
 const CHARACTER_BYTES: u64 = 4 * 4;
-/// The number of bytes for the offset and count of a distinct word. `LANE_WORD_BYTES` is the number of bytes in the
-/// word's lane.
+/// The number of bytes for the offset and count of a distinct word. In a lane, each word takes another
+/// `LANE_WORD_BYTES` bytes.
 const WORD_BYTES: u64 = 16;
 const LANE_WORD_BYTES: u64 = 12;
 /// The number of bytes for the offset, length and weight of a fragment.
 const FRAGMENT_BYTES: u64 = 16;
-/// The number of bytes for each substring that can become a piece. `SORTING_BYTES` is the number of bytes that each
-/// thread sorts.
+/// The number of bytes for each substring that can become a piece. Sorting takes at most `SORTING_BYTES` bytes on each
+/// thread.
 const SUBSTRING_BYTES: u64 = 64;
 const SORTING_BYTES: u64 = 24 << 20;
 /// The number of bytes for each piece, without sums and slots.
 const PIECE_BYTES: u64 = 64;
 
-/// Returns an error if training on these words and fragments takes more than `room` bytes.
+/// Returns an error if training on these words and fragments takes more than `usable_memory` bytes.
 pub fn check(
     words: &FragmentSizes,
     fragments: &FragmentSizes,
     seeds: usize,
-    room: usize,
+    usable_memory: usize,
     lanes: usize,
     threads: usize,
 ) -> Result<()> {
@@ -42,14 +42,14 @@ pub fn check(
         + words.chars * CHARACTER_BYTES
         + pieces * (PIECE_BYTES + 4 * lanes as u64 + 8 * threads);
     let needed = words.bytes + words.count * WORD_BYTES + bytes_for_substrings.max(bytes_for_fitting);
-    if needed <= room as u64 {
+    if needed <= usable_memory as u64 {
         return Ok(());
     }
     Err(Error::Argument(format!(
         "training on {} distinct words takes about {} of memory; raise max_memory to {}, lower \
          seed_sentencepiece_size, or train on a sample of the text (input_sentence_size)",
         words.count,
-        megabytes(needed),
-        limit_for(needed),
+        format_megabytes(needed),
+        limit_leaving(needed),
     )))
 }

@@ -1,5 +1,5 @@
-//! Trains SentencePiece's Unigram: a language model over pieces. It starts from many seed pieces and prunes them down
-//! to the vocabulary.
+//! Trains SentencePiece's Unigram vocabularies. A Unigram model is a language model over pieces. Training starts from
+//! many seed pieces, and prunes them down to the requested number.
 //!
 //! Reference: SentencePiece's `unigram::Trainer`, bit for bit, in its versions 0.2.1 and 0.2.3. Version 0.2.3 chooses
 //! other seeds, estimates losses differently, and prunes once more at the end. One file per stage:
@@ -10,8 +10,8 @@
 //!
 //! [`sentences`] counts words, [`cuts`] splits them into fragments, [`suffixes`] finds the substrings that repeat,
 //! [`seeds`] chooses the best substrings, [`expect`] fits the scores, [`prune`] removes a quarter of the pieces, and
-//! [`finish`] adds the characters that training has lost. The scores of [`pieces`] are used in the [`lattice`] of each
-//! word, and in the [`sums`] over all its segmentations.
+//! [`finish`] adds the characters that training has lost. The [`lattice`] of a word, and the [`sums`] over all its
+//! segmentations, use the scores of the current [`pieces`].
 
 mod cuts;
 mod expect;
@@ -49,18 +49,19 @@ use workers::Workers;
 /// The options that only the Unigram trainer has.
 #[derive(Clone, Debug)]
 pub struct UnigramOptions {
-    /// The substrings to start from with their counts, instead of the substrings of the text.
+    /// The substrings to start from, with their counts. They replace the substrings of the text.
     pub seeds: Option<WordCounts>,
-    /// The number of substrings to start from. With 0, version 0.2.3 chooses a number that fits the vocabulary.
+    /// The number of substrings to start from. If it is 0, version 0.2.3 chooses a number that fits the size of the
+    /// vocabulary.
     pub seed_size: usize,
     /// The share of the pieces that remains after one pruning.
     pub shrinking_factor: f32,
     /// The number of times that scores are fitted before each pruning.
     pub sub_iterations: usize,
-    /// The number of partial sums that the reference adds up in parallel: its `num_threads`. It affects the last bits.
+    /// The number of partial sums, which is `num_threads` in the reference. It affects the last bits of the scores.
     pub lanes: usize,
     /// The number of bytes that training can use. If training needs more, it returns an error before it starts.
-    pub room: Option<usize>,
+    pub usable_memory: Option<usize>,
 }
 
 /// Trains on the counts of [`sentences`]. Returns at most `max_pieces` pieces with their scores, the best first.
@@ -79,9 +80,9 @@ pub fn pieces(
         0 if options.line == Line::V0_2_3 => MIN_SEEDS.max(8 * options.vocab_size),
         size => size,
     };
-    if let Some(room) = unigram_options.room {
+    if let Some(usable_memory) = unigram_options.usable_memory {
         let (words, fragments) = training_text.sizes()?;
-        memory::check(&words, &fragments, seed_size, room, unigram_options.lanes, options.threads)?;
+        memory::check(&words, &fragments, seed_size, usable_memory, unigram_options.lanes, options.threads)?;
     }
     let (words, fragments) = training_text.into_columns(progress)?;
     let characters = characters(&words, &alphabet, options)?;
@@ -107,13 +108,14 @@ fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOp
     let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
-    let mut in_words: Vec<(char, u64)> = alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).collect();
-    in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
-    in_words.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
-    Ok(in_words)
+    let mut chars_in_words: Vec<(char, u64)> =
+        alphabet.chars.iter().map(|&(char, _)| (char, counts.count(char))).collect();
+    chars_in_words.retain(|&(char, count)| count > 0 && !delimiter.contains(char));
+    chars_in_words.sort_unstable_by_key(|&(char, count)| (std::cmp::Reverse(count), char));
+    Ok(chars_in_words)
 }
 
-/// The current pieces, and the words that they are trained on.
+/// The state of training: the current pieces, and the words on which their scores are fitted.
 struct Training<'a> {
     pieces: ScoredPieces,
     lanes: Vec<WordLane>,
@@ -126,22 +128,22 @@ impl Training<'_> {
     /// Fits scores and prunes until the vocabulary is small enough.
     fn run(&mut self) -> Result<()> {
         let line = self.options.line;
-        let desired = (self.options.vocab_size as f64 * 1.1) as usize;
+        let desired_size = (self.options.vocab_size as f64 * 1.1) as usize;
         loop {
-            self.fit()?;
-            if line == Line::V0_2_1 && self.pieces.len() <= desired {
+            self.fit_scores()?;
+            if line == Line::V0_2_1 && self.pieces.len() <= desired_size {
                 return Ok(());
             }
-            let target = desired.max((self.unigram_options.shrinking_factor * self.pieces.len() as f32) as usize);
+            let target = desired_size.max((self.unigram_options.shrinking_factor * self.pieces.len() as f32) as usize);
             let pieces = prune::prune(&self.pieces, &self.lanes, line, target, &mut self.workers)?;
             self.keep(&pieces)?;
-            if line == Line::V0_2_3 && self.pieces.len() <= desired {
+            if line == Line::V0_2_3 && self.pieces.len() <= desired_size {
                 return self.pieces.keep(&prune::reachable(&self.pieces)).map(drop);
             }
         }
     }
 
-    fn fit(&mut self) -> Result<()> {
+    fn fit_scores(&mut self) -> Result<()> {
         let tables = ApproximationTables::for_line(self.options.line);
         for _ in 0..self.unigram_options.sub_iterations {
             let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;

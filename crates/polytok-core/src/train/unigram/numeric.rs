@@ -1,10 +1,10 @@
 //! Computes logarithms and exponentials bit for bit as SentencePiece's trainer does, but faster.
 //!
-//! The trainer computes in double precision and rounds to single precision. So a quick approximation is enough: it
-//! yields an interval that contains the exact value. If both ends of the interval round to the same single-precision
-//! number, the library's functions would return that number, because rounding keeps order. Otherwise (about one time in
-//! 1,000) the library's functions are called. The error bounds are larger than what the approximations need. The code
-//! has no other branches, because the processor could not predict which operand is larger.
+//! The trainer computes in double precision and rounds the result to single precision. So a quick approximation with a
+//! known error is enough: it yields an interval that contains the exact value. If both ends of the interval round to
+//! the same single-precision number, the exact value rounds to this number too. Otherwise (about once in 1,000 times)
+//! the functions of the standard library are called. The error bounds are larger than the true errors of the
+//! approximations. The code has no other branches, because the processor could not predict which operand is larger.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use crate::spec::Line;
 
 /// The number of table steps of log(1 + exp(-d)) for each unit of d.
 const SOFTPLUS_STEPS: f32 = 32.0;
-/// From this d on, log(1 + exp(-d)) is treated as 0.
+/// For d of at least this number, log(1 + exp(-d)) is treated as 0.
 const SOFTPLUS_END: f32 = 50.0;
 /// The number of entries of the table of log(1 + exp(-d)): a power of two.
 const SOFTPLUS_ENTRIES: usize = 2048;
@@ -25,16 +25,16 @@ const EXP_STEPS: usize = 64;
 const SOFTPLUS_ERROR: f64 = 2e-10;
 /// The largest relative error of the approximation of exp(x).
 const EXP_ERROR: f64 = 1e-10;
-/// Below this x, exp(x) times any factor is 0 in single precision.
+/// For x below this number, exp(x) times any factor is 0 in single precision.
 const MIN_LOG: f64 = -600.0;
 
-/// Adding this number to a float rounds the float to an integer, which the lowest bits of the sum hold.
-const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
-const ROUNDER_F32: f32 = 1.5 * (1u32 << 23) as f32;
+/// Adding this number to a float rounds the float to an integer; the lowest bits of the sum hold the integer.
+const ROUNDING_CONSTANT: f64 = 1.5 * (1u64 << 52) as f64;
+const ROUNDING_CONSTANT_F32: f32 = 1.5 * (1u32 << 23) as f32;
 
-/// A positive factor of exponentials, with bounds for the error of the approximation.
+/// A positive factor by which exponentials are multiplied, and its product with the error bounds.
 #[derive(Clone, Copy)]
-pub struct Factor {
+pub struct ExpFactor {
     value: f64,
     /// The value multiplied by 1 - `EXP_ERROR`.
     min_value: f64,
@@ -42,11 +42,11 @@ pub struct Factor {
     max_value: f64,
 }
 
-impl Factor {
+impl ExpFactor {
     /// Creates a factor from a positive number.
-    pub fn new(value: f32) -> Factor {
+    pub fn new(value: f32) -> ExpFactor {
         let value = value as f64;
-        Factor { value, min_value: value * (1.0 - EXP_ERROR), max_value: value * (1.0 + EXP_ERROR) }
+        ExpFactor { value, min_value: value * (1.0 - EXP_ERROR), max_value: value * (1.0 + EXP_ERROR) }
     }
 }
 
@@ -56,11 +56,12 @@ pub struct ApproximationTables {
     /// Lower bounds of log(1 + exp(-d)), as polynomials in d.
     softplus: Box<[[f64; TERM_COUNT]; SOFTPLUS_ENTRIES]>,
     /// The bits of 2^x for the steps of x in 0..1.
-    powers: [u64; EXP_STEPS],
+    powers_of_two: [u64; EXP_STEPS],
 }
 
 impl ApproximationTables {
-    /// Returns the tables of a version. If the tables do not decide a result, the version's exact formula does.
+    /// Returns the tables of a version. The version decides which exact formula is used if the tables are not precise
+    /// enough.
     pub fn for_line(line: Line) -> &'static ApproximationTables {
         static OLD_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
         static NEW_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
@@ -71,8 +72,8 @@ impl ApproximationTables {
                 .iter_mut()
                 .enumerate()
                 .for_each(|(step, terms)| *terms = lower_bound_terms(step));
-            let powers = std::array::from_fn(|i| (i as f64 / EXP_STEPS as f64).exp2().to_bits());
-            ApproximationTables { line, softplus, powers }
+            let powers_of_two = std::array::from_fn(|i| (i as f64 / EXP_STEPS as f64).exp2().to_bits());
+            ApproximationTables { line, softplus, powers_of_two }
         })
     }
 
@@ -94,7 +95,8 @@ impl ApproximationTables {
     /// Returns a lower bound of log(1 + exp(-d)), for d from 0 to `SOFTPLUS_END`.
     #[inline(always)]
     fn softplus(&self, d: f32) -> f64 {
-        let [a, b, c, e] = self.softplus[(d * SOFTPLUS_STEPS + ROUNDER_F32).to_bits() as usize % SOFTPLUS_ENTRIES];
+        let [a, b, c, e] =
+            self.softplus[(d * SOFTPLUS_STEPS + ROUNDING_CONSTANT_F32).to_bits() as usize % SOFTPLUS_ENTRIES];
         let d = d as f64;
         (a + b * d) + (c + e * d) * (d * d)
     }
@@ -107,7 +109,7 @@ impl ApproximationTables {
 
     /// Returns `sum` + `factor` × exp(`log`), for a logarithm below a few hundred.
     #[inline(always)]
-    pub fn add_exp(&self, sum: f32, factor: Factor, log: f32) -> f32 {
+    pub fn add_exp(&self, sum: f32, factor: ExpFactor, log: f32) -> f32 {
         let (single, sum, log) = (sum, sum as f64, log as f64);
         let exp = self.exp(if log > MIN_LOG { log } else { MIN_LOG });
         let rounded = (sum + exp * factor.min_value) as f32;
@@ -120,24 +122,24 @@ impl ApproximationTables {
     /// Returns exp(x) for x between `MIN_LOG` and a few hundred.
     #[inline(always)]
     fn exp(&self, x: f64) -> f64 {
-        let shifted = x * (EXP_STEPS as f64 / std::f64::consts::LN_2) + ROUNDER;
+        let shifted = x * (EXP_STEPS as f64 / std::f64::consts::LN_2) + ROUNDING_CONSTANT;
         let power = shifted.to_bits();
-        let remainder = x - (shifted - ROUNDER) * (std::f64::consts::LN_2 / EXP_STEPS as f64);
+        let remainder = x - (shifted - ROUNDING_CONSTANT) * (std::f64::consts::LN_2 / EXP_STEPS as f64);
         let fraction = (1.0 + remainder) + (remainder * remainder) * (1.0 / 2.0 + remainder * (1.0 / 6.0));
         // The integer part of the power is added to the exponent.
         let exponent = (power >> EXP_STEPS.trailing_zeros()) << 52;
-        f64::from_bits(self.powers[power as usize % EXP_STEPS].wrapping_add(exponent)) * fraction
+        f64::from_bits(self.powers_of_two[power as usize % EXP_STEPS].wrapping_add(exponent)) * fraction
     }
 }
 
 #[cold]
 #[inline(never)]
-fn exact_add_exp(sum: f32, factor: Factor, log: f64) -> f32 {
+fn exact_add_exp(sum: f32, factor: ExpFactor, log: f64) -> f32 {
     (sum as f64 + factor.value * log.exp()) as f32
 }
 
-/// Returns the coefficients of one step of log(1 + exp(-d)), in powers of d: the polynomial through Chebyshev's points,
-/// minus `ERROR`.
+/// Returns the coefficients, in powers of d, of a polynomial that is a lower bound of log(1 + exp(-d)) on one step: the
+/// polynomial through Chebyshev's points, minus `SOFTPLUS_ERROR`.
 fn lower_bound_terms(step: usize) -> [f64; TERM_COUNT] {
     let (scale, step) = (SOFTPLUS_STEPS as f64, step as f64);
     let [a, b, c, d] = polynomial_terms(step);
@@ -149,7 +151,7 @@ fn lower_bound_terms(step: usize) -> [f64; TERM_COUNT] {
     ]
 }
 
-/// Returns the coefficients of one step in powers of the distance from its middle, in units of one step.
+/// Returns the coefficients of the polynomial for one step, in powers of the distance from the middle of the step.
 fn polynomial_terms(step: f64) -> [f64; TERM_COUNT] {
     let points: [f64; TERM_COUNT] =
         std::array::from_fn(|i| ((i as f64 + 0.5) / TERM_COUNT as f64 * std::f64::consts::PI).cos() / 2.0);
@@ -169,7 +171,7 @@ fn polynomial_terms(step: f64) -> [f64; TERM_COUNT] {
     terms
 }
 
-/// Returns the derivative of log Γ(x), by its recurrence up to 7 and by its asymptotic series above.
+/// Returns the derivative of log Γ(x). Uses the recurrence for x up to 7, and the asymptotic series above.
 pub fn digamma(mut x: f64) -> f64 {
     let mut result = 0.0;
     while x < 7.0 {
@@ -195,8 +197,8 @@ mod tests {
         let tables = ApproximationTables::for_line(Line::V0_2_3);
         for i in 0..200_000 {
             let d = i as f32 / 4000.0;
-            let off = tables.softplus(d) + SOFTPLUS_ERROR - (-d as f64).exp().ln_1p();
-            assert!(off.abs() < SOFTPLUS_ERROR / 3.0, "{d}: {off}");
+            let error = tables.softplus(d) + SOFTPLUS_ERROR - (-d as f64).exp().ln_1p();
+            assert!(error.abs() < SOFTPLUS_ERROR / 3.0, "{d}: {error}");
             let x = d as f64 * 10.0 - 490.0;
             assert!((tables.exp(x) / x.exp() - 1.0).abs() < EXP_ERROR / 2.0, "{x}");
         }
@@ -208,11 +210,11 @@ mod tests {
             for line in [Line::V0_2_1, Line::V0_2_3] {
                 let tables = ApproximationTables::for_line(line);
                 prop_assert_eq!(tables.log_sum_exp(x, x + y), log_sum_exp(x, x + y, line));
-                let close = x / 100.0;
-                prop_assert_eq!(tables.log_sum_exp(close, close + y), log_sum_exp(close, close + y, line));
+                let nearby_x = x / 100.0;
+                prop_assert_eq!(tables.log_sum_exp(nearby_x, nearby_x + y), log_sum_exp(nearby_x, nearby_x + y, line));
                 prop_assert_eq!(tables.log_sum_exp(f32::NEG_INFINITY, x), x);
                 let exact = (sum as f64 + count as f64 * (x as f64).exp()) as f32;
-                prop_assert_eq!(tables.add_exp(sum, Factor::new(count as f32), x), exact);
+                prop_assert_eq!(tables.add_exp(sum, ExpFactor::new(count as f32), x), exact);
             }
         }
     }

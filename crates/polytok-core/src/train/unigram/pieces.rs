@@ -1,8 +1,8 @@
-//! The current pieces with their scores, and the dictionary that finds them in words.
+//! Stores the current pieces with their scores, and the dictionary that finds pieces in words.
 //!
-//! Training only removes pieces, so the texts of pieces are stored once. When pieces are removed, the trie stays as it
-//! is; a table maps the trie's values to the current pieces. The trie is rebuilt when it has twice as many pieces as
-//! the table.
+//! Training only removes pieces, so the texts of pieces are stored once. When pieces are removed, the trie does not
+//! change; a table maps the values of the trie to the current pieces. The trie is rebuilt when only half of its pieces
+//! remain.
 
 use crate::error::{Error, Result};
 use crate::train::words::WordCounts;
@@ -18,15 +18,16 @@ pub struct ScoredPieces {
     /// The score of a character that is not a piece.
     unknown_score: f32,
     trie: Trie,
-    /// The current id for each value of the trie.
+    /// For each value of the trie, the current id of its piece.
     ids: Vec<u32>,
 }
 
-/// The difference between the score of the worst piece and that of a character that is not a piece.
+/// The difference between the lowest score of a piece and the score of a character that is not a piece.
 const UNKNOWN_PENALTY: f32 = 10.0;
 
 impl ScoredPieces {
-    /// Creates pieces from texts and scores. If a text occurs twice, its first piece is found in words.
+    /// Creates pieces from texts and scores. If two pieces have the same text, only the first of them is found in
+    /// words.
     pub fn new(texts: WordCounts, scores: Vec<f32>) -> Result<ScoredPieces> {
         let rows = (0..texts.len() as u32).collect();
         let empty = Trie::build([])?;
@@ -54,8 +55,8 @@ impl ScoredPieces {
         self.scores.iter().copied().fold(f32::MAX, f32::min)
     }
 
-    /// Keeps the listed pieces, given by their ids and new scores, in the order of the list. Returns the new id of each
-    /// old piece, or `NONE`.
+    /// Keeps only the listed pieces, in the order of the list; the list has their ids and new scores. Returns the new
+    /// id of each old piece, or `NONE` for removed pieces.
     pub fn keep(&mut self, kept_pieces: &[(u32, f32)]) -> Result<Vec<u32>> {
         let mut new_ids = vec![NONE; self.rows.len()];
         for (new, &(old, _)) in kept_pieces.iter().enumerate() {
@@ -75,7 +76,7 @@ impl ScoredPieces {
 
     /// Calls `each(length, id)` for each piece that `text` begins with, the shortest first.
     #[inline]
-    pub fn prefixes(&self, text: &[u8], mut each: impl FnMut(usize, u32)) {
+    pub fn for_each_prefix(&self, text: &[u8], mut each: impl FnMut(usize, u32)) {
         self.trie.prefixes(text, |len, value| {
             let id = self.ids[value as usize];
             if id != NONE {

@@ -1,18 +1,19 @@
-//! Pruning: removes the pieces whose absence lowers the likelihood of the corpus least.
+//! Prunes the pieces: removes those whose absence lowers the likelihood of the corpus least.
 //!
 //! Reference: the trainer's `PruneSentencePieces`. A removed piece is replaced in the corpus by the second best
 //! segmentation of its own text. The loss in likelihood is estimated from the counts of the best segmentations of all
-//! words. A piece without a second segmentation stays. A piece is removed immediately if it does not occur, or if the
-//! best segmentation of its own text has several pieces. Version 0.2.1 weighs the loss by the counts of the words that
-//! contain the piece, summed in the order of the lanes; version 0.2.3 weighs it by the piece's own count.
+//! words. A piece whose text has no other segmentation is kept. A piece is always removed if it does not occur, or if
+//! the best segmentation of its own text has several pieces. Version 0.2.1 weighs the loss by the counts of the words
+//! that contain the piece, summed in the order of the lanes; version 0.2.3 weighs it by the piece's own count.
 //!
-//! At the end, 0.2.3 removes the pieces that encoding can never produce: their own text has a better segmentation.
+//! At the end of training, 0.2.3 removes the pieces that encoding can never produce, because their own text has a
+//! better segmentation.
 //!
 //! Cost: one lattice per word and one per piece.
 
 use crate::error::Result;
 use crate::spec::Line;
-use crate::train::unigram::lanes::{WordLane, run_in_lanes, total};
+use crate::train::unigram::lanes::{WordLane, add_up_lanes, run_in_lanes};
 use crate::train::unigram::lattice::WordLattice;
 use crate::train::unigram::pieces::ScoredPieces;
 use crate::train::unigram::second::{Replacement, ReplacementSearch};
@@ -22,11 +23,12 @@ use crate::train::unigram::workers::Workers;
 struct BestPieceCounts {
     /// For each piece the number of its occurrences.
     pieces: Vec<f32>,
-    /// For each piece the weight of its loss (0.2.1 only).
+    /// For each piece, the weight of its loss in likelihood (0.2.1 only).
     weights: Vec<f32>,
 }
 
-/// Returns the `target` pieces whose removal would cost most, and the pieces that have to stay.
+/// Returns the pieces to keep: the `target` pieces whose removal would cost most, and the pieces that cannot be
+/// removed.
 pub fn prune(
     pieces: &ScoredPieces,
     lanes: &[WordLane],
@@ -47,27 +49,27 @@ pub fn prune(
             Replacement::AlreadyBetter => {}
             Replacement::Pieces(others) => {
                 let weight = if line == Line::V0_2_1 { counts.weights[id] } else { counts.pieces[id] / sum };
-                candidates.push((loss(&counts.pieces, sum, id, weight, others), id as u32));
+                candidates.push((estimate_loss(&counts.pieces, sum, id, weight, others), id as u32));
             }
         }
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let room = target.saturating_sub(kept_ids.len());
-    kept_ids.extend(candidates.iter().take(room).map(|&(_, id)| id));
+    let usable_memory = target.saturating_sub(kept_ids.len());
+    kept_ids.extend(candidates.iter().take(usable_memory).map(|&(_, id)| id));
     Ok(kept_ids.iter().map(|&id| (id, pieces.scores[id as usize])).collect())
 }
 
 /// Estimates the loss in likelihood if `others` replace a piece.
-fn loss(counts: &[f32], sum: f32, id: usize, weight: f32, others: &[u32]) -> f32 {
+fn estimate_loss(counts: &[f32], sum: f32, id: usize, weight: f32, others: &[u32]) -> f32 {
     let log = |x: f32| (x as f64).ln();
     let count = counts[id];
     let own = (log(count) - log(sum) as f32 as f64) as f32;
     let log_sum = log(sum + count * (others.len() as f32 - 1.0)) as f32;
-    let mut alternative = 0f32;
+    let mut replacement_log = 0f32;
     for &other in others {
-        alternative = (alternative as f64 + (log(counts[other as usize] + count) - log_sum as f64)) as f32;
+        replacement_log = (replacement_log as f64 + (log(counts[other as usize] + count) - log_sum as f64)) as f32;
     }
-    weight * (own - alternative)
+    weight * (own - replacement_log)
 }
 
 /// Finds the replacement of each piece.
@@ -96,10 +98,10 @@ fn best_counts(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers)
         });
         counts
     })?;
-    Ok(BestPieceCounts { pieces: total(sums), weights: Vec::new() })
+    Ok(BestPieceCounts { pieces: add_up_lanes(sums), weights: Vec::new() })
 }
 
-/// BestPieceCounts pieces as 0.2.1 does. Its weights are added up over the lanes in order, so one thread computes them.
+/// Counts pieces as 0.2.1 does. The weights are added up in the order of the lanes, so one thread computes all of them.
 fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut Workers) -> Result<BestPieceCounts> {
     let mut lattice = WordLattice::default();
     let mut sums = Vec::new();
@@ -121,7 +123,7 @@ fn best_counts_in_order(pieces: &ScoredPieces, lanes: &[WordLane], workers: &mut
         workers.progress.report("pruning", done as u64 + 1, lanes.len() as u64)?;
     }
     weights.iter_mut().for_each(|weight| *weight /= weight_sum);
-    Ok(BestPieceCounts { pieces: total(sums), weights })
+    Ok(BestPieceCounts { pieces: add_up_lanes(sums), weights })
 }
 
 /// Returns the pieces whose own text has no better segmentation.

@@ -1,10 +1,10 @@
 //! Finds the replacement of a removed piece: the second best segmentation of its own text.
 //!
-//! Reference: the trainer calls `WordLattice::NBest` for two segmentations of each piece. If segmentations have nearly
-//! equal scores, the result of `NBest` depends on how its sums are rounded. So one pass over the nodes finds the best
-//! segmentation without the piece. If its score differs from the score of the piece, and from the score of every other
-//! segmentation, by more than rounding can change, `NBest` returns the same result. Otherwise the search of `NBest` is
-//! repeated here.
+//! Reference: the trainer calls `WordLattice::NBest` for two segmentations of each piece. If two segmentations have
+//! nearly equal scores, the result of `NBest` depends on the rounding of its sums. Here, one pass over the nodes finds
+//! the best segmentation without the piece. If its score differs from the score of the piece and from the scores of all
+//! other segmentations by more than the rounding errors, it is also the result of `NBest`. Otherwise the search of
+//! `NBest` is done in the same way as in the reference.
 //!
 //! Cost: one step for each node.
 
@@ -18,21 +18,21 @@ use crate::trie::NONE;
 /// The replacement of a piece's occurrences when the piece is removed.
 #[derive(Debug, PartialEq)]
 pub enum Replacement {
-    /// The piece's text has no other segmentation, so the piece stays.
+    /// The text of the piece has no other segmentation, so the piece is kept.
     Impossible,
-    /// The best segmentation of the piece's text does not contain the piece.
+    /// The best segmentation of the text of the piece has other pieces, so the piece is removed.
     AlreadyBetter,
     /// The pieces of the second best segmentation.
     Pieces(Vec<u32>),
 }
 
-/// The length in characters up to which the pass over the nodes is used. For some longer texts, `NBest` stops without a
-/// result.
+/// The maximum length in characters of a piece for which the pass over the nodes is used. For some longer texts,
+/// `NBest` stops without a result.
 const MAX_CHARS: usize = 16;
-/// A bound of the relative error of a sum of scores, for each character.
+/// An upper bound of the relative rounding error of a sum of scores, for each character.
 const ROUNDING_ERROR: f32 = 1e-6;
 
-/// The two best paths to a position that do not contain the piece itself.
+/// The two best paths to a position, without the piece itself.
 #[derive(Clone, Copy)]
 struct TwoBestPaths {
     score: f32,
@@ -46,7 +46,7 @@ struct TwoBestPaths {
 const NO_PATH: TwoBestPaths =
     TwoBestPaths { score: f32::NEG_INFINITY, second_score: f32::NEG_INFINITY, node: NONE, start: 0 };
 
-/// Finds replacements. It is reused for the next piece, so that memory is allocated once.
+/// Finds replacements. One value is used for many pieces, so that memory is allocated only once.
 #[derive(Default)]
 pub struct ReplacementSearch {
     lattice: WordLattice,

@@ -2,11 +2,11 @@
 //! cover most of the corpus.
 //!
 //! Reference: the trainer's `MakeSeedSentencePieces`. A substring's rank is the number of its occurrences times the
-//! number of its characters. A substring is a candidate only if different characters follow its occurrences; otherwise
-//! a longer substring occurs as often. If ranks are equal, 0.2.1 prefers the candidate whose interval closes first, and
-//! 0.2.3 prefers longer substrings, then compares texts.
+//! number of its characters. A substring is a candidate only if its occurrences are followed by different characters,
+//! because otherwise a longer substring occurs equally often. Of candidates with equal ranks, 0.2.1 prefers the one
+//! whose interval (see `suffixes`) closes first. 0.2.3 prefers longer substrings, then compares texts.
 //!
-//! Cost: that of `suffixes`; memory for up to four times as many candidates as seeds.
+//! Cost: that of `suffixes`, and memory for up to four candidates for each seed.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -23,8 +23,8 @@ use crate::train::words::WordCounts;
 #[derive(Clone, Copy)]
 struct SeedCandidate {
     interval: Interval,
-    /// The number of occurrences times the number of characters, as bits that compare like the numbers. In 0.2.3 the
-    /// product has single precision.
+    /// The number of occurrences times the number of characters, encoded as bits that compare like the products. In
+    /// 0.2.3 the product has single precision.
     rank: u64,
 }
 
@@ -61,13 +61,13 @@ pub fn find_seeds(
         texts.push(fragments.text(&candidate.interval), 0);
         scores.push(score(candidate.rank, line));
     }
-    to_logs(&mut scores, line);
+    convert_to_logs(&mut scores, line);
     Ok((texts, scores))
 }
 
 /// Returns the texts and scores of the seeds from a list of substrings with their counts. Version 0.2.1 takes the best
-/// `size` of the characters and substrings. Version 0.2.3 takes all characters, then distinct substrings in the order
-/// of the list, up to `size` seeds.
+/// `size` characters and substrings. Version 0.2.3 takes all characters, then distinct substrings in the order of the
+/// list, up to `size` seeds.
 pub fn seeds_from_list(
     characters: &[(char, u64)],
     substrings: &WordCounts,
@@ -85,8 +85,8 @@ pub fn seeds_from_list(
         }
     }
     if line == Line::V0_2_3 {
-        let mut seen = HashSet::new();
-        seeds.retain(|(text, _)| seen.insert(text.clone()));
+        let mut seen_texts = HashSet::new();
+        seeds.retain(|(text, _)| seen_texts.insert(text.clone()));
         seeds.truncate(size.max(characters.len()));
     }
     seeds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -96,7 +96,7 @@ pub fn seeds_from_list(
     let mut texts = WordCounts::default();
     seeds.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
     let mut scores = seeds.iter().map(|&(_, rank)| score(rank, line)).collect::<Vec<f32>>();
-    to_logs(&mut scores, line);
+    convert_to_logs(&mut scores, line);
     Ok((texts, scores))
 }
 
@@ -135,7 +135,8 @@ fn best_candidates(
     best_candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Compares two candidates, each with the number of its interval in the order in which intervals closed.
+/// Compares two candidates. Each comes with the number of its interval; intervals are numbered in the order in which
+/// they close.
 fn compare_candidates(
     fragments: &Fragments,
     a: &(usize, SeedCandidate),
@@ -152,8 +153,8 @@ fn compare_candidates(
     }
 }
 
-/// Replaces scores by the logarithms of their shares of the sum.
-fn to_logs(scores: &mut [f32], line: Line) {
+/// Divides scores by their sum, and replaces them by the logarithms.
+fn convert_to_logs(scores: &mut [f32], line: Line) {
     match line {
         Line::V0_2_1 => {
             let sum = scores.iter().fold(0f32, |sum, score| sum + score);

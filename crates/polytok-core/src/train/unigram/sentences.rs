@@ -1,18 +1,19 @@
 //! Counts the parts of sentences that Unigram training needs: distinct words, which the scores are fitted on, and
 //! fragments, which contain all substrings that can become seeds.
 //!
-//! A valid piece never crosses certain boundaries: the start of a word (if words are split), a change of script, a
-//! digit that has to be a piece of its own, a character outside the alphabet. A fragment is the text between two
-//! boundaries. A substring is *right-maximal*, and so can become a seed, if its occurrences are followed by different
-//! characters. This depends only on the character after each occurrence; after the end of a sentence, it also depends
-//! on the first character of the next sentence (0.2.3, see `suffixes`). So the distinct pairs of a fragment and its
-//! follower, with their counts, yield the same seeds with the same counts as the whole corpus.
+//! There are boundaries that no valid piece crosses: the start of a word (if sentences are split into words), a change
+//! of script, the sides of a digit that must be a piece of its own, and the sides of a character outside the alphabet.
+//! A fragment is the text between two boundaries. A substring is *right-maximal*, and so can become a seed, if its
+//! occurrences are followed by different characters. This depends only on the character after each occurrence; after
+//! the end of a sentence, it also depends on the first character of the next sentence (0.2.3, see `suffixes`). So the
+//! distinct pairs of a fragment and its follower, with their counts, yield the same seeds with the same counts as the
+//! whole corpus.
 //!
 //! This file counts the pairs of a word and its follower; [`super::cuts`] converts them to words and fragments. The
-//! follower of the last word of a sentence is known only when all sentences are known. Until then the counter's
-//! sequence holds the first character and the last word of each sentence. If sentences are not split, the whole
-//! sentence is its last word, because the order of sentences affects the sums. Cost: one hash per word while the text
-//! is read.
+//! follower of the last word of a sentence is in the next sentence, so it is known only when all sentences are known.
+//! Until then, the sequence of the counter stores the first character and the last word of each sentence. If sentences
+//! are not split, the whole sentence is stored as its last word, because the order of sentences affects the sums. Cost:
+//! one hash per word while the text is read.
 
 use std::borrow::BorrowMut;
 use std::ops::Range;
@@ -32,20 +33,20 @@ use crate::train::words::WordCounts;
 /// Counts the words of sentences with their followers.
 pub struct SentenceCounter {
     split_rule: Option<WordSplitRule>,
-    /// Whether every sentence is also counted doubled: 0.2.1 takes substrings from doubled sentences if the sentences
-    /// have counts.
+    /// True if every sentence is also counted in a doubled form: 0.2.1 finds substrings in doubled sentences if
+    /// sentences have counts.
     has_doubled_sentences: bool,
-    /// The pairs of a word and its follower, encoded by `write_key`; and, as a sequence, the sentences in the order of
-    /// each part.
+    /// Counts the pairs of a word and its follower, encoded by `write_key`. Its sequence stores the first character and
+    /// the last word of each sentence, in the order of each part.
     pairs: WordCounter,
-    /// The parts: runs of consecutive sentences. A part has its ordinal in the corpus and the index of its first
+    /// The parts: runs of consecutive sentences. For each part, its ordinal in the corpus and the index of its first
     /// sentence.
     parts: Vec<(u64, usize)>,
     memory: Arc<SentenceMemory>,
     key: Vec<u8>,
 }
 
-/// The character or end that follows a word.
+/// The follower of a word: a character, or an end.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Follower {
     /// A word of the same sentence that begins with this character.
@@ -64,7 +65,7 @@ impl SentenceCounter {
         let each = |_| SentenceCounter {
             split_rule: split_rule(options),
             has_doubled_sentences: has_doubled_sentences(options),
-            pairs: WordCounter::new(half(share)),
+            pairs: WordCounter::new(half_limit(share)),
             parts: Vec::new(),
             memory: memory.clone(),
             key: Vec::new(),
@@ -78,8 +79,8 @@ impl SentenceCounter {
         Ok(())
     }
 
-    /// Stores the first character and the last word of a sentence, if they fit. Otherwise only their size is added up,
-    /// for the error at the end.
+    /// Stores the first character and the last word of a sentence, if they fit. If they do not fit, only their size is
+    /// added up, for the error message.
     fn store_sentence(&mut self, pair: [&[u8]; 2]) -> Result<()> {
         let sequence = &mut self.pairs.sequence;
         let before = sequence.memory();
@@ -87,13 +88,14 @@ impl SentenceCounter {
             sequence.push(pair)?;
             sequence.memory() - before
         } else {
-            sequence.cost(pair[1])
+            sequence.bytes_of_new_pair(pair[1])
         };
         self.memory.add(bytes);
         Ok(())
     }
 
-    /// Counts a doubled sentence. In 0.2.1 the follower of the end of a sentence has no effect.
+    /// Counts a doubled sentence. Only 0.2.1 does this, and in 0.2.1 the follower of the end of a sentence has no
+    /// effect.
     fn add_doubled(&mut self, sentence: &str, ordinal: u64) -> Result<()> {
         if !self.has_doubled_sentences {
             return Ok(());
@@ -101,7 +103,7 @@ impl SentenceCounter {
         let (pairs, key) = (&mut self.pairs, &mut self.key);
         let mut add = |word: &str, next| {
             write_key(word.as_bytes(), next, key);
-            key.last_mut().into_iter().for_each(|tag| *tag |= DOUBLED);
+            key.last_mut().into_iter().for_each(|tag| *tag |= DOUBLED_BIT);
             pairs.add_at(key, 2, ordinal)
         };
         let last = match self.split_rule {
@@ -160,8 +162,8 @@ impl SentenceSink for SentenceCounter {
         self.store_sentence([b"", b""])
     }
 
-    /// Counts a sentence. A sentence that occurs several times follows itself.
-    fn sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
+    /// Counts a sentence. A sentence with a count above 1 is followed by itself.
+    fn add_sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()> {
         self.add_doubled(sentence, ordinal)?;
         let first = sentence.chars().next().unwrap_or(RARE_CHAR);
         let mut buffer = [0; 4];
@@ -199,7 +201,7 @@ pub fn gather(mut sinks: Vec<SentenceCounter>) -> Result<WordCounter> {
 /// The counts of all sentences, before the alphabet is chosen.
 pub struct CountedSentences<W> {
     pub(super) is_split: bool,
-    /// Whether the pairs include doubled sentences.
+    /// True if the pairs include those of doubled sentences.
     pub(super) has_doubled_sentences: bool,
     /// The pairs of a word and its follower, without the last words of sentences.
     pub(super) pairs: W,
@@ -212,8 +214,9 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
     /// Finds the follower of the last word of each sentence.
     pub fn new(mut pairs: W, options: &SentencePieceOptions) -> Result<CountedSentences<W>> {
         let counted = pairs.borrow_mut();
-        let (mut last_words, mut whole_sentences) = (WordCounter::new(half(counted.limit())), WordCounts::default());
-        let mut order = without_empty(counted.sequence.pairs(), options.line).peekable();
+        let (mut last_words, mut whole_sentences) =
+            (WordCounter::new(half_limit(counted.limit())), WordCounts::default());
+        let mut order = replace_empty_sentences(counted.sequence.pairs(), options.line).peekable();
         let (is_split, mut key) = (options.split_by_whitespace, Vec::new());
         while let Some([_, last]) = order.next() {
             if !is_split {
@@ -250,13 +253,13 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
 }
 
 /// Returns half of a limit.
-pub(super) fn half(limit: Option<&Limit>) -> Option<Limit> {
+pub(super) fn half_limit(limit: Option<&Limit>) -> Option<Limit> {
     limit.map(|limit| Limit { bytes: limit.bytes / 2, ..limit.clone() })
 }
 
 /// Returns all sentences in the trainer's order: each empty sentence is replaced by the last remaining sentence.
 /// Version 0.2.1 does not check whether the replacement is empty too.
-fn without_empty<'s>(
+fn replace_empty_sentences<'s>(
     mut all: impl DoubleEndedIterator<Item = [&'s [u8]; 2]>,
     line: Line,
 ) -> impl Iterator<Item = [&'s [u8]; 2]> {
@@ -274,11 +277,11 @@ fn without_empty<'s>(
 
 /// Reports whether a pair comes from a doubled sentence.
 pub(super) fn is_doubled(key: &[u8]) -> bool {
-    key.last().is_some_and(|tag| tag & DOUBLED != 0)
+    key.last().is_some_and(|tag| tag & DOUBLED_BIT != 0)
 }
 
-/// A bit in the tag of a pair that comes from a doubled sentence.
-const DOUBLED: u8 = 0x80;
+/// The bit of the tag that marks a pair from a doubled sentence.
+const DOUBLED_BIT: u8 = 0x80;
 
 /// Encodes a word and its follower as one key: the word, the first character of the follower, and a tag. The tag is one
 /// byte; it holds the length of the character, and the kind of the follower.
@@ -300,7 +303,7 @@ pub(super) fn parse(key: &[u8]) -> (&str, Follower) {
     let (tag, rest) = key.split_last().map_or((0x20, key), |(tag, rest)| (*tag, rest));
     let (word, char) = rest.split_at(rest.len() - (tag & 0xF) as usize);
     let first = text(char).chars().next().unwrap_or(RARE_CHAR);
-    let next = match tag & !DOUBLED & 0xF0 {
+    let next = match tag & !DOUBLED_BIT & 0xF0 {
         0x00 => Follower::Word(first),
         0x10 => Follower::Sentence(first),
         _ => Follower::End,
@@ -308,7 +311,7 @@ pub(super) fn parse(key: &[u8]) -> (&str, Follower) {
     (text(word), next)
 }
 
-/// Returns bytes as text. The bytes are UTF-8, because texts are split between characters.
+/// Converts bytes to text. They are always UTF-8, because texts are split between characters.
 pub(super) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
@@ -339,7 +342,7 @@ mod tests {
 
     fn substrings_of_fragments(sentences: &[String], options: &SentencePieceOptions) -> SubstringCounts {
         let mut sink = SentenceCounter::each(options, None).remove(0);
-        sentences.iter().for_each(|sentence| sink.sentence(sentence, 1, 0).unwrap());
+        sentences.iter().for_each(|sentence| sink.add_sentence(sentence, 1, 0).unwrap());
         let mut counted = CountedSentences::new(gather(vec![sink]).unwrap(), options).unwrap();
         let alphabet = Alphabet::choose(&counted.characters().unwrap(), options).unwrap();
         let (_, mut fragments) =
@@ -358,7 +361,7 @@ mod tests {
         substrings
     }
 
-    /// Returns all right-maximal substrings of the whole text, in which each sentence ends with a zero byte.
+    /// Returns all right-maximal substrings of the whole text; in this text each sentence ends with a zero byte.
     fn substrings_of_text(sentences: &[String], options: &SentencePieceOptions) -> SubstringCounts {
         let text: Vec<u8> = sentences.iter().flat_map(|sentence| [sentence.as_bytes(), &[0]].concat()).collect();
         let mut places: BTreeMap<&[u8], Vec<Option<u8>>> = BTreeMap::new();

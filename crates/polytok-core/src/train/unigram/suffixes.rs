@@ -1,14 +1,15 @@
-//! Finds and counts repeated substrings: sorts the suffixes of weighted texts, and finds the intervals of suffixes that
-//! share a prefix.
+//! Finds and counts repeated substrings. Sorts the suffixes of texts with counts, and finds intervals: ranges of sorted
+//! suffixes that share a prefix.
 //!
-//! The suffixes that begin at the start of a character are put into buckets by their first bytes. Each group of buckets
-//! is sorted alone, eight bytes at a time, and only up to the longest length of a piece; the sort also yields the
-//! length of the common prefix of adjacent suffixes. One scan with a stack then closes the intervals in text order,
-//! inner intervals before outer intervals, like a scan of a whole suffix array.
+//! The suffixes that begin at the start of a character are divided into buckets by their first bytes. Each group of
+//! buckets is sorted separately, eight bytes at a time, and only up to the maximum length of a piece; the sort also
+//! yields the lengths of the common prefixes of adjacent suffixes. One scan with a stack then closes the intervals in
+//! text order, inner intervals before outer intervals, as a scan of a whole suffix array does.
 //!
 //! Invariant: groups are independent of each other, so neither their size nor the number of threads affects the result.
 //! Cost: about n log n steps for n characters, in rounds of eight bytes; 16 bytes of memory for each suffix of the
-//! current groups. Worst input: one text repeated with small changes, whose suffixes agree to the full depth.
+//! current groups. Worst input: one text repeated with small changes, because most of its suffixes have long common
+//! prefixes.
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
@@ -18,7 +19,7 @@ use crate::utf8::is_start;
 /// The concatenated texts of all fragments, each with its follower, and the count of each fragment.
 #[derive(Default)]
 pub struct Fragments {
-    /// The bytes of all texts, then `PADDING` zeros, so that reading past the last text is harmless.
+    /// The bytes of all texts, then `PADDING` zeros, so that reading eight bytes near the end stays inside the buffer.
     bytes: Vec<u8>,
     /// The start of each text, the length of the fragment without the follower, and the count of the fragment.
     spans: Vec<(u32, u32, u64)>,
@@ -38,7 +39,7 @@ pub struct Interval {
 /// The rules that decide which intervals are reported.
 #[derive(Clone, Copy)]
 pub struct IntervalRules {
-    /// The length limit of common prefixes. Intervals of this length are not reported.
+    /// The maximum length of a common prefix. Intervals of this length are not reported.
     pub limit: u32,
     /// The SentencePiece version. In 0.2.1, common prefixes are truncated to whole characters. In 0.2.3, common
     /// prefixes are byte strings: a prefix that ends inside a character is not an interval, and an interval that ends
@@ -46,8 +47,8 @@ pub struct IntervalRules {
     pub line: Line,
 }
 
-/// A suffix during the sort. The key is the next eight bytes of the suffix, and after the sort the length of the common
-/// prefix with the preceding suffix.
+/// A suffix. During the sort, its key is the next eight bytes of the suffix. After the sort, its key is the length of
+/// the common prefix with the preceding suffix.
 #[derive(Clone, Copy)]
 struct Suffix {
     key: u64,
@@ -86,7 +87,7 @@ impl Fragments {
     }
 
     /// Calls `each` for every group of sorted suffixes, on several threads. Returns the results in the order of the
-    /// texts.
+    /// suffixes.
     pub fn intervals<T: Send>(
         &mut self,
         rules: IntervalRules,
@@ -94,7 +95,7 @@ impl Fragments {
         each: impl Fn(&Fragments, &mut dyn Iterator<Item = Interval>) -> T + Sync,
     ) -> Result<Vec<T>> {
         self.bytes.resize(self.bytes.len() + PADDING, 0);
-        let groups = self.groups();
+        let groups = self.group_ranges();
         let mut results: Vec<Option<T>> = groups.iter().map(|_| None).collect();
         let fragments = &*self;
         workers.run("substrings", groups.iter().zip(&mut results).collect(), |(group, result)| {
@@ -108,7 +109,7 @@ impl Fragments {
 
     /// Returns the offsets of all characters of a fragment except the last character, because a piece has at least two
     /// characters.
-    fn starts(&self, index: usize) -> impl Iterator<Item = u32> {
+    fn char_starts(&self, index: usize) -> impl Iterator<Item = u32> {
         let (start, len, _) = self.spans[index];
         let bytes = &self.bytes[start as usize..][..len as usize];
         let last = (0..bytes.len()).rev().find(|&i| is_start(bytes[i])).unwrap_or(0);
@@ -125,10 +126,10 @@ impl Fragments {
     }
 
     /// Returns the groups as ranges of buckets; the buckets of a group are sorted together.
-    fn groups(&self) -> Vec<std::ops::Range<usize>> {
+    fn group_ranges(&self) -> Vec<std::ops::Range<usize>> {
         let mut counts = vec![0usize; 1 << BUCKET_BITS];
         for index in 0..self.spans.len() {
-            self.starts(index).for_each(|at| counts[self.bucket(at)] += 1);
+            self.char_starts(index).for_each(|at| counts[self.bucket(at)] += 1);
         }
         let mut groups = Vec::new();
         let (mut from, mut size) = (0, 0);
@@ -146,7 +147,7 @@ impl Fragments {
     fn gather(&self, group: &std::ops::Range<usize>) -> Vec<Suffix> {
         let mut suffixes = Vec::new();
         for index in 0..self.spans.len() {
-            let here = self.starts(index).filter(|&at| group.contains(&self.bucket(at)));
+            let here = self.char_starts(index).filter(|&at| group.contains(&self.bucket(at)));
             suffixes.extend(here.map(|at| Suffix { key: 0, at, fragment: index as u32 }));
         }
         suffixes
@@ -176,13 +177,14 @@ impl Fragments {
     }
 }
 
-/// Reports whether no interval of a piece includes suffixes of both this bucket and the preceding bucket. A piece that
-/// begins with an ASCII character has at least two bytes; any other piece has at least three bytes.
+/// Reports whether a group can start at a bucket: no interval that can be a piece includes suffixes of both this bucket
+/// and the preceding bucket. A piece that begins with an ASCII character has at least two bytes; any other piece has at
+/// least three bytes.
 fn is_boundary(bucket: usize) -> bool {
     bucket >= 0xC0 << (BUCKET_BITS - 8) || bucket.is_multiple_of(1 << (BUCKET_BITS - 16))
 }
 
-/// An interval whose suffixes have not all been read.
+/// An interval of which the scan has not read all suffixes.
 #[derive(Clone, Copy)]
 struct OpenInterval {
     at: u32,
@@ -192,7 +194,7 @@ struct OpenInterval {
     count_at_ends: u64,
 }
 
-/// Yields the intervals of sorted suffixes as they close.
+/// Scans sorted suffixes, and yields each interval when it closes.
 struct IntervalScan<'a> {
     fragments: &'a Fragments,
     suffixes: &'a [Suffix],
@@ -202,7 +204,7 @@ struct IntervalScan<'a> {
     suffixes_read: usize,
     /// The length of the common prefix of the last suffix read and the next suffix.
     common_prefix: u32,
-    /// A closed interval that is not yet added to its outer interval.
+    /// A closed interval whose numbers are not yet added to its outer interval.
     closed: Option<OpenInterval>,
 }
 
@@ -230,7 +232,7 @@ impl<'a> IntervalScan<'a> {
         len
     }
 
-    /// Adds a closed interval to its outer interval. Returns the outer interval if the outer interval closes too.
+    /// Adds the numbers of a closed interval to its outer interval. Returns the outer interval if it closes too.
     fn add_to_outer(&mut self, closed: OpenInterval) -> Option<OpenInterval> {
         match self.open_intervals.last_mut() {
             Some(top) if top.depth >= self.common_prefix => {
@@ -245,9 +247,9 @@ impl<'a> IntervalScan<'a> {
         }
     }
 
-    /// Returns the interval to report for a closed interval, if any. `closed` keeps the numbers that its outer interval
-    /// needs.
-    fn to_report(&self, closed: &mut OpenInterval) -> Option<Interval> {
+    /// Returns the interval that is reported for a closed interval, or `None`. `closed` keeps the numbers that its
+    /// outer interval needs.
+    fn finish_interval(&self, closed: &mut OpenInterval) -> Option<Interval> {
         let (at, depth, count) = (closed.at, closed.depth, closed.count);
         let count_at_ends = std::mem::take(&mut closed.count_at_ends);
         if depth >= self.rules.limit {
@@ -257,8 +259,8 @@ impl<'a> IntervalScan<'a> {
         if !at_sentence_end {
             return Some(Interval { at, len: depth, count: count + count_at_ends });
         }
-        let around = self.open_intervals.last().map_or(0, |top| top.depth).max(self.common_prefix);
-        if around + 1 == depth {
+        let outer_depth = self.open_intervals.last().map_or(0, |top| top.depth).max(self.common_prefix);
+        if outer_depth + 1 == depth {
             closed.count_at_ends = count;
             return None;
         }
@@ -273,7 +275,7 @@ impl Iterator for IntervalScan<'_> {
         loop {
             if let Some(closed) = self.closed.take() {
                 let Some(mut closed) = self.add_to_outer(closed) else { continue };
-                let interval = self.to_report(&mut closed);
+                let interval = self.finish_interval(&mut closed);
                 self.closed = Some(closed);
                 match interval {
                     Some(interval) => return Some(interval),

@@ -13,8 +13,8 @@ pub struct Workers<'a> {
 }
 
 impl Workers<'_> {
-    /// Processes each item on a free thread. The calling thread works too, and reports progress after each item that
-    /// the calling thread processes. If a report returns an error, no further item starts.
+    /// Processes the items on several threads. The calling thread works too, and reports progress after each of its
+    /// items. If a report returns an error, no further item is started.
     pub fn run<T: Send>(&mut self, stage: &'static str, items: Vec<T>, work: impl Fn(T) + Sync) -> Result<()> {
         let total = items.len() as u64;
         let (items, done, is_stopped) = (Mutex::new(items.into_iter()), AtomicUsize::new(0), AtomicBool::new(false));
@@ -28,7 +28,7 @@ impl Workers<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 1..self.threads {
-                // If a thread cannot start, the other threads process all items.
+                // If a thread cannot be started, the other threads process its items.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || while step().is_some() {});
             }
             while let Some(done) = step() {

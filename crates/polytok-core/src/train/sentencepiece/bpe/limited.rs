@@ -1,14 +1,14 @@
-//! SentencePiece's merges within a memory limit, in the rounds of [`crate::train::bpe::rounds`].
+//! Learns SentencePiece's merges within a memory limit, in the rounds of [`crate::train::bpe::rounds`].
 //!
-//! A pair whose text is not a valid piece, or is already a piece, is never merged; a round drops units that have no
-//! other pairs. After the last merge, pairs without occurrences are added as pieces, ordered by length in characters
-//! and then by text. A round forgets pairs without occurrences, so [`SeenPairTexts`] keeps the first texts in this
-//! order, up to the largest number of pieces.
+//! A pair is never merged if its text is not a valid piece, or is already a piece. A round drops the units in which all
+//! pairs are such pairs. After the last merge, pairs without occurrences are added as pieces, ordered by length in
+//! characters and then by text. A round forgets these pairs, so [`SeenPairTexts`] keeps their first texts in this
+//! order, up to the maximum number of pieces.
 
 use std::borrow::BorrowMut;
 use std::collections::{BTreeSet, HashSet};
 
-use super::{PieceMerger, each_segment};
+use super::{PieceMerger, for_each_segment};
 use crate::error::Result;
 use crate::train::bpe::cells::Cells;
 use crate::train::bpe::rounds::{RoundLearner, WordCollector};
@@ -16,32 +16,35 @@ use crate::train::bpe::{ItemSizes, StopReason};
 use crate::train::counter::{Spill, WordCounter};
 use crate::train::sentencepiece::alphabet::Alphabet;
 
-/// Merges in rounds. Returns the merged texts in order, each with the count of its pair at the time of the merge.
+/// Learns merges in rounds. Returns the merged texts in merge order, each with the count of its pair at the time of the
+/// merge.
 pub fn learn(
     mut units: impl BorrowMut<WordCounter>,
     alphabet: &Alphabet,
     mut trainer: PieceMerger,
-    room: usize,
+    usable_memory: usize,
     spill: &dyn Spill,
 ) -> Result<Vec<(String, u64)>> {
-    let (mut collector, mut seen) = (WordCollector::new(room, spill)?, SeenPairTexts::new(trainer.max_merges));
+    let (mut collector, mut seen_pair_texts) =
+        (WordCollector::new(usable_memory, spill)?, SeenPairTexts::new(trainer.max_merges));
     let (symbols, validity) = (&trainer.symbols, trainer.validity);
     let char = |symbol: u32| alphabet.chars[symbol as usize].0;
     let is_open = |left, right| validity.is_valid(&[char(left), char(right)]);
-    each_segment(units.borrow_mut(), alphabet, trainer.progress, |segment, count| {
+    for_each_segment(units.borrow_mut(), alphabet, trainer.progress, |segment, count| {
         for pair in segment.windows(2).filter(|pair| is_open(pair[0], pair[1])) {
-            seen.add(symbols.text(pair[0]), symbols.text(pair[1]));
+            seen_pair_texts.add(symbols.text(pair[0]), symbols.text(pair[1]));
         }
         collector.push(segment, count, is_open)
     })?;
     drop(units);
-    trainer.seen = Some(seen);
-    let mut limited = LimitedPieceMerger { trainer, dead_pairs: HashSet::new() };
-    let stop = collector.learn(&mut limited, room, spill)?;
-    let PieceMerger { mut merged, known_texts, seen, max_merges, .. } = limited.trainer;
-    if let Some(seen) = seen.filter(|_| stop == StopReason::NoFrequentPair) {
+    trainer.seen_pair_texts = Some(seen_pair_texts);
+    let mut limited = LimitedPieceMerger { trainer, unmergeable_pairs: HashSet::new() };
+    let stop = collector.learn(&mut limited, usable_memory, spill)?;
+    let PieceMerger { mut merged, known_texts, seen_pair_texts, max_merges, .. } = limited.trainer;
+    if let Some(seen_pair_texts) = seen_pair_texts.filter(|_| stop == StopReason::NoFrequentPair) {
         merged.extend(
-            seen.into_texts()
+            seen_pair_texts
+                .into_texts()
                 .filter(|text| !known_texts.contains(text))
                 .map(|text| (text, 0))
                 .take(max_merges - merged.len()),
@@ -54,7 +57,7 @@ pub fn learn(
 struct LimitedPieceMerger<'v> {
     trainer: PieceMerger<'v>,
     /// The pairs that are never merged, except pairs that are too long.
-    dead_pairs: HashSet<(u32, u32)>,
+    unmergeable_pairs: HashSet<(u32, u32)>,
 }
 
 impl LimitedPieceMerger<'_> {
@@ -66,11 +69,11 @@ impl LimitedPieceMerger<'_> {
 
 /// The bytes of memory for each pair that is never merged. While the table grows, the old and the new table exist
 /// together.
-const DEAD_PAIR_BYTES: usize = 18;
+const BYTES_PER_UNMERGEABLE_PAIR: usize = 18;
 
-/// The fraction of the room that tables can use, as (denominator, numerator): growing vectors leave unused gaps in the
-/// heap.
-const USABLE_ROOM: (usize, usize) = (7, 4);
+/// The fraction of the usable memory that the tables can take, as (denominator, numerator). The remaining memory is for
+/// gaps that growing vectors leave in the heap.
+const USABLE_FRACTION: (usize, usize) = (7, 4);
 
 impl RoundLearner for LimitedPieceMerger<'_> {
     const SIZES: ItemSizes = ItemSizes { cell: 8, segment: 8, place: 8, pair: 160 };
@@ -81,20 +84,20 @@ impl RoundLearner for LimitedPieceMerger<'_> {
     }
 
     fn is_open(&self, left: u32, right: u32) -> bool {
-        !self.is_too_long(left, right) && !self.dead_pairs.contains(&(left, right))
+        !self.is_too_long(left, right) && !self.unmergeable_pairs.contains(&(left, right))
     }
 
     fn fixed_memory(&self) -> usize {
-        self.dead_pairs.capacity() * DEAD_PAIR_BYTES
+        self.unmergeable_pairs.capacity() * BYTES_PER_UNMERGEABLE_PAIR
     }
 
     fn load(&mut self, cells: Cells, counts: Vec<u64>, _: u64, is_frequent: impl Fn(u32, u32) -> bool) {
-        self.trainer.symbols.lay_out();
+        self.trainer.symbols.reset_cells();
         self.trainer.count(cells, counts, is_frequent);
     }
 
-    fn run(&mut self, from: u64, room: usize) -> Result<StopReason> {
-        self.trainer.run(from, room / USABLE_ROOM.0 * USABLE_ROOM.1)
+    fn run(&mut self, from: u64, usable_memory: usize) -> Result<StopReason> {
+        self.trainer.run(from, usable_memory / USABLE_FRACTION.0 * USABLE_FRACTION.1)
     }
 
     fn last_count(&self) -> u64 {
@@ -103,12 +106,12 @@ impl RoundLearner for LimitedPieceMerger<'_> {
 
     fn take_words(&mut self) -> (Cells, Vec<u32>) {
         let trainer = &mut self.trainer;
-        (trainer.unit_of, trainer.counts, trainer.queue) = Default::default();
+        (trainer.unit_of_cell, trainer.counts, trainer.queue) = Default::default();
         let pairs = std::mem::take(&mut trainer.pairs);
         let cells = std::mem::take(&mut trainer.cells);
-        for (left, right) in pairs.dead_pairs() {
+        for (left, right) in pairs.unmergeable_pairs() {
             if !self.is_too_long(left, right) {
-                self.dead_pairs.insert((left, right));
+                self.unmergeable_pairs.insert((left, right));
             }
         }
         (cells, self.trainer.symbols.cells().to_vec())

@@ -1,4 +1,4 @@
-//! The pairs of adjacent symbols: their counts and their positions.
+//! Stores the counts and the positions of pairs of adjacent symbols.
 
 use hashbrown::HashMap;
 
@@ -7,18 +7,18 @@ use super::queue::PairEntry;
 use super::symbols::NumberedSymbols;
 use crate::train::sentencepiece::validity::Validity;
 
-/// The number of a pair whose text is not a valid piece, or is already a piece.
+/// The number of all pairs that are never merged, because their text is not a valid piece or is already a piece.
 const INVALID: u32 = u32::MAX;
 
 /// The bytes of memory for each pair in `numbers`. While the table grows, the old and the new table exist together.
-const NUMBER_BYTES: usize = 32;
+const BYTES_PER_PAIR_NUMBER: usize = 32;
 
 #[derive(Default)]
 struct SymbolPair {
     left: u32,
     right: u32,
     count: u64,
-    /// The positions where the pair was created; a later merge can have removed the pair from a position.
+    /// The positions where the pair was created. At some of them, a later merge can have removed the pair.
     positions: PositionList,
 }
 
@@ -27,7 +27,7 @@ struct SymbolPair {
 pub struct SymbolPairs {
     pairs: Vec<SymbolPair>,
     numbers: HashMap<u64, u32>,
-    /// A reused buffer for the characters of the piece that is being checked.
+    /// The buffer for the characters of a text whose validity is checked.
     chars: Vec<char>,
     positions: PositionLists,
 }
@@ -51,8 +51,8 @@ impl SymbolPairs {
         self.numbers.get(&key(left, right)).copied().filter(|&number| number != INVALID)
     }
 
-    /// Returns the number of a pair, and creates the pair if it is new. Returns `None` if its text is not a valid
-    /// piece.
+    /// Returns the number of a pair, and creates the pair if it is new. Returns `None` if the text of the pair is not a
+    /// valid piece.
     pub fn find_or_add(
         &mut self,
         left: u32,
@@ -80,7 +80,7 @@ impl SymbolPairs {
         self.positions.push(&mut pair.positions, at);
     }
 
-    /// Subtracts from the count of a pair.
+    /// Subtracts `count` from the count of a pair.
     pub fn lose(&mut self, pair: u32, count: u64) {
         self.pairs[pair as usize].count -= count;
     }
@@ -96,7 +96,7 @@ impl SymbolPairs {
     }
 
     /// Marks a pair as invalid, because its text is already a piece.
-    pub fn drop(&mut self, pair: u32) {
+    pub fn mark_invalid(&mut self, pair: u32) {
         let positions = self.take_positions(pair);
         self.positions.clear(positions);
         let (left, right) = self.symbols(pair);
@@ -104,21 +104,21 @@ impl SymbolPairs {
     }
 
     /// Returns the pairs seen so far that are never merged.
-    pub fn dead_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
-        let dead = self.numbers.iter().filter(|(_, number)| **number == INVALID);
-        dead.map(|(key, _)| ((key >> 32) as u32, *key as u32))
+    pub fn unmergeable_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let unmergeable = self.numbers.iter().filter(|(_, number)| **number == INVALID);
+        unmergeable.map(|(key, _)| ((key >> 32) as u32, *key as u32))
     }
 
     /// Returns the number of bytes of the tables.
     pub fn memory(&self) -> usize {
         self.pairs.capacity() * size_of::<SymbolPair>()
-            + self.numbers.capacity() * NUMBER_BYTES
+            + self.numbers.capacity() * BYTES_PER_PAIR_NUMBER
             + self.positions.memory()
     }
 }
 
-/// Reports whether an entry comes before another entry: by falling count, then by length in characters, text, and
-/// symbols.
+/// Reports whether `one` comes before `other` in the queue: by falling count, then by length in characters, then by
+/// text, then by symbols.
 pub fn before(one: &PairEntry, other: &PairEntry, pairs: &SymbolPairs, symbols: &NumberedSymbols) -> bool {
     if one.count != other.count {
         return one.count > other.count;

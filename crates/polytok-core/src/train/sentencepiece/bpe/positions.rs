@@ -1,17 +1,17 @@
-//! Lists of positions that share the blocks of one vector, so that their memory is known to the byte and no list is
-//! copied to grow.
+//! Stores many lists of positions in blocks of one vector. So the exact memory of the lists is known, and no list is
+//! copied when it grows.
 //!
-//! A block holds three positions and the number of the next block. A block is free for other lists as soon as it is
-//! read.
+//! A block holds three positions and the number of the next block. When a list is read, each block is freed for other
+//! lists immediately.
 
 /// The number of positions in a block.
 const BLOCK_LEN: usize = 3;
 
-/// The block number that represents the absence of a block.
+/// The number that means "no block".
 const NONE: u32 = u32::MAX;
 
-/// The value of an unset position; real positions are smaller.
-const UNSET: u32 = u32::MAX;
+/// The value of an unused position in a block; real positions are smaller.
+const UNSET_POSITION: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct PositionBlock {
@@ -36,12 +36,12 @@ impl Default for PositionList {
 pub struct PositionLists {
     blocks: Vec<PositionBlock>,
     /// The first free block; its `next` is the next free block.
-    free: u32,
+    first_free_block: u32,
 }
 
 impl Default for PositionLists {
     fn default() -> PositionLists {
-        PositionLists { blocks: Vec::new(), free: NONE }
+        PositionLists { blocks: Vec::new(), first_free_block: NONE }
     }
 }
 
@@ -54,12 +54,12 @@ impl PositionLists {
     /// Appends a position to a list.
     pub fn push(&mut self, list: &mut PositionList, at: u32) {
         if let Some(last) = self.blocks.get_mut(list.last as usize)
-            && let Some(position) = last.positions.iter_mut().find(|position| **position == UNSET)
+            && let Some(position) = last.positions.iter_mut().find(|position| **position == UNSET_POSITION)
         {
             *position = at;
             return;
         }
-        let block = self.new_block(at);
+        let block = self.add_block(at);
         match self.blocks.get_mut(list.last as usize) {
             Some(last) => last.next = block,
             None => list.first = block,
@@ -67,15 +67,15 @@ impl PositionLists {
         list.last = block;
     }
 
-    /// Returns the number of a block that holds one position. The number fits in 32 bits: words have fewer than 2^31
-    /// cells, and each merged occurrence removes a position and adds two, so there are always fewer than 2^32
+    /// Creates a block that holds one position, and returns its number. The number fits in 32 bits: words have fewer
+    /// than 2^31 cells, and each merged occurrence removes a position and adds two, so there are always fewer than 2^32
     /// positions.
-    fn new_block(&mut self, at: u32) -> u32 {
-        let block = PositionBlock { positions: [at, UNSET, UNSET], next: NONE };
-        let number = self.free;
+    fn add_block(&mut self, at: u32) -> u32 {
+        let block = PositionBlock { positions: [at, UNSET_POSITION, UNSET_POSITION], next: NONE };
+        let number = self.first_free_block;
         match self.blocks.get_mut(number as usize) {
             Some(free) => {
-                self.free = free.next;
+                self.first_free_block = free.next;
                 *free = block;
                 number
             }
@@ -90,16 +90,16 @@ impl PositionLists {
     pub fn take(&mut self, list: &mut PositionList) -> Option<impl Iterator<Item = u32> + use<>> {
         let number = list.first;
         let block = self.blocks.get_mut(number as usize)?;
-        list.first = std::mem::replace(&mut block.next, self.free);
-        self.free = number;
-        Some(block.positions.into_iter().take_while(|&position| position != UNSET))
+        list.first = std::mem::replace(&mut block.next, self.first_free_block);
+        self.first_free_block = number;
+        Some(block.positions.into_iter().take_while(|&position| position != UNSET_POSITION))
     }
 
     /// Frees the blocks of a list.
     pub fn clear(&mut self, list: PositionList) {
         if let Some(last) = self.blocks.get_mut(list.last as usize) {
-            last.next = self.free;
-            self.free = list.first;
+            last.next = self.first_free_block;
+            self.first_free_block = list.first;
         }
     }
 }

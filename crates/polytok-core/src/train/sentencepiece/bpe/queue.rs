@@ -1,6 +1,7 @@
-//! A priority queue of pairs: a binary heap whose callers pass the order, because they hold the texts.
+//! A priority queue of pairs, as a binary heap. The caller passes the comparison function, because it needs the texts
+//! of the pairs.
 
-/// A queued pair, with its count when it was last compared.
+/// A queued pair, with the count that it had when the queue last updated it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairEntry {
     pub count: u64,
@@ -19,7 +20,7 @@ impl SymbolPairQueue {
         self.heap.capacity() * size_of::<PairEntry>()
     }
 
-    /// Adds an entry; `before` is the order of entries.
+    /// Adds an entry. `before(a, b)` reports whether `a` comes before `b`.
     pub fn push(&mut self, entry: PairEntry, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
         self.heap.push(entry);
         let mut at = self.heap.len() - 1;
@@ -29,7 +30,7 @@ impl SymbolPairQueue {
         }
     }
 
-    /// Removes the first entry by the current counts and returns it. A count never rises while its pair is queued.
+    /// Removes and returns the entry that is first by its current count. A count never rises while its pair is queued.
     pub fn pop(
         &mut self,
         before: &impl Fn(&PairEntry, &PairEntry) -> bool,
@@ -40,16 +41,16 @@ impl SymbolPairQueue {
             let current_count = count(top.pair);
             if top.count == current_count {
                 let top = self.heap.swap_remove(0);
-                self.sink(before);
+                self.sift_down(before);
                 return Some(top);
             }
             top.count = current_count;
-            self.sink(before);
+            self.sift_down(before);
         }
     }
 
     /// Moves the first entry down until no child comes before it.
-    fn sink(&mut self, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
+    fn sift_down(&mut self, before: &impl Fn(&PairEntry, &PairEntry) -> bool) {
         let mut at = 0;
         loop {
             let Some(mut child) = Some(2 * at + 1).filter(|&child| child < self.heap.len()) else { return };

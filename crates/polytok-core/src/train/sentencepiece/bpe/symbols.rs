@@ -1,4 +1,4 @@
-//! The texts of symbols.
+//! Stores the texts and the lengths of symbols.
 
 use crate::error::{Error, Result};
 
@@ -8,7 +8,7 @@ pub struct NumberedSymbols {
     ends: Vec<usize>,
     /// The length of each symbol in characters.
     lengths: Vec<u32>,
-    /// The number of cells of each symbol. Symbols from before the last call of `lay_out` have one cell.
+    /// The number of cells of each symbol. Symbols that existed at the last call of `reset_cells` have one cell.
     cells: Vec<u32>,
 }
 
@@ -57,8 +57,8 @@ impl NumberedSymbols {
         &self.cells
     }
 
-    /// Sets every symbol to one cell, for words that are laid out again.
-    pub fn lay_out(&mut self) {
+    /// Sets the number of cells of every symbol to one. Must be called when words are copied to new cells.
+    pub fn reset_cells(&mut self) {
         self.cells.fill(1);
     }
 }

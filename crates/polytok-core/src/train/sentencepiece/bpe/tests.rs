@@ -7,17 +7,17 @@ use crate::train::sentencepiece::units::characters;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Returns the merges of units, learned within `room` bytes if there is a `room`.
+/// Learns the merges of units, within `usable_memory` bytes if it is not `None`.
 fn learn_merges(
     units: &[(&str, u64)],
-    most: usize,
+    max_merges: usize,
     options: &SentencePieceOptions,
-    room: Option<usize>,
+    usable_memory: Option<usize>,
 ) -> Result<Vec<(String, u64)>> {
-    let mut counter = WordCounter::new(room.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) }));
+    let mut counter = WordCounter::new(usable_memory.map(|_| Limit { bytes: 1 << 12, spill: Arc::new(MemorySpill) }));
     units.iter().try_for_each(|(unit, count)| counter.add(unit.as_bytes(), *count))?;
     let alphabet = Alphabet::choose(&characters(&mut counter)?, options)?;
-    merges(counter, &alphabet, &Validity::new(options)?, most, room, &mut NoProgress)
+    merges(counter, &alphabet, &Validity::new(options)?, max_merges, usable_memory, &mut NoProgress)
 }
 
 fn merged_texts(units: &[(&str, u64)], merges: usize) -> Vec<String> {
@@ -50,15 +50,15 @@ proptest! {
     #[test]
     fn rounds_learn_the_same_merges(
         units in proptest::collection::vec(("[ab]{0,12}|[a-f]{0,20}|▁?[a-z]{1,9}|[aя\u{301}▁]{1,9}", 1u64..40), 0..60),
-        most in 0usize..400, room in 9_000usize..14_000, longest in 2usize..9, by_space in any::<bool>(),
+        max_merges in 0usize..400, usable_memory in 9_000usize..14_000, longest in 2usize..9, by_space in any::<bool>(),
     ) {
         let options = SentencePieceOptions { max_sentencepiece_length: longest * 2, split_by_whitespace: by_space, ..SentencePieceOptions::default() };
         let units: Vec<(&str, u64)> =
             units.iter().map(|(unit, count)| (unit.as_str(), *count)).chain([("ab", 1)]).collect();
-        let unlimited = learn_merges(&units, most, &options, None).unwrap();
-        // If the room is too small, the words of the most frequent pairs do not fit: retry with a larger room.
-        let mut rooms = std::iter::successors(Some(room), |room| Some(room * 5 / 4));
-        let limited = rooms.find_map(|room| learn_merges(&units, most, &options, Some(room)).ok());
+        let unlimited = learn_merges(&units, max_merges, &options, None).unwrap();
+        // If the memory is too small for the words of the most frequent pairs, learning fails: retry with more memory.
+        let mut rooms = std::iter::successors(Some(usable_memory), |usable_memory| Some(usable_memory * 5 / 4));
+        let limited = rooms.find_map(|usable_memory| learn_merges(&units, max_merges, &options, Some(usable_memory)).ok());
         prop_assert_eq!(Some(unlimited), limited);
     }
 }

@@ -1,13 +1,14 @@
 //! Derives the named rule sets: nfkc, nmt_nfkc, and nfkc_cf and nmt_nfkc_cf with case folding.
 //!
 //! Reference: SentencePiece generates these rule sets with ICU and ships the result: Unicode 16.0 in 0.2.1, 17.0 in
-//! 0.2.3. This module derives the same rules. nfkc has a rule for every character that NFKC changes, and for every
-//! sequence whose characters each decompose to one character and compose together; redundant rules are removed.
-//! nmt_nfkc also maps control characters and unusual spaces. Simple case folding applies to replacements and to
-//! characters without a rule.
+//! 0.2.3. This module derives the same rules. nfkc has a rule for every character that NFKC changes. It also has a rule
+//! for every sequence of characters that compose together after each of them decomposes to one character. Redundant
+//! rules are removed. nmt_nfkc also maps control characters and unusual spaces. Case folding is simple case folding; it
+//! applies to replacements and to characters without a rule.
 //!
-//! The Unicode tables of this module can be newer than 16.0 and 17.0, so later characters are left unchanged. Unicode
-//! never changes the normalization of a character after the version that adds it.
+//! The Unicode tables that this module uses can be newer than 16.0 and 17.0, so characters that were added later get no
+//! rules. The rules of older characters agree, because Unicode never changes the normalization of an existing
+//! character.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +17,15 @@ use polytok_pattern::CharRanges;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_compatible;
 
-use super::{CharsmapRules, remove_redundant};
+use super::{CharsmapRules, remove_redundant_rules};
 use crate::error::{Error, Result};
 use crate::spec::Line;
 
-/// The only new character of Unicode 17.0 that decomposes.
-const NEW_DECOMPOSED: char = '\u{A7F1}';
+/// The only character that Unicode 17.0 adds and that decomposes.
+const NEW_DECOMPOSING_CHAR: char = '\u{A7F1}';
 
-/// The new upper-case letters of Unicode 17.0, as (first, last, distance to the lower-case letter).
-const NEW_UPPER: [(char, char, u32); 4] = [
+/// The upper-case letters that Unicode 17.0 adds, as (first, last, distance to the lower-case letter).
+const NEW_UPPER_CASE_LETTERS: [(char, char, u32); 4] = [
     ('\u{A7CE}', '\u{A7CE}', 1),
     ('\u{A7D2}', '\u{A7D2}', 1),
     ('\u{A7D4}', '\u{A7D4}', 1),
@@ -33,14 +34,14 @@ const NEW_UPPER: [(char, char, u32); 4] = [
 
 /// Returns the rule set with a name.
 pub fn rules(name: &str, line: Line) -> Result<CharsmapRules> {
-    let known = KnownChars::new(line)?;
+    let known_chars = KnownChars::new(line)?;
     let (base, folds) = match name.strip_suffix("_cf") {
         Some(base) => (base, true),
         None => (name, false),
     };
     let mut rules = match base {
-        "nfkc" => nfkc(&known),
-        "nmt_nfkc" => remove_redundant(add_nmt_rules(nfkc(&known), line)),
+        "nfkc" => derive_nfkc(&known_chars),
+        "nmt_nfkc" => remove_redundant_rules(add_nmt_rules(derive_nfkc(&known_chars), line)),
         _ => {
             return Err(Error::Argument(format!(
                 "normalization_rule_name={name:?} does not exist; use identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf"
@@ -48,7 +49,7 @@ pub fn rules(name: &str, line: Line) -> Result<CharsmapRules> {
         }
     };
     if folds {
-        rules = add_folding(rules, &known);
+        rules = add_folding(rules, &known_chars);
     }
     Ok(rules)
 }
@@ -65,7 +66,7 @@ impl KnownChars {
         for (first, last) in CharRanges::parse(r"\p{age=16.0}")?.iter() {
             is_known[first as usize..=last as usize].fill(true);
         }
-        is_known[NEW_DECOMPOSED as usize] = line == Line::V0_2_3;
+        is_known[NEW_DECOMPOSING_CHAR as usize] = line == Line::V0_2_3;
         Ok(KnownChars { is_known, line })
     }
 
@@ -73,16 +74,16 @@ impl KnownChars {
         self.is_known[c as usize]
     }
 
-    /// Reports whether NFKD changes a character; if not, NFKC does not change it either.
+    /// Reports whether NFKD changes a character. A character that NFKD does not change is not changed by NFKC.
     fn decomposes(&self, c: char) -> bool {
-        let mut differs = false;
-        decompose_compatible(c, |part| differs |= part != c);
-        differs && self.has(c)
+        let mut is_changed = false;
+        decompose_compatible(c, |part| is_changed |= part != c);
+        is_changed && self.has(c)
     }
 
     /// Applies simple case folding to a character.
     fn fold(&self, c: char) -> char {
-        let new = NEW_UPPER.iter().find(|(first, last, _)| (*first..=*last).contains(&c));
+        let new = NEW_UPPER_CASE_LETTERS.iter().find(|(first, last, _)| (*first..=*last).contains(&c));
         match (new, self.line) {
             (Some((_, _, below)), Line::V0_2_3) => char::from_u32(c as u32 + below).unwrap_or(c),
             _ if self.has(c) => fold_char(c),
@@ -91,16 +92,16 @@ impl KnownChars {
     }
 }
 
-/// Applies simple case folding with the standard library's tables: the lower-case letter of the upper-case letter, with
-/// a few exceptions.
+/// Applies simple case folding with the standard library's tables: converts the character to upper case, then to lower
+/// case, with a few exceptions.
 fn fold_char(c: char) -> char {
     match c {
-        // Cherokee folds to upper case.
+        // Cherokee letters fold to upper case.
         '\u{13A0}'..='\u{13F5}' => return c,
         '\u{13F8}'..='\u{13FD}' => return char::from_u32(c as u32 - 8).unwrap_or(c),
         '\u{AB70}'..='\u{ABBF}' => return char::from_u32(c as u32 - 0xAB70 + 0x13A0).unwrap_or(c),
-        // The upper case of the dotless i belongs to i. Two Greek letters and a ligature have no upper case of their
-        // own.
+        // The dotless i has the same upper-case letter as i. Two Greek letters and a ligature share the upper case of
+        // other characters.
         'ı' => return c,
         '\u{1FD3}' => return '\u{390}',
         '\u{1FE3}' => return '\u{3B0}',
@@ -111,7 +112,7 @@ fn fold_char(c: char) -> char {
     only_char(upper.to_lowercase()).unwrap_or(c)
 }
 
-/// Returns the only character of a sequence, or `None` if there are more.
+/// Returns the character of a sequence of one character, or `None` for a longer sequence.
 fn only_char(mut chars: impl Iterator<Item = char>) -> Option<char> {
     let first = chars.next();
     if chars.next().is_none() { first } else { None }
@@ -123,20 +124,20 @@ fn characters() -> impl Iterator<Item = char> {
 }
 
 /// Derives the rules of NFKC.
-fn nfkc(known: &KnownChars) -> CharsmapRules {
+fn derive_nfkc(known_chars: &KnownChars) -> CharsmapRules {
     let mut rules = Vec::new();
-    // `others` has the characters that decompose to a character; `decomposed` has the decompositions of several
+    // `chars_with_decomposition` has the characters that decompose to a character; `decomposed` has the decompositions of several
     // characters.
-    let mut others: HashMap<char, Vec<char>> = HashMap::new();
+    let mut chars_with_decomposition: HashMap<char, Vec<char>> = HashMap::new();
     let mut decomposed = BTreeSet::new();
-    for c in characters().filter(|&c| known.decomposes(c)) {
+    for c in characters().filter(|&c| known_chars.decomposes(c)) {
         let parts: String = std::iter::once(c).nfkd().collect();
         let composed: String = parts.nfkc().collect();
         if only_char(composed.chars()) != Some(c) {
             rules.push((c.to_string(), composed));
         }
         match only_char(parts.chars()) {
-            Some(part) => others.entry(part).or_default().push(c),
+            Some(part) => chars_with_decomposition.entry(part).or_default().push(c),
             None => {
                 decomposed.insert(parts);
             }
@@ -145,23 +146,25 @@ fn nfkc(known: &KnownChars) -> CharsmapRules {
     for parts in decomposed {
         let composed: String = parts.nfkc().collect();
         if composed != parts {
-            let all = sequences(&parts, &others).into_iter().filter(|sequence| *sequence != composed);
+            let all = sequences_decomposing_to(&parts, &chars_with_decomposition)
+                .into_iter()
+                .filter(|sequence| *sequence != composed);
             rules.extend(all.map(|sequence| (sequence, composed.clone())));
         }
     }
-    remove_redundant(CharsmapRules::new(rules))
+    remove_redundant_rules(CharsmapRules::new(rules))
 }
 
 /// Returns all sequences of characters that decompose to `parts`.
-fn sequences(parts: &str, others: &HashMap<char, Vec<char>>) -> Vec<String> {
-    let mut sequences = vec![String::new()];
+fn sequences_decomposing_to(parts: &str, chars_with_decomposition: &HashMap<char, Vec<char>>) -> Vec<String> {
+    let mut sequences_decomposing_to = vec![String::new()];
     for part in parts.chars() {
-        let others = others.get(&part).map_or(&[][..], Vec::as_slice);
-        let choices = || std::iter::once(part).chain(others.iter().copied());
-        let longer = sequences.iter().flat_map(|text| choices().map(move |c| append_char(text, c)));
-        sequences = longer.collect();
+        let chars_with_decomposition = chars_with_decomposition.get(&part).map_or(&[][..], Vec::as_slice);
+        let choices = || std::iter::once(part).chain(chars_with_decomposition.iter().copied());
+        let longer = sequences_decomposing_to.iter().flat_map(|text| choices().map(move |c| append_char(text, c)));
+        sequences_decomposing_to = longer.collect();
     }
-    sequences
+    sequences_decomposing_to
 }
 
 /// Returns `text` followed by `c`.
@@ -177,16 +180,17 @@ fn add_nmt_rules(rules: CharsmapRules, line: Line) -> CharsmapRules {
     let new = if line == Line::V0_2_3 { "\u{61C}" } else { "" };
     let mut rules = rules.0;
     rules.extend(spaces.chars().chain(new.chars()).map(|c| (c.to_string(), " ".to_string())));
-    let removed = ('\u{1}'..='\u{8}').chain(['\u{B}']).chain('\u{E}'..='\u{1F}').chain(['\u{7F}', '\u{8F}', '\u{9F}']);
-    rules.extend(removed.map(|c| (c.to_string(), String::new())));
+    let removed_chars =
+        ('\u{1}'..='\u{8}').chain(['\u{B}']).chain('\u{E}'..='\u{1F}').chain(['\u{7F}', '\u{8F}', '\u{9F}']);
+    rules.extend(removed_chars.map(|c| (c.to_string(), String::new())));
     // Japanese uses the full-width tilde and the wave dash differently, so the full-width tilde is kept.
     rules.retain(|(key, _)| key != "\u{FF5E}");
     CharsmapRules::new(rules)
 }
 
-fn add_folding(rules: CharsmapRules, known: &KnownChars) -> CharsmapRules {
-    let folded = characters().map(|c| (c, known.fold(c))).filter(|(c, folded)| c != folded);
+fn add_folding(rules: CharsmapRules, known_chars: &KnownChars) -> CharsmapRules {
+    let folded = characters().map(|c| (c, known_chars.fold(c))).filter(|(c, folded)| c != folded);
     let mut all: Vec<(String, String)> = folded.map(|(c, folded)| (c.to_string(), folded.to_string())).collect();
-    all.extend(rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known.fold(c)).collect())));
-    remove_redundant(CharsmapRules::new(all))
+    all.extend(rules.0.into_iter().map(|(key, text)| (key, text.chars().map(|c| known_chars.fold(c)).collect())));
+    remove_redundant_rules(CharsmapRules::new(all))
 }
