@@ -16,7 +16,7 @@ from format_samples import rank_spec, real, small_file
 from polytok import FormatError, Tokenizer, conversion, formats
 from polytok.byte_level import BYTES
 from polytok.formats import gpt2_pair
-from polytok.formats.tiktoken_families import FAMILIES, KIMI, QWEN
+from polytok.formats.tiktoken_families import KIMI, PROGRAMS, QWEN
 from polytok.formats.tiktoken_known import LLAMA3, O200K
 from polytok.spec import PatternSplit, Template
 
@@ -144,9 +144,9 @@ def test_options_override_the_configuration() -> None:
             {"auto_map": {"AutoTokenizer": "tokenization_mine.Mine"}},
             "the class 'tokenization_mine.Mine' for the rank file; known are",
         ),
-        ({}, "is not a known one"),
-        ({"auto_map": {"AutoTokenizer": [None]}}, "is not a known one"),
-        ({"auto_map": []}, "is not a known one"),
+        ({}, "is not known to polytok"),
+        ({"auto_map": {"AutoTokenizer": [None]}}, "is not known to polytok"),
+        ({"auto_map": []}, "is not known to polytok"),
         ([], "tokenizer_config.json in the same folder is not a JSON object"),
     ],
 )
@@ -212,7 +212,7 @@ def test_a_family_encodes(config: Any) -> None:
 
 
 def test_the_table_of_families() -> None:
-    assert len({family.class_name for family in FAMILIES}) == len(FAMILIES)
+    assert len({family.class_name for family in PROGRAMS}) == len(PROGRAMS)
     assert KIMI.count("&&") == 4 and LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}") == QWEN
     assert KIMI.replace("&&[^\\p{Han}]", "").replace("[\\r\\n]*|", "[\\r\\n/]*|") == f"[\\p{{Han}}]+|{O200K}"
 

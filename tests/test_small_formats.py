@@ -48,7 +48,7 @@ def test_specs_that_llama2c_cannot_express(spec: Spec, message: str) -> None:
 
 
 def test_llama2c_needs_its_first_tokens() -> None:
-    with pytest.raises(FormatError, match="llama2c: 1 tokens, but llama2.c needs at least 259"):
+    with pytest.raises(FormatError, match="llama2c: the file has 1 tokens, but llama2.c needs at least 259"):
         formats.read(b"\1\0\0\0" + b"\0\0\0\0" + b"\1\0\0\0" + b"a")
 
 

@@ -15,11 +15,11 @@ options: frozenset[str] = frozenset()
 
 _MODEL = Bpe("score", symbols="groups")
 _NAMES = {"unk": 0, "bos": 1, "eos": 2}
-_FIRST_ORDINARY = 3 + 256
+_FIRST_ORDINARY_ID = 3 + 256
 
 
 def refusal(data: bytes) -> str | None:
-    """Accepts a file that consists of records, if the longest token has the length in the header."""
+    """Accepts a file of whole records if the length in its header is the length of the longest token."""
     try:
         columns = _core.llama2c_read(data)
     except FormatError as error:
@@ -30,9 +30,10 @@ def refusal(data: bytes) -> str | None:
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a tokenizer.bin."""
     vocab = Vocab(*_core.llama2c_read(data))
-    if len(vocab) < _FIRST_ORDINARY:
+    if len(vocab) < _FIRST_ORDINARY_ID:
         raise FormatError(
-            f"{len(vocab)} tokens, but llama2.c needs at least {_FIRST_ORDINARY}: unknown, BOS, EOS and the 256 bytes"
+            f"the file has {len(vocab)} tokens, but llama2.c needs at least {_FIRST_ORDINARY_ID}: unknown, BOS, EOS "
+            "and the 256 bytes"
         )
     return Spec(
         vocab=vocab,

@@ -1,8 +1,9 @@
 """Converts regular expressions of Hugging Face's files (Oniguruma) to the engine's syntax (fancy_regex).
 
-The reference is Oniguruma 6.9 in its default syntax, as in the wheels of the package `tokenizers`; its tables, like the
-engine's, are those of Unicode 16.0. Constructs that mean the same in both are not changed, so that the engine
-recognises published patterns. A construct without an equivalent is a `FormatError` that names the construct.
+The reference is Oniguruma 6.9 in its default syntax, as in the wheels of the package `tokenizers`. Its Unicode tables
+are those of version 16.0, like the engine's. A construct that means the same in both syntaxes is not changed, so that
+the engine recognises published patterns. For a construct without an equivalent, `translate` raises a `FormatError` that
+names the construct.
 """
 
 from __future__ import annotations
@@ -18,38 +19,38 @@ MAX_REPEAT = 100_000
 MAX_LENGTH = 1 << 16
 
 _WORD_MEMBERS = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
-# Outside brackets Oniguruma uses a separate table for U+0080 to U+00FF.
-_WORD = f"[{_WORD_MEMBERS}²³¹¼-¾]"
-_NOT_WORD = f"[^{_WORD_MEMBERS}²³¹¼-¾]"
-_BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
-_NOT_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
+# Outside brackets, Oniguruma has a separate table of word characters from U+0080 to U+00FF.
+_WORD_CLASS = f"[{_WORD_MEMBERS}²³¹¼-¾]"
+_NOT_WORD_CLASS = f"[^{_WORD_MEMBERS}²³¹¼-¾]"
+_WORD_BOUNDARY = f"(?:(?<={_WORD_CLASS})(?!{_WORD_CLASS})|(?<!{_WORD_CLASS})(?={_WORD_CLASS}))"
+_NOT_WORD_BOUNDARY = f"(?:(?<={_WORD_CLASS})(?={_WORD_CLASS})|(?<!{_WORD_CLASS})(?!{_WORD_CLASS}))"
 
 # Escapes outside brackets that match a position or a set of characters.
-_ANCHORS = {"A": r"\A", "z": r"\z", "Z": r"(?=\n?\z)", "b": _BOUNDARY, "B": _NOT_BOUNDARY}
-_SETS = {
-    "s": r"\s", "S": r"\S", "d": r"\d", "D": r"\D", "w": _WORD, "W": _NOT_WORD,
+_PATTERN_OF_ANCHOR_ESCAPE = {"A": r"\A", "z": r"\z", "Z": r"(?=\n?\z)", "b": _WORD_BOUNDARY, "B": _NOT_WORD_BOUNDARY}
+_PATTERN_OF_SET_ESCAPE = {
+    "s": r"\s", "S": r"\S", "d": r"\d", "D": r"\D", "w": _WORD_CLASS, "W": _NOT_WORD_CLASS,
     "h": "[0-9A-Fa-f]", "H": "[^0-9A-Fa-f]", "N": r"[^\n]", "O": r"[\s\S]",
     "R": "(?>\r\n|[\n\x0b\x0c\r\x85\u2028\u2029])",
 }  # fmt: skip
-_SETS_IN_CLASS = {
+_MEMBERS_OF_SET_ESCAPE = {
     "s": r"\s", "S": r"\S", "d": r"\d", "D": r"\D", "w": _WORD_MEMBERS, "W": f"[^{_WORD_MEMBERS}]",
     "h": "0-9A-Fa-f", "H": "[^0-9A-Fa-f]",
 }  # fmt: skip
-_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
-_NO_EQUIVALENT = {
+_CHARACTER_OF_ESCAPE = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
+_MEANING_OF_UNSUPPORTED_ESCAPE = {
     "G": "the start of the search", "K": "a moved start of the match", "X": "a text segment", "y": "a segment boundary",
     "Y": "not a segment boundary", "g": "a call of a group", "c": "a control character", "C": "a control character",
     "M": "a meta character",
 }  # fmt: skip
 
-# POSIX brackets and the properties of the same names, as members of a class.
-_POSIX = {
+# For each POSIX bracket and for the property of the same name, its characters as members of a class.
+_MEMBERS_OF_POSIX_CLASS = {
     "alnum": r"\p{Alphabetic}\p{Nd}", "alpha": r"\p{Alphabetic}", "ascii": r"\x00-\x7F", "blank": r"\p{Zs}\t",
     "cntrl": r"\p{Cc}", "digit": r"\p{Nd}", "graph": r"[^\p{White_Space}\p{Cc}\p{Cn}]", "lower": r"\p{Lowercase}",
     "print": r"[^\p{Cc}\p{Cn}\p{Zl}\p{Zp}]", "punct": r"\p{P}\p{S}", "space": r"\p{White_Space}",
     "upper": r"\p{Uppercase}", "xdigit": "0-9A-Fa-f", "word": _WORD_MEMBERS,
 }  # fmt: skip
-# Classes in which no character folds to several characters.
+# Classes whose characters all fold to a single character.
 _SHORT_FOLDING_CLASSES = {"s", "d", "h", "m", "mn", "mc", "me", "han", "hiragana", "katakana", "hangul", "thai"}
 
 
@@ -59,7 +60,7 @@ def translate(pattern: str) -> str:
     >>> translate(r"\p{L}+|^\h{2}+")
     '\\p{L}+|(?:\\A|(?<=\\n)(?!\\z))(?:[0-9A-Fa-f]{2})+'
     """
-    return _Translator(pattern).run()
+    return _Translator(pattern).translate_pattern()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,30 +73,30 @@ class _PatternOptions:
 
 
 class _Translator:
-    """Translates a pattern in one pass; each method reads one construct and returns its translation."""
+    """Translates a pattern in one pass. A ``translate`` method reads one construct and returns its translation."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
-        self.depth = 0
+        self.group_depth = 0
         self.options = _PatternOptions()
-        self.names: set[str] = set()
-        self.brackets = 0
-        # Groups without a name capture nothing if another group has a name.
-        self.has_names = re.search(r"(?<!\\)\(\?(<[^=!]|')", pattern) is not None
-        self.literal = ""
+        self.group_names: set[str] = set()
+        self.bracket_depth = 0
+        # If a pattern has a named group, groups without a name do not capture.
+        self.has_named_groups = re.search(r"(?<!\\)\(\?(<[^=!]|')", pattern) is not None
+        self.last_literal = ""
         self.literal_run = ""
 
-    def run(self) -> str:
+    def translate_pattern(self) -> str:
         if len(self.pattern) > MAX_LENGTH:
             raise FormatError(f"a regular expression has {len(self.pattern)} characters; the limit is {MAX_LENGTH}")
-        translation = self.alternatives()
+        translation = self.translate_alternatives()
         if self.position < len(self.pattern):
             raise self.error("an unmatched closing parenthesis")
         return translation
 
     def error(self, construct: str, index: int | None = None) -> FormatError:
-        """Returns an error that names a construct without an equivalent, and its index in the pattern."""
+        """Returns an error that names a construct without an equivalent, and the construct's index in the pattern."""
         index = self.position if index is None else index
         return FormatError(
             f"the regular expression {self.pattern!r} has {construct} at character {index}, for which the engine has no"
@@ -127,21 +128,21 @@ class _Translator:
 
     # Groups and sequences
 
-    def alternatives(self) -> str:
-        """Translates everything up to the closing parenthesis, or to the end."""
+    def translate_alternatives(self) -> str:
+        """Translates the pattern up to the closing parenthesis of the group, or up to the end."""
         options = self.options
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
+        self.group_depth += 1
+        if self.group_depth > MAX_DEPTH:
             raise self.error(f"groups nested more than {MAX_DEPTH} deep")
         parts: list[str] = []
         while self.position < len(self.pattern) and not self.next_is(")"):
-            parts.append(self.item())
+            parts.append(self.translate_item())
         self.finish_literal_run()
-        self.depth -= 1
+        self.group_depth -= 1
         self.options = options
         return "".join(parts)
 
-    def item(self) -> str:
+    def translate_item(self) -> str:
         start = self.position
         if self.options.extended and (self.next_is("#") or self.pattern[start] in " \t\n\r\f\v"):
             newline = self.pattern.find("\n", start) if self.skip_if("#") else start
@@ -152,30 +153,30 @@ class _Translator:
             return ""
         if self.pattern[start] in "*+?":
             raise self.error("a quantifier with nothing before it")
-        self.literal = ""
-        text, is_target = self.atom()
-        literal = self.literal
-        with_quantifier = self.with_quantifiers(text, is_target)
+        self.last_literal = ""
+        text, is_repeatable = self.translate_atom()
+        literal = self.last_literal
+        with_quantifier = self.append_quantifiers(text, is_repeatable)
         self.literal_run += literal
         if not literal or with_quantifier != text:
             self.finish_literal_run()
         return with_quantifier
 
     def finish_literal_run(self) -> None:
-        """Ends a run of literal characters. Raises FormatError if case is ignored and a character folds to several."""
+        """Ends a run of literal characters; raises FormatError if case is ignored and a character folds to several."""
         literal_run, self.literal_run = self.literal_run, ""
-        if self.options.ignore_case and (folded_text := _folds_to_several(literal_run)):
+        if self.options.ignore_case and (folded_text := _part_with_other_fold_length(literal_run)):
             raise self.error(f"{folded_text!r}, which folds to another number of characters when case is ignored,")
 
-    def atom(self) -> tuple[str, bool]:
+    def translate_atom(self) -> tuple[str, bool]:
         """Translates one construct without its quantifier; the second value is True if a quantifier can follow."""
         char = self.next_char()
         if char == "(":
-            return self.group()
+            return self.translate_group()
         if char == "[":
-            return self.char_class(), True
+            return self.translate_class(), True
         if char == "\\":
-            return self.escape()
+            return self.translate_escape()
         if char == ".":
             return (r"[\s\S]" if self.options.dot_all else "."), True
         if char == "^":
@@ -188,39 +189,40 @@ class _Translator:
 
     def escape_literal(self, char: str) -> str:
         """Returns a literal character, escaped if the engine needs an escape."""
-        self.literal = char
-        return _ESCAPED_CONTROLS.get(char) or ("\\" + char if char in r"\.+*?()|[]{}^$" else char)
+        self.last_literal = char
+        return _ESCAPE_OF_CONTROL.get(char) or ("\\" + char if char in r"\.+*?()|[]{}^$" else char)
 
-    def group(self) -> tuple[str, bool]:
+    def translate_group(self) -> tuple[str, bool]:
         start = self.position - 1
-        for opening in ("?:", "?=", "?!", "?<=", "?<!", "?>"):
-            if self.skip_if(opening):
-                return self.group_body("(" + opening), opening in ("?:", "?>")
+        for group_opening in ("?:", "?=", "?!", "?<=", "?<!", "?>"):
+            if self.skip_if(group_opening):
+                return self.translate_group_body("(" + group_opening), group_opening in ("?:", "?>")
         if self.next_is("?<") or self.next_is("?'"):
             self.position += 2
             name = self.read_until(">" if self.pattern[self.position - 1] == "<" else "'")
-            if name in self.names or not name.isidentifier():
+            if name in self.group_names or not name.isidentifier():
                 raise self.error(f"a group named {name!r} (a name that repeats, or is not valid)", start)
-            self.names.add(name)
-            return self.group_body(f"(?<{name}>"), True
+            self.group_names.add(name)
+            return self.translate_group_body(f"(?<{name}>"), True
         if self.skip_if("?"):
-            return self.option_group(start), True
+            return self.translate_option_group(start), True
         if self.next_is("*"):
             raise self.error("a callout", start)
-        return self.group_body("(?:" if self.has_names else "("), True
+        return self.translate_group_body("(?:" if self.has_named_groups else "("), True
 
-    def group_body(self, opening: str) -> str:
+    def translate_group_body(self, group_opening: str) -> str:
         self.finish_literal_run()
-        body = self.alternatives()
-        self.close()
-        return f"{opening}{body})"
+        body = self.translate_alternatives()
+        self.expect_group_end()
+        return f"{group_opening}{body})"
 
-    def close(self) -> None:
+    def expect_group_end(self) -> None:
         if not self.skip_if(")"):
             raise self.error("an unmatched opening parenthesis")
 
-    def option_group(self, start: int) -> str:
-        """Translates ``(?i:…)``, or ``(?i)…``, which applies up to the end of its group, alternatives included."""
+    def translate_option_group(self, start: int) -> str:
+        """Translates ``(?i:…)``, or ``(?i)``, whose options apply up to the end of the enclosing group, in all
+        alternatives."""
         self.finish_literal_run()
         outer_options = self.options
         values = {"i": outer_options.ignore_case, "m": outer_options.dot_all, "x": outer_options.extended}
@@ -233,37 +235,37 @@ class _Translator:
             else:
                 raise self.error(f"the group option {char!r}", start)
         self.options = _PatternOptions(values["i"], values["m"], values["x"])
-        opening = {True: "?i:", False: "?-i:"}[values["i"]] if values["i"] != outer_options.ignore_case else "?:"
-        body = self.alternatives()
+        group_opening = {True: "?i:", False: "?-i:"}[values["i"]] if values["i"] != outer_options.ignore_case else "?:"
+        body = self.translate_alternatives()
         self.options = outer_options
         if char == ":":
-            self.close()
-        return f"({opening}{body})"
+            self.expect_group_end()
+        return f"({group_opening}{body})"
 
     # Quantifiers
 
-    def with_quantifiers(self, text: str, is_target: bool) -> str:
+    def append_quantifiers(self, text: str, is_repeatable: bool) -> str:
         """Returns a translated construct with the quantifiers that follow it."""
-        is_bare = True
+        is_first_quantifier = True
         while True:
             start = self.position
-            quantifier = self.quantifier()
+            quantifier = self.translate_quantifier()
             if quantifier is None:
                 return text
-            if not is_target:
+            if not is_repeatable:
                 raise self.error("a quantifier after a construct that cannot be repeated", start)
-            text = (text if is_bare else f"(?:{text})") + quantifier
-            is_bare = False
+            text = (text if is_first_quantifier else f"(?:{text})") + quantifier
+            is_first_quantifier = False
 
-    def quantifier(self) -> str | None:
+    def translate_quantifier(self) -> str | None:
         for sign in "?*+":
             if self.skip_if(sign):
                 return sign + (self.next_char() if self.next_is("?") or self.next_is("+") else "")
-        return self.interval() if self.next_is("{") else None
+        return self.translate_interval() if self.next_is("{") else None
 
-    def interval(self) -> str | None:
-        """Translates ``{n}``, ``{n,}``, ``{,m}`` or ``{n,m}``; None for any other text. A plus after the interval
-        repeats the interval."""
+    def translate_interval(self) -> str | None:
+        """Translates ``{n}``, ``{n,}``, ``{,m}`` or ``{n,m}``; returns None for other text. In Oniguruma, a plus that
+        follows is a second quantifier."""
         stop = self.pattern.find("}", self.position)
         content = self.pattern[self.position + 1 : stop] if stop >= 0 else ""
         minimum_text, comma, maximum_text = content.partition(",")
@@ -276,76 +278,83 @@ class _Translator:
         if maximum is not None and minimum > maximum:
             raise self.error("an interval whose minimum is larger than its maximum")
         self.position = stop + 1
-        lazy = "?" if comma and self.skip_if("?") else ""
-        return ("{" + str(minimum) + ("," + maximum_text if comma else "") + "}") + lazy
+        lazy_mark = "?" if comma and self.skip_if("?") else ""
+        return ("{" + str(minimum) + ("," + maximum_text if comma else "") + "}") + lazy_mark
 
     # Escapes
 
-    def escape(self) -> tuple[str, bool]:
+    def translate_escape(self) -> tuple[str, bool]:
         start = self.position - 1
         char = self.next_char()
-        if char in _ANCHORS:
-            return _ANCHORS[char], False
-        if char in _SETS:
-            return self.without_folding(_SETS[char]), True
+        if char in _PATTERN_OF_ANCHOR_ESCAPE:
+            return _PATTERN_OF_ANCHOR_ESCAPE[char], False
+        if char in _PATTERN_OF_SET_ESCAPE:
+            return self.respect_case(_PATTERN_OF_SET_ESCAPE[char]), True
         if char in "pP" and self.next_is("{"):
-            return self.without_folding(_in_brackets(self.property(char))), True
+            return self.respect_case(_in_brackets(self.translate_property(char))), True
         if char == "k":
-            return self.named_reference(start), True
+            return self.translate_named_reference(start), True
         if char in "123456789":
-            return self.reference(char, start), True
-        if char in _NO_EQUIVALENT:
-            raise self.error(f"\\{char} ({_NO_EQUIVALENT[char]})", start)
-        return self.escape_literal(self.character(char, start)), True
+            return self.translate_reference(char, start), True
+        if char in _MEANING_OF_UNSUPPORTED_ESCAPE:
+            raise self.error(f"\\{char} ({_MEANING_OF_UNSUPPORTED_ESCAPE[char]})", start)
+        return self.escape_literal(self.unescape_character(char, start)), True
 
-    def without_folding(self, text: str) -> str:
-        """Returns a class escape that always respects case, as Oniguruma's escapes outside brackets do."""
+    def respect_case(self, text: str) -> str:
+        """Makes a class escape respect case, because Oniguruma's class escapes outside brackets always do."""
         return f"(?-i:{text})" if self.options.ignore_case and text.startswith((r"\p", r"\P", "[")) else text
 
-    def reference(self, first: str, start: int) -> str:
+    def translate_reference(self, first: str, start: int) -> str:
         digits = first
         while self.position < len(self.pattern) and self.pattern[self.position] in "0123456789":
             digits += self.next_char()
-        if self.has_names or int(digits) > 9:
+        if self.has_named_groups or int(digits) > 9:
             raise self.error(f"\\{digits} (a reference by number, or an octal character)", start)
         return f"(?:\\{digits})"
 
-    def named_reference(self, start: int) -> str:
+    def translate_named_reference(self, start: int) -> str:
         if not self.skip_if("<"):
             raise self.error(r"\k without a name", start)
         name = self.read_until(">")
-        if name not in self.names:
+        if name not in self.group_names:
             raise self.error(rf"\k<{name}>, which names no group before it,", start)
         return rf"(?:\k<{name}>)"
 
-    def character(self, char: str, start: int) -> str:
+    def unescape_character(self, char: str, start: int) -> str:
         """Returns the character that an escape represents."""
-        if char in _CONTROLS:
-            return _CONTROLS[char]
+        if char in _CHARACTER_OF_ESCAPE:
+            return _CHARACTER_OF_ESCAPE[char]
         if char in "xuo":
-            return self.code(char, start)
+            return self.unescape_code(char, start)
         if char == "0":
             raise self.error(r"\0 (an octal character)", start)
         return char
 
-    def code(self, char: str, start: int) -> str:
-        base = 8 if char == "o" else 16
+    def unescape_code(self, char: str, start: int) -> str:
+        radix = 8 if char == "o" else 16
         if char != "u" and self.skip_if("{"):
             digits = self.read_until("}")
         elif char == "o":
             return char
         else:
             digits = ""
-            while len(digits) < (4 if char == "u" else 2) and self.pattern[self.position : self.position + 1] in _HEX:
+            while (
+                len(digits) < (4 if char == "u" else 2)
+                and self.pattern[self.position : self.position + 1] in _HEX_DIGITS
+            ):
                 digits += self.next_char()
-        code = int(digits, base) if digits and all(d in _HEX[: base if base == 8 else None] for d in digits) else -1
+        code = (
+            int(digits, radix)
+            if digits and all(d in _HEX_DIGITS[: radix if radix == 8 else None] for d in digits)
+            else -1
+        )
         is_byte = char == "x" and not self.pattern.startswith("{", start + 2)
         if not 0 <= code < (0x80 if is_byte else 0x110000) or 0xD800 <= code < 0xE000:
             raise self.error(f"\\{char}{digits}, which is not a character,", start)
         return chr(code)
 
-    def property(self, sign: str) -> str:
-        """Translates ``{Name}`` of a property to members of a class."""
+    def translate_property(self, sign: str) -> str:
+        """Translates the ``{Name}`` of ``\\p{Name}`` to members of a class."""
         self.position += 1
         start = self.position
         name = self.read_until("}")
@@ -354,63 +363,63 @@ class _Translator:
         key = plain_name.replace("_", "").replace("-", "").lower()
         if not key.isalnum() or key.startswith("in"):
             raise self.error(f"the property {name!r}", start)
-        posix = {"punct": r"\p{P}"}.get(key) or _POSIX.get(key)
+        posix = {"punct": r"\p{P}"}.get(key) or _MEMBERS_OF_POSIX_CLASS.get(key)
         if key == "word":
-            posix = _WORD_MEMBERS if self.brackets else _WORD[1:-1]
+            posix = _WORD_MEMBERS if self.bracket_depth else _WORD_CLASS[1:-1]
         if posix is not None:
             return f"[^{posix}]" if is_negated else posix
         return f"\\{'P' if is_negated else 'p'}{{{plain_name.replace('-', '_')}}}"
 
     # Classes
 
-    def char_class(self) -> str:
-        self.brackets += 1
-        if self.brackets > MAX_DEPTH:
+    def translate_class(self) -> str:
+        self.bracket_depth += 1
+        if self.bracket_depth > MAX_DEPTH:
             raise self.error(f"brackets nested more than {MAX_DEPTH} deep")
-        opening = "[^" if self.skip_if("^") else "["
+        group_opening = "[^" if self.skip_if("^") else "["
         members: list[str] = []
         if self.next_is("]"):
             if "]" not in self.pattern[self.position + 1 :]:
                 raise self.error("an empty class")
-            members.append(self.range_from(self.next_char()))
+            members.append(self.translate_range(self.next_char()))
         while not self.skip_if("]"):
-            members.append(self.member())
-        self.brackets -= 1
+            members.append(self.translate_member())
+        self.bracket_depth -= 1
         if not members or members[0] == "&&" or members[-1] == "&&":
             raise self.error("an empty class")
-        return opening + "".join(members) + "]"
+        return group_opening + "".join(members) + "]"
 
-    def member(self) -> str:
+    def translate_member(self) -> str:
         start = self.position
         if self.skip_if("&&"):
             return "&&"
         char = self.next_char()
         if char == "[":
-            return self.posix() if self.next_is(":") else self.char_class()
+            return self.translate_posix_class() if self.next_is(":") else self.translate_class()
         if char != "\\":
-            return self.range_from(char)
+            return self.translate_range(char)
         char = self.next_char()
         if char in "pP" and self.next_is("{"):
-            return self.checked_set(self.property(char), start)
-        if char in _SETS_IN_CLASS:
-            return self.checked_set(_SETS_IN_CLASS[char], start, char)
+            return self.require_foldable_set(self.translate_property(char), start)
+        if char in _MEMBERS_OF_SET_ESCAPE:
+            return self.require_foldable_set(_MEMBERS_OF_SET_ESCAPE[char], start, char)
         if char in "123456789" or char in "cCM":
             raise self.error(f"\\{char} in brackets", start)
-        return self.range_from("\b" if char == "b" else self.character(char, start))
+        return self.translate_range("\b" if char == "b" else self.unescape_character(char, start))
 
-    def posix(self) -> str:
+    def translate_posix_class(self) -> str:
         start = self.position - 1
         self.position += 1
         name = self.read_until(":]")
-        members = _POSIX.get(name.removeprefix("^"))
+        members = _MEMBERS_OF_POSIX_CLASS.get(name.removeprefix("^"))
         if members is None:
             raise self.error(f"[:{name}:]", start)
-        return self.checked_set(f"[^{members}]" if name.startswith("^") else members, start, name)
+        return self.require_foldable_set(f"[^{members}]" if name.startswith("^") else members, start, name)
 
-    def checked_set(self, members: str, start: int, name: str = "") -> str:
-        """Returns a set inside brackets.
+    def require_foldable_set(self, members: str, start: int, name: str = "") -> str:
+        """Returns the members of a set that is inside brackets.
 
-        Raises FormatError if case is ignored and a character of the set folds to several.
+        Raises FormatError if case is ignored and a character of the set folds to several characters.
         """
         key = name or members[3:-1].lower()
         if self.next_is("-") and not self.next_is("-]"):
@@ -419,8 +428,8 @@ class _Translator:
             raise self.error("a class of letters when case is ignored", start)
         return members
 
-    def range_from(self, first: str) -> str:
-        """Translates a member of a class that starts with this character: the character itself, or a range."""
+    def translate_range(self, first: str) -> str:
+        """Translates the class member that starts with this character: a single character, or a range."""
         start = self.position
         last = first
         if self.next_is("-") and not self.next_is("-]") and not self.next_is("-[") and not self.next_is("-&&"):
@@ -430,39 +439,39 @@ class _Translator:
                 last = self.next_char()
                 if last in "pPsSdDwWhH123456789cCM":
                     raise self.error("a range that ends with a class", start)
-                last = "\b" if last == "b" else self.character(last, start)
+                last = "\b" if last == "b" else self.unescape_character(last, start)
             if last < first:
                 raise self.error("a range whose end is before its start", start)
-        if self.options.ignore_case and (last > "\x7f" if first != last else _folds_to_several(first)):
+        if self.options.ignore_case and (last > "\x7f" if first != last else _part_with_other_fold_length(first)):
             raise self.error("characters that fold to several when case is ignored,", start)
         return _escape_in_class(first) + ("" if first == last else "-" + _escape_in_class(last))
 
 
-_HEX = "0123456789abcdefABCDEF"
-_ESCAPED_CONTROLS = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+_HEX_DIGITS = "0123456789abcdefABCDEF"
+_ESCAPE_OF_CONTROL = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def _in_brackets(members: str) -> str:
-    """Returns the members of a class as a complete construct, in brackets if necessary."""
+    """Returns a construct that matches the members of a class, in brackets if necessary."""
     is_complete = (members.startswith(("\\p{", "\\P{")) and members.count("\\") == 1) or members.startswith("[^")
     return members if is_complete and members.endswith(("}", "]")) else f"[{members}]"
 
 
 def _escape_in_class(char: str) -> str:
-    return _ESCAPED_CONTROLS.get(char) or ("\\" + char if char in r"\[]^-&~" else char)
+    return _ESCAPE_OF_CONTROL.get(char) or ("\\" + char if char in r"\[]^-&~" else char)
 
 
 @cache
-def _long_folds() -> frozenset[str]:
-    """Returns the folded texts of all characters that fold to several characters."""
+def _multi_character_folds() -> frozenset[str]:
+    """Returns the case foldings that consist of several characters."""
     folded_texts = (chr(code).casefold() for code in range(0x110000) if not 0xD800 <= code < 0xE000)
     return frozenset(text for text in folded_texts if len(text) > 1)
 
 
-def _folds_to_several(text: str) -> str | None:
-    """Returns a part of the text that folds to another number of characters, or None."""
+def _part_with_other_fold_length(text: str) -> str | None:
+    """Returns a part of the text whose case folding can have another number of characters, or None."""
     folded_text = text.casefold()
     if len(folded_text) != len(text):
         return text
     parts = (folded_text[at : at + size] for at in range(len(folded_text)) for size in (2, 3))
-    return next((part for part in parts if part in _long_folds()), None)
+    return next((part for part in parts if part in _multi_character_folds()), None)

@@ -1,9 +1,9 @@
-"""polytok's own ``.ptok`` files: a Spec and the tables compiled from it, which the engine uses directly in the file.
+"""polytok's own ``.ptok`` files: a Spec, and the tables compiled from it. The engine uses the tables without a copy.
 
-The engine checks and maps the container (crates/polytok-core/src/native). This module writes and reads the sections
-``spec``, ``special`` and ``extra`` (JSON, see `polytok.plain`), ``data`` (their byte strings) and ``model.merges``; the
-engine writes the columns of the vocabulary and its tables. No code in a file is executed. A Spec that is written and
-read again is equal to the original.
+The engine checks and maps the container (crates/polytok-core/src/native), and writes the vocabulary's columns and the
+tables. This module writes and reads the other sections: ``spec``, ``special`` and ``extra`` are JSON (see
+`polytok.plain`), ``data`` contains the byte strings that this JSON refers to, and ``model.merges`` contains the merges.
+A file contains no code. A Spec that is written and read is equal to the original.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ options: frozenset[str] = frozenset()
 
 MAGIC = b"\x93ptok\r\n\0"
 
-_OTHER_SECTIONS = frozenset({"vocab", "special", "extra"})
-_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
-_NO_COLUMN: Any = ()
-_NO_VOCAB = Vocab(b"", _NO_COLUMN, _NO_COLUMN, _NO_COLUMN, _NO_COLUMN)
+_FIELDS_IN_OTHER_SECTIONS = frozenset({"vocab", "special", "extra"})
+_TOKEN_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+_EMPTY_COLUMN: Any = ()
+_EMPTY_VOCAB = Vocab(b"", _EMPTY_COLUMN, _EMPTY_COLUMN, _EMPTY_COLUMN, _EMPTY_COLUMN)
 """The empty vocabulary of an outline. Its columns are not arrays, so that opening a file does not import numpy."""
 
 
@@ -44,7 +44,7 @@ def refusal(data: bytes) -> str | None:
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a file."""
     file = NativeFile(_core.NativeFile.copy(data))
-    file.compile()  # compiling is fast, and refuses data that is not a valid Spec
+    file.compile()  # checks that the data is a valid Spec, and is fast
     return file.spec()
 
 
@@ -64,7 +64,7 @@ def write(spec: Spec) -> Written:
             spec.model.merges,
             replace(spec, model=replace(spec.model, merges=np.zeros((0, 3), dtype=np.uint32))),
         )
-    plain_fields = fields_to_plain(outline, store_bytes, leave_out=_OTHER_SECTIONS)
+    plain_fields = fields_to_plain(outline, store_bytes, leave_out=_FIELDS_IN_OTHER_SECTIONS)
     sections = [
         ("spec", json.dumps(plain_fields, separators=(",", ":")).encode()),
         ("special", json.dumps([_token_row(token) for token in spec.special], separators=(",", ":")).encode()),
@@ -76,22 +76,23 @@ def write(spec: Spec) -> Written:
     return Written(_core.native_write(spec, sections, fingerprint(spec)))
 
 
-def _without_merges(plain_fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns an object of the section spec, with an empty column for merges, which have a section of their own."""
+def _replace_merges(plain_fields: dict[str, Any]) -> dict[str, Any]:
+    """Replaces the merges in an object of the section ``spec`` with an empty column; they have a section of their
+    own."""
     has_merges = plain_fields.get("$") == "Bpe" and plain_fields.get("merges") is not None
     return {**plain_fields, "merges": {"$": "tuple", "items": []}} if has_merges else plain_fields
 
 
 def _token_row(token: SpecialToken) -> tuple[str, int, int]:
-    return token.text, token.id, sum(1 << bit for bit, flag in enumerate(_FLAGS) if getattr(token, flag))
+    return token.text, token.id, sum(1 << bit for bit, flag in enumerate(_TOKEN_FLAGS) if getattr(token, flag))
 
 
 def _token_from_row(text: str, id: int, flags: int) -> SpecialToken:
-    return SpecialToken(text, id, **{flag: bool(flags >> bit & 1) for bit, flag in enumerate(_FLAGS)})
+    return SpecialToken(text, id, **{flag: bool(flags >> bit & 1) for bit, flag in enumerate(_TOKEN_FLAGS)})
 
 
 def open_mapped(path: str | os.PathLike[str]) -> NativeFile | None:
-    """Maps a file and returns it; None if it is not a ``.ptok`` file."""
+    """Maps a file into memory; returns None if it is not a ``.ptok`` file."""
     try:
         with open(path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
@@ -104,15 +105,15 @@ def open_mapped(path: str | os.PathLike[str]) -> NativeFile | None:
 
 
 class NativeFile:
-    """A file with a valid checksum, with methods that return the tokenizer and the Spec in the file."""
+    """A ``.ptok`` file whose checksum is valid. Its methods return the Spec and the tokenizer that it contains."""
 
     def __init__(self, file: _core.NativeFile) -> None:
         self._file = file
-        fields = self._json("spec", _without_merges)
+        fields = self._load_json("spec", _replace_merges)
         if not isinstance(fields, dict) or not isinstance(fields.get("names", {}), dict):
             raise FormatError("the section spec, or names in it, is not an object")
         try:
-            self.outline = Spec(vocab=_NO_VOCAB, **fields)
+            self.outline = Spec(vocab=_EMPTY_VOCAB, **fields)
         except TypeError as error:
             raise FormatError(f"the section spec is not a Spec: {error}") from error
 
@@ -122,38 +123,40 @@ class NativeFile:
         return self._file.fingerprint()
 
     def spec(self) -> Spec:
-        """Returns the whole Spec, whose columns are copies."""
+        """Returns the whole Spec, with copies of the columns in the file."""
         model = self.outline.model
         if isinstance(model, Bpe) and model.merges is not None:
-            merges = self._column("model.merges", "uint32")
+            merges = self._load_column("model.merges", "uint32")
             if merges is None or len(merges) % 3:
                 raise FormatError("the section model.merges is missing or truncated")
             model = replace(model, merges=merges.reshape(-1, 3))
         try:
-            special = tuple(_token_from_row(*row) for row in self._json("special"))
+            special = tuple(_token_from_row(*row) for row in self._load_json("special"))
         except TypeError as error:
             raise FormatError(f"the section special is damaged: {error}") from error
-        return replace(self.outline, vocab=self._vocab(), model=model, special=special, extra=self._json("extra"))
+        return replace(
+            self.outline, vocab=self._load_vocab(), model=model, special=special, extra=self._load_json("extra")
+        )
 
     def compile(self) -> _core.Tokenizer:
-        """Returns the tokenizer. Tables of another version of the engine are compiled again."""
+        """Returns the tokenizer. If another version of the engine wrote the tables, they are compiled again."""
         try:
             return self._file.compile(self.outline) if self._file.has_tables() else _core.Tokenizer(self.spec())
         except (AttributeError, OverflowError, TypeError) as error:
             raise FormatError(f"the section spec is not a Spec: {error}") from error
 
-    def _vocab(self) -> Vocab:
+    def _load_vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
-        offsets, ids = self._column("vocab.offsets", "uint32"), self._column("vocab.ids", "uint32")
-        scores = self._column("vocab.wide_scores", "float64")
+        offsets, ids = self._load_column("vocab.offsets", "uint32"), self._load_column("vocab.ids", "uint32")
+        scores = self._load_column("vocab.wide_scores", "float64")
         if scores is None:
-            scores = self._column("vocab.scores", "float32")
-        kinds = self._column("vocab.kinds", "uint8")
+            scores = self._load_column("vocab.scores", "float32")
+        kinds = self._load_column("vocab.kinds", "uint8")
         if blob is None or offsets is None or ids is None or scores is None or kinds is None:
             raise FormatError("a column of the vocabulary is missing")
-        return Vocab(blob, offsets, ids, scores, kinds, self._column("vocab.active_kinds", "uint8"))
+        return Vocab(blob, offsets, ids, scores, kinds, self._load_column("vocab.active_kinds", "uint8"))
 
-    def _column(self, section: str, dtype: str) -> npt.NDArray[Any] | None:
+    def _load_column(self, section: str, dtype: str) -> npt.NDArray[Any] | None:
         data = self._file.section(section)
         if data is None:
             return None
@@ -164,7 +167,7 @@ class NativeFile:
         column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
         return column
 
-    def _json(self, section: str, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+    def _load_json(self, section: str, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
         text, data = self._file.section(section), self._file.section("data")
         if text is None or data is None:
             raise FormatError(f"the section {section} or data is missing")

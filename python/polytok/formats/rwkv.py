@@ -1,7 +1,8 @@
 """RWKV World's vocabulary file: lines ``id literal length`` with Python literals.
 
-Id 0 is not in the file. By convention it is ``<|endoftext|>``, which separates documents. So it is the Spec's only
-special token and its ``eos``, unless the file uses id 0 or the caller gives special tokens.
+The file does not contain id 0. By convention, id 0 is ``<|endoftext|>``, which separates documents. So
+``<|endoftext|>`` is the Spec's only special token and its ``eos``, unless the file uses id 0 or the caller passes
+special tokens.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ def write(spec: Spec) -> Written:
     if spec.model != Longest():
         raise FormatError(f"RWKV takes the longest token that fits; it cannot run this model: {described(spec.model)}")
     rows = zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True)
-    data = "".join(f"{number} {_literal(piece)} {len(piece)}\n" for number, piece in rows).encode()
+    data = "".join(f"{number} {_python_literal(piece)} {len(piece)}\n" for number, piece in rows).encode()
     return with_losses(spec, data, read(data, ReadOptions()))
 
 
-def _literal(piece: bytes) -> str:
+def _python_literal(piece: bytes) -> str:
     try:
         literal = repr(piece.decode())
     except UnicodeDecodeError:

@@ -39,11 +39,11 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "normalizer_spec": {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True},
 }
 _DEFAULTS["denormalizer_spec"] = _DEFAULTS["normalizer_spec"]
-MODEL_TYPES = {1: "UNIGRAM", 2: "BPE", 3: "WORD", 4: "CHAR"}
+NAME_OF_MODEL_TYPE = {1: "UNIGRAM", 2: "BPE", 3: "WORD", 4: "CHAR"}
 
 
 class Field(NamedTuple):
-    """A field of the model file. A field that is not set has SentencePiece's default."""
+    """A field of the model file. If the file does not set the field, its value is SentencePiece's default."""
 
     message: str
     name: str
@@ -52,7 +52,7 @@ class Field(NamedTuple):
 
 
 def fields(spec: Spec) -> Iterator[Field]:
-    """Yields all fields except the pieces, with the values of the file that the Spec is written to."""
+    """Writes the Spec as a file, and yields all fields of the file except the pieces."""
     data = sentencepiece.write(spec).data
     _, (_, other_messages, charsmap) = _core.sentencepiece_read(data)
     messages = proto.parse(other_messages, charsmap)
@@ -62,7 +62,7 @@ def fields(spec: Spec) -> Iterator[Field]:
             continue
         for name, empty_value in proto.field_names(message).items():
             value = set_fields.get(name, _DEFAULTS[message].get(name, empty_value))
-            yield Field(message, name, MODEL_TYPES[value] if name == "model_type" else value, name in set_fields)
+            yield Field(message, name, NAME_OF_MODEL_TYPE[value] if name == "model_type" else value, name in set_fields)
         if "unknown" in set_fields:
             yield Field(message, "unknown", set_fields["unknown"], True)
     if "self_test_data" in messages:

@@ -16,7 +16,7 @@ from ..errors import FormatError
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-_TRAINER_SPEC = """
+_TRAINER_SPEC_TABLE = """
     1 input bytes*, 2 model_prefix bytes, 3 model_type enum, 4 vocab_size int32, 5 accept_language bytes*,
     6 self_test_sample_size int32, 7 input_format bytes, 10 character_coverage float, 11 input_sentence_size uint64,
     12 mining_sentence_size int32, 13 training_sentence_size int32, 14 seed_sentencepiece_size int32,
@@ -31,19 +31,19 @@ _TRAINER_SPEC = """
     51 differential_privacy_noise_level float, 52 differential_privacy_clipping_threshold uint64,
     53 pretokenization_delimiter bytes, 54 seed_sentencepieces_file bytes, 55 auto_character_coverage bool
 """
-_NORMALIZER_SPEC = """
+_NORMALIZER_SPEC_TABLE = """
     1 name bytes, 2 precompiled_charsmap bytes, 3 add_dummy_prefix bool, 4 remove_extra_whitespaces bool,
     5 escape_whitespaces bool, 6 normalization_rule_tsv bytes
 """
-# Self-test data are messages, whose bytes are kept unchanged, in file order.
-_MODEL = (
+# The messages of self-test data are declared as bytes, so that they are kept unchanged and in file order.
+_MODEL_TABLE = (
     "2 trainer_spec TrainerSpec, 3 normalizer_spec NormalizerSpec, 4 self_test_data bytes*, "
     "5 denormalizer_spec NormalizerSpec"
 )
 _MESSAGE_TABLES = {
-    "TrainerSpec": _TRAINER_SPEC,
-    "NormalizerSpec": _NORMALIZER_SPEC,
-    "ModelProto": _MODEL,
+    "TrainerSpec": _TRAINER_SPEC_TABLE,
+    "NormalizerSpec": _NORMALIZER_SPEC_TABLE,
+    "ModelProto": _MODEL_TABLE,
     "SelfTestData": "1 samples Sample*",
     "Sample": "1 input bytes, 2 expected bytes",
 }
@@ -53,36 +53,36 @@ MESSAGES = ("trainer_spec", "normalizer_spec", "denormalizer_spec")
 
 
 def parse(data: bytes, charsmap: bytes = b"") -> dict[str, Any]:
-    """Returns the fields that are set in the message; a field that is a message is a dictionary in turn.
+    """Returns the fields that the message sets; a field that is itself a message is a nested dictionary.
 
-    ``charsmap`` is the map that the caller removed from the first normalizer. A map that the message still contains is
-    later in the file and takes precedence.
+    ``charsmap`` is the character map that the caller removed from the first normalizer. If the message still contains a
+    map, that map is later in the file and takes precedence.
     """
     from google.protobuf.message import DecodeError
 
-    message = _model_class()()
+    message = _model_message_class()()
     try:
         message.ParseFromString(data)
     except DecodeError as error:
         raise FormatError(f"the model's messages (trainer_spec and so on) are not valid protobuf: {error}") from error
-    fields = _to_dict(message)
+    fields = _fields_of_message(message)
     if charsmap:
         fields["normalizer_spec"].setdefault("precompiled_charsmap", charsmap)
     return fields
 
 
 def serialize(fields: Mapping[str, Any]) -> bytes:
-    """Returns the bytes of the message with these fields, in the order of their numbers."""
-    message = _model_class()()
-    unknown = _fill(message, fields)
+    """Returns the bytes of a message with these fields, ordered by field number."""
+    message = _model_message_class()()
+    unknown = _set_fields(message, fields)
     return message.SerializeToString() + unknown
 
 
-def _to_dict(message: Message) -> dict[str, Any]:
+def _fields_of_message(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for descriptor, value in message.ListFields():
         if descriptor.name in MESSAGES:
-            fields[descriptor.name] = _to_dict(value)
+            fields[descriptor.name] = _fields_of_message(value)
         elif descriptor.is_repeated:
             fields[descriptor.name] = tuple(value)
         else:
@@ -94,11 +94,11 @@ def _to_dict(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _fill(message: Message, fields: Mapping[str, Any]) -> bytes:
+def _set_fields(message: Message, fields: Mapping[str, Any]) -> bytes:
     """Sets the fields of a message.
 
-    The unknown fields of messages inside the message are merged into these messages. The unknown fields of the message
-    itself are returned, for the caller to append.
+    Unknown fields of a nested message are merged into the nested message. Unknown fields of the message itself are
+    returned, and the caller appends them.
     """
     for name, value in fields.items():
         if name == "unknown":
@@ -107,7 +107,7 @@ def _fill(message: Message, fields: Mapping[str, Any]) -> bytes:
             if name in MESSAGES:
                 submessage = getattr(message, name)
                 submessage.SetInParent()
-                if unknown := _fill(submessage, value):
+                if unknown := _set_fields(submessage, value):
                     submessage.MergeFromString(unknown)
             elif isinstance(value, tuple | list):
                 getattr(message, name).extend(value)
@@ -125,7 +125,7 @@ def _message_name(message: Message) -> str:
 
 
 @cache
-def _model_class() -> type[Message]:
+def _model_message_class() -> type[Message]:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     file = descriptor_pb2.FileDescriptorProto(name="polytok_sentencepiece.proto", package="polytok", syntax="proto2")
@@ -157,14 +157,14 @@ def self_tests(data: bytes) -> list[tuple[bytes, bytes]]:
     """Returns the texts of self-test data with their expected pieces."""
     from google.protobuf import message_factory
 
-    pool: Any = _model_class().DESCRIPTOR.file.pool
+    pool: Any = _model_message_class().DESCRIPTOR.file.pool
     message: Any = message_factory.GetMessageClass(pool.FindMessageTypeByName("polytok.SelfTestData"))()
     message.ParseFromString(data)
     return [(sample.input, sample.expected) for sample in message.samples]
 
 
 def field_names(message: str) -> dict[str, Any]:
-    """Returns the names of a message's fields in the order of their numbers, with protobuf's empty value for each."""
-    empty_message = getattr(_model_class()(), message)
+    """Maps the names of a message's fields, ordered by field number, to protobuf's empty value of the field."""
+    empty_message = getattr(_model_message_class()(), message)
     descriptors = sorted(empty_message.DESCRIPTOR.fields, key=lambda field: field.number)
     return {field.name: () if field.is_repeated else field.default_value for field in descriptors}

@@ -1,8 +1,8 @@
 """tiktoken's rank files (``.tiktoken``, Llama 3's and 4's ``tokenizer.model``): lines ``base64 rank``.
 
-Programs contain the pattern and the special tokens; the file does not. The pattern and the special tokens come from the
-caller, from the table of files that are known by their sha256 (tiktoken_known.py), or from the configuration in the
-same folder (tiktoken_families.py). A file without any of these sources is refused.
+A rank file does not contain its pattern and special tokens, which are part of the program that uses the file. They come
+from the caller, from the table of files that are known by their sha256 (tiktoken_known.py), or from the configuration
+in the same folder (tiktoken_families.py). If none of these sources has them, the file is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .. import _core
 from ..errors import ArgumentError, FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab, described
 from .base import ReadOptions, Written, special_tokens_of, with_losses
-from .tiktoken_families import from_siblings
+from .tiktoken_families import scheme_from_siblings
 from .tiktoken_known import KNOWN, KnownFile, Scheme
 
 name = "tiktoken"
@@ -34,15 +34,15 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     vocab = Vocab(*_core.rank_file_read(data))
     if not len(vocab):
         raise FormatError("the file has no tokens")
-    known_file = _known_file(data, options.name)
+    known_file = _find_known_file(data, options.name)
     scheme = known_file.scheme if known_file else None
-    is_incomplete = options.pattern is None or options.special_tokens is None
-    if scheme is None and is_incomplete:
-        scheme = from_siblings(options.siblings, len(vocab))
-    if scheme is None and is_incomplete:
+    needs_scheme = options.pattern is None or options.special_tokens is None
+    if scheme is None and needs_scheme:
+        scheme = scheme_from_siblings(options.siblings, len(vocab))
+    if scheme is None and needs_scheme:
         raise FormatError(
-            f"the file (sha256 {sha256(data).hexdigest()}) is not a known one, and a rank file does not contain its "
-            "pattern and special tokens; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
+            f"the file (sha256 {sha256(data).hexdigest()}) is not known to polytok, and a rank file does not contain "
+            "its pattern and special tokens; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
             "(pattern='' does not split, special_tokens={} has none); or, for Kimi and Qwen, load it from a folder "
             "that contains its tokenizer_config.json too"
         )
@@ -54,10 +54,10 @@ def write(spec: Spec) -> Written:
     if spec.model != _MODEL:
         raise FormatError(f"tiktoken merges bytes by rank; it cannot run this model: {described(spec.model)}")
     data = _core.rank_file_write(spec.vocab)
-    known_file = _known_file(data, None)
+    known_file = _find_known_file(data, None)
     scheme, vocab_name = (known_file.scheme, known_file.name) if known_file else (None, None)
-    read_back = spec_of(Vocab(*_core.rank_file_read(data)), ReadOptions(), scheme, vocab_name)
-    return with_losses(spec, data, read_back, hints=_HINTS)
+    reread_spec = spec_of(Vocab(*_core.rank_file_read(data)), ReadOptions(), scheme, vocab_name)
+    return with_losses(spec, data, reread_spec, hints=_HINTS)
 
 
 _HINTS = {
@@ -66,24 +66,26 @@ _HINTS = {
 }
 
 
-def _known_file(data: bytes, wanted_name: str | None) -> KnownFile | None:
-    """Returns the known vocabulary of a file: the vocabulary named ``wanted_name``, or else the first; None if the file
-    is unknown."""
+def _find_known_file(data: bytes, requested_name: str | None) -> KnownFile | None:
+    """Finds the known vocabularies that have this file; returns the one named ``requested_name``, or else the first.
+
+    Returns None if the file is unknown.
+    """
     digest = sha256(data).hexdigest()
-    rows = [known_file for known_file in KNOWN if known_file.sha256 == digest]
-    if wanted_name is None or wanted_name not in {known_file.name for known_file in KNOWN}:
-        if wanted_name is not None and rows:
-            names = " or ".join(repr(known_file.name) for known_file in rows)
-            raise ArgumentError(f"name is {wanted_name!r}, but this is the file of {names}")
-        return rows[0] if rows else None
-    for known_file in rows:
-        if known_file.name == wanted_name:
+    files_of_digest = [known_file for known_file in KNOWN if known_file.sha256 == digest]
+    if requested_name is None or requested_name not in {known_file.name for known_file in KNOWN}:
+        if requested_name is not None and files_of_digest:
+            names = " or ".join(repr(known_file.name) for known_file in files_of_digest)
+            raise ArgumentError(f"name is {requested_name!r}, but this is the file of {names}")
+        return files_of_digest[0] if files_of_digest else None
+    for known_file in files_of_digest:
+        if known_file.name == requested_name:
             return known_file
-    raise ArgumentError(f"name is {wanted_name!r}, but this is not the file of that vocabulary (sha256 {digest})")
+    raise ArgumentError(f"name is {requested_name!r}, but this is not the file of that vocabulary (sha256 {digest})")
 
 
 def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, vocab_name: str | None) -> Spec:
-    """Returns a Spec of ranks. The caller's pattern and special tokens take precedence over the scheme's."""
+    """Builds the Spec of a rank file. The caller's pattern and special tokens take precedence over the scheme's."""
     pattern, special = options.pattern, options.special_tokens
     if scheme is not None:
         pattern = scheme.pattern if pattern is None else pattern

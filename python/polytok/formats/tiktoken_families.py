@@ -1,10 +1,10 @@
-"""Rank files whose program is named in ``tokenizer_config.json`` in the same folder: the files of Kimi and of the first
+"""Rank files whose ``tokenizer_config.json`` in the same folder names their program: those of Kimi and of the first
 Qwen models.
 
-A repository's configuration names a class of a program in the same repository; the class has the pattern and the scheme
-of the special tokens. One row per class. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3, tokenization_kimi.py (256
-special tokens; the first versions added two more, whose ids are beyond the models' vocabulary);
-Qwen/Qwen-7B and Qwen/Qwen-VL, tokenization_qwen.py.
+The configuration of a repository names a class of a Python program in the repository. This class contains the pattern
+and the special tokens, which this module reproduces. Sources: moonshotai/Kimi-K2-Instruct and Kimi-K3,
+tokenization_kimi.py (256 special tokens; the first versions added two more, whose ids are beyond the models'
+vocabulary); Qwen/Qwen-7B and Qwen/Qwen-VL, tokenization_qwen.py.
 """
 
 from __future__ import annotations
@@ -31,56 +31,58 @@ QWEN = (
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _KIMI_RESERVED_COUNT = 256
-_QWEN_FIRST = 151643
-_QWEN_TEXTS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *(f"<|extra_{number}|>" for number in range(205)))
-_QWEN_VL_TEXTS = ("<ref>", "</ref>", "<box>", "</box>", "<quad>", "</quad>", "<img>", "</img>", "<imgpad>")
+_QWEN_FIRST_SPECIAL_ID = 151643
+_QWEN_SPECIAL_TEXTS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *(f"<|extra_{number}|>" for number in range(205)))
+_QWEN_VL_SPECIAL_TEXTS = ("<ref>", "</ref>", "<box>", "</box>", "<quad>", "</quad>", "<img>", "</img>", "<imgpad>")
 
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RankFileProgram:
-    """A class of a program, and a function that returns the scheme it adds to a rank file.
+    """A class of a program, and a function that builds the pattern and special tokens that it adds to a rank file.
 
     The function's arguments are the number of tokens in the file, tokenizer_config.json, and config.json.
     """
 
     class_name: str
-    scheme: Callable[[int, Json, Json], Scheme]
+    build_scheme: Callable[[int, Json, Json], Scheme]
 
 
-def _kimi(size: int, config: Json, _model: Json) -> Scheme:
-    """Returns Kimi's scheme; the configuration has the names of the special tokens."""
-    token_by_id = _object_at(config, "added_tokens_decoder")
+def _kimi_scheme(token_count: int, config: Json, _model_config: Json) -> Scheme:
+    """Returns Kimi's pattern and special tokens; the texts of the special tokens are in the configuration."""
+    token_by_id = _nested_object(config, "added_tokens_decoder")
     texts = {
         id: _token_text(token_by_id.get(str(id))) or f"<|reserved_token_{id}|>"
-        for id in range(size, size + _KIMI_RESERVED_COUNT)
+        for id in range(token_count, token_count + _KIMI_RESERVED_COUNT)
     }
     names = {role: text for role in ("bos", "eos", "unk", "pad") if (text := _token_text(config.get(f"{role}_token")))}
     return Scheme(KIMI, {text: id for id, text in texts.items()}, names, adds_bos=False)
 
 
-def _qwen(_size: int, _config: Json, model: Json) -> Scheme:
-    texts = (*_QWEN_TEXTS, *(_QWEN_VL_TEXTS if "visual" in model else ()))
-    return Scheme(QWEN, {text: id for id, text in enumerate(texts, start=_QWEN_FIRST)}, {"eos": "<|endoftext|>"})
+def _qwen_scheme(_token_count: int, _tokenizer_config: Json, model_config: Json) -> Scheme:
+    texts = (*_QWEN_SPECIAL_TEXTS, *(_QWEN_VL_SPECIAL_TEXTS if "visual" in model_config else ()))
+    return Scheme(
+        QWEN, {text: id for id, text in enumerate(texts, start=_QWEN_FIRST_SPECIAL_ID)}, {"eos": "<|endoftext|>"}
+    )
 
 
-FAMILIES = (
-    RankFileProgram("tokenization_kimi.TikTokenTokenizer", _kimi),
-    RankFileProgram("tokenization_qwen.QWenTokenizer", _qwen),
+PROGRAMS = (
+    RankFileProgram("tokenization_kimi.TikTokenTokenizer", _kimi_scheme),
+    RankFileProgram("tokenization_qwen.QWenTokenizer", _qwen_scheme),
 )
 
 
-def from_siblings(siblings: Mapping[str, bytes], size: int) -> Scheme | None:
-    """Returns the scheme of the class that the configuration of a rank file names; None if it names no class."""
-    config = _parse(siblings, "tokenizer_config.json")
+def scheme_from_siblings(siblings: Mapping[str, bytes], token_count: int) -> Scheme | None:
+    """Returns the scheme of the class that the configuration names; None if the configuration names no class."""
+    config = _parse_sibling(siblings, "tokenizer_config.json")
     class_name = _class_name(config)
     if class_name is None:
         return None
-    for family in FAMILIES:
-        if family.class_name == class_name:
-            return family.scheme(size, config, _parse(siblings, "config.json"))
-    known_classes = ", ".join(family.class_name for family in FAMILIES)
+    for program in PROGRAMS:
+        if program.class_name == class_name:
+            return program.build_scheme(token_count, config, _parse_sibling(siblings, "config.json"))
+    known_classes = ", ".join(program.class_name for program in PROGRAMS)
     raise FormatError(
         f"tokenizer_config.json names the class {class_name!r:.100} for the rank file; known are {known_classes}; "
         "for another class, give pattern= and special_tokens="
@@ -88,14 +90,14 @@ def from_siblings(siblings: Mapping[str, bytes], size: int) -> Scheme | None:
 
 
 def _class_name(config: Json) -> str | None:
-    """Returns the class of the repository's own program as ``file.Class``, without the name of another repository."""
-    class_names = _object_at(config, "auto_map").get("AutoTokenizer")
+    """Returns the class of the program as ``file.Class``, without the name of a repository in front."""
+    class_names = _nested_object(config, "auto_map").get("AutoTokenizer")
     class_path = class_names[0] if isinstance(class_names, list) and class_names else class_names
     return class_path.rpartition("--")[2] if isinstance(class_path, str) else None
 
 
 def _token_text(token: Any) -> str | None:
-    """Returns the text of a token (a text, or an object with its content); None for anything else."""
+    """Returns the text of a token, which is a string or an object with a content; None for any other value."""
     text = token.get("content") if isinstance(token, dict) else token
     if not isinstance(text, str) or not text:
         return None
@@ -106,12 +108,12 @@ def _token_text(token: Any) -> str | None:
     return text
 
 
-def _object_at(config: Json, key: str) -> Json:
+def _nested_object(config: Json, key: str) -> Json:
     value = config.get(key, {})
     return value if isinstance(value, dict) else {}
 
 
-def _parse(siblings: Mapping[str, bytes], name: str) -> Json:
+def _parse_sibling(siblings: Mapping[str, bytes], name: str) -> Json:
     if name not in siblings:
         return {}
     try:

@@ -24,8 +24,8 @@ _LLAMA4_SHA256 = "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6
 class Scheme:
     """The pattern and the special tokens that a program adds to a rank file.
 
-    ``names`` maps bos, eos, unk and pad to texts of special tokens. ``adds_bos``: bos is added before a text if the
-    caller asks for special tokens.
+    ``names`` maps bos, eos, unk and pad to texts of special tokens. With ``adds_bos``, bos is added before a text if
+    the caller sets ``add_special``.
     """
 
     pattern: str
@@ -36,7 +36,7 @@ class Scheme:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A vocabulary whose file is known. ``address`` is the URL of the publisher's file if anyone can fetch it."""
+    """A vocabulary whose file is known. ``address`` is the publisher's URL; None if not everyone can fetch the file."""
 
     name: str
     sha256: str
@@ -45,7 +45,7 @@ class KnownFile:
 
 
 def _consecutive_ids(first: int, names: Iterable[str]) -> dict[str, int]:
-    """Returns consecutive ids for the texts ``<|name|>``, from ``first`` on."""
+    """Gives the texts ``<|name|>`` consecutive ids, the first of which is ``first``."""
     return {f"<|{name}|>": number for number, name in enumerate(names, start=first)}
 
 
@@ -112,34 +112,38 @@ _LLAMA4_SPECIAL = _consecutive_ids(
         *_numbered_names("reserved_special_token_", range(904)),
     ],
 )
-_LLAMA_NAMES = {"bos": "<|begin_of_text|>", "eos": "<|end_of_text|>"}
+_LLAMA_TEXT_OF_ROLE = {"bos": "<|begin_of_text|>", "eos": "<|end_of_text|>"}
 
-_R50K = Scheme(R50K, {"<|endoftext|>": 50256})
-_FIM = {"<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283}
-_LLAMA3_NAMES = {**_LLAMA_NAMES, "pad": "<|finetune_right_pad_id|>"}
-_LLAMA4_NAMES = {**_LLAMA_NAMES, "pad": "<|finetune_right_pad|>"}
-_ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings/"
+_R50K_SCHEME = Scheme(R50K, {"<|endoftext|>": 50256})
+_FILL_IN_MIDDLE_TOKENS = {"<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283}
+_LLAMA3_TEXT_OF_ROLE = {**_LLAMA_TEXT_OF_ROLE, "pad": "<|finetune_right_pad_id|>"}
+_LLAMA4_TEXT_OF_ROLE = {**_LLAMA_TEXT_OF_ROLE, "pad": "<|finetune_right_pad|>"}
+_ENCODINGS_ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/"
 
 # The merges of GPT-2's first release; encoder.json in the same folder has the same tokens (gpt2_pair.py).
 GPT2 = KnownFile(
     "gpt2",
     "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
-    _R50K,
+    _R50K_SCHEME,
     "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/vocab.bpe",
 )
 KNOWN = (
-    KnownFile("r50k_base", _R50K_SHA256, _R50K, _ENCODINGS + "r50k_base.tiktoken"),
-    KnownFile("p50k_base", _P50K_SHA256, _R50K, _ENCODINGS + "p50k_base.tiktoken"),
+    KnownFile("r50k_base", _R50K_SHA256, _R50K_SCHEME, _ENCODINGS_ADDRESS + "r50k_base.tiktoken"),
+    KnownFile("p50k_base", _P50K_SHA256, _R50K_SCHEME, _ENCODINGS_ADDRESS + "p50k_base.tiktoken"),
     KnownFile(
         "p50k_edit",
         _P50K_SHA256,
-        Scheme(R50K, {"<|endoftext|>": 50256, **_FIM}),
-        _ENCODINGS + "p50k_base.tiktoken",
+        Scheme(R50K, {"<|endoftext|>": 50256, **_FILL_IN_MIDDLE_TOKENS}),
+        _ENCODINGS_ADDRESS + "p50k_base.tiktoken",
     ),
-    KnownFile("cl100k_base", _CL100K_SHA256, Scheme(CL100K, _CL100K_SPECIAL), _ENCODINGS + "cl100k_base.tiktoken"),
-    KnownFile("o200k_base", _O200K_SHA256, Scheme(O200K, _O200K_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
-    KnownFile("o200k_harmony", _O200K_SHA256, Scheme(O200K, _HARMONY_SPECIAL), _ENCODINGS + "o200k_base.tiktoken"),
-    KnownFile("llama3", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA3_SPECIAL, _LLAMA3_NAMES)),
-    KnownFile("llama3.0", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA30_SPECIAL, _LLAMA_NAMES)),
-    KnownFile("llama4", _LLAMA4_SHA256, Scheme(O200K, _LLAMA4_SPECIAL, _LLAMA4_NAMES)),
+    KnownFile(
+        "cl100k_base", _CL100K_SHA256, Scheme(CL100K, _CL100K_SPECIAL), _ENCODINGS_ADDRESS + "cl100k_base.tiktoken"
+    ),
+    KnownFile("o200k_base", _O200K_SHA256, Scheme(O200K, _O200K_SPECIAL), _ENCODINGS_ADDRESS + "o200k_base.tiktoken"),
+    KnownFile(
+        "o200k_harmony", _O200K_SHA256, Scheme(O200K, _HARMONY_SPECIAL), _ENCODINGS_ADDRESS + "o200k_base.tiktoken"
+    ),
+    KnownFile("llama3", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA3_SPECIAL, _LLAMA3_TEXT_OF_ROLE)),
+    KnownFile("llama3.0", _LLAMA3_SHA256, Scheme(LLAMA3, _LLAMA30_SPECIAL, _LLAMA_TEXT_OF_ROLE)),
+    KnownFile("llama4", _LLAMA4_SHA256, Scheme(O200K, _LLAMA4_SPECIAL, _LLAMA4_TEXT_OF_ROLE)),
 )

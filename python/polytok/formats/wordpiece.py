@@ -17,14 +17,14 @@ from .huggingface import legacy
 name = "wordpiece"
 options: frozenset[str] = frozenset()
 
-# The literal text comes first, because the search for it is fast.
-_UNKNOWN = re.compile(rb"\[UNK\](?<=^\[UNK\])\r?$", re.MULTILINE)
+# The literal text comes first in the expression, so that the search for it is fast.
+_UNKNOWN_TOKEN_LINE = re.compile(rb"\[UNK\](?<=^\[UNK\])\r?$", re.MULTILINE)
 
 
 def refusal(data: bytes) -> str | None:
     """Accepts a file in which one line is BERT's unknown token."""
     is_text = data[:1] != b"{" and b"\0" not in data[:4000]
-    return None if is_text and b"[UNK]" in data and _UNKNOWN.search(data) else "no line is [UNK]"
+    return None if is_text and b"[UNK]" in data and _UNKNOWN_TOKEN_LINE.search(data) else "no line is [UNK]"
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:
@@ -34,7 +34,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 
 def write(spec: Spec) -> Written:
-    """Writes the vocabulary. Differences from BERT's own options are losses."""
+    """Writes the vocabulary. Options that differ from BERT's own are losses."""
     if not isinstance(spec.model, WordPiece) or spec.model.phantom_space:
         raise FormatError(f"a vocab.txt has a WordPiece model, which this is not: {described(spec.model)}")
     require_ids_in_row_order(spec.vocab, name)
