@@ -7,19 +7,20 @@ use bytemuck::CheckedBitPattern;
 use crate::error::{Error, Result};
 use crate::token_id::TokenId;
 
-/// The kind of a vocabulary entry. The number of each kind is its number in SentencePiece and GGUF.
+/// The kind of a vocabulary entry. The numbers of the kinds are those of SentencePiece and GGUF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u8)]
 pub enum Kind {
     /// An ordinary piece.
     Normal = 1,
-    /// The entry whose id replaces text that no other entry covers.
+    /// The unknown entry, whose id is written for text that no other entry covers.
     Unknown = 2,
-    /// A control symbol such as `<s>`: plain text never encodes to its id, and decoding prints nothing for it.
+    /// A control symbol such as `<s>`: encoding plain text never returns its id, and decoding prints nothing for this
+    /// id.
     Control = 3,
     /// A piece that is matched before the model runs.
     UserDefined = 4,
-    /// A piece that can occur while a text is merged, but whose id the model never returns.
+    /// A piece that can be an intermediate result of merging, but whose id the model never returns.
     Unused = 5,
     /// A single byte, `<0x00>` to `<0xFF>`.
     Byte = 6,
@@ -36,12 +37,12 @@ impl TryFrom<u8> for Kind {
             4 => Kind::UserDefined,
             5 => Kind::Unused,
             6 => Kind::Byte,
-            _ => return Err(Error::Spec(format!("kind {number} is not one of 1 to 6"))),
+            _ => return Err(Error::Spec(format!("kind {number} does not exist; kinds are numbers from 1 to 6"))),
         })
     }
 }
 
-/// The SentencePiece release whose rules the tokenizer follows; the rules of the releases differ.
+/// The release of SentencePiece whose rules the tokenizer follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Line {
     /// The releases 0.2.0 and 0.2.1.
@@ -66,12 +67,12 @@ pub struct VocabColumns {
     pub wide_scores: Option<Vec<f64>>,
     /// The kind of each row.
     pub kinds: Vec<Kind>,
-    /// The kinds that are used instead of `kinds` when text is encoded and ids are decoded, but not when tables are
-    /// built (SentencePiece's vocabulary restriction).
+    /// The kinds that encoding and decoding use instead of `kinds`, if SentencePiece's vocabulary restriction is on;
+    /// tables are built with `kinds`.
     pub active_kinds: Option<Vec<Kind>>,
 }
 
-/// A text that encodes to one id before the other steps of the pipeline run.
+/// A special token: a text that is encoded as one id, before the other steps of the pipeline run.
 #[derive(Clone, Debug, Default)]
 pub struct SpecialToken {
     /// The text to search for.
@@ -82,9 +83,9 @@ pub struct SpecialToken {
     pub always: bool,
     /// True if the token is not recognised next to a letter, digit or underscore.
     pub single_word: bool,
-    /// True if the white space before the token is part of it.
+    /// True if the white space before the token becomes a part of the token.
     pub lstrip: bool,
-    /// True if the white space after the token is part of it.
+    /// True if the white space after the token becomes a part of the token.
     pub rstrip: bool,
     /// True if the normalized text of the token is searched for in the normalized text.
     pub normalized: bool,
@@ -111,7 +112,7 @@ pub enum Normalize {
     PrefixSpace,
     /// Replaces bytes that are not UTF-8 by U+FFFD.
     ReplaceInvalid {
-        /// True for llama.cpp's rule of UTF-8, which accepts overlong forms and surrogates.
+        /// True for llama.cpp's UTF-8 decoder, which accepts overlong forms and surrogates.
         lenient: bool,
     },
     /// Hugging Face's BertNormalizer.
@@ -199,7 +200,8 @@ pub struct Pattern {
     pub unicode: Option<String>,
 }
 
-/// The rule by which a split forms pieces from the matches of its pattern and the gaps between the matches.
+/// The rule that decides which pieces a split forms from the matches of its pattern and from the gaps between the
+/// matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behavior {
     /// Matches are pieces, and gaps are dropped.
@@ -216,7 +218,7 @@ pub enum Behavior {
     Contiguous,
 }
 
-/// The rule for the pieces before which Metaspace inserts its replacement.
+/// The pieces before which Metaspace inserts its replacement for spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// All pieces.
@@ -266,23 +268,22 @@ pub enum Split {
 /// The fields of a SentencePiece NormalizerSpec that affect normalization.
 #[derive(Clone, Debug, Default)]
 pub struct SentencePieceNormalize {
-    /// The `precompiled_charsmap` blob; empty means no mapping.
+    /// The `precompiled_charsmap` blob; an empty blob rewrites nothing.
     pub charsmap: Vec<u8>,
-    /// True if a space is inserted before the text, or after the text if `whitespace_as_suffix`.
+    /// True if a space is inserted before the text, or after the text if `whitespace_as_suffix` is true.
     pub add_dummy_prefix: bool,
     /// True if spaces at both ends are removed and runs of spaces are merged.
     pub remove_extra_whitespaces: bool,
     /// True if spaces are written as U+2581.
     pub escape_whitespaces: bool,
-    /// True if the inserted space is after the text (TrainerSpec's `treat_whitespace_as_suffix`).
+    /// True if the space is inserted after the text (TrainerSpec's `treat_whitespace_as_suffix`).
     pub whitespace_as_suffix: bool,
 }
 
 /// The source of the priorities of merges.
 #[derive(Clone, Debug)]
 pub enum Priority {
-    /// A list of merges; each merge has the ids of its two parts and of the merged entry. The index in the list is the
-    /// priority (minbpe, Hugging Face).
+    /// A list of merges, each with the left, right and merged id; earlier merges have priority (minbpe, Hugging Face).
     Merges(Vec<[u32; 3]>),
     /// The id of the merged entry; the lowest id merges first (tiktoken).
     Rank,
@@ -300,7 +301,7 @@ pub enum Symbols {
     /// llama2.c's groups: a byte and up to three continuation bytes. A group that is not an entry is encoded as the
     /// entries of its bytes.
     Groups,
-    /// Unicode characters; the output for unknown characters is decided before merging (Hugging Face).
+    /// Unicode characters; unknown characters are replaced before merging starts (Hugging Face).
     Scalars,
 }
 
@@ -324,7 +325,8 @@ pub struct ScalarRules {
     pub continuing_prefix: String,
     /// The text that is written after the last character of a piece.
     pub word_suffix: String,
-    /// True if unknown text is encoded as entries of bytes, if these exist, before other rules are tried.
+    /// True if unknown text is encoded as the entries of its bytes if all these entries exist; otherwise the other
+    /// rules for unknown text apply.
     pub byte_fallback: bool,
     /// True if adjacent unknown characters are encoded as one unknown token.
     pub fuse_unknown: bool,
@@ -335,9 +337,11 @@ pub struct ScalarRules {
 pub enum UnigramRules {
     /// SentencePiece: sums are float32.
     SentencePiece,
-    /// Hugging Face: sums are float64, entries of every kind match, and each run of unknown text is looked up again.
+    /// Hugging Face: sums are float64, entries of every kind can be used, and the text of each run of unknown
+    /// characters is searched for in the vocabulary.
     HuggingFace {
-        /// True if a run of unknown text is encoded as entries of bytes, if all of these exist.
+        /// True if a run of unknown text is encoded as the entries of its bytes when the vocabulary has all these
+        /// entries.
         byte_fallback: bool,
     },
     /// llama.cpp: scores are float32, and sums are float64.
@@ -355,7 +359,7 @@ pub enum Model {
         symbols: Symbols,
         /// True if a piece that is an entry is encoded as this entry, without merging.
         whole_piece_first: bool,
-        /// True if vocabulary rows of every kind are used (llama.cpp).
+        /// True if merging can produce vocabulary rows of every kind (llama.cpp).
         reserved: bool,
         /// The additional rules for `Symbols::Scalars`.
         scalars: ScalarRules,
@@ -373,7 +377,7 @@ pub enum Model {
     WordPiece {
         /// The prefix of the entries that are not at the start of a piece.
         continuing_prefix: String,
-        /// The largest number of characters of a piece that is not unknown.
+        /// The largest number of characters of a piece; a longer piece is unknown.
         max_chars: Option<usize>,
         /// True if entries at the start of a word begin with U+2581 (llama.cpp).
         phantom_space: bool,
@@ -465,7 +469,8 @@ pub enum DecodeStep {
     Metaspace {
         /// The visible text that is replaced by a space.
         replacement: String,
-        /// Unless this is `Never`, the replacement is removed from the first token.
+        /// The pieces before which the tokenizer inserts the replacement; unless this is `Never`, the replacement is
+        /// removed from the first token.
         prepend: Scheme,
     },
     /// Removes repetitions of a token.

@@ -1,12 +1,14 @@
 //! Splits a text at special tokens. Only this module knows which special tokens are recognised.
 //!
-//! A special token is recognised if the caller allows the token or the vocabulary marks the token as always recognised.
-//! Rows of kind Control are special tokens too. The leftmost match is taken; if several tokens match at one offset,
-//! [`Matching`] decides between the longest and the first listed (minbpe). `partition` implements llama.cpp's order.
+//! A special token is recognised if the caller allows this token, or if the Spec says that the token is always
+//! recognised. Vocabulary rows of kind Control are special tokens too. The leftmost match is taken; if several tokens
+//! match at one offset, [`Matching`] decides between the longest and the first listed (minbpe). `partition` implements
+//! llama.cpp's order.
 //!
-//! tiktoken restarts its search one byte after the start of a match that is not allowed, so it finds the same tokens as
-//! a search for the allowed tokens alone. Hugging Face, whose vocabularies have tokens that are always recognised,
-//! skips a match that is not allowed, so that the skipped match still hides the tokens that overlap the match.
+//! If tiktoken finds a token that is not allowed, it searches again one byte after the start of this token, so it finds
+//! the same tokens as a search for only the allowed tokens. Hugging Face searches for all tokens of a vocabulary with
+//! tokens that are always recognised, and continues after the end of a token that is not allowed; so this token hides
+//! the tokens that overlap with it.
 //!
 //! The twin is python/polytok/reference/special.py.
 
@@ -25,16 +27,17 @@ mod white_space;
 /// All special tokens of a vocabulary.
 pub struct Specials {
     tokens: Vec<SpecialToken>,
-    /// The index of the first listed token of each id.
+    /// The index in `tokens` of the first token with each id.
     index_by_id: HashMap<TokenId, usize>,
     matching: Matching,
     always: Option<SpecialSet>,
-    /// The printed texts of the tokens that are searched for in normalized text and that normalization changes, by id.
+    /// By id, what decoding prints for the tokens that are searched for in normalized text and whose text normalization
+    /// changes.
     printed_by_id: HashMap<TokenId, PrintedToken>,
 }
 
-/// A token as Hugging Face prints it. The token's normalized text is printed, and also decides whether decoding can
-/// skip the token.
+/// What Hugging Face's decoder prints for a special token: the normalized text. This text also decides whether decoding
+/// can skip the token.
 struct PrintedToken {
     text: Vec<u8>,
     is_skippable: bool,
@@ -42,9 +45,9 @@ struct PrintedToken {
 
 /// A set of special tokens, compiled for searching.
 pub struct SpecialSet {
-    /// Finds the tokens that are searched for in the text before normalization.
+    /// The finder of the tokens that are searched for in the text before normalization.
     raw: Option<SpecialFinder>,
-    /// Finds the tokens that are searched for in the normalized text.
+    /// The finder of the tokens that are searched for in the normalized text.
     normalized: Option<SpecialFinder>,
 }
 
@@ -53,8 +56,8 @@ pub struct SpecialSet {
 pub enum TextPart {
     /// Text between special tokens.
     Text(usize, usize),
-    /// The id of a special token. The part includes the white space that `lstrip` and `rstrip` add, so it can overlap
-    /// the part before it.
+    /// A special token, with its id. The part includes the white space that `lstrip` and `rstrip` add, so it can
+    /// overlap with the part before it.
     Special(TokenId, usize, usize),
 }
 
@@ -62,14 +65,14 @@ impl Specials {
     /// Collects the special tokens: the tokens that the Spec lists, and the control rows of the vocabulary. `normalize`
     /// normalizes the text of the tokens that are searched for in normalized text.
     pub fn new(
-        listed: Vec<SpecialToken>,
+        listed_tokens: Vec<SpecialToken>,
         vocab: &Vocab,
         matching: Matching,
         normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Specials> {
         let rows = vocab.rows_of(Kind::Control);
-        let listed_ids: HashSet<TokenId> = listed.iter().map(|token| token.id).collect();
-        let mut tokens = listed;
+        let listed_ids: HashSet<TokenId> = listed_tokens.iter().map(|token| token.id).collect();
+        let mut tokens = listed_tokens;
         let control_token =
             |row| SpecialToken { text: vocab.bytes(row).to_vec(), id: vocab.id(row), ..SpecialToken::default() };
         tokens.extend(rows.map(control_token).filter(|token| !listed_ids.contains(&token.id)));
@@ -96,7 +99,7 @@ impl Specials {
         self.index_by_id.get(&id).map(|&i| self.tokens[i].text.as_slice())
     }
 
-    /// Returns the text of an id that is the input of Hugging Face's decoders.
+    /// Returns the text of a special token that Hugging Face's decoders get as input.
     pub fn printed_text(&self, id: TokenId) -> Option<&[u8]> {
         self.printed_by_id.get(&id).map_or_else(|| self.text(id), |printed_by_id| Some(printed_by_id.text.as_slice()))
     }
@@ -115,8 +118,8 @@ impl Specials {
         self.always.as_ref()
     }
 
-    /// Returns the set of the tokens that are recognised if the caller allows the tokens whose text passes
-    /// `is_allowed`; None if the set is empty.
+    /// Returns the set of all tokens that are recognised if the caller allows the tokens for whose text `is_allowed`
+    /// returns true; None if the set is empty.
     pub fn set(
         &self,
         is_allowed: impl Fn(&[u8]) -> bool,
@@ -124,30 +127,30 @@ impl Specials {
     ) -> Result<Option<SpecialSet>> {
         let can_hide_tokens = self.tokens.iter().any(|token| token.always) && self.matching == Matching::Longest;
         let is_recognized = |token: &SpecialToken| token.always || is_allowed(&token.text);
-        let searched =
+        let searched_tokens =
             self.tokens.iter().filter(|token| !token.text.is_empty() && (can_hide_tokens || is_recognized(token)));
-        let (of_normalized, of_raw): (Vec<_>, Vec<_>) =
-            searched.map(|token| (token.clone(), is_recognized(token))).partition(|(token, _)| token.normalized);
+        let (normalized_tokens, raw_tokens): (Vec<_>, Vec<_>) =
+            searched_tokens.map(|token| (token.clone(), is_recognized(token))).partition(|(token, _)| token.normalized);
         let normalized_texts: Vec<Vec<u8>> =
-            of_normalized.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
-        let raw_texts = of_raw.iter().map(|(token, _)| token.text.clone()).collect();
-        let raw = SpecialFinder::new(of_raw, raw_texts, self.matching)?;
-        let normalized = SpecialFinder::new(of_normalized, normalized_texts, self.matching)?;
+            normalized_tokens.iter().map(|(token, _)| normalize(&token.text)).collect::<Result<_>>()?;
+        let raw_texts = raw_tokens.iter().map(|(token, _)| token.text.clone()).collect();
+        let raw = SpecialFinder::new(raw_tokens, raw_texts, self.matching)?;
+        let normalized = SpecialFinder::new(normalized_tokens, normalized_texts, self.matching)?;
         let is_empty = raw.is_none() && normalized.is_none();
         Ok((!is_empty).then_some(SpecialSet { raw, normalized }))
     }
 
-    /// Returns the set of the tokens whose text passes `is_refused`, except the tokens that are always recognised; None
-    /// if the set is empty.
+    /// Returns the set of the tokens for whose text `is_refused` returns true, except the tokens that are always
+    /// recognised; None if the set is empty.
     pub fn refused(&self, is_refused: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
-        let refused: Vec<(SpecialToken, bool)> = self
+        let refused_tokens: Vec<(SpecialToken, bool)> = self
             .tokens
             .iter()
             .filter(|token| !token.always && !token.text.is_empty() && is_refused(&token.text))
             .map(|token| (token.clone(), true))
             .collect();
-        let texts = refused.iter().map(|(token, _)| token.text.clone()).collect();
-        Ok(SpecialFinder::new(refused, texts, self.matching)?
+        let texts = refused_tokens.iter().map(|(token, _)| token.text.clone()).collect();
+        Ok(SpecialFinder::new(refused_tokens, texts, self.matching)?
             .map(|finder| SpecialSet { raw: Some(finder), normalized: None }))
     }
 }
@@ -183,8 +186,8 @@ impl SpecialSet {
     }
 }
 
-/// Returns, by id, the printed texts of the tokens that are searched for in normalized text and that normalization
-/// changes.
+/// Returns, by id, what decoding prints for the tokens that are searched for in normalized text and whose text
+/// normalization changes.
 fn printed_tokens(
     tokens: &[SpecialToken],
     normalize: &dyn Fn(&[u8]) -> Result<Vec<u8>>,

@@ -5,7 +5,7 @@ use std::fmt;
 use bytemuck::allocation::TransparentWrapperAlloc;
 use bytemuck::{Pod, TransparentWrapper, Zeroable};
 
-/// The id of a token. An id is neither the row of a vocabulary entry nor a symbol that BPE merges.
+/// The id of a token. Ids, rows of the vocabulary and symbols of BPE are different numbers, so each of them has a type.
 ///
 /// Ids are plain `u32` outside the engine: in the columns of a Spec, in the vectors that sinks fill for NumPy and
 /// Arrow, and in the arguments of [`Tokenizer`](crate::tokenizer::Tokenizer). A trie stores ids as plain `u32` too.

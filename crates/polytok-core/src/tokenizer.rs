@@ -27,37 +27,37 @@ use crate::trie::Trie;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Rows;
 
-/// The number of bytes per id with which the length of a decoded text is estimated before decoding.
+/// The estimated number of bytes of text per id, for the capacity of the output of decoding.
 const TYPICAL_BYTES_PER_ID: usize = 5;
 
 /// An immutable tokenizer, which many threads can use at the same time.
 pub struct Tokenizer {
     pub(crate) specials: Specials,
     pub(crate) normalizer: Arc<Normalizer>,
-    /// The faster route through the pipeline, if the vocabulary has a route.
+    /// A faster way through the pipeline for this family of tokenizers; None if there is none.
     pub(crate) route: Option<Route>,
     pub(crate) segmenter: Segmenter,
     pub(crate) template: Template,
     pub(crate) by_lengths: ByLengths,
     decoder: Decoder,
-    /// The text at both ends of a token that the token's span leaves out.
+    /// The kind of text at the ends of tokens that their spans do not cover.
     trim: TrimOffsets,
-    /// True if entries are bytes, which the reference writes as the characters of GPT-2's table.
+    /// True if the vocabulary entries are bytes, which the reference stores as the characters of GPT-2's table.
     byte_level: bool,
     rows: Lazy<Option<Rows>>,
     pool: Pool,
 }
 
-/// Refuses a Spec that the engine cannot run as the reference does.
+/// Returns an error for a Spec that the engine cannot run like the reference.
 fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<()> {
-    let whole_texts = matches!(
+    let needs_whole_texts = matches!(
         model,
         Model::Bpe { symbols: Symbols::Chars | Symbols::Groups, reserved: false, .. }
             | Model::Unigram(UnigramRules::SentencePiece)
             | Model::Word
             | Model::Char
     );
-    if !split.is_empty() && whole_texts {
+    if !split.is_empty() && needs_whole_texts {
         return Err(Error::Spec(
             "split: SentencePiece's and llama2.c's models cannot have split steps; remove them".into(),
         ));
@@ -70,7 +70,7 @@ fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<(
     Ok(())
 }
 
-/// The special tokens that an encoding adds, recognises and refuses.
+/// The options for special tokens when a text is encoded.
 #[derive(Clone, Copy, Default)]
 pub struct EncodeOptions<'a> {
     /// True if the template's ids are inserted around the text.
@@ -109,7 +109,7 @@ impl Tokenizer {
             Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => UnknownRules::UnigramPieces,
             _ => UnknownRules::SentencePiece,
         };
-        let user_defined = user_defined(&spec.model, &vocab, spec.line)?;
+        let user_defined = compile_user_defined(&spec.model, &vocab, spec.line)?;
         let normalizer = Arc::new(Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?);
         let model_parts = ModelParts {
             vocab: &vocab,
@@ -119,11 +119,11 @@ impl Tokenizer {
             line: spec.line,
         };
         let model = CompiledModel::compile(spec.model, model_parts, tables)?;
-        let normalized = |text: &[u8]| {
+        let normalize = |text: &[u8]| {
             let mut out = Vec::new();
             normalizer.normalize(text, &mut out, &mut Vec::new()).map(|()| out)
         };
-        let specials = Specials::new(spec.special, &vocab, spec.matching, &normalized)?;
+        let specials = Specials::new(spec.special, &vocab, spec.matching, &normalize)?;
         let spaced_class = normalizer.bert().map(Bert::spaced_class).unwrap_or_default();
         let segmenter = Segmenter {
             boundary: model.boundary(tables)?,
@@ -172,7 +172,8 @@ impl Tokenizer {
         self.segmenter.vocab.row(id).map(|row| self.segmenter.vocab.bytes(row)).or_else(|| self.specials.text(id))
     }
 
-    /// Returns the id of the first row with these bytes, or else of the special token with this text.
+    /// Returns the id of the first vocabulary row with these bytes; without such a row, the id of the special token
+    /// with this text.
     pub fn id_of(&self, piece: &[u8]) -> Option<u32> {
         let rows = self.rows.get(|| Rows::index(&self.segmenter.vocab, self.segmenter.vocab.rows()).ok()).as_ref()?;
         let special = || self.specials.tokens().iter().find(|token| token.text == piece).map(|token| token.id);
@@ -197,17 +198,17 @@ impl Tokenizer {
         Ok(count.0)
     }
 
-    /// Returns the tokens of a text with spans, but without word numbers.
+    /// Returns the tokens of a text with their spans, but without their words.
     pub fn tokens(&self, text: &[u8], options: EncodeOptions) -> Result<Vec<Token>> {
-        let plain = self.plain_tokens(text, options)?;
+        let plain_tokens = self.plain_tokens(text, options)?;
         if self.template.is_only_text() {
-            return Ok(plain);
+            return Ok(plain_tokens);
         }
-        let mut tokens = Tokens::with_room(plain.len() + 2);
+        let mut tokens = Tokens::with_room(plain_tokens.len() + 2);
         for step in self.template.steps(options.add_special, text.len()) {
             match step {
                 TemplateStep::Insert(ids, at) => tokens.insert(ids, at),
-                TemplateStep::Text => tokens.extend(&plain),
+                TemplateStep::Text => tokens.extend(&plain_tokens),
             }
         }
         Ok(tokens.finish())
@@ -232,18 +233,18 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Returns the tokens of a text that is then divided into windows. Trimming treats the first token of a window
-    /// differently. So if spans are trimmed, a second list has every token with the span that the token has at the
-    /// start of a window.
+    /// Returns the tokens of a text that the caller divides into windows. If spans are trimmed, the span of a token can
+    /// be different at the start of a window. So in this case a second list has each token with the span for the start
+    /// of a window.
     pub fn window_tokens(&self, text: &[u8], options: EncodeOptions) -> Result<(Vec<Token>, Option<Vec<Token>>)> {
-        let mut inside = self.untrimmed_tokens(text, options, true)?;
-        let first = (self.trim != TrimOffsets::Nothing).then(|| {
-            let mut first = inside.clone();
-            self.trim(&mut first, text, |_| true);
-            first
+        let mut inner_tokens = self.untrimmed_tokens(text, options, true)?;
+        let first_tokens = (self.trim != TrimOffsets::Nothing).then(|| {
+            let mut first_tokens = inner_tokens.clone();
+            self.trim(&mut first_tokens, text, |_| true);
+            first_tokens
         });
-        self.trim(&mut inside, text, |_| false);
-        Ok((inside, first))
+        self.trim(&mut inner_tokens, text, |_| false);
+        Ok((inner_tokens, first_tokens))
     }
 
     /// Returns the tokens of a text with untrimmed spans, without the template's tokens.
@@ -264,18 +265,18 @@ impl Tokenizer {
         trim(tokens, text, keeps_prefix, is_first, |token| self.trimmed_text(token).count_spaces());
     }
 
-    /// Reports whether the text of an unknown token is the unknown text instead of the vocabulary entry.
+    /// Reports whether an unknown token has the unknown text as its text, and not the text of the vocabulary entry.
     pub fn spells_unknown(&self) -> bool {
         self.segmenter.model.spells_unknown()
     }
 
-    /// Returns the text of an unknown token. If the unknown entry is also the entry of a byte, a token for a byte of
-    /// unknown text has no unknown text.
+    /// Returns the unknown text of an unknown token. The unknown entry can also be the entry of a byte; None if the
+    /// token is for such a byte.
     pub fn unknown_text<'a>(&self, token: &'a Token) -> Option<&'a [u8]> {
         token.unknown_text().filter(|text| !self.segmenter.model.falls_back(text))
     }
 
-    /// Returns the text of a token whose spaces `trim` counts.
+    /// Returns the text of a token in which `trim` counts the spaces.
     fn trimmed_text<'a>(&'a self, token: &'a Token) -> TokenText<'a> {
         if let Some(text) = token.special_text().or(self.unknown_text(token)) {
             return TokenText::Text(text);
@@ -284,7 +285,7 @@ impl Tokenizer {
         if self.byte_level { TokenText::Bytes(piece) } else { TokenText::Text(piece) }
     }
 
-    /// Returns the bytes of ids. With `skip_special`, special tokens are skipped.
+    /// Returns the decoded bytes of ids. If `skip_special` is true, special tokens are skipped.
     pub fn decode(&self, ids: &[u32], skip_special: bool) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(ids.len() * TYPICAL_BYTES_PER_ID + 32);
         let mut state = DecodeState::default();
@@ -298,7 +299,7 @@ impl Tokenizer {
         self.decoder.skips_unknown() || self.token_bytes(id).is_some()
     }
 
-    /// Decodes further ids of a stream and appends the bytes that are complete.
+    /// Decodes the next ids of a stream, and appends the bytes that later ids cannot change.
     pub fn decode_more(
         &self,
         ids: &[u32],
@@ -325,8 +326,9 @@ impl Tokenizer {
     }
 }
 
-/// Returns the trie of the user-defined pieces that are matched before the model runs, which only SentencePiece does.
-fn user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
+/// Returns the trie of the user-defined pieces that are matched before the model runs; None unless the model is
+/// SentencePiece's.
+fn compile_user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
         Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,

@@ -1,5 +1,5 @@
-//! Decodes characters by the rules of several reference programs. The rules differ, so the functions of this module
-//! must not be unified.
+//! Decodes characters by the rules of several reference programs. The rules differ, so these functions must stay
+//! separate.
 
 /// Reports whether a byte is a continuation byte (0x80 to 0xBF), which cannot start a character.
 #[inline]
@@ -13,9 +13,8 @@ pub const fn is_start(byte: u8) -> bool {
     !is_continuation(byte)
 }
 
-/// Returns `bytes` as text, or the offset of the first byte that is not UTF-8. Checks many bytes at a time, because the
-/// standard library's check runs at 1 GB/s on text that is not ASCII and took more than half of the time of reading a
-/// corpus.
+/// Returns `bytes` as text, or the offset of the first byte that is not UTF-8. Uses a check with vector instructions,
+/// because the check of the standard library took more than half of the time of reading a corpus.
 #[inline]
 pub fn valid(bytes: &[u8]) -> Result<&str, usize> {
     // The fast check does not return the offset, so the standard library's check finds it.
@@ -61,8 +60,8 @@ pub fn decode_strict(text: &[u8]) -> Option<(char, usize)> {
         code = code << 6 | (byte & 0x3F) as u32;
     }
     // The comparison of the lengths excludes overlong forms; `char::from_u32` refuses surrogates.
-    let shortest = [0, 0, 0x80, 0x800, 0x1_0000][len];
-    if code < shortest {
+    let smallest_code = [0, 0, 0x80, 0x800, 0x1_0000][len];
+    if code < smallest_code {
         return None;
     }
     char::from_u32(code).map(|c| (c, len))
@@ -115,31 +114,32 @@ pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
         _ => return None,
     };
     let bytes = text.get(1..len)?;
-    let continued = |code: u32, &byte: &u8| is_continuation(byte).then_some(code << 6 | (byte & 0x3F) as u32);
-    let code = bytes.iter().try_fold((lead as u32) & (0x7F >> len), continued)?;
+    let append_six_bits = |code: u32, &byte: &u8| is_continuation(byte).then_some(code << 6 | (byte & 0x3F) as u32);
+    let code = bytes.iter().try_fold((lead as u32) & (0x7F >> len), append_six_bits)?;
     Some((code, len))
 }
 
 /// A converter of byte offsets to character offsets. A character starts at every byte that is not a continuation byte.
-/// For an offset near the previous offset, the converter counts the characters between the two offsets. For a distant
-/// offset, the count starts from a table of blocks, which is built at the first use.
+/// If an offset is near the offset of the previous call, the converter counts the characters between these two offsets.
+/// Otherwise it counts from the start of the offset's block of 256 bytes; a table, built at the first use, has the
+/// number of characters before each block.
 pub struct CharCounter<'a> {
     text: &'a [u8],
-    /// The last byte offset.
+    /// The byte offset of the previous call.
     at: usize,
     /// The number of characters before `at`.
-    chars: usize,
+    char_count: usize,
     /// The number of characters before each block; empty before the first use.
     blocks: Vec<usize>,
 }
 
 /// The number of bytes of a block.
-const BLOCK: usize = 256;
+const BLOCK_BYTES: usize = 256;
 
 impl CharCounter<'_> {
     /// Returns a counter at the start of a text.
     pub fn new(text: &[u8]) -> CharCounter<'_> {
-        CharCounter { text, at: 0, chars: 0, blocks: Vec::new() }
+        CharCounter { text, at: 0, char_count: 0, blocks: Vec::new() }
     }
 
     /// Returns the index of the character that contains the byte at `offset`.
@@ -151,36 +151,36 @@ impl CharCounter<'_> {
     /// Returns the number of characters that start before byte `offset`. The offsets of successive calls can rise or
     /// fall.
     pub fn count_to(&mut self, offset: usize) -> usize {
-        if self.at.abs_diff(offset) > BLOCK {
+        if self.at.abs_diff(offset) > BLOCK_BYTES {
             if self.blocks.is_empty() {
                 let add = |chars: &mut usize, block| Some(std::mem::replace(chars, *chars + count_starts(block)));
-                self.blocks = self.text.chunks(BLOCK).scan(0, add).collect();
+                self.blocks = self.text.chunks(BLOCK_BYTES).scan(0, add).collect();
             }
-            let block = (offset / BLOCK).min(self.blocks.len() - 1);
-            (self.at, self.chars) = (block * BLOCK, self.blocks[block]);
+            let block = (offset / BLOCK_BYTES).min(self.blocks.len() - 1);
+            (self.at, self.char_count) = (block * BLOCK_BYTES, self.blocks[block]);
         }
         if offset >= self.at {
-            self.chars += match self.text[self.at..].first_chunk() {
+            self.char_count += match self.text[self.at..].first_chunk() {
                 Some(&bytes) if offset - self.at <= 8 => count_starts_of_eight(bytes, offset - self.at),
                 _ => count_starts(&self.text[self.at..offset]),
             };
         } else {
-            self.chars -= count_starts(&self.text[offset..self.at]);
+            self.char_count -= count_starts(&self.text[offset..self.at]);
         }
         self.at = offset;
-        self.chars
+        self.char_count
     }
 }
 
 /// Counts the characters that start in the first `len` of eight bytes, without a loop.
 #[inline]
 fn count_starts_of_eight(bytes: [u8; 8], len: usize) -> usize {
-    const ONES: u64 = u64::MAX / 255;
+    const LOW_BITS: u64 = u64::MAX / 255;
     let bytes = u64::from_le_bytes(bytes);
-    let starts = (!bytes >> 7 | bytes >> 6) & ONES;
+    let starts = (!bytes >> 7 | bytes >> 6) & LOW_BITS;
     // The shift removes the bits of the bytes after the first `len` bytes.
-    let counted = starts.checked_shl(64 - 8 * len as u32).unwrap_or_default();
-    (counted.wrapping_mul(ONES) >> 56) as usize
+    let counted_starts = starts.checked_shl(64 - 8 * len as u32).unwrap_or_default();
+    (counted_starts.wrapping_mul(LOW_BITS) >> 56) as usize
 }
 
 /// Counts the characters that start in `bytes`.

@@ -1,20 +1,21 @@
 //! Computes the spans of tokens from the lengths of their entries.
 //!
-//! If the entries of a text's tokens, concatenated, are the text, then the spans follow from the lengths of the
-//! entries, without tracking spans through rewriting, splitting and merging. The text is encoded to ids alone, with the
-//! cache, and each token starts at the end of the token before it. If the normalizer only writes spaces as U+2581, the
-//! same is true for the text before normalization: each U+2581 of an entry counts as a space.
+//! If the concatenated entries of the tokens of a text are equal to the text, then the lengths of the entries determine
+//! the spans, and no step must track spans. The text is encoded only to ids, with the cache, and each token starts at
+//! the end of the token before it. If the normalizer only writes spaces as U+2581, the same is true for the text before
+//! normalization: each U+2581 of an entry counts as a space.
 //!
 //! Proof: the tokens are in the order of the text, and each token covers a part of the text that is as long as the
-//! token's entry. So the sum of the tokens' lengths is at most the length of the text. The sum is less if text lies
-//! between tokens, or if a U+2581 of the text itself was counted as a space. Some ids, such as the unknown id, can
-//! cover other text than their entry. These ids have no length, and a text with such an id gets no spans here. The ids
-//! of the bytes of an unknown character are compared with the text; a space or a U+2581 is never such a character.
-//! Lengths are used only for models whose tokens cover exactly the bytes of their entries.
+//! token's entry. So the sum of the lengths of the tokens is at most the length of the text. The sum is smaller if some
+//! text is not covered by a token, or if a U+2581 of the text itself was counted as a space. Some tokens, such as the
+//! unknown token, can cover text that differs from their entry. Their ids have no length in the table, and the spans of
+//! a text with such an id are not computed here. If an unknown character is encoded as the ids of its bytes, these
+//! bytes are compared with the text; a space or a U+2581 is never encoded in this way. Lengths are used only for models
+//! whose tokens cover exactly the bytes of their entries.
 //!
-//! Invariant: the spans are equal to the spans of encoding with spans. If the lengths do not add up, the text is
-//! encoded again, with spans. Cost: the cost of encoding to ids, and a table lookup for each id; in the worst case the
-//! text is encoded twice.
+//! Invariant: the computed spans are equal to the spans that encoding with spans returns. If the sum of the lengths is
+//! not the length of the text, the text is encoded again, with spans. Cost: the cost of encoding to ids, and a table
+//! lookup for each id; in the worst case the text is encoded twice.
 
 use crate::post::{Fallback, Sink};
 use crate::space_mark;
@@ -23,13 +24,13 @@ use crate::token_id::TokenId;
 use crate::utf8::char_len;
 use crate::vocab::Vocab;
 
-/// The length in the table that marks the id of a byte, which can be a byte of an unknown character.
+/// The value in the table for the id of a byte, which can encode a byte of an unknown character.
 const BYTE_MARK: u8 = u8::MAX;
 
 /// The number of bytes of text that a token covers, by id; 0 if the number is not known.
 pub struct Lengths(Vec<u8>);
 
-/// The tokens of a text, if they cover the text without gaps, and the starts of the text's pieces.
+/// The tokens of a text that they cover without gaps, and the starts of the pieces of this text.
 #[derive(Default)]
 pub struct Tiles {
     /// The id of each token.
@@ -41,10 +42,10 @@ pub struct Tiles {
 }
 
 impl Lengths {
-    /// Computes the lengths of all entries. With `is_escaped` a text has a space for each U+2581 of an entry. The ids
-    /// in `without_length` get no length, because their tokens can cover other text than their entry.
+    /// Computes the lengths of all entries. If `is_escaped` is true, a U+2581 of an entry covers a space of the text.
+    /// The ids in `without_length` get no length, because their tokens can cover text that differs from their entry.
     pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, without_length: &[TokenId]) -> Lengths {
-        // If the ids are far apart, the table is empty, and no text gets spans by lengths.
+        // If the vocabulary has few entries but large ids, the table is empty, and all texts are encoded with spans.
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
         let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
         let (unknown, length) = match fallback {
@@ -52,8 +53,8 @@ impl Lengths {
             Fallback::Unk(id) | Fallback::ModelUnk(id) => (std::slice::from_ref(id), 0),
             Fallback::Error | Fallback::Drop => (&[][..], 0),
         };
-        let others = unknown.iter().map(|&id| (id, length)).chain(without_length.iter().map(|&id| (id, 0)));
-        for (id, length) in others {
+        let special_lengths = unknown.iter().map(|&id| (id, length)).chain(without_length.iter().map(|&id| (id, 0)));
+        for (id, length) in special_lengths {
             if let Some(slot) = lengths.get_mut(id.index()) {
                 *slot = length;
             }
@@ -61,8 +62,8 @@ impl Lengths {
         Lengths(lengths)
     }
 
-    /// Finds the end of each token of a text. Before the text, a space of `prefix` bytes was inserted. Returns false if
-    /// the tokens do not cover the text without gaps.
+    /// Finds the end of each token of a text; returns false if the tokens do not cover the text without gaps. The
+    /// normalizer has inserted a space of `prefix` bytes before the text.
     pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, tiles: &mut Tiles) -> bool {
         let Tiles { ids, ends, .. } = tiles;
         let mut at = 0usize;
@@ -99,7 +100,8 @@ fn length(vocab: &Vocab, id: TokenId, is_escaped: bool) -> u8 {
     if length < BYTE_MARK as usize { length as u8 } else { 0 }
 }
 
-/// Returns the length of the character at the start of `text`, if the next ids are those of its bytes.
+/// Returns the length of the character at the start of `text` if the first ids are the ids of the bytes of this
+/// character.
 fn unknown_char_len(fallback: &Fallback, ids: &[TokenId], text: &[u8]) -> Option<usize> {
     let Fallback::Bytes(bytes) = fallback else { return None };
     let char = &text[..char_len(text)];
@@ -131,7 +133,7 @@ impl Tiles {
         words.for_each(|_| sink.begin_word());
     }
 
-    /// Frees buffers that have room for more than `kept` numbers.
+    /// Frees the buffers with a capacity of more than `kept` numbers.
     pub fn release(&mut self, kept: usize) {
         for buffer in [&mut self.ids, &mut self.ends, &mut self.word_starts] {
             if buffer.capacity() > kept {

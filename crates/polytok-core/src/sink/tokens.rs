@@ -1,5 +1,5 @@
-//! A sink that stores tokens with their spans, the index of each token's word, and the text of each token whose text
-//! differs from its entry's text.
+//! A sink that stores tokens: their ids, spans and words, and the text of each token whose text differs from the text
+//! of its vocabulary entry.
 
 use crate::normalize::origin::Place;
 use crate::post::{Out, Sink};
@@ -14,19 +14,19 @@ pub struct Token {
     pub start: u32,
     /// The offset after the last byte.
     pub end: u32,
-    /// The index of the piece that contains the token; a special token is a piece of its own. None for the
-    /// template's tokens, and if words are not needed.
+    /// The index of the piece that contains the token; a special token is a piece of its own. None for the tokens of
+    /// the template, and for all tokens if words are not needed.
     pub word: Option<u32>,
     /// The text of the token, if this text differs from the text of the token's entry.
     pub own_text: Option<Box<OwnText>>,
 }
 
-/// The text of a token whose text differs from its entry's text.
+/// The text of a token that differs from the text of the token's vocabulary entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnText {
     /// The normalized text of an unknown token.
     Unknown(Vec<u8>),
-    /// The text that was recognised as a special token, with the white space that the token takes. It is
+    /// The text that was found as a special token, with the white space that `lstrip` and `rstrip` add. The text is
     /// normalized if the token is searched for in normalized text.
     Special(Vec<u8>),
 }
@@ -37,7 +37,7 @@ impl Token {
         if let Some(OwnText::Unknown(text)) = self.own_text.as_deref() { Some(text) } else { None }
     }
 
-    /// Returns the text that was recognised as a special token.
+    /// Returns the text that was found as a special token.
     pub fn special_text(&self) -> Option<&[u8]> {
         if let Some(OwnText::Special(text)) = self.own_text.as_deref() { Some(text) } else { None }
     }
@@ -50,7 +50,7 @@ pub struct Tokens {
     tokens: Vec<Token>,
     place: Place,
     /// The number of words that have started.
-    words: u32,
+    word_count: u32,
 }
 
 impl Tokens {
@@ -74,14 +74,14 @@ impl Tokens {
         self.tokens
     }
 
-    /// Adds a token whose text differs from its entry's text.
+    /// Adds a token with a text of its own.
     fn push_with_text(&mut self, id: TokenId, start: u32, end: u32, own_text: OwnText) {
         self.tokens.push(Token { id, start, end, word: self.word(), own_text: Some(Box::new(own_text)) });
     }
 
     /// Returns the index of the current word, if words are needed.
     fn word(&self) -> Option<u32> {
-        self.words.checked_sub(1).filter(|_| self.needs_words)
+        self.word_count.checked_sub(1).filter(|_| self.needs_words)
     }
 }
 
@@ -102,7 +102,7 @@ impl Sink for Tokens {
     }
 
     fn begin_word(&mut self) {
-        self.words += 1;
+        self.word_count += 1;
     }
 
     fn push(&mut self, id: TokenId, start: u32, end: u32) {
@@ -132,7 +132,7 @@ impl Sink for Tokens {
     }
 
     fn push_special(&mut self, id: TokenId, text: &[u8], start: u32, end: u32) {
-        self.words += 1;
+        self.word_count += 1;
         self.push_with_text(id, start, end, OwnText::Special(text.to_vec()));
     }
 }

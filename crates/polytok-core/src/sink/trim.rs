@@ -1,9 +1,10 @@
 //! Trims the white space at the ends of tokens from their spans, as Hugging Face's byte-level post-processors do.
 //!
-//! Reference: `process_offsets` of tokenizers 0.23. The reference counts the white space at each end of the token's own
-//! text, and removes that number of characters from the same end of the span, whatever these characters are; the start
-//! never passes the end. If the normalizer inserts a space before texts (`add_prefix_space`), a single space stays at
-//! the start of the first token and of any token at the start of the text. Cost: linear in the texts of the tokens.
+//! Reference: `process_offsets` of tokenizers 0.23. The reference counts the white space characters at each end of the
+//! token's own text, and shortens the span at the same end by this number of characters, whatever the characters of the
+//! caller's text are; a span never gets a negative length. If the normalizer inserts a space before texts
+//! (`add_prefix_space`), then a single space at the start of the first token, or of a token at the start of the text,
+//! stays in the span. Cost: linear in the texts of the tokens.
 
 use crate::byte_level::char_of;
 use crate::sink::Token;
@@ -17,7 +18,8 @@ pub enum TokenText<'a> {
 }
 
 impl TokenText<'_> {
-    /// Counts the spaces at the start and at the end. GPT-2's character for the space is a space too.
+    /// Counts the white space characters at the start and at the end. The character for the space in GPT-2's table
+    /// counts as white space.
     pub fn count_spaces(&self) -> (usize, usize) {
         let is_space = |c: &char| *c == char_of(b' ') || c.is_whitespace();
         match self {
@@ -34,9 +36,9 @@ impl TokenText<'_> {
     }
 }
 
-/// Trims the spans of the tokens of a text. `count_spaces` counts the spaces at both ends of a token's text. `is_first`
-/// reports for the index of a token whether the token counts as the first; the space that was inserted before the first
-/// token stays.
+/// Trims the spans of the tokens of a text. `count_spaces` returns the number of white space characters at the start
+/// and at the end of a token's text. `is_first` returns true for the index of a token that counts as the first token,
+/// in which an inserted space stays.
 pub fn trim(
     tokens: &mut [Token],
     text: &[u8],
@@ -49,7 +51,7 @@ pub fn trim(
         let has_inserted_space = add_prefix_space && leading == 1 && (is_first(i) || token.start == 0);
         let (mut start, mut end) = (token.start as usize, token.end as usize);
         if leading > 0 && !has_inserted_space {
-            start = skip_chars(text, start, leading).min(end);
+            start = skip_chars_forward(text, start, leading).min(end);
         }
         if trailing > 0 {
             end = skip_chars_back(text, end, trailing).map_or(end, |offset| offset.max(start));
@@ -59,7 +61,7 @@ pub fn trim(
 }
 
 /// Returns the offset that is `chars` characters after `at`, or the end of the text.
-fn skip_chars(text: &[u8], at: usize, chars: usize) -> usize {
+fn skip_chars_forward(text: &[u8], at: usize, chars: usize) -> usize {
     let starts = (at + 1..=text.len()).filter(|&i| is_start(text, i));
     starts.take(chars).last().unwrap_or(at)
 }
@@ -111,7 +113,8 @@ mod tests {
         assert_eq!(trim_token("a\u{3000}b", " b", (1, 5), true), (4, 5));
         assert_eq!(trim_token("é", "   ", (0, 2), false), (2, 2));
         assert_eq!(trim_token("b\u{A0}", "b ", (0, 3), true), (0, 1));
-        // The token has more spaces at its end than the text has characters before it, so the end stays.
+        // The text of the token ends with more spaces than the caller's text has characters, so the end of the span
+        // stays.
         assert_eq!(trim_token("b", "b  ", (0, 1), true), (0, 1));
     }
 }

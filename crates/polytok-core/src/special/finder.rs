@@ -1,8 +1,8 @@
 //! Finds the special tokens of a set in a text, and splits the text at them.
 //!
 //! Reference: `AddedVocabulary::find_matches` of tokenizers, for the flags `single_word`, `lstrip` and `rstrip`. The
-//! white space that `rstrip` adds to a token can contain further tokens. Tokens in this white space are reported too,
-//! so parts of special tokens can overlap. The text continues after the last of these tokens.
+//! white space that `rstrip` adds to a token can contain more tokens, for example a line end. These tokens are reported
+//! too, so the parts of special tokens can overlap. The next part starts after the last of these tokens.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -11,7 +11,7 @@ use super::white_space::{WhiteSpaceScanner, is_next_to_word};
 use crate::error::{Error, Result};
 use crate::spec::{Matching, SpecialToken};
 
-/// The tokens of a set that are searched for in the same text.
+/// A finder of special tokens in one kind of text: the text before normalization or the normalized text.
 pub(super) struct SpecialFinder {
     pub automaton: AhoCorasick,
     pub tokens: Vec<SpecialToken>,
@@ -101,14 +101,14 @@ mod tests {
         SpecialFinder::new(tokens.iter().enumerate().map(token).collect(), texts, Matching::Longest).unwrap().unwrap()
     }
 
-    /// Returns the parts of a text, and the number of characters that were read to find white space.
+    /// Returns the parts of a text, and the number of characters that the search for white space has read.
     fn split(finder: &SpecialFinder, text: &[u8]) -> (Vec<TextPart>, usize) {
         let (mut parts, mut space) = (Vec::new(), WhiteSpaceScanner::new(text));
-        let push = |part| {
+        let collect_part = |part| {
             parts.push(part);
             Ok(())
         };
-        finder.split_leftmost(text, &mut space, push).unwrap();
+        finder.split_leftmost(text, &mut space, collect_part).unwrap();
         (parts, space.chars_read)
     }
 

@@ -3,9 +3,9 @@
 //!
 //! Reference: `tokenizer_st_partition` of llama.cpp. Tokens are searched for from the longest to the shortest. Tokens
 //! of equal length are searched for in the order of the vocabulary; the reference has no fixed order here, because its
-//! sort is not stable. Each token splits, from left to right, every part of the text that longer tokens have left. The
-//! white space that a token strips is dropped. Only tokens that occur in the text are searched for, so the cost is the
-//! length of the text times the number of these tokens.
+//! sort is not stable. Each token splits the parts of the text that do not belong to longer tokens, from left to right.
+//! The white space next to a token with `lstrip` or `rstrip` is dropped. Only tokens that occur in the text are
+//! searched for, so the cost is the length of the text times the number of these tokens.
 
 use memchr::memmem;
 
@@ -66,11 +66,15 @@ fn split_at(token: &SpecialToken, text: &[u8], (start, end): (usize, usize), par
     let finder = memmem::Finder::new(&token.text);
     let mut at = start;
     while let Some(distance) = finder.find(&text[at..end]) {
-        let (from, to) = (at + distance, at + distance + token.text.len());
-        let before = text[at..from].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
-        let after = text[to..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
-        parts.extend([TextPart::Text(at, from - before), TextPart::Special(token.id, from, to)]);
-        at = to + after;
+        let (token_start, token_end) = (at + distance, at + distance + token.text.len());
+        let spaces_before =
+            text[at..token_start].iter().rev().take_while(|byte| token.lstrip && is_space(byte)).count();
+        let spaces_after = text[token_end..end].iter().take_while(|byte| token.rstrip && is_space(byte)).count();
+        parts.extend([
+            TextPart::Text(at, token_start - spaces_before),
+            TextPart::Special(token.id, token_start, token_end),
+        ]);
+        at = token_end + spaces_after;
     }
     parts.push(TextPart::Text(at, end));
 }

@@ -2,18 +2,18 @@
 //!
 //! Reference: `space_leftmost_at_end` and `space_rightmost_at_start` of tokenizers. The reference scans a run of white
 //! space again for each token in the run, which is quadratic if the run consists of tokens. Here a scan to the left
-//! stops at the end of the previous token, and the last run that was scanned to the right is remembered. Cost: each
-//! character of a text is read once per direction, and once more for each token.
+//! stops at the end of the previous token, and the scanner stores the last run that it has scanned to the right. Cost:
+//! each character of a text is read at most once per direction, and one more character per token.
 
 use std::ops::Range;
 
 use crate::utf8::{decode_strict, is_continuation, is_start};
 
-/// A scanner of the white space in one text, for tokens from left to right.
+/// A scanner of the white space around the tokens of one text; the tokens must be passed from left to right.
 pub(super) struct WhiteSpaceScanner<'a> {
     text: &'a [u8],
-    /// The last run of white space that was scanned to the right.
-    run: Range<usize>,
+    /// The range of the last run of white space that was scanned to the right.
+    last_run: Range<usize>,
     /// The number of characters that were read.
     #[cfg(test)]
     pub chars_read: usize,
@@ -23,7 +23,7 @@ impl WhiteSpaceScanner<'_> {
     pub fn new(text: &[u8]) -> WhiteSpaceScanner<'_> {
         WhiteSpaceScanner {
             text,
-            run: 0..0,
+            last_run: 0..0,
             #[cfg(test)]
             chars_read: 0,
         }
@@ -45,13 +45,13 @@ impl WhiteSpaceScanner<'_> {
     /// Returns the end of the white space that starts at `start`. `start` never decreases from one call to the next.
     pub fn find_end(&mut self, start: usize) -> usize {
         // The bytes of a token need not be UTF-8, so a token can end inside of a character of the run.
-        if self.run.contains(&start) && is_continuation(self.text[start]) {
+        if self.last_run.contains(&start) && is_continuation(self.text[start]) {
             return start;
         }
-        if !self.run.contains(&start) {
-            self.run = start..self.scan_right(start);
+        if !self.last_run.contains(&start) {
+            self.last_run = start..self.scan_right(start);
         }
-        self.run.end
+        self.last_run.end
     }
 
     fn scan_right(&mut self, start: usize) -> usize {
@@ -65,7 +65,7 @@ impl WhiteSpaceScanner<'_> {
         }
     }
 
-    /// Counts the characters that are read, in tests.
+    /// In tests, counts the characters that the scanner reads.
     #[inline]
     fn count_char(&mut self) {
         #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(space.find_end(3), 3);
         assert_eq!(space.find_end(4), 5);
         assert_eq!(space.find_start(3, 0), 3);
-        // The character starts before `from` and is white space nevertheless.
+        // The white space character that ends at byte 4 starts before `from`, so the result is `from`.
         assert_eq!(space.find_start(4, 2), 2);
     }
 
