@@ -280,7 +280,7 @@ HOSTILE = {
     "a long array": (HEAD + struct.pack("<IIQ", ARRAY, STRING, 2**63), '"k": byte 49: 9223372036854775808 elements'),
     "a long array of numbers": (HEAD + struct.pack("<IIQ", ARRAY, 10, 2**61), "2305843009213693952 elements"),
     "arrays in arrays": (HEAD + struct.pack("<IIQ", ARRAY, ARRAY, 1), "an array of arrays"),
-    "a strange type": (HEAD + struct.pack("<I", 99), "type 99 does not exist"),
+    "a strange type": (HEAD + struct.pack("<I", 99), "GGUF has no type 99"),
     "a key twice": (
         b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + (struct.pack("<Q", 1) + b"k" + struct.pack("<IB", 7, 1)) * 2,
         '"k" occurs twice',

@@ -282,7 +282,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"model": {"type": "Unigram", "vocab": {"a": 0}}}, "not a list"),
     ({"model": {"type": "Unigram", "vocab": [["a", 0]], "unk_id": 3}}, "unk_id is 3"),
     ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 1.5}}, "dropout is 1.5"),
-    ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, 'the token "b" is out of the vocabulary'),
+    ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, 'the token "b" is not in the vocabulary'),
     ({"model": {"type": "Foo", "vocab": {"a": 0}}}, "no type 'Foo'"),
     ({"model": []}, "a model, which is an object"),
     ({"added_tokens": None}, "added_tokens: not a list"),

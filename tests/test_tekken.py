@@ -168,7 +168,7 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(config=config(default_vocab_size=5)), "default_vocab_size must be greater than 5"),
     (
         lambda: document(config=config(default_vocab_size=300)),
-        "vocab: 260 entries, but the configuration counts on 295",
+        "vocab: 260 entries, but the configuration requires 295",
     ),
     (lambda: document(config=config(default_num_special_tokens=10**9)), "not a number from 0 to 65536"),
     (lambda: document(config=config(default_num_special_tokens=3)), "5 special tokens, but default_num_special_tokens"),
@@ -176,7 +176,7 @@ WRONG: list[tuple[Callable[[], dict[str, Any]], str]] = [
     (lambda: document(special_tokens={}), "special_tokens is not a list"),
     (lambda: document(special_tokens=[{"rank": 0, "token_str": "<SPECIAL_3>"}]), "special token 3 is '<SPECIAL_3>'"),
     (lambda: without_key(document(), "vocab"), "missing field `vocab`"),
-    (lambda: document(vocab=[entry(0, b"b", "b")]), "the first 256 are the bytes in order"),
+    (lambda: document(vocab=[entry(0, b"b", "b")]), "the first 256 entries must be the 256 single bytes"),
     (lambda: document(vocab=document()["vocab"][1:]), "vocab: entry 0: the rank is 1"),
 ]
 

@@ -164,7 +164,7 @@ type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usi
 #[pyfunction]
 fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> PyResult<TekkenVocab<'py>> {
     let read = tekken::read(vocab, live, first_id).map_err(raised)?;
-    Ok((to_python(py, read.columns), read.odd_texts, read.unused.map(|unused| (unused.start, unused.end))))
+    Ok((to_python(py, read.columns), read.unequal_texts, read.unused.map(|unused| (unused.start, unused.end))))
 }
 
 /// Writes the entries of tekken.json's vocabulary, with the texts of `layout` around the fields of an entry.

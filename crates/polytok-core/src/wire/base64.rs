@@ -1,9 +1,9 @@
-//! Standard base64 (RFC 4648, section 4), read strictly: with padding, and only if encoding the result yields the same
-//! text.
+//! Standard base64 (RFC 4648, section 4). Reading is strict: the text must have padding, and must be exactly the
+//! encoding of the result.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The six bits of each character, or 0xFF for a byte outside of the alphabet.
+/// The six_bits bits of each character, or 0xFF for a byte outside of the alphabet.
 const SIX_BITS: [u8; 256] = {
     let mut table = [0xFF; 256];
     let mut index = 0;
@@ -26,11 +26,11 @@ pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     for group in digits.chunks(4) {
         let mut bits = 0u32;
         for &digit in group {
-            let six = SIX_BITS[digit as usize];
-            if six == 0xFF {
+            let six_bits = SIX_BITS[digit as usize];
+            if six_bits == 0xFF {
                 return None;
             }
-            bits = bits << 6 | u32::from(six);
+            bits = bits << 6 | u32::from(six_bits);
         }
         bits <<= 6 * (4 - group.len());
         let [_, three @ ..] = bits.to_be_bytes();
@@ -43,15 +43,15 @@ pub(super) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Encodes bytes as base64 with padding, and appends it to `out`.
+/// Appends the base64 of bytes, with padding, to `out`.
 pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     for group in bytes.chunks(3) {
         let mut padded = [0; 4];
         padded[1..=group.len()].copy_from_slice(group);
         let bits = u32::from_be_bytes(padded);
         for digit in 0..4 {
-            let six = (bits >> (18 - 6 * digit)) as usize & 63;
-            out.push(if digit <= group.len() { ALPHABET[six] } else { b'=' });
+            let six_bits = (bits >> (18 - 6 * digit)) as usize & 63;
+            out.push(if digit <= group.len() { ALPHABET[six_bits] } else { b'=' });
         }
     }
 }
@@ -66,9 +66,9 @@ mod tests {
             let mut out = Vec::new();
             encode(bytes, &mut out);
             assert_eq!(out, text.as_bytes());
-            let mut back = Vec::new();
-            decode(&out, &mut back).unwrap();
-            assert_eq!(back, bytes);
+            let mut decoded_bytes = Vec::new();
+            decode(&out, &mut decoded_bytes).unwrap();
+            assert_eq!(decoded_bytes, bytes);
         }
     }
 }

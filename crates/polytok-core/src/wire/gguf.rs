@@ -1,9 +1,9 @@
 //! Reads GGUF's metadata: finds the position of every value, and reads and writes arrays of strings.
 //!
-//! A file has a header (magic, version, number of tensors, number of keys), then keys with typed values, little or big
-//! endian. The tensors after the metadata are never read. Reference: ggml's gguf.cpp. The Python module
-//! polytok.formats.gguf interprets the values by their positions. Cost: one pass over the metadata. Memory for a length
-//! is reserved only if the file has the data. Arrays do not nest, as in llama.cpp.
+//! A file starts with a header (magic, version, number of tensors, number of keys); keys with typed values come next,
+//! with numbers in little or big endian. The tensors after these metadata are never read. The Python module
+//! polytok.formats.gguf reads the values at the positions found here. An array of arrays is an error, as in llama.cpp.
+//! Reference: ggml's gguf.cpp. Cost: one pass over the metadata. Memory is reserved only for data that the file has.
 
 mod texts;
 
@@ -15,8 +15,8 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::wire::show;
 
-/// The maximum number of keys; no known model has more. The limit is needed because a key takes much more memory than
-/// space in the file.
+/// The maximum number of keys; no known model has more. Without this limit a hostile file could fill the memory,
+/// because a key takes much more memory than bytes in the file.
 const MAX_KEYS: u64 = 1 << 13;
 /// The maximum length of a string, as in llama.cpp.
 const MAX_STRING_BYTES: u64 = 1 << 30;
@@ -43,9 +43,9 @@ pub struct Metadata {
 pub struct GgufEntry {
     /// The key's bytes.
     pub key: Range<usize>,
-    /// The type of the value, as a number in GGUF's table of types.
+    /// The number of the type of the value in GGUF.
     pub kind: u32,
-    /// The type of an array's elements; equal to `kind` if the value is not an array.
+    /// The number of the type of the elements of an array; equal to `kind` if the value is not an array.
     pub element: u32,
     /// The number of elements of an array; 1 if the value is not an array.
     pub count: u64,
@@ -58,36 +58,36 @@ pub struct GgufEntry {
 pub struct GgufTexts {
     /// The bytes of all texts.
     pub blob: Vec<u8>,
-    /// The offset in `blob` at which each text begins, then the length of `blob`.
+    /// The start of each text in `blob`, and the end of the last text.
     pub offsets: Vec<u32>,
 }
 
-/// Reads the metadata of a file; `data` can be only the start of the file if the start contains all metadata.
+/// Reads the metadata of a file; `data` is the file, or a part from the start of the file that contains all metadata.
 pub fn read(data: &[u8]) -> Result<Metadata> {
     let mut reader = GgufReader { data, at: 0, big_endian: false };
-    if reader.take(4, "the magic")? != b"GGUF" {
+    if reader.take_bytes(4, "the magic")? != b"GGUF" {
         return Err(Error::Format("the file does not begin with GGUF".into()));
     }
     reader.big_endian = data.get(4..6) == Some(&[0, 0]);
-    let version = reader.u32("the version")?;
+    let version = reader.read_u32("the version")?;
     if !matches!(version, 2 | 3) {
         return Err(Error::Format(format!("byte 4: version {version} of GGUF is not 2 or 3")));
     }
-    let tensors = reader.u64("the number of tensors")?;
-    let count = reader.u64("the number of keys")?;
+    let tensors = reader.read_u64("the number of tensors")?;
+    let count = reader.read_u64("the number of keys")?;
     if count > MAX_KEYS {
         return Err(Error::Format(format!("byte 16: {count} keys exceed the limit of {MAX_KEYS}")));
     }
-    let mut seen = HashSet::new();
+    let mut seen_keys = HashSet::new();
     let mut entries = Vec::new();
     for _ in 0..count {
         let at = reader.at;
-        let entry = reader.entry()?;
+        let entry = reader.read_entry()?;
         let key = &data[entry.key.clone()];
         if key.is_empty() {
             return Err(Error::Format(format!("byte {at}: a key without a name")));
         }
-        if !seen.insert(key) {
+        if !seen_keys.insert(key) {
             return Err(Error::Format(format!("byte {at}: the key {} occurs twice", show(key))));
         }
         entries.push(entry);
@@ -100,13 +100,13 @@ pub fn strings(value: &[u8], count: u64, big_endian: bool) -> Result<GgufTexts> 
     let mut reader = GgufReader { data: value, at: 0, big_endian };
     let mut texts = GgufTexts { blob: Vec::new(), offsets: vec![0] };
     for _ in 0..count {
-        let text = reader.string("an element")?;
+        let text = reader.read_string("an element")?;
         texts.push(&value[text])?;
     }
     Ok(texts)
 }
 
-/// Writes the bytes of an array's value in the form that `strings` reads.
+/// Returns the bytes of an array of strings, in the form that `strings` reads.
 pub fn write_strings(texts: &GgufTexts, big_endian: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(texts.blob.len() + 8 * texts.len());
     for text in texts.iter() {
@@ -175,86 +175,86 @@ struct GgufReader<'a> {
 }
 
 impl<'a> GgufReader<'a> {
-    fn take(&mut self, length: u64, what: &str) -> Result<&'a [u8]> {
+    fn take_bytes(&mut self, length: u64, what: &str) -> Result<&'a [u8]> {
         let remaining_data = &self.data[self.at..];
         let bytes = usize::try_from(length).ok().and_then(|length| remaining_data.get(..length)).ok_or_else(|| {
             let (at, left) = (self.at, remaining_data.len());
-            Error::Format(format!("byte {at}: {what} takes {length} bytes, but the file has {left} more"))
+            Error::Format(format!("byte {at}: {what} takes {length} bytes, but only {left} bytes remain in the file"))
         })?;
         self.at += bytes.len();
         Ok(bytes)
     }
 
-    fn u32(&mut self, what: &str) -> Result<u32> {
-        let bytes = self.take(4, what)?.try_into().unwrap_or_default();
+    fn read_u32(&mut self, what: &str) -> Result<u32> {
+        let bytes = self.take_bytes(4, what)?.try_into().unwrap_or_default();
         Ok(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
-    fn u64(&mut self, what: &str) -> Result<u64> {
-        let bytes = self.take(8, what)?.try_into().unwrap_or_default();
+    fn read_u64(&mut self, what: &str) -> Result<u64> {
+        let bytes = self.take_bytes(8, what)?.try_into().unwrap_or_default();
         Ok(if self.big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
     /// Reads a string and returns the range of its bytes.
-    fn string(&mut self, what: &str) -> Result<Range<usize>> {
+    fn read_string(&mut self, what: &str) -> Result<Range<usize>> {
         let at = self.at;
-        let length = self.u64("a length")?;
+        let length = self.read_u64("a length")?;
         if length > MAX_STRING_BYTES {
             return Err(Error::Format(format!("byte {at}: {what} of {length} bytes is longer than llama.cpp reads")));
         }
-        self.take(length, what)?;
+        self.take_bytes(length, what)?;
         Ok(self.at - length as usize..self.at)
     }
 
-    fn entry(&mut self) -> Result<GgufEntry> {
-        let key = self.string("a key")?;
-        let with_key = |error: Error| match error {
+    fn read_entry(&mut self) -> Result<GgufEntry> {
+        let key = self.read_string("a key")?;
+        let add_key = |error: Error| match error {
             Error::Format(what) => Error::Format(format!("key {}: {what}", show(&self.data[key.clone()]))),
             other => other,
         };
-        let mut inner = GgufReader { data: self.data, at: self.at, big_endian: self.big_endian };
-        let (kind, element, count, value) = inner.value().map_err(with_key)?;
-        self.at = inner.at;
+        let mut value_reader = GgufReader { data: self.data, at: self.at, big_endian: self.big_endian };
+        let (kind, element, count, value) = value_reader.read_value().map_err(add_key)?;
+        self.at = value_reader.at;
         Ok(GgufEntry { key, kind, element, count, value })
     }
 
-    fn value(&mut self) -> Result<(u32, u32, u64, Range<usize>)> {
-        let kind = self.u32("its type")?;
+    fn read_value(&mut self) -> Result<(u32, u32, u64, Range<usize>)> {
+        let kind = self.read_u32("its type")?;
         if kind == STRING_TYPE {
-            return Ok((kind, kind, 1, self.string("its value")?));
+            return Ok((kind, kind, 1, self.read_string("its value")?));
         }
         if kind != ARRAY_TYPE {
             let start = self.at;
-            self.take(self.width(kind)?, "its value")?;
+            self.take_bytes(self.number_size(kind)?, "its value")?;
             return Ok((kind, kind, 1, start..self.at));
         }
-        let element = self.u32("its elements' type")?;
-        let count = self.u64("its length")?;
+        let element = self.read_u32("its elements' type")?;
+        let count = self.read_u64("its length")?;
         let start = self.at;
         self.skip_elements(element, count)?;
         Ok((kind, element, count, start..self.at))
     }
 
     fn skip_elements(&mut self, element: u32, count: u64) -> Result<()> {
-        let width = if element == STRING_TYPE { 8 } else { self.width(element)? };
+        let element_size = if element == STRING_TYPE { 8 } else { self.number_size(element)? };
         let (at, left) = (self.at, self.data.len() - self.at);
-        let bytes = count.checked_mul(width).filter(|&bytes| bytes <= left as u64).ok_or_else(|| {
+        let bytes = count.checked_mul(element_size).filter(|&bytes| bytes <= left as u64).ok_or_else(|| {
             Error::Format(format!(
-                "byte {at}: {count} elements take more than the {left} bytes that the file still has"
+                "byte {at}: {count} elements take more than the {left} bytes that remain in the file"
             ))
         })?;
         if element != STRING_TYPE {
-            self.take(bytes, "its elements")?;
+            self.take_bytes(bytes, "its elements")?;
             return Ok(());
         }
         for _ in 0..count {
-            self.string("an element")?;
+            self.read_string("an element")?;
         }
         Ok(())
     }
 
-    /// Returns the size in bytes of a number of this type.
-    fn width(&self, kind: u32) -> Result<u64> {
+    /// Returns the size in bytes of a number of the type `kind`.
+    fn number_size(&self, kind: u32) -> Result<u64> {
         match kind {
             0 | 1 | 7 => Ok(1),
             2 | 3 => Ok(2),
@@ -263,7 +263,7 @@ impl<'a> GgufReader<'a> {
             ARRAY_TYPE => {
                 Err(Error::Format(format!("byte {}: an array of arrays, which llama.cpp does not read", self.at)))
             }
-            _ => Err(Error::Format(format!("byte {}: type {kind} does not exist", self.at))),
+            _ => Err(Error::Format(format!("byte {}: GGUF has no type {kind}", self.at))),
         }
     }
 }

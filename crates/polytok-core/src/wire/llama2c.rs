@@ -25,7 +25,9 @@ pub fn read(data: &[u8]) -> Result<VocabColumns> {
         left = rest;
     }
     if true_longest != longest as usize {
-        let what = format!("the header says that the longest token has {longest} bytes, but it has {true_longest}");
+        let what = format!(
+            "the header says that the longest token has {longest} bytes, but the longest token has {true_longest} bytes"
+        );
         return Err(Error::Format(what));
     }
     Ok(columns)

@@ -1,7 +1,8 @@
-//! Reads minbpe's merges: lines `left SP right`. Line t defines the id 256 + t; the lower ids are the 256 bytes.
+//! Reads minbpe's merges: lines `left SP right`. Line t, counted from 0, defines the id 256 + t; the ids below 256 are
+//! the bytes.
 //!
 //! The text of a merged id is the text of the left id followed by the text of the right id. A merge of a token with
-//! itself doubles the length, so t lines can produce a text of 2^t bytes. Therefore the caller limits the total length
+//! itself doubles the length, so t lines can define a token of 2^t bytes. Therefore the caller limits the total length
 //! of all texts. Cost: one pass over the lines, plus the texts.
 
 use std::collections::HashMap;
@@ -16,12 +17,12 @@ use crate::spec::{Kind, VocabColumns};
 pub struct Merges {
     /// The left id, right id and merged id of each merge, in file order.
     pub merges: Vec<[u32; 3]>,
-    /// The 256 bytes and the merged tokens; the id is the row.
+    /// The 256 bytes and the merged tokens; the id of a token is its row.
     pub columns: VocabColumns,
 }
 
-/// Reads the lines of merges. The first line of `data` is line `first_line` of the file. The texts of all tokens can
-/// have `max_bytes` bytes in total.
+/// Reads the lines of merges. The first line of `data` is line `first_line` of the file. If all tokens together have
+/// more than `max_bytes` bytes, returns an error.
 pub fn read_merges(data: &[u8], first_line: usize, max_bytes: usize) -> Result<Merges> {
     let mut columns = empty_columns();
     for byte in 0..=255u8 {

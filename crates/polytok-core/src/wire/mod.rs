@@ -1,10 +1,10 @@
-//! Converts the large columns of vocabulary files to [`VocabColumns`] and back: pure functions of bytes, with a module
-//! for each format.
+//! Reads and writes the vocabularies and merges of model files, with a module for each format. Vocabularies are stored
+//! as [`VocabColumns`].
 //!
-//! The structure around the columns (headers, options, detection) is read in Python. Every function is safe for hostile
-//! bytes: lengths are checked before use, memory for a length is reserved only if the file has the data, nothing
-//! recurses, and every error is an [`Error::Format`] that names the line, piece or byte. Maps keyed by a file's bytes
-//! use the standard library's keyed hash, so that no file can make them slow.
+//! Python reads the other parts of these files (headers, options) and detects the format. Every function is safe for
+//! hostile bytes: lengths are checked before use, memory is reserved only for data that the file has, nothing recurses
+//! without a limit, and every error is an [`Error::Format`] that names the line, piece or byte. Maps whose keys come
+//! from a file use the randomly keyed hash of the standard library, so that no file can make these maps slow.
 
 mod base64;
 pub mod gguf;
@@ -63,8 +63,8 @@ fn rows(columns: &VocabColumns) -> impl Iterator<Item = &[u8]> {
     (0..columns.ids.len()).map(|row| text(columns, row))
 }
 
-/// Returns the lines of a text file with their numbers from 1. Lines end with LF, CR LF or CR; a line end at the end of
-/// the file does not start another line.
+/// Returns the lines of a text file with their numbers from 1. Lines end with LF, CR LF or CR; after a line end at the
+/// end of the file there is no empty line.
 fn lines(mut data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut number = 0;
     std::iter::from_fn(move || {

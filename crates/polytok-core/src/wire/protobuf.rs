@@ -1,8 +1,8 @@
 //! Reads the protobuf wire format: the fields of a message in order, without a schema.
 //!
 //! Reference: the encoding chapter of the protobuf documentation. A field is a varint `number << 3 | type` and a value;
-//! the groups of old files are skipped as a whole. Cost: one pass. Nested groups are kept in a list, not on the call
-//! stack.
+//! groups, which only old files have, are skipped. Cost: one pass. A list stores the open groups, so the reader does
+//! not recurse.
 
 use crate::error::{Error, Result};
 
@@ -48,7 +48,7 @@ impl<'a> MessageFields<'a> {
         MessageFields { data, at: 0 }
     }
 
-    /// Reads a field of bytes whose tag and length are one byte each, like nearly all fields of a vocabulary.
+    /// Reads a field of bytes with a tag of one byte and a length of one byte, like nearly all fields of a vocabulary.
     #[inline]
     fn short_field(&mut self) -> Option<Field<'a>> {
         let (start, left) = (self.at, &self.data[self.at..]);
@@ -64,7 +64,7 @@ impl<'a> MessageFields<'a> {
         let (number, wire_type) = self.tag()?;
         let value = match wire_type {
             GROUP_START => self.skip_group(number)?,
-            GROUP_END => return Err(broken(start, "a group ends that was never started")),
+            GROUP_END => return Err(damage_error(start, "a group ends that was never started")),
             _ => self.value(wire_type)?,
         };
         Ok(Field { number, value, raw: &self.data[start..self.at], at: start })
@@ -75,7 +75,7 @@ impl<'a> MessageFields<'a> {
         let tag = self.varint()?;
         match u32::try_from(tag) {
             Ok(tag) if tag >> 3 != 0 => Ok((tag >> 3, (tag & 7) as u8)),
-            _ => Err(broken(start, "a field number out of range")),
+            _ => Err(damage_error(start, "a field number out of range")),
         }
     }
 
@@ -85,14 +85,15 @@ impl<'a> MessageFields<'a> {
             0 => FieldValue::Varint(self.varint()?),
             1 => self.take(8).map(|_| FieldValue::Other)?,
             2 => {
-                let length = usize::try_from(self.varint()?).map_err(|_| broken(start, "a length out of range"))?;
+                let length =
+                    usize::try_from(self.varint()?).map_err(|_| damage_error(start, "a length out of range"))?;
                 FieldValue::Bytes(self.take(length)?)
             }
             5 => {
                 let bytes = self.take(4)?;
                 FieldValue::Fixed32([bytes[0], bytes[1], bytes[2], bytes[3]])
             }
-            _ => return Err(broken(start, "a wire type that does not exist")),
+            _ => return Err(damage_error(start, "a wire type that does not exist")),
         })
     }
 
@@ -103,7 +104,7 @@ impl<'a> MessageFields<'a> {
             match self.tag()? {
                 (number, GROUP_START) => open.push(number),
                 (number, GROUP_END) if number == innermost => drop(open.pop()),
-                (_, GROUP_END) => return Err(broken(start, "a group ends that was never started")),
+                (_, GROUP_END) => return Err(damage_error(start, "a group ends that was never started")),
                 (_, wire_type) => drop(self.value(wire_type)?),
             }
         }
@@ -118,7 +119,7 @@ impl<'a> MessageFields<'a> {
         }
         let mut value = 0u64;
         for shift in (0..70).step_by(7) {
-            let byte = *self.data.get(self.at).ok_or_else(|| broken(start, "the data ends within a number"))?;
+            let byte = *self.data.get(self.at).ok_or_else(|| damage_error(start, "the data ends within a number"))?;
             self.at += 1;
             // Only the lowest bit of the tenth byte fits into 64 bits; the higher bits are dropped, as in protobuf.
             value |= u64::from(byte & 0x7F) << shift;
@@ -126,13 +127,13 @@ impl<'a> MessageFields<'a> {
                 return Ok(value);
             }
         }
-        Err(broken(start, "a number of more than ten bytes"))
+        Err(damage_error(start, "a number of more than ten bytes"))
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8]> {
         let left = self.data.len() - self.at;
         if length > left {
-            return Err(broken(self.at, &format!("a field of {length} bytes, but {left} bytes remain")));
+            return Err(damage_error(self.at, &format!("a field of {length} bytes, but {left} bytes remain")));
         }
         let bytes = &self.data[self.at..self.at + length];
         self.at += length;
@@ -159,7 +160,7 @@ impl<'a> Iterator for MessageFields<'a> {
     }
 }
 
-fn broken(at: usize, what: &str) -> Error {
+fn damage_error(at: usize, what: &str) -> Error {
     Error::Format(format!("not a protobuf message: {what} (byte {at})"))
 }
 
@@ -177,7 +178,7 @@ pub fn varint_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// Reads a varint from the start of `data`. Returns its value and the remaining data.
+/// Reads a varint from the start of `data`. Returns the value and the remaining data.
 pub fn split_varint(data: &[u8]) -> Result<(u64, &[u8])> {
     let mut fields = MessageFields::new(data);
     let value = fields.varint()?;

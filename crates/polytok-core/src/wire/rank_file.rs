@@ -2,12 +2,12 @@
 //!
 //! Reference: `load_tiktoken_bpe` of tiktoken. Lines end as in Python's `bytes.splitlines`, empty lines are skipped,
 //! and the two fields are split at white space. Ranks may have gaps. An empty token is written `=`, as in whisper's
-//! multilingual.tiktoken: the base64 of an empty token is empty, and a line with a single field cannot be read.
+//! multilingual.tiktoken, because its base64 is empty, and tiktoken cannot read a line with a single field.
 //!
-//! This reader is stricter than tiktoken in two points. Base64 must be valid: Python drops characters outside of its
-//! alphabet, so a damaged file would load as a different vocabulary. No rank and no token can occur twice: tiktoken
-//! fails on a repeated rank. For a repeated token, tiktoken uses the last rank, but Hunyuan's own loader uses the first
-//! rank. Cost: one pass over the lines, and two maps.
+//! This reader is stricter than tiktoken in two ways. Base64 must be valid: Python ignores characters outside of the
+//! base64 alphabet, so tiktoken loads a damaged file as a different vocabulary. No rank and no token can occur twice:
+//! tiktoken fails on a repeated rank. For a repeated token, tiktoken uses the last rank, but Hunyuan's own loader uses
+//! the first rank. Cost: one pass over the lines, and two maps.
 
 use std::collections::HashMap;
 

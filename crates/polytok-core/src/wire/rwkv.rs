@@ -3,8 +3,8 @@
 //!
 //! The reference evaluates the literal with Python; this module parses the literal: `'…'` or `"…"`, with `b` before the
 //! quote for bytes, and with the escapes of Python. The escape `\N{…}` is an error, because it would need the names of
-//! all characters. As in Python, an unknown escape keeps its backslash. The token of a `str` is the UTF-8 of the `str`.
-//! Cost: one pass over the lines, and two maps.
+//! all characters. As in Python, an unknown escape keeps its backslash. The bytes of a `str` are its UTF-8. Cost: one
+//! pass over the lines, and two maps.
 
 use std::collections::HashMap;
 
@@ -63,7 +63,7 @@ fn parse_literal(literal: &[u8]) -> std::result::Result<Vec<u8>, String> {
         _ => return Err("the literal is not in quotes".into()),
     };
     if is_bytes && !body.left.is_ascii() {
-        return Err("a bytes literal holds ASCII only".into());
+        return Err("a bytes literal can have only ASCII characters".into());
     }
     if std::str::from_utf8(body.left).is_err() {
         return Err("the line is not valid UTF-8".into());
@@ -115,12 +115,11 @@ impl LiteralBody<'_> {
 
     fn push_number(&self, number: u32, out: &mut Vec<u8>) -> std::result::Result<(), String> {
         if self.is_bytes {
-            // Three octal digits can exceed 255; of such a number, Python keeps the low byte.
+            // Three octal digits can be a number above 255, of which Python uses the low byte.
             out.push(number as u8);
             return Ok(());
         }
-        let character =
-            char::from_u32(number).ok_or_else(|| format!("U+{number:04X} is not a character that UTF-8 can hold"))?;
+        let character = char::from_u32(number).ok_or_else(|| format!("U+{number:04X} is not a Unicode character"))?;
         out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         Ok(())
     }
@@ -133,7 +132,7 @@ impl LiteralBody<'_> {
         octal.iter().fold(0, |number, digit| number << 3 | u32::from(digit - b'0'))
     }
 
-    /// Reads the letter of the escape and exactly `count` hexadecimal digits.
+    /// Skips the letter of the escape, and reads exactly `count` hexadecimal digits.
     fn take_hex(&mut self, count: usize) -> std::result::Result<u32, String> {
         let short = || format!("an escape needs {count} hexadecimal digits");
         let digits = self.left.get(1..=count).ok_or_else(short)?;

@@ -1,12 +1,12 @@
-//! Reads and writes the pieces of a SentencePiece `.model`: the repeated field 1 of the ModelProto; a piece's id is its
-//! index.
+//! Reads and writes the pieces of a SentencePiece `.model`, which are the repeated field 1 of the ModelProto. The id of
+//! a piece is its index.
 //!
 //! A piece is a message {1 text, 2 score: float = 0, 3 type: enum = NORMAL}. The SentencePiece trainer always writes
-//! the score, and writes the type only if it is not NORMAL. `details` records every piece that is encoded differently,
-//! so that a file can be written back byte for byte. Python reads all other fields of the model.
+//! the score, and writes the type only if it is not NORMAL. `details` records every piece that is encoded in another
+//! way, so that a file can be written back byte for byte. Python reads all other fields of the model.
 //!
-//! `details` is a sequence of records {varint: rows since the preceding record; u8: flags; varint: length; unknown
-//! fields}. Cost: one pass over the file.
+//! `details` is a sequence of records {varint: distance from the row of the preceding record; u8: flags; varint: length
+//! of the unknown fields; the unknown fields}. Cost: one pass over the file.
 
 use super::protobuf::{FieldValue, MessageFields, push_varint, split_varint, varint_len};
 use super::{empty_columns, push_row, rows};
@@ -18,22 +18,22 @@ use crate::spec::{Kind, VocabColumns};
 pub struct ModelPieces<'a> {
     /// The pieces in columns.
     pub columns: VocabColumns,
-    /// The records of the pieces that are not encoded as the trainer encodes pieces; empty for most files.
+    /// The records of the pieces that the trainer would encode in another way; empty for most files.
     pub details: Vec<u8>,
     /// All fields of the model except the pieces, in file order.
     pub rest: Vec<u8>,
-    /// The character map that was removed from the first normalizer in `rest`. A character map in a later normalizer of
-    /// `rest` overrides this map.
+    /// The charsmap of the first normalizer of the model, which `rest` does not contain. A charsmap in a later
+    /// normalizer of `rest` overrides this charsmap.
     pub charsmap: Option<&'a [u8]>,
 }
 
-/// The field number of the normalizer in a model, and of the character map in a normalizer.
+/// The field numbers of the normalizer in a model and of the charsmap in a normalizer.
 const NORMALIZER_FIELD: u32 = 3;
 const CHARSMAP_FIELD: u32 = 2;
 
-/// A flag: the score was not written.
+/// The flag of a piece without a score in the file.
 const WITHOUT_SCORE: u8 = 1;
-/// A flag: the type was written although it is NORMAL.
+/// The flag of a piece whose type is in the file although it is NORMAL.
 const WITH_NORMAL_TYPE: u8 = 2;
 
 /// Checks that the bytes have the structure of a `.model`: the bytes are protobuf fields up to the end, and the first
@@ -87,9 +87,8 @@ pub fn read_pieces(data: &[u8]) -> Result<ModelPieces<'_>> {
     Ok(pieces)
 }
 
-/// Appends a normalizer without its character map to `rest`, and returns the character map. So a map of several hundred
-/// kilobytes is not copied. Returns `None` and appends nothing unless the message is valid and has exactly one
-/// character map.
+/// Appends a normalizer without its charsmap to `rest`, and returns the charsmap, so that its several hundred kilobytes
+/// are not copied. Returns `None` and appends nothing if the message is invalid or does not have exactly one charsmap.
 fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'a [u8]> {
     let mut charsmap_field = None;
     for field in MessageFields::new(message) {
@@ -108,8 +107,8 @@ fn push_without_charsmap<'a>(rest: &mut Vec<u8>, message: &'a [u8]) -> Option<&'
     Some(charsmap)
 }
 
-/// Reads a piece in the encoding of nearly all files (text, score, and a type or none), without a loop over fields.
-/// Returns `None` for any other encoding.
+/// Reads a piece with the fields of nearly all files (text, score and perhaps type), without a loop over fields.
+/// Returns `None` if the piece has other fields or another order.
 #[inline]
 fn read_common_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
     let [0x0A, length @ 0..=0x7F, remaining_bytes @ ..] = message else {
@@ -128,7 +127,7 @@ fn read_common_piece(message: &[u8]) -> Option<(&[u8], f32, Kind, u8)> {
     Some((text, f32::from_le_bytes([a, b, c, d]), kind, flags))
 }
 
-/// Appends a piece to the columns. Returns its flags and unknown fields.
+/// Appends a piece to the columns; returns the flags and the unknown fields of the piece.
 fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>)> {
     let id = u32::try_from(columns.ids.len()).map_err(|_| Error::Format("more than 2^32 pieces".into()))?;
     if let Some((text, score, kind, flags)) = read_common_piece(message) {
@@ -141,7 +140,7 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         match (field.number, field.value) {
             (1, FieldValue::Bytes(bytes)) => text = bytes,
             (2, FieldValue::Fixed32(bytes)) => score = Some(f32::from_le_bytes(bytes)),
-            // For protobuf, a type outside the enum is an unknown field, so the piece is NORMAL.
+            // Protobuf treats a type that is not in the enum as an unknown field, so the piece is NORMAL.
             (3, FieldValue::Varint(number)) if (1..=6).contains(&(number as i32)) => {
                 kind = Some(Kind::try_from(number as u8)?);
             }
@@ -149,28 +148,28 @@ fn read_piece(message: &[u8], columns: &mut VocabColumns) -> Result<(u8, Vec<u8>
         }
     }
     if text.is_empty() {
-        // SentencePiece loads no model with an empty piece. The refusal also limits memory: an empty piece of two bytes
-        // would need a row of thirteen bytes.
+        // SentencePiece loads no model with an empty piece. This error also limits memory: an empty piece takes two
+        // bytes in a file, but its row would take thirteen bytes.
         return Err(Error::Format("a piece must not be empty".into()));
     }
     push_row(columns, text, id, score.unwrap_or(0.0), kind.unwrap_or(Kind::Normal))?;
-    let no_score = if score.is_none() { WITHOUT_SCORE } else { 0 };
-    let type_written = if kind == Some(Kind::Normal) { WITH_NORMAL_TYPE } else { 0 };
-    Ok((no_score | type_written, unknown))
+    let score_flag = if score.is_none() { WITHOUT_SCORE } else { 0 };
+    let type_flag = if kind == Some(Kind::Normal) { WITH_NORMAL_TYPE } else { 0 };
+    Ok((score_flag | type_flag, unknown))
 }
 
 /// Writes the pieces of a `.model`; the caller appends all other fields.
 pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::with_capacity(columns.blob.len() + 16 * columns.ids.len());
     let mut details = PieceDetails { remaining_bytes: details, row: 0 };
-    let mut next = details.next_record()?;
+    let mut record = details.next_record()?;
     for (row, text) in rows(columns).enumerate() {
         let (mut flags, mut unknown) = (0, &[][..]);
-        if let Some((at, record_flags, record_unknown)) = next
+        if let Some((at, record_flags, record_unknown)) = record
             && at == row
         {
             (flags, unknown) = (record_flags, record_unknown);
-            next = details.next_record()?;
+            record = details.next_record()?;
         }
         write_piece(&mut out, text, columns.scores[row], columns.kinds[row], flags, unknown);
     }
@@ -180,9 +179,9 @@ pub fn write_pieces(columns: &VocabColumns, details: &[u8]) -> Result<Vec<u8>> {
 fn write_piece(out: &mut Vec<u8>, text: &[u8], score: f32, kind: Kind, flags: u8, unknown: &[u8]) {
     let has_score = flags & WITHOUT_SCORE == 0 || score.to_bits() != 0;
     let has_type = flags & WITH_NORMAL_TYPE != 0 || kind != Kind::Normal;
-    let fixed = 1 + varint_len(text.len() as u64) + 5 * usize::from(has_score) + 2 * usize::from(has_type);
+    let fields_len = 1 + varint_len(text.len() as u64) + 5 * usize::from(has_score) + 2 * usize::from(has_type);
     out.push(0x0A);
-    push_varint(out, (fixed + text.len() + unknown.len()) as u64);
+    push_varint(out, (fields_len + text.len() + unknown.len()) as u64);
     out.push(0x0A);
     push_varint(out, text.len() as u64);
     out.extend_from_slice(text);
@@ -228,12 +227,13 @@ mod tests {
 
     #[test]
     fn unusual_pieces_are_written_back_byte_for_byte() {
-        let plain = [0x0A, 8, 0x0A, 1, b'a', 0x15, 0, 0, 0x80, 0xBF];
-        let no_score = [0x0A, 3, 0x0A, 1, b'b'];
-        let typed = [0x0A, 12, 0x0A, 1, b'c', 0x15, 0, 0, 0, 0, 0x18, 1, 0x40, 9];
-        let unknown_type = [0x0A, 10, 0x0A, 1, b'd', 0x15, 0, 0, 0, 0, 0x18, 7];
+        let usual_piece = [0x0A, 8, 0x0A, 1, b'a', 0x15, 0, 0, 0x80, 0xBF];
+        let piece_without_score = [0x0A, 3, 0x0A, 1, b'b'];
+        let piece_with_normal_type = [0x0A, 12, 0x0A, 1, b'c', 0x15, 0, 0, 0, 0, 0x18, 1, 0x40, 9];
+        let piece_with_unknown_type = [0x0A, 10, 0x0A, 1, b'd', 0x15, 0, 0, 0, 0, 0x18, 7];
         let rest = [0x12, 2, 0x18, 2];
-        let data = [&plain[..], &no_score, &typed, &unknown_type, &rest].concat();
+        let data =
+            [&usual_piece[..], &piece_without_score, &piece_with_normal_type, &piece_with_unknown_type, &rest].concat();
         let pieces = read_pieces(&data).unwrap();
         assert_eq!(pieces.columns.blob, b"abcd");
         assert_eq!(pieces.columns.kinds, [Kind::Normal; 4]);

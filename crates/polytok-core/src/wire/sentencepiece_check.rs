@@ -1,7 +1,7 @@
 //! Refuses the pieces that SentencePiece refuses to load, by the rules of versions 0.2.1 and 0.2.3.
 //!
-//! The texts of the errors are polytok's own, but the order is the reference's: first the first invalid piece by id,
-//! then errors of the whole vocabulary. Cost: one pass and a map of all texts.
+//! The texts of the errors are polytok's own, but the error is the first error that the reference finds: it checks the
+//! pieces in the order of their ids, and then the whole vocabulary. Cost: one pass and a map of all texts.
 
 use super::texts::TextIndex;
 use super::{rows, show};
@@ -21,7 +21,7 @@ pub enum ModelType {
     Char,
 }
 
-/// The options that the rules for pieces depend on.
+/// The options of a model that decide which pieces are valid.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceRules {
     /// The model's type.
@@ -41,10 +41,11 @@ impl PieceRules {
 
 /// Returns an error at the first piece that SentencePiece refuses to load.
 pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
-    // An ordinary and a reserved piece can have the same text, except in BPE models of the newest version.
-    let shares_set = rules.is_newest() && rules.model == ModelType::Bpe;
+    // An ordinary piece and a reserved piece can have the same text, except in BPE models that follow the newest
+    // version.
+    let texts_are_unique = rules.is_newest() && rules.model == ModelType::Bpe;
     let is_reserved = |kind: Kind| matches!(kind, Kind::Unknown | Kind::Control | Kind::Byte);
-    let room = if shares_set { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
+    let room = if texts_are_unique { 0 } else { columns.kinds.iter().filter(|&&kind| is_reserved(kind)).count() };
     let (mut ordinary, mut reserved) = (TextIndex::new(columns), TextIndex::with_room(columns, room));
     let mut unknown = None;
     let mut bytes = 0;
@@ -52,12 +53,12 @@ pub fn check_pieces(columns: &VocabColumns, rules: &PieceRules) -> Result<()> {
         let kind = columns.kinds[row];
         let wrong = |what: String| Error::Format(format!("piece {row} {}: {what}", show(text)));
         if text == b"\0" && rules.is_newest() && (rules.byte_fallback || kind == Kind::Unused) {
-            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback, SentencePiece 0.2.3 treats any NUL as
-            // unused, and so does polytok's reader.
+            // SentencePiece 0.2.3 skips an unused NUL. With byte fallback, SentencePiece 0.2.3 and polytok's reader
+            // treat every NUL piece as unused.
             continue;
         }
         check_text(text, rules).map_err(wrong)?;
-        let texts = if is_reserved(kind) && !shares_set { &mut reserved } else { &mut ordinary };
+        let texts = if is_reserved(kind) && !texts_are_unique { &mut reserved } else { &mut ordinary };
         if let Some(first) = texts.insert(row) {
             return Err(wrong(format!("the same text as piece {first}")));
         }
@@ -99,12 +100,12 @@ fn check_kind(text: &[u8], kind: Kind, score: f32, rules: &PieceRules) -> std::r
 }
 
 fn is_byte_text(text: &[u8]) -> bool {
-    let upper_hex = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
-    matches!(text, [b'<', b'0', b'x', high, low, b'>'] if upper_hex(high) && upper_hex(low))
+    let is_upper_hex = |digit: &u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit);
+    matches!(text, [b'<', b'0', b'x', high, low, b'>'] if is_upper_hex(high) && is_upper_hex(low))
 }
 
 fn check_vocabulary(columns: &VocabColumns, rules: &PieceRules, has_unknown: bool, bytes: usize) -> Result<()> {
-    let ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
+    let is_ordinary = |kind: &Kind| matches!(kind, Kind::Normal | Kind::UserDefined | Kind::Unused);
     let may_lack_unknown = rules.is_newest() && rules.byte_fallback;
     if !has_unknown && !may_lack_unknown {
         return Err(Error::Format("no piece is of type UNKNOWN; a model has exactly one".into()));
@@ -112,7 +113,7 @@ fn check_vocabulary(columns: &VocabColumns, rules: &PieceRules, has_unknown: boo
     if rules.byte_fallback && bytes < 256 {
         return Err(Error::Format(format!("byte_fallback needs 256 pieces of type BYTE, the model has {bytes}")));
     }
-    if rules.model == ModelType::Unigram && !columns.kinds.iter().any(ordinary) {
+    if rules.model == ModelType::Unigram && !columns.kinds.iter().any(is_ordinary) {
         return Err(Error::Format("a Unigram model needs at least one ordinary piece".into()));
     }
     Ok(())

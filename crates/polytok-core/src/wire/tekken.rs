@@ -3,9 +3,9 @@
 //!
 //! The rules of mistral-common apply: an entry has exactly these keys, the first 256 entries are the bytes, no token
 //! repeats, and only the first `live` entries are used; the remaining entries are kept unchanged. `token_str` is for
-//! human readers and nearly always equals the decoded bytes, so a string is kept only if it differs from the decoded
-//! bytes. Unlike mistral-common, base64 must be strict. The entries are read one by one, never as a tree. Cost: each
-//! entry is scanned twice, first to find the end of the entry, then to read the fields.
+//! human readers and nearly always equal to the decoded bytes, so this string is stored only if it differs from the
+//! decoded bytes. Base64 must be strict, which mistral-common does not require. The entries are read one by one,
+//! without a JSON tree. Cost: each entry is scanned twice, first to find its end, and then to read its fields.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,9 +25,9 @@ use crate::spec::{Kind, VocabColumns};
 pub struct TekkenEntries {
     /// The live entries.
     pub columns: VocabColumns,
-    /// The rows whose `token_str` differs from the decoded bytes, each row with this string.
-    pub odd_texts: Vec<(u32, Option<String>)>,
-    /// The range in the JSON of the entries after the first `live` entries.
+    /// Each row whose `token_str` differs from the decoded bytes, with its `token_str`.
+    pub unequal_texts: Vec<(u32, Option<String>)>,
+    /// The range of the JSON with the entries after the first `live` entries.
     pub unused: Option<Range<usize>>,
 }
 
@@ -48,7 +48,7 @@ pub struct Layout {
     pub ascii: bool,
 }
 
-/// Returns the range of the value of the top-level key `vocab` in a JSON document.
+/// Returns the range of the array `vocab` in a JSON document, which is the value of a top-level key.
 pub fn vocab_range(data: &[u8]) -> Result<Range<usize>> {
     let TekkenDocument(vocab) = serde_json::from_slice(data).map_err(|error| Error::Format(error.to_string()))?;
     Ok(range_in(data, vocab.get()))
@@ -60,12 +60,12 @@ pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
         vocab,
         live,
         first_id,
-        entries: TekkenEntries { columns: empty_columns(), odd_texts: Vec::new(), unused: None },
+        entries: TekkenEntries { columns: empty_columns(), unequal_texts: Vec::new(), unused: None },
     };
     let mut json = serde_json::Deserializer::from_slice(vocab);
     let count = json.deserialize_seq(&mut reader).map_err(|error| Error::Format(error_text(&error)))?;
     if count < live {
-        return Err(Error::Format(format!("vocab: {count} entries, but the configuration counts on {live}")));
+        return Err(Error::Format(format!("vocab: {count} entries, but the configuration requires {live}")));
     }
     let entries = reader.entries;
     if let Some((first, row)) = find_repeated_text(&entries.columns) {
@@ -75,10 +75,10 @@ pub fn read(vocab: &[u8], live: u32, first_id: u32) -> Result<TekkenEntries> {
     Ok(entries)
 }
 
-/// Writes the entries of all rows, without the array's brackets. The rank is the row.
-pub fn write(columns: &VocabColumns, odd_texts: &[(u32, Option<String>)], layout: &Layout) -> Vec<u8> {
+/// Writes the entries of all rows, without the brackets of the array. The rank of an entry is its row.
+pub fn write(columns: &VocabColumns, unequal_texts: &[(u32, Option<String>)], layout: &Layout) -> Vec<u8> {
     let mut out = Vec::with_capacity(columns.blob.len() * 3 + 64 * columns.ids.len());
-    let mut odd = odd_texts.iter().peekable();
+    let mut remaining_texts = unequal_texts.iter().peekable();
     for (row, bytes) in rows(columns).enumerate() {
         if row > 0 {
             out.extend_from_slice(layout.separator.as_bytes());
@@ -90,7 +90,7 @@ pub fn write(columns: &VocabColumns, odd_texts: &[(u32, Option<String>)], layout
         base64::encode(bytes, &mut out);
         out.push(b'"');
         out.extend_from_slice(layout.text.as_bytes());
-        match odd.next_if(|(odd_row, _)| *odd_row as usize == row) {
+        match remaining_texts.next_if(|(text_row, _)| *text_row as usize == row) {
             Some((_, text)) => write_text(text.as_deref(), layout.ascii, &mut out),
             None => write_text(std::str::from_utf8(bytes).ok(), layout.ascii, &mut out),
         }
@@ -173,7 +173,7 @@ impl<'de> Visitor<'de> for &mut TekkenReader<'_> {
         f.write_str("an array of entries")
     }
 
-    /// Returns the number of entries that are read, at most `live`.
+    /// Reads up to `live` entries, skips the remaining entries, and returns the number of entries that were read.
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<u32, A::Error> {
         for index in 0..self.live {
             let Some(entry) = seq.next_element::<&RawValue>()? else { return Ok(index) };
@@ -199,11 +199,14 @@ impl TekkenReader<'_> {
         base64::decode(entry.token_bytes.as_bytes(), &mut bytes)
             .ok_or_else(|| format!("token_bytes is not base64: {}", show(entry.token_bytes.as_bytes())))?;
         if index < 256 && bytes != [index as u8] {
-            return Err(format!("the first 256 are the bytes in order, but this is {}", show(&bytes)));
+            return Err(format!(
+                "the first 256 entries must be the 256 single bytes in ascending order, but this entry is {}",
+                show(&bytes)
+            ));
         }
         let text = entry.token_str.as_deref();
         if text != std::str::from_utf8(&bytes).ok() {
-            self.entries.odd_texts.push((index, text.map(str::to_owned)));
+            self.entries.unequal_texts.push((index, text.map(str::to_owned)));
         }
         push_row(&mut self.entries.columns, &bytes, self.first_id + index, 0.0, Kind::Normal)
             .map_err(|error| error.to_string())
@@ -279,13 +282,13 @@ mod tests {
         format!(r#"{{"rank":{rank},"token_bytes":"{encoded}","token_str":{text}}}"#)
     }
 
-    /// The columns of a vocabulary with the 256 bytes and some longer entries.
-    fn array(more: &[String]) -> String {
+    /// Returns the JSON of a vocabulary with the 256 bytes and the entries `longer_entries`.
+    fn array(longer_entries: &[String]) -> String {
         let text = |byte: u8| {
             if byte < 128 { serde_json::json!(char::from(byte).to_string()).to_string() } else { "null".into() }
         };
         let bytes = (0..=255u8).map(|byte| entry(byte.into(), &[byte], &text(byte)));
-        format!("[{}]", bytes.chain(more.iter().cloned()).collect::<Vec<_>>().join(","))
+        format!("[{}]", bytes.chain(longer_entries.iter().cloned()).collect::<Vec<_>>().join(","))
     }
 
     fn compact_layout(ascii: bool) -> Layout {
@@ -301,19 +304,19 @@ mod tests {
 
     #[test]
     fn vocabularies_are_written_back() {
-        let more = [
+        let longer_entries = [
             entry(256, "é😀\n".as_bytes(), "\"é😀\\n\""),
             entry(257, b"ab", "null"),
             entry(258, b"\xFF\xFE", "\"\u{FFFD}\""),
         ];
-        let data = array(&more);
+        let data = array(&longer_entries);
         let read = read(data.as_bytes(), 259, 1000).unwrap();
         assert_eq!((read.columns.ids[0], read.columns.ids[258]), (1000, 1258));
-        assert_eq!(read.odd_texts, [(257, None), (258, Some("\u{FFFD}".into()))]);
+        assert_eq!(read.unequal_texts, [(257, None), (258, Some("\u{FFFD}".into()))]);
         assert_eq!(read.unused, None);
-        let again = write(&read.columns, &read.odd_texts, &compact_layout(false));
+        let again = write(&read.columns, &read.unequal_texts, &compact_layout(false));
         assert_eq!(again, &data.as_bytes()[1..data.len() - 1]);
-        let ascii = String::from_utf8(write(&read.columns, &read.odd_texts, &compact_layout(true))).unwrap();
+        let ascii = String::from_utf8(write(&read.columns, &read.unequal_texts, &compact_layout(true))).unwrap();
         assert!(ascii.contains(r#""\u00e9\ud83d\ude00\n""#) && ascii.contains(r#""\u007f""#), "{ascii}");
     }
 
@@ -342,7 +345,7 @@ mod tests {
             assert!(error.contains(what), "{error}");
         }
         let error = read(b"[]", 1, 0).unwrap_err().to_string();
-        assert_eq!(error, "vocab: 0 entries, but the configuration counts on 1");
+        assert_eq!(error, "vocab: 0 entries, but the configuration requires 1");
         assert!(read(br#"[{"rank":0,"token_bytes":"YQ==","token_str":"a"}]"#, 1, 0).is_err());
     }
 

@@ -10,8 +10,8 @@ use crate::spec::VocabColumns;
 /// A set of rows of a vocabulary; no two rows of the set have the same text.
 pub(super) struct TextIndex<'a> {
     columns: &'a VocabColumns,
-    /// The slots of the table. A used slot has `row + 1` in the low bits and a part of the hash in the high bits; a
-    /// free slot is 0. The number of slots is a power of two.
+    /// The slots of the table. A used slot has `row + 1` in its low bits and a part of the hash of the text in its high
+    /// bits; a free slot is 0. The number of slots is a power of two.
     slots: Vec<u32>,
     row_mask: u32,
     seed: u64,

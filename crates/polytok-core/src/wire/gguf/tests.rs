@@ -13,8 +13,9 @@ fn array(element: u32, count: u64, elements: &[u8]) -> Vec<u8> {
 }
 
 fn file(entries: &[Vec<u8>]) -> Vec<u8> {
-    let head = [&b"GGUF"[..], &3u32.to_le_bytes(), &0u64.to_le_bytes(), &(entries.len() as u64).to_le_bytes()].concat();
-    [head, entries.concat()].concat()
+    let header =
+        [&b"GGUF"[..], &3u32.to_le_bytes(), &0u64.to_le_bytes(), &(entries.len() as u64).to_le_bytes()].concat();
+    [header, entries.concat()].concat()
 }
 
 fn texts(list: &[&str]) -> GgufTexts {
@@ -30,11 +31,11 @@ fn values_have_their_positions() {
     let metadata = read(&[&data[..], b"tensors"].concat()).unwrap();
     assert_eq!((metadata.version, metadata.big_endian, metadata.end), (3, false, data.len()));
     assert_eq!(&data[metadata.entries[0].value.clone()], 7u32.to_le_bytes());
-    let found = &metadata.entries[1];
-    assert_eq!((found.kind, found.element, found.count), (9, 8, 3));
-    let list = strings(&data[found.value.clone()], found.count, false).unwrap();
+    let entry = &metadata.entries[1];
+    assert_eq!((entry.kind, entry.element, entry.count), (9, 8, 3));
+    let list = strings(&data[entry.value.clone()], entry.count, false).unwrap();
     assert_eq!(list, texts(&["a", "", "bc"]));
-    assert_eq!(write_strings(&list, false), &data[found.value.clone()]);
+    assert_eq!(write_strings(&list, false), &data[entry.value.clone()]);
 }
 
 #[test]
@@ -49,22 +50,22 @@ fn version_field_reveals_big_endian_files() {
 
 #[test]
 fn damage_is_an_error_that_names_the_byte() {
-    let with = |entries: &[Vec<u8>]| file(entries);
-    let many = |count: u64| [&b"GGUF"[..], &3u32.to_le_bytes(), &[0; 8], &count.to_le_bytes()].concat();
+    let file_with = |entries: &[Vec<u8>]| file(entries);
+    let with_key_count = |count: u64| [&b"GGUF"[..], &3u32.to_le_bytes(), &[0; 8], &count.to_le_bytes()].concat();
     for (data, what) in [
         (b"GGU".to_vec(), "the magic"),
         (b"GGML\x03\0\0\0".to_vec(), "does not begin with GGUF"),
         (b"GGUF\x01\0\0\0".to_vec(), "version 1"),
-        (many(1 << 63), "9223372036854775808 keys"),
-        (many(1), "a length takes 8 bytes"),
-        (with(&[entry(b"", 7, b"\0")]), "without a name"),
-        (with(&[entry(b"a", 7, b"\0"), entry(b"a", 7, b"\0")]), "\"a\" occurs twice"),
-        (with(&[entry(b"a", 13, b"\0")]), "key \"a\": byte 37: type 13 does not exist"),
-        (with(&[entry(b"a", 9, &array(9, 1, b""))]), "an array of arrays"),
-        (with(&[entry(b"a", 9, &array(8, 1 << 63, b""))]), "9223372036854775808 elements"),
-        (with(&[entry(b"a", 9, &array(10, 1 << 62, b""))]), "4611686018427387904 elements"),
-        (with(&[entry(b"a", 8, &u64::MAX.to_le_bytes())]), "longer than llama.cpp reads"),
-        (with(&[entry(b"a", 8, &9u64.to_le_bytes())]), "takes 9 bytes"),
+        (with_key_count(1 << 63), "9223372036854775808 keys"),
+        (with_key_count(1), "a length takes 8 bytes"),
+        (file_with(&[entry(b"", 7, b"\0")]), "without a name"),
+        (file_with(&[entry(b"a", 7, b"\0"), entry(b"a", 7, b"\0")]), "\"a\" occurs twice"),
+        (file_with(&[entry(b"a", 13, b"\0")]), "key \"a\": byte 37: GGUF has no type 13"),
+        (file_with(&[entry(b"a", 9, &array(9, 1, b""))]), "an array of arrays"),
+        (file_with(&[entry(b"a", 9, &array(8, 1 << 63, b""))]), "9223372036854775808 elements"),
+        (file_with(&[entry(b"a", 9, &array(10, 1 << 62, b""))]), "4611686018427387904 elements"),
+        (file_with(&[entry(b"a", 8, &u64::MAX.to_le_bytes())]), "longer than llama.cpp reads"),
+        (file_with(&[entry(b"a", 8, &9u64.to_le_bytes())]), "takes 9 bytes"),
     ] {
         let error = read(&data).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");

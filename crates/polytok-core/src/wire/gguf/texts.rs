@@ -1,5 +1,4 @@
-//! Converts token texts and merges of byte-level vocabularies: GPT-2's characters to bytes, merge lines to ids, and
-//! back.
+//! Converts token texts between the characters of GPT-2's table and bytes, and merges between lines of text and ids.
 
 use hashbrown::HashMap;
 use std::hash::RandomState;
@@ -9,8 +8,8 @@ use crate::byte_level::{char_of, read_bytes};
 use crate::error::{Error, Result};
 use crate::wire::show;
 
-/// Converts the texts for which `is_mapped` is true from GPT-2's characters to bytes. A text with a character outside
-/// GPT-2's table stays unchanged; also returns the indexes of these unchanged texts.
+/// Converts the texts for whose index `is_mapped` returns true from the characters of GPT-2's table to bytes. A text
+/// with a character that is not in the table stays unchanged; the second result has the indexes of these texts.
 pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<(GgufTexts, Vec<u32>)> {
     let mut out = GgufTexts::new();
     let mut unmapped_texts = Vec::new();
@@ -28,15 +27,15 @@ pub fn byte_level(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Resul
     Ok((out, unmapped_texts))
 }
 
-/// Converts the texts for which `is_mapped` is true from bytes to GPT-2's characters.
+/// Converts the texts for whose index `is_mapped` returns true from bytes to the characters of GPT-2's table.
 pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) -> Result<GgufTexts> {
     let mut out = GgufTexts::new();
-    let mut written = String::new();
+    let mut table_text = String::new();
     for (index, text) in texts.iter().enumerate() {
         if is_mapped(index) {
-            written.clear();
-            written.extend(text.iter().map(|&byte| char_of(byte)));
-            out.push(written.as_bytes())?;
+            table_text.clear();
+            table_text.extend(text.iter().map(|&byte| char_of(byte)));
+            out.push(table_text.as_bytes())?;
         } else {
             out.push(text)?;
         }
@@ -44,23 +43,23 @@ pub fn byte_level_texts(texts: &GgufTexts, is_mapped: impl Fn(usize) -> bool) ->
     Ok(out)
 }
 
-/// Converts merge lines to (left, right, merged) ids, in order. A line is split at the first space after its first
-/// byte. If a pair of ids repeats, the first line counts. A line without such a space, or with a side that is not a
-/// token, is skipped.
+/// Converts merge lines to the left, right and merged ids, in order. A line is split at the first space after its first
+/// byte. A line without such a space, or with a text that is not a token, is skipped. If several lines have the same
+/// pair, the first line counts.
 pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32; 3]>> {
     let hasher = RandomState::new();
     let mut ids: HashMap<&[u8], u32, RandomState> = HashMap::with_capacity_and_hasher(tokens.len(), hasher.clone());
     for (id, text) in tokens.iter().enumerate() {
         ids.insert(text, id as u32);
     }
-    let mut seen = hashbrown::HashSet::with_capacity_and_hasher(lines.len(), hasher);
+    let mut seen_pairs = hashbrown::HashSet::with_capacity_and_hasher(lines.len(), hasher);
     let mut merges = Vec::with_capacity(lines.len());
     let mut text = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let Some(space) = line.get(1..).and_then(|tail| memchr::memchr(b' ', tail)) else { continue };
         let (left, right) = (&line[..space + 1], &line[space + 2..]);
         let (Some(&left_id), Some(&right_id)) = (ids.get(left), ids.get(right)) else { continue };
-        if !seen.insert((left_id, right_id)) {
+        if !seen_pairs.insert((left_id, right_id)) {
             continue;
         }
         text.clear();
@@ -74,13 +73,14 @@ pub fn resolve_merges(tokens: &GgufTexts, lines: &GgufTexts) -> Result<Vec<[u32;
     Ok(merges)
 }
 
-/// Converts merges to lines; each line has two tokens with a space between.
+/// Converts merges to lines with two tokens and a space between them.
 pub fn merge_lines(tokens: &GgufTexts, merges: impl Iterator<Item = (u32, u32)>) -> Result<GgufTexts> {
     let mut lines = GgufTexts::new();
     let mut line = Vec::new();
     for (left, right) in merges {
-        let missing = |id: u32| Error::Format(format!("a merge has the id {id}, but no token has this id"));
-        let text = |id: u32| if (id as usize) < tokens.len() { Ok(tokens.get(id as usize)) } else { Err(missing(id)) };
+        let missing_error = |id: u32| Error::Format(format!("a merge has the id {id}, but no token has this id"));
+        let text =
+            |id: u32| if (id as usize) < tokens.len() { Ok(tokens.get(id as usize)) } else { Err(missing_error(id)) };
         line.clear();
         line.extend_from_slice(text(left)?);
         line.push(b' ');

@@ -1,9 +1,9 @@
 //! Converts merges from pairs of texts to ids.
 //!
-//! A merge that is written as one text consists of two texts with exactly one space between. A line that starts with
-//! `#version` is skipped, as in the package `tokenizers`. The merged text is the left text followed by the right text
-//! without the continuing prefix. Repeated pairs are kept, and the engine uses the last of the equal pairs, as the
-//! package `tokenizers` does.
+//! A merge is written as a pair of texts, or as a line of two texts with exactly one space between them. A line that
+//! starts with `#version` is skipped, as in the package `tokenizers`. The merged text is the left text and then the
+//! right text without the continuing prefix. A pair can repeat; the engine uses the last occurrence, as the package
+//! `tokenizers` does.
 
 use hashbrown::HashMap;
 
@@ -12,7 +12,7 @@ use super::TextColumn;
 use crate::error::{Error, Result};
 use crate::spec::VocabColumns;
 
-/// The texts of merges, alternately the left text and the right text.
+/// The texts of merges: the left and the right text of the first merge, then those of the second merge, and so on.
 #[derive(Debug, Default)]
 pub(super) struct MergeTexts {
     pub(super) texts: TextColumn,
@@ -24,7 +24,7 @@ impl MergeTexts {
         self.texts.len() / 2
     }
 
-    /// Adds a merge that is written as one text.
+    /// Adds a merge that is written as a line.
     pub(super) fn push_line(&mut self, line: &str) -> std::result::Result<(), String> {
         if self.pairs {
             return Err("a merge is a text, but earlier merges are pairs; write all merges in the same form".into());
@@ -59,9 +59,9 @@ pub(super) fn resolve(merges: &MergeTexts, columns: &VocabColumns, prefix: Optio
     let mut merged_text = Vec::new();
     let mut ids_of_merges = Vec::with_capacity(merges.len());
     for index in 0..merges.len() {
-        let unknown =
-            |text: &[u8]| Error::Format(format!("merge {index}: the token {} is out of the vocabulary", show(text)));
-        let find = |text: &[u8]| ids.get(text).copied().ok_or_else(|| unknown(text));
+        let unknown_error =
+            |text: &[u8]| Error::Format(format!("merge {index}: the token {} is not in the vocabulary", show(text)));
+        let find = |text: &[u8]| ids.get(text).copied().ok_or_else(|| unknown_error(text));
         let (left, right) = (merges.texts.get(2 * index), merges.texts.get(2 * index + 1));
         let right_tail = right.get(prefix.map_or(0, str::len)..).filter(|tail| std::str::from_utf8(tail).is_ok());
         let Some(right_tail) = right_tail else {
@@ -80,9 +80,9 @@ pub(super) fn resolve(merges: &MergeTexts, columns: &VocabColumns, prefix: Optio
 pub fn merges_file(data: &[u8], columns: &VocabColumns) -> Result<Vec<[u32; 3]>> {
     let mut merges = MergeTexts::default();
     for (number, line) in lines(data) {
-        let wrong = |what: String| Error::Format(format!("line {number}: {what}"));
-        let line = std::str::from_utf8(line).map_err(|_| wrong("the line is not UTF-8".into()))?;
-        merges.push_line(line).map_err(wrong)?;
+        let line_error = |what: String| Error::Format(format!("line {number}: {what}"));
+        let line = std::str::from_utf8(line).map_err(|_| line_error("the line is not UTF-8".into()))?;
+        merges.push_line(line).map_err(line_error)?;
     }
     resolve(&merges, columns, None)
 }

@@ -1,9 +1,9 @@
 //! Reads and writes Hugging Face's `tokenizer.json`: vocabulary and merges as columns, everything else as JSON text.
 //!
-//! Reading is one pass over the bytes; the vocabulary and the merges are never held as a JSON tree. `model.vocab` is an
-//! object of texts and ids, or Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a b"`
-//! or `["a", "b"]`. If a key occurs twice, the last value counts, as in the package `tokenizers`. Reading recurses at
-//! most 128 levels deep, the limit of the package. Reference: huggingface/tokenizers 0.23,
+//! The reader makes one pass over the bytes, and builds no JSON tree of the vocabulary and the merges. `model.vocab` is
+//! an object of texts and ids, or Unigram's list of texts and scores; `model.merges` is a list of pairs, written `"a
+//! b"` or `["a", "b"]`. If a key occurs twice, the last value counts, as in the package `tokenizers`. JSON can be
+//! nested at most 128 levels deep, as in the package. Reference: huggingface/tokenizers 0.23,
 //! `tokenizer/serialization.rs`, `models/*/serialization.rs`.
 
 mod byte_level;
@@ -28,22 +28,22 @@ const MAX_DEPTH: usize = 128;
 /// The contents of a tokenizer.json.
 #[derive(Debug)]
 pub struct Read {
-    /// The vocabulary in file order; every row has the kind Normal. If the file has a list of scored texts,
-    /// `wide_scores` has the scores.
+    /// The vocabulary in file order; every row has the kind Normal. If the vocabulary is a list, `wide_scores` has its
+    /// scores.
     pub columns: VocabColumns,
     /// The left, right and merged id of each merge.
     pub merges: Option<Vec<[u32; 3]>>,
-    /// The exact scores in the file, if the package `tokenizers` reads some scores inexactly.
+    /// The scores as written in the file, if the package `tokenizers` rounds some of them wrongly when it reads them.
     pub exact_scores: Option<Vec<f64>>,
     /// True if the merges are written as pairs, false if they are texts with a space.
     pub pairs: bool,
-    /// The number of rows that a later row with the same text replaced.
+    /// The number of rows that are replaced by a later row with the same text.
     pub replaced: usize,
     /// The JSON of the document without the vocabulary and the merges.
     pub rest: String,
 }
 
-/// Checks that the bytes start like a tokenizer.json: an object that has an object named `model`.
+/// Checks that the bytes start like a tokenizer.json: a JSON object whose key `model` has an object as its value.
 pub fn probe(data: &[u8]) -> Result<()> {
     visit::probe(data)
 }
@@ -60,14 +60,15 @@ pub fn read(data: &[u8]) -> Result<Read> {
     Ok(Read { columns, merges, exact_scores, pairs, replaced, rest: document.rest })
 }
 
-/// Reads a `vocab.json`: one object of texts and ids. Also returns the number of rows that a later row replaced.
+/// Reads a `vocab.json`: one object of texts and ids. Also returns the number of rows that are replaced by a later row
+/// with the same text.
 pub fn vocab_file(data: &[u8]) -> Result<(VocabColumns, usize)> {
     let (mut columns, _) = columns_of(visit::vocab(data)?)?;
     if columns.wide_scores.is_some() {
         return Err(Error::Format("the vocabulary is a list, but must be an object of texts and ids".into()));
     }
-    let dropped = drop_replaced_rows(&mut columns)?;
-    Ok((columns, dropped))
+    let replaced = drop_replaced_rows(&mut columns)?;
+    Ok((columns, replaced))
 }
 
 /// Returns the row of each text; the last row if several rows have the text.
@@ -116,8 +117,8 @@ fn drop_replaced_rows(columns: &mut VocabColumns) -> Result<usize> {
     Ok(replaced.len())
 }
 
-/// Sets the kind Unused for every row whose text a later row repeats. The rows are not removed, because the ids of a
-/// list are row numbers.
+/// Sets the kind Unused for every row whose text a later row repeats. These rows stay, because in a list the id of a
+/// row is its index.
 fn mark_replaced_rows(columns: &mut VocabColumns) -> usize {
     let replaced = replaced_rows(columns);
     for &row in &replaced {
@@ -128,9 +129,9 @@ fn mark_replaced_rows(columns: &mut VocabColumns) -> usize {
 
 /// Returns the rows whose text a later row repeats, in ascending order.
 fn replaced_rows(columns: &VocabColumns) -> Vec<usize> {
-    let mut last = HashMap::with_capacity(columns.ids.len());
+    let mut last_row_of_text = HashMap::with_capacity(columns.ids.len());
     let mut replaced: Vec<usize> =
-        super::rows(columns).enumerate().filter_map(|(row, text)| last.insert(text, row)).collect();
+        super::rows(columns).enumerate().filter_map(|(row, text)| last_row_of_text.insert(text, row)).collect();
     replaced.sort_unstable();
     replaced
 }
@@ -142,8 +143,10 @@ fn check_ids(columns: &VocabColumns) -> Result<()> {
     let mut row_of_id = HashMap::with_capacity(columns.ids.len());
     for (row, &id) in columns.ids.iter().enumerate() {
         if let Some(first) = row_of_id.insert(id, row) {
-            let (first, again) = (show(super::text(columns, first)), show(super::text(columns, row)));
-            return Err(Error::Format(format!("the vocabulary has the id {id} twice, for {first} and {again}")));
+            let (first_text, second_text) = (show(super::text(columns, first)), show(super::text(columns, row)));
+            return Err(Error::Format(format!(
+                "the vocabulary has the id {id} twice, for {first_text} and {second_text}"
+            )));
         }
     }
     Ok(())

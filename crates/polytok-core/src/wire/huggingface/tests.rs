@@ -51,8 +51,8 @@ fn the_last_of_equal_keys_counts() {
 #[test]
 fn damage_is_an_error_that_says_where() {
     for (model, what) in [
-        (r#"{"vocab":{"a":0},"merges":["a b"]}"#, "merge 0: the token \"b\" is out of the vocabulary"),
-        (r#"{"vocab":{"a":0},"merges":[["a","a"]]}"#, "merge 0: the token \"aa\" is out"),
+        (r#"{"vocab":{"a":0},"merges":["a b"]}"#, "merge 0: the token \"b\" is not in the vocabulary"),
+        (r#"{"vocab":{"a":0},"merges":[["a","a"]]}"#, "merge 0: the token \"aa\" is not"),
         (r#"{"vocab":{"a":0},"merges":["a  b"]}"#, "merge 0 is not two texts"),
         (r#"{"vocab":{"a":0},"merges":["a"]}"#, "merge 0 is not two texts"),
         (r#"{"vocab":{"a":0,"b":1,"ab":2},"merges":["a b",["a","b"]]}"#, "earlier merges are texts"),

@@ -18,7 +18,7 @@ pub(super) struct JsonDocument {
     pub(super) rest: String,
 }
 
-/// A vocabulary's texts with their ids, or with their scores if it is a list.
+/// The texts of a vocabulary with their ids; with their scores instead if the vocabulary is a list.
 #[derive(Default)]
 pub(super) struct JsonVocab {
     pub(super) texts: TextColumn,
@@ -26,8 +26,9 @@ pub(super) struct JsonVocab {
     pub(super) scores: Option<JsonScores>,
 }
 
-/// The scores of a list, both as the package `tokenizers` reads the scores and as the file has the scores. The package
-/// uses serde_json without the feature float_roundtrip, so the scores can differ by one unit in the last place.
+/// The scores of a list: the numbers that the package `tokenizers` reads, and the exact numbers. The package uses
+/// serde_json without the feature float_roundtrip, so its numbers can differ from the exact numbers by one unit in the
+/// last place.
 #[derive(Debug, Default)]
 pub(super) struct JsonScores {
     pub(super) read: Vec<f64>,
@@ -48,7 +49,7 @@ pub(super) fn vocab(data: &[u8]) -> Result<Option<JsonVocab>> {
     Ok(entries)
 }
 
-/// Checks that the document has an object `model`, and reads nothing after the start of that object.
+/// Checks that the document has an object named `model`; reads the document only up to the start of this object.
 pub(super) fn probe(data: &[u8]) -> Result<()> {
     let mut has_model = false;
     match parse(data, ModelProbe(&mut has_model)) {
@@ -78,7 +79,7 @@ macro_rules! visit {
     };
 }
 
-/// Sets the flag to true if the document has an object `model`.
+/// Sets the flag to true if the document has an object named `model`.
 struct ModelProbe<'a>(&'a mut bool);
 visit!(ModelProbe, deserialize_map);
 

@@ -15,11 +15,11 @@ pub struct VocabParts<'a> {
     pub columns: &'a VocabColumns,
     /// The left, right and merged id of each merge.
     pub merges: &'a [[u32; 3]],
-    /// The exact scores to write, if the columns have the inexact scores that the package `tokenizers` reads.
+    /// The exact scores to write, if the columns have the rounded scores that the package `tokenizers` reads.
     pub exact_scores: Option<&'a [f64]>,
-    /// True if the texts of Normal rows are bytes, which are written in the characters of GPT-2's table.
+    /// True if Normal rows have bytes, which are written as the characters of GPT-2's table.
     pub byte_level: bool,
-    /// True if merges are written as pairs. Merges are also written as pairs if a text has a space.
+    /// True if merges are written as pairs; if a text of a merge has a space, merges are always written as pairs.
     pub pairs: bool,
     /// The indentation of the members, in levels of two spaces.
     pub indent: usize,
@@ -29,54 +29,54 @@ pub struct VocabParts<'a> {
 pub fn write(parts: &VocabParts<'_>) -> Result<(String, String)> {
     let texts = texts(parts)?;
     let vocab = match &parts.columns.wide_scores {
-        Some(scores) => list(&texts, scores, parts)?,
+        Some(scores) => write_list(&texts, scores, parts)?,
         None => write_object(&texts, &parts.columns.ids, parts.indent),
     };
-    Ok((vocab, merges(parts, &texts)?))
+    Ok((vocab, write_merges(parts, &texts)?))
 }
 
 fn texts(parts: &VocabParts<'_>) -> Result<Vec<String>> {
-    let as_text = |(row, bytes): (usize, &[u8])| match std::str::from_utf8(bytes) {
+    let text_of_row = |(row, bytes): (usize, &[u8])| match std::str::from_utf8(bytes) {
         _ if parts.byte_level && parts.columns.kinds[row] == Kind::Normal => Ok(byte_level::to_text(bytes)),
         Ok(text) => Ok(text.to_owned()),
         Err(_) => {
             Err(Error::Format(format!("row {row} is not UTF-8, so JSON cannot represent the text: {}", show(bytes))))
         }
     };
-    rows(parts.columns).enumerate().map(as_text).collect()
+    rows(parts.columns).enumerate().map(text_of_row).collect()
 }
 
 fn write_object(texts: &[String], ids: &[u32], indent: usize) -> String {
     let members = texts.iter().zip(ids).map(|(text, id)| format!("{}: {id}", quote(text)));
-    block(members, ['{', '}'], indent)
+    format_block(members, ['{', '}'], indent)
 }
 
-fn list(texts: &[String], scores: &[f64], parts: &VocabParts<'_>) -> Result<String> {
+fn write_list(texts: &[String], scores: &[f64], parts: &VocabParts<'_>) -> Result<String> {
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         return Err(Error::Format(format!("row {row} has the score {}, which JSON cannot represent", scores[row])));
     }
     let exact = parts.exact_scores.filter(|exact| exact.len() == scores.len());
     let entry = |(row, text): (usize, &String)| {
-        let score = exact.map_or_else(|| score_text(scores[row]), |exact| number(exact[row]));
-        block([quote(text), score].into_iter(), ['[', ']'], parts.indent + 1)
+        let score = exact.map_or_else(|| score_text(scores[row]), |exact| format_number(exact[row]));
+        format_block([quote(text), score].into_iter(), ['[', ']'], parts.indent + 1)
     };
-    Ok(block(texts.iter().enumerate().map(entry), ['[', ']'], parts.indent))
+    Ok(format_block(texts.iter().enumerate().map(entry), ['[', ']'], parts.indent))
 }
 
-fn number(score: f64) -> String {
+fn format_number(score: f64) -> String {
     serde_json::Value::from(score).to_string()
 }
 
-/// Returns the shortest text of a number. If the package `tokenizers` reads that text as another number, returns the
-/// text of an adjacent number that the package reads as the wanted number.
+/// Returns a text that the package `tokenizers` reads as this number: the shortest text of the number or, if the
+/// package reads this text as another number, the text of a neighbouring number.
 fn score_text(score: f64) -> String {
     let is_read_exactly = |text: &String| serde_json::from_str(text).is_ok_and(|read: f64| read == score);
-    let neighbours =
+    let candidates =
         [score, score.next_up(), score.next_down(), score.next_up().next_up(), score.next_down().next_down()];
-    neighbours.into_iter().map(number).find(is_read_exactly).unwrap_or_else(|| number(score))
+    candidates.into_iter().map(format_number).find(is_read_exactly).unwrap_or_else(|| format_number(score))
 }
 
-fn merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
+fn write_merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
     let row_of: HashMap<u32, usize> = parts.columns.ids.iter().enumerate().map(|(row, &id)| (id, row)).collect();
     let find = |id: u32| match row_of.get(&id) {
         Some(&row) => Ok(texts[row].as_str()),
@@ -89,14 +89,14 @@ fn merges(parts: &VocabParts<'_>, texts: &[String]) -> Result<String> {
     let has_spaces =
         pairs.iter().any(|(left, right)| left.contains(' ') || right.contains(' ') || left.starts_with("#version"));
     let merge = |(left, right): &(&str, &str)| match parts.pairs || has_spaces {
-        true => block([quote(left), quote(right)].into_iter(), ['[', ']'], parts.indent + 1),
+        true => format_block([quote(left), quote(right)].into_iter(), ['[', ']'], parts.indent + 1),
         false => quote(&format!("{left} {right}")),
     };
-    Ok(block(pairs.iter().map(merge), ['[', ']'], parts.indent))
+    Ok(format_block(pairs.iter().map(merge), ['[', ']'], parts.indent))
 }
 
 /// Returns a list or object with one member per line, like serde_json and Python's json.
-fn block(members: impl Iterator<Item = String>, brackets: [char; 2], indent: usize) -> String {
+fn format_block(members: impl Iterator<Item = String>, brackets: [char; 2], indent: usize) -> String {
     let mut out = String::from(brackets[0]);
     for (index, member) in members.enumerate() {
         let comma = if index > 0 { "," } else { "" };
