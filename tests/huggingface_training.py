@@ -127,16 +127,18 @@ def difference(training: Training, texts: Sequence[str]) -> str | None:
     reference = training.theirs(texts)
     trainer = training.ours()
     trainer.push([text.encode() for text in texts])
-    rules = trainer._rules
-    assert isinstance(rules, HuggingFaceBpe)
-    alphabet = rules.alphabet(trainer.counts.counter())
+    algorithm = trainer._algorithm
+    assert isinstance(algorithm, HuggingFaceBpe)
+    alphabet = algorithm.alphabet(trainer.counts.counter())
     vocab = json.loads(reference.to_str())["model"]["vocab"]
     first_texts = [text.encode() for text in sorted(vocab, key=vocab.__getitem__)[: len(alphabet)]]
     if sorted(first_texts) != sorted(alphabet):
         return f"first entries: {sorted(set(first_texts) ^ set(alphabet))}"
-    if not (rules.prefix or rules.suffix) and first_texts != alphabet:
+    if not (algorithm.prefix or algorithm.suffix) and first_texts != alphabet:
         return "the first entries are in another order"
-    trainer._rules = _FixedAlphabet(*(getattr(rules, name) for name in rules.__dataclass_fields__), first_texts)
+    trainer._algorithm = _FixedAlphabet(
+        *(getattr(algorithm, name) for name in algorithm.__dataclass_fields__), first_texts
+    )
     our_spec, expected_spec = trainer.finish(), polytok.load(reference.to_str().encode()).spec
     assert isinstance(our_spec, Spec)
     return differing_fields(replace(our_spec, origin=expected_spec.origin), replace(expected_spec, extra={}))

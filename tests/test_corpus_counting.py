@@ -63,7 +63,7 @@ def test_an_interrupted_count_continues(tmp_path: Path, inputs: list[Path]) -> N
 
 
 def test_bytes_that_are_not_utf8(tmp_path: Path, inputs: list[Path]) -> None:
-    with pytest.raises(polytok.EncodeError, match="a.txt: byte 0: no UTF-8"):
+    with pytest.raises(polytok.EncodeError, match="a.txt: byte 0: not UTF-8"):
         count_words(inputs, "wordpiece", tmp_path / "counts", reading=LINES, workers=1)
     with pytest.raises(ArgumentError, match="a kind over bytes"):
         count_words(inputs, "wordpiece", tmp_path / "counts", reading=Reading(invalid="keep"), workers=1)

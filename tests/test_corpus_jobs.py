@@ -18,7 +18,7 @@ import corpus_kills
 from corpus_work import WORK
 from polytok import ArgumentError, FileError, PolytokError
 from polytok.corpus.job import Job, JobStartEvent
-from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskRetryEvent, Work
+from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.storage import open_storage
 
@@ -32,7 +32,9 @@ def job(folder: Path | str, count: int = 6, header: dict[str, Any] | None = None
         return json.dumps({"tasks": [records[number] for number in sorted(records)]}).encode()
 
     place = open_storage(folder)
-    return Job(place, Work(WORK, {"storage": place.url}), header or {"version": 1}, assignments, manifest, b"tokenizer")
+    return Job(
+        place, TaskProgram(WORK, {"storage": place.url}), header or {"version": 1}, assignments, manifest, b"tokenizer"
+    )
 
 
 def run(job_to_run: Job, workers: int = 2, overwrite: bool = False) -> list[Any]:

@@ -243,13 +243,13 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
     )
     with pytest.raises(FormatError, match=r"texts\.jsonl: byte 14: no field 'text'; records='skip'"):
         read_documents(path, Reading())
-    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: no UTF-8 at 0; invalid='replace'"):
+    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: not UTF-8 at 0; invalid='replace'"):
         read_documents(path, Reading(records="skip"))
     texts, skipped_texts = read_with_skipped(path, Reading(records="skip", invalid="skip"))
     assert texts == [b"a", b"z"]
     assert [(skipped_text.reason, skipped_text.place.rpartition(" ")[2]) for skipped_text in skipped_texts] == [
         ("no field 'text'", "14"),
-        ("no UTF-8", "25"),
+        ("not UTF-8", "25"),
         ("not JSON", "44"),
         ("no field 'text'", "55"),
         ("the field 'text' is not a text", "70"),
@@ -262,7 +262,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
 def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"good\ncaf\xe9\n\xed\xa0\x80\nfine")
-    with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: no UTF-8 at 3"):
+    with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: not UTF-8 at 3"):
         read_documents(path, LINES)
     assert read_documents(path, Reading(unit="line", invalid="replace")) == [
         b"good",
@@ -272,7 +272,7 @@ def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
     ]
     texts, skipped_texts = read_with_skipped(path, Reading(unit="line", invalid="skip"))
     assert texts == [b"good", b"fine"]
-    assert skipped_texts == [SkippedText("no UTF-8", f"{path}: byte {at}") for at in (5, 10)]
+    assert skipped_texts == [SkippedText("not UTF-8", f"{path}: byte {at}") for at in (5, 10)]
     with pytest.raises(EncodeError, match="byte 0"):
         read_documents(path, Reading())
     path.write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\n")

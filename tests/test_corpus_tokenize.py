@@ -144,13 +144,13 @@ def test_skipped_documents_are_counted_by_reason(tmp_path: Path) -> None:
 
 def test_undecodable_text(tmp_path: Path) -> None:
     for invalid_choice, skipped_counts, changed_counts in (
-        ("skip", {"no UTF-8": 1}, {}),
-        ("replace", {}, {"no UTF-8, replaced": 1}),
+        ("skip", {"not UTF-8": 1}, {}),
+        ("replace", {}, {"not UTF-8, replaced": 1}),
     ):
         reading = Reading(unit="line", invalid=invalid_choice)
         report = report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=reading, overwrite=True)
         assert (dict(report.total.skipped), dict(report.total.changed)) == (skipped_counts, changed_counts)
-    with pytest.raises(polytok.EncodeError, match=r"a.txt: byte 4: no UTF-8"):
+    with pytest.raises(polytok.EncodeError, match=r"a.txt: byte 4: not UTF-8"):
         report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=LINES, overwrite=True)
 
 

@@ -152,12 +152,12 @@ def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: in
     path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
     good.write_bytes("漢字".encode())
     both_inputs = [good, path]
-    with pytest.raises(EncodeError, match=r"b\.txt.*no UTF-8 at"):
+    with pytest.raises(EncodeError, match=r"b\.txt.*not UTF-8 at"):
         read_texts(both_inputs, unit=unit)
     assert read_texts(both_inputs, unit=unit, invalid="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
     report = TrainingReport()
     assert read_texts(both_inputs, unit=unit, invalid="skip", report=report) == encode_all(["漢字"])
-    assert (report.texts, report.left_out) == (1, {"no UTF-8": 1})
+    assert (report.texts, report.left_out) == (1, {"not UTF-8": 1})
     assert read_texts(both_inputs, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
     with pytest.raises(ArgumentError, match="a kind over bytes"):
         read_texts(both_inputs, invalid="keep")
@@ -172,7 +172,7 @@ def test_surrogates(tmp_path: Path) -> None:
     path.write_text('{"text": "\\ud83d\\ude00"}\n{"text": "\\ud800"}')
     report = TrainingReport()
     assert read_texts(path, invalid="skip", report=report) == ["😀".encode()]
-    assert report.examples == [(f"{path}:2", "no UTF-8")]
+    assert report.examples == [(f"{path}:2", "not UTF-8")]
 
 
 def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Types for the columns of other packages (pyarrow, polars, pandas, DuckDB and others) by Arrow's capsule interface."""
+"""Types for columns of other packages (pyarrow, polars, pandas, DuckDB), which support Arrow's capsule interface."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from .journal import Journal, task_file_stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
 from .report import MAX_EXAMPLES, examples
 from .run import create_runner
-from .run.base import Assignment, ProgressFunction, TaskFunction, Work
+from .run.base import Assignment, ProgressFunction, TaskFunction, TaskProgram
 from .sources import Inputs, Source
 from .storage import FolderStorage
 from .tokenizing import task_description
@@ -89,7 +89,7 @@ def count_words(
         build_manifest = _create_job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, on_event=monitor)
         paths = [Path(folder.url, file["name"]) for task in build_manifest["tasks"] for file in task["files"]]
         Counts.load(*paths, max_memory=memory).save(out)
-    Journal(folder).overwrite()
+    Journal(folder).remove_job()
     os.rmdir(folder.url)
     return _create_report(build_manifest["tasks"])
 
@@ -121,7 +121,9 @@ def _create_job(folder: FolderStorage, setup: dict[str, Any], job_plan: Plan) ->
     def build_manifest(records: Records) -> bytes:
         return to_json({"tasks": [records[number] for number in sorted(records)]})
 
-    return Job(folder, Work(_TASK_FUNCTION, {**setup, "folder": folder.url}), header, assignments, build_manifest)
+    return Job(
+        folder, TaskProgram(_TASK_FUNCTION, {**setup, "folder": folder.url}), header, assignments, build_manifest
+    )
 
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .journal import Journal, job_identity
-from .run.base import Assignment, Runner, RunnerEvent, TaskDoneEvent, Work
+from .run.base import Assignment, Runner, RunnerEvent, TaskDoneEvent, TaskProgram
 from .storage import Storage
 
 Records: TypeAlias = "dict[int, dict[str, Any]]"
@@ -43,11 +43,11 @@ class Job:
     ``header`` identifies the job: a command resumes the job in a folder only if the headers are equal. If the header
     has no field ``tasks``, the descriptions of the assignments are added. ``manifest`` converts the records of all
     tasks to the content of the manifest, which marks the job as done. `run` adds the job's identity to the setup of
-    ``work`` as the field ``job``. ``tokenizer`` is the content of a tokenizer file to store in the folder.
+    ``program`` as the field ``job``. ``tokenizer`` is the content of a tokenizer file to store in the folder.
     """
 
     storage: Storage
-    work: Work
+    program: TaskProgram
     header: dict[str, Any]
     assignments: tuple[Assignment, ...]
     manifest: Callable[[Records], bytes]
@@ -61,46 +61,46 @@ class Job:
         """
         with self.storage.hold_lock() as lock_descriptor:
             journal = Journal(self.storage)
-            task_count, identity = len(self.assignments), self._begin(journal, overwrite)
-            if journal.finished_manifest() is None:
+            task_count, identity = len(self.assignments), self._write_or_check_plan(journal, overwrite)
+            if journal.read_manifest() is None:
                 records = journal.verify_records(
                     identity,
                     task_count,
                     lambda done_count, total_count: on_event(VerifyProgressEvent(done_count, total_count)),
                 )
                 journal.remove_unrecorded_files(task_count, records)
-                work = Work(self.work.prepare, {**self.work.setup, "job": identity})
+                program = TaskProgram(self.program.prepare, {**self.program.setup, "job": identity})
                 self._do_remaining(
-                    work, records, runner, on_event, () if lock_descriptor is None else (lock_descriptor,)
+                    program, records, runner, on_event, () if lock_descriptor is None else (lock_descriptor,)
                 )
                 journal.check_identity(identity)
                 journal.remove_unrecorded_files(task_count, records)  # workers that died can have left files
-                journal.finish(self.manifest(records), records)
+                journal.write_manifest(self.manifest(records), records)
             journal.remove_records(task_count)
-            return journal.finished_manifest() or {}
+            return journal.read_manifest() or {}
 
-    def _begin(self, journal: Journal, overwrite: bool) -> str:
+    def _write_or_check_plan(self, journal: Journal, overwrite: bool) -> str:
         """Writes the plan, or checks that the existing plan is equal. Returns the identity of the job.
 
         The plan of another job is replaced if no task of that job is done.
         """
         plan = dict(self.header)
         plan.setdefault("tasks", [assignment.description for assignment in self.assignments])
-        stored_plan = None if overwrite and journal.overwrite() else journal.plan()
+        stored_plan = None if overwrite and journal.remove_job() else journal.read_plan()
         differences = [] if stored_plan is None else journal.differences(stored_plan, plan)
         if differences and journal.has_results():
             raise journal.create_other_job_error(differences)
         if differences:
-            journal.overwrite()
+            journal.remove_job()
         if differences or stored_plan is None:
-            journal.begin(plan)
+            journal.write_plan(plan)
         if self.tokenizer is not None:
             journal.store_tokenizer(self.tokenizer)
         return job_identity(plan)
 
     def _do_remaining(
         self,
-        work: Work,
+        program: TaskProgram,
         records: Records,
         runner: Runner,
         on_event: Callable[[JobEvent], object],
@@ -114,4 +114,4 @@ class Job:
             on_event(event)
 
         on_event(JobStartEvent(remaining_assignments, dict(records)))
-        runner.run(work, remaining_assignments, add_record, inherited_files)
+        runner.run(program, remaining_assignments, add_record, inherited_files)

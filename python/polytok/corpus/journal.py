@@ -51,7 +51,7 @@ def job_identity(plan: Mapping[str, Any]) -> str:
 
 
 def _record_hash(identity: str, record: Mapping[str, Any]) -> str:
-    """Returns a hash of a record and of the identity of the job."""
+    """Returns a hash over a record and the job's identity."""
     return hashlib.sha256(f"{identity}\n".encode() + to_json(record)).hexdigest()
 
 
@@ -66,21 +66,21 @@ class Journal:
 
     storage: Storage
 
-    def overwrite(self) -> bool:
+    def remove_job(self) -> bool:
         """Removes all files of an earlier job. Returns False if the folder has no plan of a job.
 
         The manifest is removed first and the plan last. So after an interrupted removal, the job does not look
         complete, and the plan still shows that the remaining files belong to a job.
         """
-        if (plan := self.plan()) is None:
+        if (plan := self.read_plan()) is None:
             return False
         other_names = sorted(name for name in self.storage.names() if _is_job_file(name, len(plan["tasks"])))
         for name in [MANIFEST_NAME, *other_names, TOKENIZER_NAME, PLAN_NAME]:
             self.storage.remove(name)
         return True
 
-    def plan(self) -> dict[str, Any] | None:
-        """Returns the plan in the folder; None if there is none.
+    def read_plan(self) -> dict[str, Any] | None:
+        """Returns the plan in the folder, or None if the folder has no plan.
 
         Raises `ArgumentError` if the folder has files that no job has written.
         """
@@ -115,7 +115,7 @@ class Journal:
             "Name a new folder, or delete the files of the other job with --overwrite (overwrite=True)"
         )
 
-    def begin(self, plan: dict[str, Any]) -> None:
+    def write_plan(self, plan: dict[str, Any]) -> None:
         """Writes the plan, which marks the folder as the folder of this job."""
         self.storage.write(PLAN_NAME, to_json({"format": _PLAN_FORMAT, **plan}))
 
@@ -133,7 +133,7 @@ class Journal:
         if self.storage.read(TOKENIZER_NAME) != tokenizer:
             self.storage.write(TOKENIZER_NAME, tokenizer)
 
-    def finished_manifest(self) -> dict[str, Any] | None:
+    def read_manifest(self) -> dict[str, Any] | None:
         """Returns the manifest if the job is done, else None."""
         data = self.storage.read(MANIFEST_NAME)
         return None if data is None else _parse_manifest(data, self.storage.name, MANIFEST_NAME)
@@ -155,7 +155,7 @@ class Journal:
         return records
 
     def remove_unrecorded_files(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
-        """Removes files of the job's ``count`` tasks that are not in ``records``."""
+        """Removes the files of the job's ``count`` tasks that no record in ``records`` lists."""
         recorded_names = {*map(record_name, records)}
         recorded_names.update(file["name"] for record in records.values() for file in record["files"])
         for name in sorted(self.storage.names() - recorded_names):
@@ -188,14 +188,14 @@ class Journal:
 
         Two jobs can begin in the same folder if the storage has no locks.
         """
-        plan = self.plan()
+        plan = self.read_plan()
         if plan is None or job_identity(plan) != identity:
             raise ArgumentError(
                 f"another job has begun in {self.storage.name} while this job ran, and both have written files: name "
                 "another folder, or wait until no job writes to this one and use --overwrite (overwrite=True)"
             )
 
-    def finish(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
+    def write_manifest(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
         """Forces the files of all records to the disk, then writes the manifest, which marks the job as done."""
         self.storage.force(file["name"] for record in records.values() for file in record["files"])
         self.storage.write(MANIFEST_NAME, manifest)

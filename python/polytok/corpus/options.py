@@ -113,13 +113,13 @@ class DocumentOptions:
         return columns
 
     def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:
-        """Returns these options with ids instead of pieces and ``add_special``, and with a dtype instead of ``auto``.
+        """Returns these options with bos and eos as ids, in place of ``add_special`` too, and with a dtype instead of
+        ``auto``.
 
         Raises `ArgumentError` for a token that the tokenizer does not have, and for a dtype that cannot hold the ids.
         """
-        tokenizer.encode(
-            "", options=self.encoding
-        )  # raises ArgumentError if a text in `special` is not a special token
+        # This call raises ArgumentError if a text in `special` is not a special token.
+        tokenizer.encode("", options=self.encoding)
         bos, eos = _resolve_id("bos", self.bos, tokenizer), _resolve_id("eos", self.eos, tokenizer)
         options = replace(self, dtype=self._resolve_dtype(tokenizer.vocab_size), bos=bos, eos=eos)
         return options._with_template(tokenizer) if self.add_special else options._check_room_for_text(0)

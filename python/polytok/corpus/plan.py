@@ -103,8 +103,8 @@ def plan(
 ) -> Plan:
     """Divides the inputs into tasks that read about ``shard_size`` bytes each.
 
-    Small files share a task, in the order of the inputs. ``output_folder`` is the output folder, which must not contain
-    inputs. Raises the errors of `sources`.
+    Small files share a task, in the order of the inputs. ``output_folder`` must not contain inputs. Raises the errors
+    of `sources`.
     """
     if shard_size < 1:
         raise ArgumentError(f"shard_size={shard_size} is too small: it must be at least 1")
@@ -121,16 +121,16 @@ def plan(
 def _group_parts(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part, ...]]:
     """Yields the parts of each task: consecutive parts of at most ``shard_size`` bytes in total, or a single larger
     part."""
-    task: list[Part] = []
+    task_parts: list[Part] = []
     size = 0
     for part in parts:
-        if task and size + part.bytes > shard_size:
-            yield tuple(task)
-            task, size = [], 0
-        task.append(part)
+        if task_parts and size + part.bytes > shard_size:
+            yield tuple(task_parts)
+            task_parts, size = [], 0
+        task_parts.append(part)
         size += part.bytes
-    if task:
-        yield tuple(task)
+    if task_parts:
+        yield tuple(task_parts)
 
 
 def _split_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
@@ -160,9 +160,9 @@ def _split_large_source(number: int, source: Source, reading: Reading, shard_siz
 def _join_groups(number: int, source: Source, group_sizes: Sequence[int], shard_size: int) -> list[Part]:
     """Joins consecutive groups to parts. ``group_sizes`` has the relative sizes of the groups."""
     total = sum(group_sizes)
-    shares = [source.size * size // total if total else 0 for size in group_sizes]
+    group_byte_counts = [source.size * size // total if total else 0 for size in group_sizes]
     parts: list[Part] = []
-    for group, size in enumerate(shares):
+    for group, size in enumerate(group_byte_counts):
         last_part = parts[-1] if parts else None
         if last_part and last_part.bytes + size <= shard_size:
             parts[-1] = Part(number, last_part.start, group + 1, "groups", last_part.bytes + size)

@@ -36,12 +36,12 @@ class Report:
     def __str__(self) -> str:
         """Returns a table with a line for each input and the sums, then the reasons for skipped documents.
 
-        >>> print(Report({"a.txt": DocumentCounts(2, 10, 50), "b.txt": DocumentCounts(1, 10, 30, {"no UTF-8": 1})}))
+        >>> print(Report({"a.txt": DocumentCounts(2, 10, 50), "b.txt": DocumentCounts(1, 10, 30, {"not UTF-8": 1})}))
         input  documents  tokens  bytes per token  skipped
         a.txt          2      10             5.00        0
-        b.txt          1      10             3.00        1  no UTF-8: 1
+        b.txt          1      10             3.00        1  not UTF-8: 1
         total          3      20             4.00        1
-        skipped: no UTF-8: 1
+        skipped: not UTF-8: 1
         """
         return "\n".join([*table("input", self.inputs, max_rows=_MAX_INPUT_ROWS), *self._notes()])
 

@@ -39,8 +39,8 @@ class Source:
 def sources(inputs: Inputs, *, output_folder: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
     """Returns the files for all inputs, in the order of the inputs; the files of a pattern are sorted.
 
-    ``output_folder`` is the output folder. Raises `ArgumentError` for a pattern that matches no file, for a file that
-    is named twice, and for a file in the output folder; and `FileError` for a file that cannot be read.
+    Raises `ArgumentError` for a pattern that matches no file, for a file that is named twice, and for a file in
+    ``output_folder``; and `FileError` for a file that cannot be read.
     """
     items = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     file_names = [name for item in items for name in _file_names(os.fspath(item))]

@@ -149,7 +149,7 @@ class _TokenizeTask:
 
     def _add_counts(self, source: int, block: Documents, limited_rows: LimitedRows) -> None:
         skipped_counts = Counter(text.reason for text in block.skipped)
-        changed_counts = Counter({"no UTF-8, replaced": block.replaced})
+        changed_counts = Counter({"not UTF-8, replaced": block.replaced})
         (skipped_counts if self.options.long == "skip" else changed_counts)[self._long_document_reason] += (
             limited_rows.long_count
         )

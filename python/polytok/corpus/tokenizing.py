@@ -20,7 +20,7 @@ from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
 from .report import Report, examples, parse_counts, sum_counts_by_source
 from .run import create_runner
-from .run.base import Assignment, Runner, TaskDoneEvent, TaskRetryEvent, Work
+from .run.base import Assignment, Runner, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from .storage import Storage, open_storage
 from .watching import ProgressMonitor
 from .write import ShardFile
@@ -117,7 +117,12 @@ def _create_job(
         return _build_manifest(identity, options, job_plan, records).data()
 
     return Job(
-        job_storage, Work(_TASK_FUNCTION, setup), header, assignments, manifest_content, ptok.write(tokenizer.spec).data
+        job_storage,
+        TaskProgram(_TASK_FUNCTION, setup),
+        header,
+        assignments,
+        manifest_content,
+        ptok.write(tokenizer.spec).data,
     )
 
 

@@ -16,7 +16,7 @@ from .blocks import Block
 from .choices import Invalid, Reading
 from .streams import DamageError
 
-NOT_UTF8_REASON = "no UTF-8"
+NOT_UTF8_REASON = "not UTF-8"
 
 DAMAGED_REASON = "damaged"
 
@@ -134,7 +134,7 @@ def _create_utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeEr
         byte_place = f" at {error.start}"
     text_place = place(int(block.numbers[row]))
     return EncodeError(
-        f"{text_place}: no UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
+        f"{text_place}: not UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
         "text"
     )
 

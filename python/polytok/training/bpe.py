@@ -9,7 +9,7 @@ from .. import checks
 from ..errors import ArgumentError
 from ..spec import NormalizeStep, ReplaceInvalid, Spec
 from . import bpe_huggingface, options
-from .bpe_bytes import PlainBytes
+from .bpe_bytes import PlainByteBpe
 from .bpe_huggingface import HuggingFaceBpe
 from .bpe_learning import ProgressFunction
 from .counting import Counts
@@ -49,8 +49,8 @@ class BpeTrainer:
     * ``byte_level``: whether words consist of bytes (the pre-tokenizer ByteLevel) and not of characters.
     * ``normalize``: the normalizer steps of a Spec, which are applied before texts are split.
     * ``unk_token``: the entry for unknown characters, if words consist of characters.
-    * ``initial_alphabet``: characters that are entries even if they do not occur. The default is all bytes, and no
-      characters without ``byte_level``.
+    * ``initial_alphabet``: characters that are entries even if they do not occur. The default is the characters of all
+      bytes; without ``byte_level``, it is empty.
     * ``limit_alphabet``: the maximum number of characters that are entries; the most frequent characters are kept.
     * ``continuing_subword_prefix``: the prefix of entries that do not begin a word.
     * ``end_of_word_suffix``: the suffix of entries that end a word.
@@ -84,27 +84,27 @@ class BpeTrainer:
         counts: Counts | None = None,
     ) -> None:
         checks.one_of("ties", ties, _TIE_RULES)
-        sizes, special = options.sizes(vocab_size), options.special_tokens(special_tokens)
+        sizes, special = options.check_sizes(vocab_size), options.check_special_tokens(special_tokens)
         checks.number("min_frequency", min_frequency, least=0)
         checks.optional_number("max_token_length", max_token_length, least=2)
-        self.keeps_bytes = options.flag("byte_level", byte_level)
+        self.keeps_bytes = options.check_flag("byte_level", byte_level)
         self.notes: list[str] = []
         self._is_single_size, self._verbose = isinstance(vocab_size, int), verbose
         affixes = (
-            options.text("continuing_subword_prefix", continuing_subword_prefix),
-            options.text("end_of_word_suffix", end_of_word_suffix),
+            options.check_text("continuing_subword_prefix", continuing_subword_prefix),
+            options.check_text("end_of_word_suffix", end_of_word_suffix),
         )
-        self._rules: PlainBytes | HuggingFaceBpe
+        self._algorithm: PlainByteBpe | HuggingFaceBpe
         if ties == "huggingface":
             default_alphabet = _BYTE_LEVEL_ALPHABET if byte_level else ()
-            alphabet = options.characters(
+            alphabet = options.check_characters(
                 "initial_alphabet", default_alphabet if initial_alphabet is None else initial_alphabet
             )
             if unk_token is not None:
-                options.text("unk_token", unk_token)
+                options.check_text("unk_token", unk_token)
             limit_options = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common_options = (sizes, special, min_frequency, max_token_length)
-            self._rules = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limit_options)
+            self._algorithm = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limit_options)
         else:
             alphabet_options = (unk_token, initial_alphabet, limit_alphabet)
             if not byte_level or any((normalize, *affixes)) or any(value is not None for value in alphabet_options):
@@ -112,10 +112,12 @@ class BpeTrainer:
                     f"ties={ties!r} merges plain bytes: options for characters, alphabets, affixes and normalization "
                     "need ties='huggingface'"
                 )
-            self._rules = PlainBytes(sizes, special, ties == "minbpe", min_frequency, max_token_length)
+            self._algorithm = PlainByteBpe(sizes, special, ties == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
             raise ArgumentError(f"verbose={verbose!r} is not a function: give print, or another function of one text")
-        expected_counts = _create_counts(ties, pattern, options.steps("normalize", normalize), byte_level, special)
+        expected_counts = _create_counts(
+            ties, pattern, options.check_steps("normalize", normalize), byte_level, special
+        )
         self.counts = (
             expected_counts if counts is None else check_counts(counts, expected_counts, any_split=pattern == "auto")
         )
@@ -126,15 +128,16 @@ class BpeTrainer:
 
     def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:
         """Learns the merges and returns the Spec; returns a list of Specs if several sizes were requested."""
-        rules, split = self._rules, self.counts.split
-        learned_merges = rules.learn(self.counts, progress, self._verbose)
-        if isinstance(rules, PlainBytes):
-            specs = rules.specs(learned_merges, split)
+        algorithm, split = self._algorithm, self.counts.split
+        learned_merges = algorithm.learn(self.counts, progress, self._verbose)
+        if isinstance(algorithm, PlainByteBpe):
+            specs = algorithm.specs(learned_merges, split)
         else:
-            self.notes = rules.notes(learned_merges)
+            self.notes = algorithm.notes(learned_merges)
             normalize = tuple(step for step in self.counts.normalize if step != ReplaceInvalid())
             specs = [
-                bpe_huggingface.bpe_spec(rules, learned_merges.truncate(size), normalize, split) for size in rules.sizes
+                bpe_huggingface.bpe_spec(algorithm, learned_merges.truncate(size), normalize, split)
+                for size in algorithm.sizes
             ]
         return specs[0] if self._is_single_size else specs
 

@@ -15,7 +15,7 @@ _BYTES = [bytes([byte]) for byte in range(256)]
 
 
 @dataclass(frozen=True, slots=True)
-class PlainBytes:
+class PlainByteBpe:
     """The checked options of plain byte-level BPE.
 
     ``special`` maps the texts of special tokens to ids, or to None for special tokens that get the last ids.
@@ -49,8 +49,8 @@ class PlainBytes:
         """Learns the merges for the largest size. Raises `ArgumentError` if the texts have too few pairs."""
         size = max(self.sizes) - self._special_count
         below_length = None if self.max_token_length is None else self.max_token_length + 1
-        rules = LearningOptions(size, self.min_frequency, below_length, self.first_seen, counts.room)
-        learned_merges = learn(counts.counter(), SymbolOptions("bytes"), _BYTES, rules, progress, verbose)
+        learning_options = LearningOptions(size, self.min_frequency, below_length, self.first_seen, counts.room)
+        learned_merges = learn(counts.counter(), SymbolOptions("bytes"), _BYTES, learning_options, progress, verbose)
         if len(learned_merges) < size:
             max_size = len(learned_merges) + self._special_count
             raise ArgumentError(

@@ -77,23 +77,27 @@ class HuggingFaceBpe:
             )
 
     @property
-    def units(self) -> SymbolOptions:
+    def symbol_options(self) -> SymbolOptions:
         """The symbols that words consist of before the first merge."""
         return SymbolOptions("byte_level" if self.byte_level else "chars", self.prefix, self.suffix)
 
     def alphabet(self, words: _core.WordCounter) -> list[bytes]:
         """Returns the texts of the first entries: special tokens and the alphabet of the words."""
         return _core.bpe_alphabet(
-            words, self.units, list(self.special), [text[0] for text in self.initial_alphabet], self.limit_alphabet
+            words,
+            self.symbol_options,
+            list(self.special),
+            [text[0] for text in self.initial_alphabet],
+            self.limit_alphabet,
         )
 
     def learn(
         self, counts: Counts, progress: ProgressFunction | None, verbose: PrintFunction | None = None
     ) -> LearnedMerges:
         """Learns the merges for the largest size, or fewer if the texts have too few pairs."""
-        rules = LearningOptions(max(self.sizes), self.min_frequency, self.max_token_length, room=counts.room)
+        learning_options = LearningOptions(max(self.sizes), self.min_frequency, self.max_token_length, room=counts.room)
         words = counts.counter()
-        return learn(words, self.units, self.alphabet(words), rules, progress, verbose)
+        return learn(words, self.symbol_options, self.alphabet(words), learning_options, progress, verbose)
 
     def notes(self, learned_merges: LearnedMerges) -> list[str]:
         """Returns notes for the user: a memory limit that was exceeded, and a size that differs from the request."""

@@ -107,9 +107,9 @@ def merge_line(number: int, total: int, left_id: int, right_id: int, merged_id: 
 
 def learn(
     words: _core.WordCounter,
-    units: SymbolOptions,
+    symbol_options: SymbolOptions,
     initial_entries: Sequence[bytes],
-    rules: LearningOptions,
+    learning_options: LearningOptions,
     progress: ProgressFunction | None = None,
     verbose: PrintFunction | None = None,
 ) -> LearnedMerges:
@@ -123,4 +123,6 @@ def learn(
     """
     texts = list(initial_entries)
     on_merge = None if verbose is None else lambda *merge: verbose(merge_line(*merge))
-    return LearnedMerges(len(texts), *_core.bpe_learn(words, units, texts, rules, progress, on_merge))
+    return LearnedMerges(
+        len(texts), *_core.bpe_learn(words, symbol_options, texts, learning_options, progress, on_merge)
+    )

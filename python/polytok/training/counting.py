@@ -17,7 +17,7 @@ from ..plain import from_plain, to_plain
 from ..progress import ReportProgress
 from ..resources import processors, room
 from ..spec import NormalizeStep, PatternSplit, SplitStep
-from .options import steps
+from .options import check_steps
 
 Order = Literal["first_seen", "most_frequent", "bytes"]
 
@@ -58,9 +58,9 @@ class Counts:
     ) -> None:
         """Creates empty counts. Raises `SpecError` if a step cannot be compiled, `ArgumentError` for other values."""
         self.split: tuple[SplitStep, ...] = (
-            (PatternSplit(split),) if isinstance(split, str) else steps("split", split or ())
+            (PatternSplit(split),) if isinstance(split, str) else check_steps("split", split or ())
         )
-        self.normalize = steps("normalize", normalize)
+        self.normalize = check_steps("normalize", normalize)
         if isinstance(special_tokens, (str, bytes)) or not isinstance(special_tokens, Iterable):
             raise ArgumentError(f"special_tokens={special_tokens!r} is not a list of texts")
         self.special_tokens = tuple(

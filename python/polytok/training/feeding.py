@@ -13,7 +13,7 @@ from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
 
-_TEXT_COPIES = 6
+_MEMORY_PER_TEXT_SIZE = 6
 """The size of a text's copies in memory as a multiple of the text, if a trainer needs the whole text at a time."""
 
 
@@ -61,7 +61,7 @@ def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | Non
     if counts is not None and counts.takes_parts:
         return lambda part: counts.push_part(part.data, is_last=part.is_last)
     buffered_parts: list[bytes] = []
-    max_bytes = None if max_memory is None else max_memory // _TEXT_COPIES
+    max_bytes = None if max_memory is None else max_memory // _MEMORY_PER_TEXT_SIZE
     works_on_lines = bool(getattr(trainer, "lines", False))
 
     def push_part(part: Part) -> None:
@@ -74,8 +74,8 @@ def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | Non
         if max_bytes is not None and sum(map(len, buffered_parts)) > max_bytes:
             raise ArgumentError(
                 f"{part.place}: a text of more than {max_bytes:,} bytes needs more memory than max_memory allows "
-                f"({max_memory:,} bytes), because this kind needs {_TEXT_COPIES} times the size of a text: read each "
-                "line as a text (--lines, unit='line'), or raise max_memory"
+                f"({max_memory:,} bytes), because this kind needs {_MEMORY_PER_TEXT_SIZE} times the size of a text: "
+                "read each line as a text (--lines, unit='line'), or raise max_memory"
             )
 
     return push_part

@@ -22,7 +22,7 @@ _TYPE_NAMES: Mapping[Any, str] = {
 }
 
 
-def sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
+def check_sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
     """Returns the requested sizes, one or several. Raises `ArgumentError` for an invalid size."""
     if isinstance(vocab_size, int) or not isinstance(vocab_size, Sequence) or isinstance(vocab_size, (str, bytes)):
         return (number("vocab_size", vocab_size, least=1, most=_MAX_ENTRIES),)
@@ -34,14 +34,14 @@ def sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
     return all_sizes
 
 
-def flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: Any) -> bool:
     """Returns a value that is True or False. Raises `ArgumentError` for any other value."""
     if not isinstance(value, bool):
         raise ArgumentError(f"{name}={value!r} is neither True nor False")
     return value
 
 
-def text(name: str, value: Any) -> str:
+def check_text(name: str, value: Any) -> str:
     """Returns a text. Raises `ArgumentError` for any other value, and for a text that UTF-8 cannot encode."""
     if not isinstance(value, str):
         raise ArgumentError(f"{name}={value!r} is not a text")
@@ -54,7 +54,7 @@ def text(name: str, value: Any) -> str:
     return value
 
 
-def characters(name: str, value: Any) -> tuple[str, ...]:
+def check_characters(name: str, value: Any) -> tuple[str, ...]:
     """Returns texts of at least one character, of which only the first character is used.
 
     Raises `ArgumentError` for an empty text and for a value that is not a text.
@@ -63,12 +63,12 @@ def characters(name: str, value: Any) -> tuple[str, ...]:
         raise ArgumentError(f"{name}={value!r} is not a list of characters")
     texts = tuple(value)
     for item in texts:
-        if not text(name, item):
+        if not check_text(name, item):
             raise ArgumentError(f"{name} contains an empty text: give texts of one character")
     return texts
 
 
-def steps(name: str, value: Any) -> tuple[Any, ...]:
+def check_steps(name: str, value: Any) -> tuple[Any, ...]:
     """Returns steps of a Spec. Raises `ArgumentError` for any other value."""
     if not isinstance(value, Sequence) or not all(is_dataclass(step) for step in value):
         raise ArgumentError(f"{name}={value!r} is not a list of steps of a Spec")
@@ -90,10 +90,10 @@ def check_types(options: Any) -> None:
         if value is None and NoneType in members:
             continue
         if isinstance(value, str) and str in members:
-            text(name, value)
+            check_text(name, value)
         elif isinstance(value, tuple):
             for item in value:
-                text(name, item)
+                check_text(name, item)
         elif not any(map(partial(_has_type, value), members)):
             type_names = " or ".join(_TYPE_NAMES.get(member, "a path") for member in members if member is not NoneType)
             raise ArgumentError(f"{name}={value!r} is not {type_names}")
@@ -109,7 +109,7 @@ def _has_type(value: Any, annotation: Any) -> bool:
     return isinstance(value, classes)
 
 
-def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int | None]:
+def check_special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int | None]:
     """Returns the texts of special tokens with their ids, or with None if the trainer assigns the ids.
 
     Raises `ArgumentError` for an empty text and for two special tokens with the same id.
@@ -121,7 +121,7 @@ def special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str, int |
     if not isinstance(tokens, Iterable):
         raise ArgumentError(f"special_tokens={tokens!r} is neither a list of texts nor a mapping of texts to ids")
     for token in tokens:
-        text("special_tokens", token)
+        check_text("special_tokens", token)
     ids_by_text: dict[str, int | None] = dict.fromkeys(tokens)
     if isinstance(tokens, Mapping):
         ids_by_text.update(tokens)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import ArgumentError
 from ..patterns import PATTERNS, PRE_TOKENIZERS
 from ..spec import Behavior, PatternSplit, SplitStep
-from .options import steps, text
+from .options import check_steps, check_text
 
 Pattern = str | Sequence[SplitStep] | None
 
@@ -26,8 +26,8 @@ def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     if not isinstance(pattern, (str, Sequence)):
         raise ArgumentError(f"pattern={pattern!r} is neither a text nor a list of steps of a Spec")
     if not isinstance(pattern, str):
-        return steps("pattern", pattern)
-    text("pattern", pattern)
+        return check_steps("pattern", pattern)
+    check_text("pattern", pattern)
     if pattern in PRE_TOKENIZERS:
         return PRE_TOKENIZERS[pattern]
     if pattern.isidentifier() and pattern not in PATTERNS:

@@ -50,7 +50,7 @@ class Utf8Converter:
             return SkippedText(NOT_UTF8_REASON, place)
         byte_place = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
         raise EncodeError(
-            f"{place}: no UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
+            f"{place}: not UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
             "text"
         ) from error
 

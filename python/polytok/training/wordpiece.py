@@ -67,27 +67,29 @@ class WordPieceTrainer:
     ) -> None:
         self._is_single_size = isinstance(vocab_size, int)
         self.notes: list[str] = []
-        self._rules = HuggingFaceBpe(
-            sizes=options.sizes(vocab_size),
-            special=options.special_tokens(special_tokens),
+        self._algorithm = HuggingFaceBpe(
+            sizes=options.check_sizes(vocab_size),
+            special=options.check_special_tokens(special_tokens),
             min_frequency=checks.number("min_frequency", min_frequency, least=0),
             max_token_length=None,
             byte_level=False,
-            unk_token=options.text("unk_token", unk_token),
-            initial_alphabet=options.characters("initial_alphabet", initial_alphabet),
+            unk_token=options.check_text("unk_token", unk_token),
+            initial_alphabet=options.check_characters("initial_alphabet", initial_alphabet),
             limit_alphabet=checks.optional_number("limit_alphabet", limit_alphabet, least=0),
-            prefix=options.text("continuing_subword_prefix", continuing_subword_prefix),
-            suffix=options.text("end_of_word_suffix", end_of_word_suffix),
+            prefix=options.check_text("continuing_subword_prefix", continuing_subword_prefix),
+            suffix=options.check_text("end_of_word_suffix", end_of_word_suffix),
         )
         if normalize is None:
             strips_accents = lowercase if strip_accents is None else strip_accents
             flags = {"lowercase": lowercase, "clean_text": clean_text, "handle_chinese_chars": handle_chinese_chars}
             for name, value in {**flags, "strip_accents": strips_accents}.items():
-                options.flag(name, value)
+                options.check_flag(name, value)
             normalize = (BertNormalize(clean_text, handle_chinese_chars, strips_accents, lowercase),)
         split = split_steps(pattern, "isolated")
-        expected = Counts(normalize=(ReplaceInvalid(), *options.steps("normalize", normalize)), split=split)
-        self.counts = expected if counts is None else check_counts(counts, expected, any_split=False)
+        expected_counts = Counts(
+            normalize=(ReplaceInvalid(), *options.check_steps("normalize", normalize)), split=split
+        )
+        self.counts = expected_counts if counts is None else check_counts(counts, expected_counts, any_split=False)
 
     def push(self, texts: Sequence[bytes]) -> None:
         """Counts the words of further texts."""
@@ -95,9 +97,12 @@ class WordPieceTrainer:
 
     def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:
         """Learns the entries and returns the Spec; returns a list of Specs if several sizes were requested."""
-        counts, rules = self.counts, self._rules
-        learned_merges = rules.learn(counts, progress)
-        self.notes = rules.notes(learned_merges)
+        counts, algorithm = self.counts, self._algorithm
+        learned_merges = algorithm.learn(counts, progress)
+        self.notes = algorithm.notes(learned_merges)
         normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
-        specs = [wordpiece_spec(rules, learned_merges.truncate(size), normalize, counts.split) for size in rules.sizes]
+        specs = [
+            wordpiece_spec(algorithm, learned_merges.truncate(size), normalize, counts.split)
+            for size in algorithm.sizes
+        ]
         return specs[0] if self._is_single_size else specs

@@ -26,11 +26,11 @@ TaskFunction: TypeAlias = Callable[[dict[str, Any], ProgressFunction], dict[str,
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class TaskProgram:
     """The code and settings that all tasks of a job share.
 
-    ``prepare`` is the name of a function in the form "module:function". The function converts ``setup``, a JSON value,
-    to the function that does the tasks.
+    ``prepare`` names a function in the form "module:function". That function receives ``setup``, a JSON value, and
+    returns the function that does the tasks.
     """
 
     prepare: str
@@ -89,7 +89,11 @@ class Runner(Protocol):
     """Distributes tasks to workers."""
 
     def run(
-        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
+        self,
+        program: TaskProgram,
+        assignments: Sequence[Assignment],
+        listen: Listener,
+        inherited_files: Sequence[int] = (),
     ) -> None:
         """Does all tasks, calls ``listen`` with each event, and returns when all tasks are done.
 

@@ -26,9 +26,9 @@ from .base import (
     Assignment,
     Listener,
     TaskDoneEvent,
+    TaskProgram,
     TaskProgressEvent,
     TaskRetryEvent,
-    Work,
     create_worker_death_error,
     error_from_json,
     sort_longest_first,
@@ -57,20 +57,24 @@ class LocalRunner:
         self._workers = workers or processors()
 
     def run(
-        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
+        self,
+        program: TaskProgram,
+        assignments: Sequence[Assignment],
+        listen: Listener,
+        inherited_files: Sequence[int] = (),
     ) -> None:
         """Does all tasks and returns. The first error of a task is raised here and stops the other tasks."""
         ordered_assignments = sort_longest_first(assignments)
         if min(self._workers, len(ordered_assignments)) <= 1:
-            _run_in_this_process(work, ordered_assignments, listen)
+            _run_in_this_process(program, ordered_assignments, listen)
         else:
-            _Pool(work, deque(ordered_assignments), listen, tuple(inherited_files)).run(
+            _Pool(program, deque(ordered_assignments), listen, tuple(inherited_files)).run(
                 min(self._workers, len(ordered_assignments))
             )
 
 
-def _run_in_this_process(work: Work, ordered_assignments: Sequence[Assignment], listen: Listener) -> None:
-    do_task = work.task_function()
+def _run_in_this_process(program: TaskProgram, ordered_assignments: Sequence[Assignment], listen: Listener) -> None:
+    do_task = program.task_function()
     for assignment in ordered_assignments:
 
         def report_progress(documents: int, tokens: int, size: int, number: int = assignment.number) -> None:
@@ -114,7 +118,7 @@ class _Worker:
 
 @dataclass(slots=True)
 class _Pool:
-    work: Work
+    program: TaskProgram
     pending_assignments: deque[Assignment]
     listen: Listener
     inherited_files: tuple[int, ...]
@@ -151,7 +155,7 @@ class _Pool:
         worker = _Worker(process)
         self.workers.add(worker)
         threading.Thread(target=worker.read_messages, args=(self.messages,), daemon=True).start()
-        worker.send_message({"prepare": self.work.prepare, "setup": self.work.setup})
+        worker.send_message({"prepare": self.program.prepare, "setup": self.program.setup})
         self._send_next_task(worker)
 
     def _send_next_task(self, worker: _Worker) -> None:

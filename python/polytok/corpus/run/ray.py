@@ -20,7 +20,7 @@ from .base import (
     Listener,
     TaskDoneEvent,
     TaskFunction,
-    Work,
+    TaskProgram,
     create_worker_death_error,
     error_from_json,
     error_to_json,
@@ -37,7 +37,11 @@ class RayRunner:
         self._workers = workers
 
     def run(
-        self, work: Work, assignments: Sequence[Assignment], listen: Listener, inherited_files: Sequence[int] = ()
+        self,
+        program: TaskProgram,
+        assignments: Sequence[Assignment],
+        listen: Listener,
+        inherited_files: Sequence[int] = (),
     ) -> None:
         """Does all tasks and returns. The first error of a task is raised here and stops the other tasks."""
         with _connect(self._workers) as ray:
@@ -48,7 +52,7 @@ class RayRunner:
                 while pending or submitted_tasks:
                     while pending and len(submitted_tasks) < (self._workers or _MAX_SUBMITTED_TASKS):
                         assignment = pending.pop()
-                        submitted_tasks[do_task.remote(work, assignment.description)] = assignment
+                        submitted_tasks[do_task.remote(program, assignment.description)] = assignment
                     for reference in ray.wait(list(submitted_tasks))[0]:
                         assignment = submitted_tasks.pop(reference)
                         listen(TaskDoneEvent(assignment.number, _fetch_record(ray, reference, assignment)))
@@ -57,10 +61,10 @@ class RayRunner:
                     ray.cancel(reference, force=True)
 
 
-def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
+def _do_task(program: TaskProgram, description: dict[str, Any]) -> dict[str, Any]:
     """Does a task on a node. Returns the record, or an error as a JSON value, because Ray would wrap an exception."""
     try:
-        return {"done": _task_function(work.prepare, json.dumps(work.setup))(description, lambda *_: None)}
+        return {"done": _task_function(program.prepare, json.dumps(program.setup))(description, lambda *_: None)}
     except (PolytokError, OSError) as error:
         return {"error": error_to_json(error)}
 
@@ -68,7 +72,7 @@ def _do_task(work: Work, description: dict[str, Any]) -> dict[str, Any]:
 @functools.lru_cache(maxsize=1)
 def _task_function(prepare: str, setup: str) -> TaskFunction:
     """Returns the function that does the tasks. A process builds this function once for all of its tasks."""
-    return Work(prepare, json.loads(setup)).task_function()
+    return TaskProgram(prepare, json.loads(setup)).task_function()
 
 
 def _fetch_record(ray: Any, reference: Any, assignment: Assignment) -> dict[str, Any]:

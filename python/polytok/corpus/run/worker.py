@@ -16,7 +16,7 @@ import traceback
 from typing import IO, Any
 
 from ...errors import PolytokError
-from .base import ProgressFunction, Work, error_to_json
+from .base import ProgressFunction, TaskProgram, error_to_json
 
 _REPORT_SECONDS = 0.2  # the minimum time between two reports of progress
 
@@ -42,7 +42,7 @@ def _read_lines(source: IO[str], lines: queue.Queue[str]) -> None:
 def _do_tasks(lines: queue.Queue[str], out: IO[str]) -> None:
     try:
         first_message = json.loads(lines.get())
-        do_task = Work(first_message["prepare"], first_message["setup"]).task_function()
+        do_task = TaskProgram(first_message["prepare"], first_message["setup"]).task_function()
         while True:
             task = json.loads(lines.get())
             _send_message(out, done=do_task(task, _progress_function(out)))

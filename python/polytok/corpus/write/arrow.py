@@ -33,7 +33,7 @@ class _TableWriter(ShardWriter):
     _group_writer: Any
     _columns: tuple[pyarrow.Field, ...] = ()
 
-    def _begin(self, columns: pyarrow.Schema | None) -> None:
+    def _write_beginning(self, columns: pyarrow.Schema | None) -> None:
         arrow = require_pyarrow()
         if columns is not None and ID_COLUMN in columns.names:
             raise ArgumentError(
@@ -48,7 +48,7 @@ class _TableWriter(ShardWriter):
         self._row_count = self._token_count = 0
         self._group_writer = self._open_group_writer()
 
-    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
+    def _write_documents(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         first_row = 0
         while first_row < len(lengths):
@@ -81,7 +81,7 @@ class _TableWriter(ShardWriter):
         self._pending = []
         self._row_count = self._token_count = 0
 
-    def _end(self) -> None:
+    def _write_ending(self) -> None:
         if self._pending:
             self._flush_group()
         self._group_writer.close()

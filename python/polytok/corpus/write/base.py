@@ -64,7 +64,7 @@ class ShardWriter(ABC):
         try:
             for suffix in self.suffixes:
                 self._files.append(OutputFile(folder / f"{stem}{suffix}"))
-            self._begin(columns)
+            self._write_beginning(columns)
         except BaseException:
             self.abort()
             raise
@@ -73,7 +73,7 @@ class ShardWriter(ABC):
     def stored_dtype(cls, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Returns the dtype that the format uses for ids of ``dtype``: int32 replaces uint32 if necessary.
 
-        Raises `ArgumentError` for a dtype that the format cannot replace.
+        Raises `ArgumentError` if the dtype is neither supported nor uint32.
         """
         if dtype.name in cls.dtypes:
             return dtype
@@ -97,7 +97,7 @@ class ShardWriter(ABC):
                 raise ArgumentError(
                     f"a document has {lengths.max()} tokens, which is too long: set max_tokens to truncate or split it"
                 )
-            self._append(self._cast(ids[offsets[0] : offsets[-1]]), lengths, columns)
+            self._write_documents(self._cast(ids[offsets[0] : offsets[-1]]), lengths, columns)
         except BaseException:
             self.abort()
             raise
@@ -117,7 +117,7 @@ class ShardWriter(ABC):
         If ``is_forced``, the files are on the disk on return. Otherwise the system writes them to the disk later.
         """
         try:
-            self._end()
+            self._write_ending()
             finished_files = tuple(file.finish(is_forced=is_forced) for file in self._files)
             for file in self._files:
                 file.keep()
@@ -144,15 +144,15 @@ class ShardWriter(ABC):
         self.abort()
 
     @abstractmethod
-    def _begin(self, columns: pyarrow.Schema | None) -> None:
+    def _write_beginning(self, columns: pyarrow.Schema | None) -> None:
         """Writes the data before the first document."""
 
     @abstractmethod
-    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
+    def _write_documents(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         """Writes documents with the concatenated ids ``ids``. ``lengths`` has the number of tokens of each document."""
 
     @abstractmethod
-    def _end(self) -> None:
+    def _write_ending(self) -> None:
         """Writes the data after the last document, and data that depends on the number of documents."""
 
 

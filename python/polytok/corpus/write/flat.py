@@ -24,17 +24,17 @@ class FlatWriter(ShardWriter):
     kind = "flat"
     suffixes = (".bin", ".offsets")
 
-    def _begin(self, columns: pyarrow.Schema | None) -> None:
+    def _write_beginning(self, columns: pyarrow.Schema | None) -> None:
         self._files[1].write(bytes(8))
 
-    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
+    def _write_documents(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         self._write_ids(ids)
         self._files[1].write((self.tokens + np.cumsum(lengths)).astype("<i8"))
 
     def _write_ids(self, ids: npt.NDArray[Any]) -> None:
         self._files[0].write(ids)
 
-    def _end(self) -> None:
+    def _write_ending(self) -> None:
         pass
 
 
@@ -44,12 +44,12 @@ class NpyShardWriter(FlatWriter):
     kind = "npy"
     suffixes = (".npy", ".offsets")
 
-    def _begin(self, columns: pyarrow.Schema | None) -> None:
-        super()._begin(columns)
+    def _write_beginning(self, columns: pyarrow.Schema | None) -> None:
+        super()._write_beginning(columns)
         self._array = NpyWriter(self._files[0], self.dtype)
 
     def _write_ids(self, ids: npt.NDArray[Any]) -> None:
         self._array.write(ids)
 
-    def _end(self) -> None:
+    def _write_ending(self) -> None:
         self._array.finish()

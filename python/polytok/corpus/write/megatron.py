@@ -40,14 +40,14 @@ class MegatronWriter(ShardWriter):
     suffixes = (".bin", ".idx")
     dtypes = ("uint16", "int32")
 
-    def _begin(self, columns: pyarrow.Schema | None) -> None:
+    def _write_beginning(self, columns: pyarrow.Schema | None) -> None:
         self._files[1].write(bytes(INDEX_HEADER.size))
 
-    def _append(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
+    def _write_documents(self, ids: npt.NDArray[Any], lengths: IntArray, columns: pyarrow.Table | None) -> None:
         self._files[0].write(ids)
         self._files[1].write(lengths.astype("<i4"))
 
-    def _end(self) -> None:
+    def _write_ending(self) -> None:
         index = self._files[1]
         position = 0
         for lengths in self._lengths():

@@ -16,9 +16,9 @@ from ...resources import processors
 from ...spec import Spec
 from ..counting import Counts
 from .assembly import build_spec
-from .counts import SentenceCounts, check_counts, counting_options, description
+from .counts import SentenceCounts, check_counts, counting_options, describe_counts
 from .meta import reserved_pieces
-from .normalization import denormalizer, normalizer
+from .normalization import create_denormalizer, create_normalizer
 from .options import NAMES, Profile, SentencePieceOptions, resolve_options
 from .vocab_file import vocab_text
 
@@ -50,14 +50,14 @@ class SentencePieceTrainer:
         counts: Counts | None = None,
         **options: Any,
     ) -> None:
-        self.options, self.explicit = resolve_options(options, self.model)
+        self.options, self.explicit_names = resolve_options(options, self.model)
         self.lines = self.options.sentences == "lines"
-        self.meta = reserved_pieces(self.options, self.model)
-        self.normalize = normalizer(self.options)
-        self.denormalize = denormalizer(self.options)
+        self.reserved_by_id = reserved_pieces(self.options, self.model)
+        self.normalize = create_normalizer(self.options)
+        self.denormalize = create_denormalizer(self.options)
         self.threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
-        counts_description = description(
-            self.model, self.options, [text for text, _ in self.meta.values()], self.normalize.charsmap
+        counts_description = describe_counts(
+            self.model, self.options, [text for text, _ in self.reserved_by_id.values()], self.normalize.charsmap
         )
         self._has_given_counts = counts is not None
         if counts is None:
@@ -78,7 +78,7 @@ class SentencePieceTrainer:
         max_length = self.options.max_sentence_length
         return {
             **core_options,
-            "meta": [text.encode() for text, _ in self.meta.values()],
+            "meta": [text.encode() for text, _ in self.reserved_by_id.values()],
             "charsmap": self.normalize.charsmap,
             "is_tsv": self.options.tsv,
             "max_sentence_length": np.iinfo(np.int64).max if max_length is None else max_length,
@@ -110,14 +110,21 @@ class SentencePieceTrainer:
             self.model,
             self.counts.counter(),
             self.core_options(),
-            max(self.options.vocab_size - len(self.meta), 0),
+            max(self.options.vocab_size - len(self.reserved_by_id), 0),
             keep=self._has_given_counts,
             room=self.counts.room,
             fit=self.unigram_options(),
             progress=progress,
         )
         return build_spec(
-            self.options, self.explicit, self.model, self.meta, pieces, scores, self.normalize, self.denormalize
+            self.options,
+            self.explicit_names,
+            self.model,
+            self.reserved_by_id,
+            pieces,
+            scores,
+            self.normalize,
+            self.denormalize,
         )
 
 

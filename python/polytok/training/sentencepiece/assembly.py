@@ -1,4 +1,4 @@
-"""Builds the Spec of trained and reserved pieces, which is saved as the same ``.model`` as SentencePiece's."""
+"""Builds the Spec of trained and reserved pieces. The Spec is saved as the same ``.model`` file as SentencePiece's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...spec import (
     Vocab,
     Word,
 )
-from .meta import Meta
+from .meta import ReservedPieces
 from .options import SentencePieceOptions
 
 _BPE = Bpe("score", symbols="chars")
@@ -56,7 +56,7 @@ def build_spec(
     options: SentencePieceOptions,
     explicit_names: Collection[str],
     model: str,
-    meta: Meta,
+    reserved_by_id: ReservedPieces,
     pieces: Sequence[bytes],
     scores: npt.NDArray[np.float32],
     normalize: SentencePieceNormalize,
@@ -64,13 +64,13 @@ def build_spec(
 ) -> Spec:
     """Returns the Spec of a trained vocabulary.
 
-    ``explicit_names`` has the names of the options that the user or the profile sets, ``meta`` the reserved pieces by
-    id. Raises `ArgumentError` if SentencePiece would reject the pieces and ids.
+    ``explicit_names`` has the names of the options that the user or the profile sets, ``reserved_by_id`` the reserved
+    pieces by id. Raises `ArgumentError` if SentencePiece would reject the pieces and ids.
     """
-    size = len(meta) + len(pieces) if options.use_all_vocab else options.vocab_size
-    rows = _rows(meta, pieces, scores, size)
+    size = len(reserved_by_id) + len(pieces) if options.use_all_vocab else options.vocab_size
+    rows = _rows(reserved_by_id, pieces, scores, size)
     _check_size(options, model, len(rows), size)
-    names = _names(options, meta)
+    names = _names(options, reserved_by_id)
     return Spec(
         vocab=Vocab.from_rows((text, id, score, kind) for id, (text, score, kind) in enumerate(rows)),
         model=_MODELS[model],
@@ -88,25 +88,27 @@ def build_spec(
 
 
 def _rows(
-    meta: Meta, pieces: Sequence[bytes], scores: npt.NDArray[np.float32], size: int
+    reserved_by_id: ReservedPieces, pieces: Sequence[bytes], scores: npt.NDArray[np.float32], size: int
 ) -> list[tuple[bytes, float, Kind]]:
     """Returns all pieces by id: the reserved pieces at their ids, and the trained pieces in order at the other ids."""
     rows: list[tuple[bytes, float, Kind]] = []
-    piece_count = len(meta) + len(pieces)
+    piece_count = len(reserved_by_id) + len(pieces)
     trained_pieces = iter(zip(pieces, scores.tolist(), strict=True))
     # Ids have no gaps, so a reserved piece after the last trained piece is an error, which is raised below.
-    for id in [*range(min(size, piece_count)), *sorted(id for id in meta if piece_count <= id < size)]:
-        if id in meta:
+    for id in [*range(min(size, piece_count)), *sorted(id for id in reserved_by_id if piece_count <= id < size)]:
+        if id in reserved_by_id:
             if len(rows) != id:
                 raise ArgumentError(
-                    f"{meta[id][0]!r} has the id {id}, but the vocabulary has only {len(rows)} other pieces: choose a "
-                    "lower id"
+                    f"{reserved_by_id[id][0]!r} has the id {id}, but the vocabulary has only {len(rows)} other pieces: "
+                    "choose a lower id"
                 )
-            rows.append((meta[id][0].encode(), 0.0, meta[id][1]))
+            rows.append((reserved_by_id[id][0].encode(), 0.0, reserved_by_id[id][1]))
         elif (next_piece := next(trained_pieces, None)) is not None:
             rows.append((*next_piece, Kind.NORMAL))
-    if next(trained_pieces, None) is not None or any(id >= size for id in meta):
-        raise ArgumentError(f"vocab_size={size} is too small for {len(meta)} reserved pieces: raise vocab_size")
+    if next(trained_pieces, None) is not None or any(id >= size for id in reserved_by_id):
+        raise ArgumentError(
+            f"vocab_size={size} is too small for {len(reserved_by_id)} reserved pieces: raise vocab_size"
+        )
     seen_pieces: set[bytes] = set()
     for text, _, _ in rows:
         if text in seen_pieces:
@@ -125,11 +127,11 @@ def _check_size(options: SentencePieceOptions, model: str, piece_count: int, siz
         )
 
 
-def _names(options: SentencePieceOptions, meta: Meta) -> dict[str, int]:
+def _names(options: SentencePieceOptions, reserved_by_id: ReservedPieces) -> dict[str, int]:
     kinds = {"unk": Kind.UNKNOWN, "bos": Kind.CONTROL, "eos": Kind.CONTROL, "pad": Kind.CONTROL}
-    ids = {text: id for id, (text, _) in meta.items()}
+    ids = {text: id for id, (text, _) in reserved_by_id.items()}
     role_ids = {role: ids.get(getattr(options, f"{role}_piece")) for role in kinds}
-    return {role: id for role, id in role_ids.items() if id is not None and meta[id][1] == kinds[role]}
+    return {role: id for role, id in role_ids.items() if id is not None and reserved_by_id[id][1] == kinds[role]}
 
 
 def _extra_fields(

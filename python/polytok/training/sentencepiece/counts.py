@@ -36,7 +36,9 @@ def counting_options(model: str) -> frozenset[str]:
     return frozenset({"profile", *_COUNTING_OPTIONS[model], *_RULE_OPTIONS, *_RESERVED_OPTIONS})
 
 
-def description(model: str, options: SentencePieceOptions, reserved: Sequence[str], charsmap: bytes) -> dict[str, Any]:
+def describe_counts(
+    model: str, options: SentencePieceOptions, reserved: Sequence[str], charsmap: bytes
+) -> dict[str, Any]:
     """Returns the values that define what is counted with these options, as a JSON value."""
     return {
         "model": model,
@@ -50,7 +52,7 @@ def description(model: str, options: SentencePieceOptions, reserved: Sequence[st
 class SentenceCounts(Counts):
     """The counts of words, characters or sentences that the engine of a SentencePiece model learns from.
 
-    ``counts_description`` is the `description` of the counts. Without ``options`` of the engine, the object accepts
+    ``counts_description`` is the result of `describe_counts`. Without ``options`` of the engine, the object accepts
     counts of files and other objects, but no texts.
     """
 
@@ -79,8 +81,8 @@ class SentenceCounts(Counts):
 
     def _memory_limit(self) -> tuple[int, str] | None:
         memory_limit = super()._memory_limit()
-        # Unigram needs the same amount of memory again for its sentences. The engine halves the limit when texts are
-        # counted, but not when counts are added.
+        # Unigram stores sentences too, which get half of the limit. The engine halves the limit when texts are counted,
+        # but not when counts are added.
         is_halved = memory_limit is not None and self.model == "unigram" and self._options is None
         return (memory_limit[0] // 2, memory_limit[1]) if memory_limit is not None and is_halved else memory_limit
 

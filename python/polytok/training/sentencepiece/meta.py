@@ -9,22 +9,23 @@ from ...space_mark import SPACE_MARK
 from ...spec import Kind
 from .options import SentencePieceOptions
 
-Meta = dict[int, tuple[str, Kind]]
+ReservedPieces = dict[int, tuple[str, Kind]]
 """The text and kind of each reserved piece, by id."""
 
 
-def reserved_pieces(options: SentencePieceOptions, model: str) -> Meta:
+def reserved_pieces(options: SentencePieceOptions, model: str) -> ReservedPieces:
     """Returns the text and kind of each reserved piece, by id.
 
     The unknown piece and the pieces bos, eos and pad have the ids of the options. Symbols and bytes get the lowest free
     ids, in order. If a symbol has the same text as bos, eos or pad, that piece gets the kind of the symbol. Raises
     `ArgumentError` for ids and texts that SentencePiece rejects.
 
-    >>> meta = reserved_pieces(SentencePieceOptions(vocab_size=10, user_defined_symbols=("<sep>", "</s>")), "bpe")
-    >>> [(id, text, kind.name) for id, (text, kind) in meta.items()]
+    >>> options = SentencePieceOptions(vocab_size=10, user_defined_symbols=("<sep>", "</s>"))
+    >>> reserved_by_id = reserved_pieces(options, "bpe")
+    >>> [(id, text, kind.name) for id, (text, kind) in reserved_by_id.items()]
     [(0, '<unk>', 'UNKNOWN'), (1, '<s>', 'CONTROL'), (2, '</s>', 'USER_DEFINED'), (3, '<sep>', 'USER_DEFINED')]
     """
-    meta = _special_pieces(options)
+    reserved_by_id = _special_pieces(options)
     roles = {getattr(options, f"{role}_piece"): getattr(options, f"{role}_id") for role in ("pad", "eos", "bos")}
     role_ids = {text: id for text, id in roles.items() if id >= 0}
     seen_texts: set[str] = set()
@@ -38,18 +39,18 @@ def reserved_pieces(options: SentencePieceOptions, model: str) -> Meta:
             raise ArgumentError("a control or user-defined symbol is an empty text: remove it")
         seen_texts.add(text)
         if text in role_ids:
-            meta[role_ids[text]] = (text, kind)
+            reserved_by_id[role_ids[text]] = (text, kind)
             continue
-        while free_id in meta:
+        while free_id in reserved_by_id:
             free_id += 1
-        meta[free_id] = (text, kind)
-    if len(meta) > options.vocab_size:
-        raise ArgumentError(f"vocab_size={options.vocab_size} is too small for {len(meta)} reserved pieces")
-    return meta
+        reserved_by_id[free_id] = (text, kind)
+    if len(reserved_by_id) > options.vocab_size:
+        raise ArgumentError(f"vocab_size={options.vocab_size} is too small for {len(reserved_by_id)} reserved pieces")
+    return reserved_by_id
 
 
-def _special_pieces(options: SentencePieceOptions) -> Meta:
-    meta: Meta = {}
+def _special_pieces(options: SentencePieceOptions) -> ReservedPieces:
+    reserved_by_id: ReservedPieces = {}
     unk_text = options.unk_piece
     for role in ("unk", "bos", "eos", "pad"):
         id, text = getattr(options, f"{role}_id"), getattr(options, f"{role}_piece")
@@ -57,17 +58,17 @@ def _special_pieces(options: SentencePieceOptions) -> Meta:
             continue
         if id >= options.vocab_size:
             raise ArgumentError(f"{role}_id={id} is not below vocab_size={options.vocab_size}")
-        if id in meta:
-            raise ArgumentError(f"{role}_id={id} is also the id of {meta[id][0]!r}")
-        if text == unk_text and any(other_text == unk_text for other_text, _ in meta.values()):
+        if id in reserved_by_id:
+            raise ArgumentError(f"{role}_id={id} is also the id of {reserved_by_id[id][0]!r}")
+        if text == unk_text and any(other_text == unk_text for other_text, _ in reserved_by_id.values()):
             raise ArgumentError(f"{role}_piece={text!r} is also the unknown piece")
-        meta[id] = (text, Kind.UNKNOWN if text == unk_text else Kind.CONTROL)
-    if all(kind != Kind.UNKNOWN for _, kind in meta.values()):
+        reserved_by_id[id] = (text, Kind.UNKNOWN if text == unk_text else Kind.CONTROL)
+    if all(kind != Kind.UNKNOWN for _, kind in reserved_by_id.values()):
         if options.line == "0.2.1":
             raise ArgumentError("SentencePiece 0.2.1 needs an unknown piece: set unk_id")
         if not options.byte_fallback:
             raise ArgumentError("without byte_fallback, the vocabulary needs an unknown piece: set unk_id")
-    return meta
+    return reserved_by_id
 
 
 def _symbols(options: SentencePieceOptions, model: str) -> Iterator[tuple[str, Kind]]:

@@ -12,7 +12,7 @@ from ...spec import Line, SentencePieceNormalize
 from .options import SentencePieceOptions
 
 
-def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
+def create_normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
     """Returns the normalizer step, which is applied to texts in training and in encoding."""
     return SentencePieceNormalize(
         charsmap=_charsmap(options),
@@ -22,7 +22,7 @@ def normalizer(options: SentencePieceOptions) -> SentencePieceNormalize:
     )
 
 
-def denormalizer(options: SentencePieceOptions) -> SentencePieceNormalize | None:
+def create_denormalizer(options: SentencePieceOptions) -> SentencePieceNormalize | None:
     """Returns the step that is applied to decoded texts; None without rules."""
     if options.denormalization_rule_tsv is None:
         return None
@@ -46,7 +46,7 @@ def _charsmap(options: SentencePieceOptions) -> bytes:
 def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
     """Returns the compiled rules with this name of a SentencePiece release.
 
-    The rules have Unicode 17.0 in release 0.2.3, and 16.0 in 0.2.1.
+    The rules of release 0.2.3 follow Unicode 17.0, and those of release 0.2.1 follow Unicode 16.0.
 
     >>> len(named_charsmap("nmt_nfkc")), named_charsmap("identity")
     (240007, b'')

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ...checks import one_of
 from ...errors import ArgumentError
 from ...spec import Line
-from ..options import check_types, text
+from ..options import check_text, check_types
 
 Profile = Literal["lossless", "sentencepiece", "llama2c"]
 SentenceUnit = Literal["lines", "items", "texts"]
@@ -55,8 +55,8 @@ class SentencePieceOptions:
     * ``normalization_rule_tsv``: a file of normalization rules, which replace the named rules. A line has hexadecimal
       code points, a tab, and their replacement.
     * ``precompiled_charsmap``: the compiled rules of another model, which replace the named rules.
-    * ``auto_character_coverage``: whether a character is only a piece if this saves more tokens than a merge would;
-      other characters are encoded as bytes.
+    * ``auto_character_coverage``: whether a character gets a piece only if the piece saves more tokens than a merge
+      would; other characters are encoded as bytes.
     * ``max_sentence_length``: the maximum number of bytes of a sentence; longer sentences are skipped and reported.
       None for no limit.
     * ``input_sentence_size``: the number of sentences to use, 0 for all; with ``shuffle_input_sentence`` a random
@@ -146,7 +146,7 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
     if not isinstance(value, Iterable):
         raise ArgumentError(f"{name}={value!r} is not a list of texts")
     symbols = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
-    return tuple(text(name, symbol) for symbol in symbols)
+    return tuple(check_text(name, symbol) for symbol in symbols)
 
 
 def _check_options(options: SentencePieceOptions, model: str) -> None:
