@@ -31,7 +31,12 @@ def test_every_format_has_a_small_file() -> None:
 
 def test_every_format_that_is_written_has_a_file_name() -> None:
     """Tests that saving under the usual name of a format's files chooses the format."""
-    named = {name for names in (file_names._NAMES, file_names._SUFFIXES) for row in names.values() for name in row}
+    named = {
+        name
+        for names in (file_names._FORMATS_OF_NAME, file_names._FORMATS_OF_SUFFIX)
+        for row in names.values()
+        for name in row
+    }
     assert {*named, "bpe_files"} == {row.name for row in formats.all_formats()}
 
 

@@ -81,9 +81,9 @@ __all__ = [
     "train",
 ]
 
-# Lists the public names of each module. A module is imported when one of these names is first used. Therefore
+# Lists the public names of each module. A module is imported when a program first uses one of its names. Therefore
 # `import polytok` takes almost no time, and numpy and protobuf are imported only if needed.
-_NAMES_OF_MODULE = {
+_PUBLIC_NAMES_OF_MODULE = {
     "editing": ("Edit", "edit"),
     "encoding": ("Encoding", "Padding", "Truncation"),
     "errors": (
@@ -100,7 +100,7 @@ _NAMES_OF_MODULE = {
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
     "values": ("Batch", "Spans", "Token"),
 }
-_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names}
+_MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")
 
 if not TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""GPT-2's table of bytes: a visible character for every byte, for the files of byte-level vocabularies.
+"""GPT-2's table of bytes, which maps every byte to a visible character; byte-level vocabularies are written with it.
 
 The bytes that Latin-1 prints (``!`` to ``~``, U+00A1 to U+00AC, U+00AE to U+00FF) map to the characters with the same
 code points; the other 68 map, in order, to U+0100 to U+0143.

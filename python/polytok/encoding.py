@@ -1,8 +1,8 @@
 """Encodings with masks, word numbers, windows and padding, like Hugging Face's ``Encoding``.
 
-An `Encoding` is a sequence of parts: tokens of a text, ids of the template, pads. The windows of a text share the
-columns of the text. A list is built only when a caller reads the list. The rules of truncation, of overflowing windows,
-and of padding are those of tokenizers 0.23.
+An `Encoding` consists of parts in order: tokens of texts, ids of the template, and pads. All windows of a text share
+the text's columns, and a list of an encoding is built only when a caller reads it. Truncation, overflowing windows and
+padding follow the rules of tokenizers 0.23.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Words: TypeAlias = Sequence[Text]
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
 Direction: TypeAlias = Literal["left", "right"]
 
-_DIRECTIONS = ("left", "right")
-_STRATEGIES = ("longest_first", "only_first", "only_second")
+_DIRECTION_CHOICES = ("left", "right")
+_STRATEGY_CHOICES = ("longest_first", "only_first", "only_second")
 
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """Truncates to ``max_length`` tokens, special tokens included; the remaining tokens are in overflowing windows.
+    """Truncates to ``max_length`` tokens, including special tokens; the other tokens are in overflowing windows.
 
     Adjacent windows share ``stride`` tokens. For a pair, ``longest_first`` shortens the longer text until both texts
     have the same length, and then both texts; the other strategies shorten only one text. ``direction`` is the side
@@ -50,25 +50,25 @@ class Truncation:
     direction: Direction = "right"
 
     def __post_init__(self) -> None:
-        if self.strategy not in _STRATEGIES:
-            raise ArgumentError(f"strategy is {self.strategy!r}, not one of {', '.join(_STRATEGIES)}")
-        _check_fields(direction=self.direction, max_length=self.max_length, stride=self.stride)
+        if self.strategy not in _STRATEGY_CHOICES:
+            raise ArgumentError(f"strategy is {self.strategy!r}, not one of {', '.join(_STRATEGY_CHOICES)}")
+        _check_direction_and_counts(direction=self.direction, max_length=self.max_length, stride=self.stride)
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Truncation:
-        """Returns the truncation in the member ``truncation`` of a tokenizer.json."""
+        """Reads the truncation from the member ``truncation`` of a tokenizer.json."""
         strategies: dict[str, Strategy] = {
             "LongestFirst": "longest_first",
             "OnlyFirst": "only_first",
             "OnlySecond": "only_second",
         }
         strategy = strategies[fields["strategy"]]
-        return cls(fields["max_length"], fields["stride"], strategy, _direction_named(fields.get("direction", "Right")))
+        return cls(fields["max_length"], fields["stride"], strategy, _parse_direction(fields.get("direction", "Right")))
 
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Pads to ``length``, or without a length to the longest encoding of the batch.
+    """Pads to ``length``; without a length, pads to the length of the longest encoding in the batch.
 
     The length is rounded up to a multiple of ``to_multiple_of``.
 
@@ -89,11 +89,13 @@ class Padding:
 
     def __post_init__(self) -> None:
         counts = {"length": self.length, "to_multiple_of": self.to_multiple_of, "id": self.id, "type_id": self.type_id}
-        _check_fields(direction=self.direction, **{name: count for name, count in counts.items() if count is not None})
+        _check_direction_and_counts(
+            direction=self.direction, **{name: count for name, count in counts.items() if count is not None}
+        )
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Padding:
-        """Returns the padding in the member ``padding`` of a tokenizer.json."""
+        """Reads the padding from the member ``padding`` of a tokenizer.json."""
         strategy = fields["strategy"]
         return cls(
             length=strategy["Fixed"] if isinstance(strategy, Mapping) else None,
@@ -101,24 +103,24 @@ class Padding:
             id=fields["pad_id"],
             type_id=fields["pad_type_id"],
             token=fields["pad_token"],
-            direction=_direction_named(fields["direction"]),
+            direction=_parse_direction(fields["direction"]),
         )
 
     def target(self, encodings: Iterable[Encoding]) -> int:
-        """Returns the length that these encodings are padded to."""
+        """Returns the length to which these encodings are padded."""
         length = max(map(len, encodings), default=0) if self.length is None else self.length
         return length + -length % self.to_multiple_of if self.to_multiple_of else length
 
 
-def _check_fields(*, direction: str, **counts: int) -> None:
-    if direction not in _DIRECTIONS:
+def _check_direction_and_counts(*, direction: str, **counts: int) -> None:
+    if direction not in _DIRECTION_CHOICES:
         raise ArgumentError(f'direction is {direction!r}, not "left" or "right"')
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise ArgumentError(f"{name} is {count!r}, not a whole number from 0 on")
+            raise ArgumentError(f"{name} is {count!r}, but it must be a whole number, 0 or larger")
 
 
-def _direction_named(name: str) -> Direction:
+def _parse_direction(name: str) -> Direction:
     return "left" if name == "Left" else "right"
 
 
@@ -129,7 +131,7 @@ class EncodingColumns(NamedTuple):
     starts: npt.NDArray[np.uint32]
     ends: npt.NDArray[np.uint32]
     first_starts: npt.NDArray[np.uint32]
-    """The starts of tokens that are the first of a window; such a token can keep the space before it."""
+    """The start of each token for the case that it is the first token of a window, where it can keep its space."""
     first_ends: npt.NDArray[np.uint32]
     words: npt.NDArray[np.int32]
     known_texts: dict[int, bytes]
@@ -149,7 +151,7 @@ class _TokenRun(Protocol):
     def type_id(self) -> int: ...
     @property
     def mask(self) -> tuple[int, int]:
-        """The bits of the tokens in the attention mask and in the special tokens mask."""
+        """The values of the tokens in the attention mask and in the special tokens mask."""
 
     def __len__(self) -> int: ...
     def ids(self) -> list[int]: ...
@@ -192,8 +194,8 @@ class _TextTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class _OtherTokens:
-    """A run of tokens that belong to no text: tokens of the template, or pads."""
+class _TextlessTokens:
+    """A run of tokens that come from no text: tokens of the template, or pads."""
 
     numbers: tuple[int, ...]
     texts: tuple[str, ...]
@@ -220,8 +222,8 @@ class _OtherTokens:
 class Encoding:
     """The tokens of a text or of a pair, with the inputs that a model needs. Each list has one value for each token.
 
-    The methods accept and return indices of tokens, characters and words. ``sequence`` is 0 for the first text and 1
-    for the second. The methods return None if there is no result.
+    The methods convert between indices of tokens, characters and words, and return None if nothing has the index.
+    ``sequence`` is 0 for the first text and 1 for the second.
     """
 
     _parts: tuple[_TokenRun, ...]
@@ -246,12 +248,13 @@ class Encoding:
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """The start and the end of each token, in characters of the text, or of the word if the input is words."""
+        """The start and the end of each token, in characters of its text, or of its word if the input is a list of
+        words."""
         return [span for part in self._parts for span in part.offsets()]
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The index of each token's word in the text or list of words; None for tokens that belong to no text."""
+        """The index of each token's word in the text or list of words; None for tokens that come from no text."""
         return [word for part in self._parts for word in part.words()]
 
     @property
@@ -266,12 +269,12 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """The special tokens mask: 1 for tokens that belong to no text, 0 for other tokens."""
+        """The special tokens mask: 1 for tokens that come from no text, 0 for tokens of a text."""
         return [bit for part in self._parts for bit in part.mask[1:] * len(part)]
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """The index of each token's text; None for tokens that belong to no text."""
+        """The index of each token's text; None for tokens that come from no text."""
         sequences: list[int | None] = [None] * len(self)
         for sequence in range(self.n_sequences):
             token_range = self._range_of_text(sequence)
@@ -284,7 +287,8 @@ class Encoding:
         return len(self._token_ranges()) or 1
 
     def _token_ranges(self) -> dict[int, range]:
-        """Returns the range of each text's tokens; if a text occurs twice, the range of its last occurrence."""
+        """Maps each text's index to the range of its tokens, or of its last tokens if the template contains it
+        twice."""
         ranges = {}
         at = 0
         for part in self._parts:
@@ -300,8 +304,8 @@ class Encoding:
         """Returns the range of a word's tokens: the index of the first token, and the index after the last token."""
         words, token_range = self.word_ids, self._range_of_text(sequence)
         candidates = itertools.takewhile(lambda at: (number := words[at]) is None or number <= word, token_range)
-        positions = [at for at in candidates if words[at] == word]
-        return (positions[0], positions[-1] + 1) if positions else None
+        token_indices = [at for at in candidates if words[at] == word]
+        return (token_indices[0], token_indices[-1] + 1) if token_indices else None
 
     def word_to_chars(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
         """Returns the range of a word's characters: the index of the first, and the index after the last character."""
@@ -337,24 +341,24 @@ class Encoding:
         return None if token is None else self.token_to_word(token)
 
     def padded(self, length: int, padding: Padding) -> Encoding:
-        """Returns the encoding and its windows, padded to a length; a longer encoding is not truncated."""
+        """Returns the encoding padded to a length, with its windows padded too; a longer encoding stays unchanged."""
         overflowing = tuple(window.padded(length, padding) for window in self.overflowing)
         pad_count = length - len(self)
         if pad_count <= 0:
             return Encoding(self._parts, overflowing)
-        pads = _OtherTokens((padding.id,) * pad_count, (padding.token,) * pad_count, padding.type_id, (0, 1))
+        pads = _TextlessTokens((padding.id,) * pad_count, (padding.token,) * pad_count, padding.type_id, (0, 1))
         parts = (*self._parts, pads) if padding.direction == "right" else (pads, *self._parts)
         return Encoding(parts, overflowing)
 
     def merged(self, other: Encoding) -> Encoding:
-        """Concatenates this and another encoding, and all combinations of their windows in the reference's order."""
+        """Concatenates two encodings, and all combinations of their windows, in the order of the reference."""
         if not self.overflowing and not other.overflowing:
             return Encoding(self._parts + other._parts)
-        window_pairs = [
-            window.merged(candidate) for window in self.overflowing for candidate in (other, *other.overflowing)
+        merged_windows = [
+            window.merged(other_window) for window in self.overflowing for other_window in (other, *other.overflowing)
         ]
-        own_pairs = [self.merged(candidate) for candidate in other.overflowing]
-        return Encoding(self._parts + other._parts, (*window_pairs, *own_pairs))
+        merged_overflow = [self.merged(other_window) for other_window in other.overflowing]
+        return Encoding(self._parts + other._parts, (*merged_windows, *merged_overflow))
 
 
 class Encoder:
@@ -366,7 +370,7 @@ class Encoder:
         self._spec = spec
         self._core = core
         self._names = TokenTexts(spec, core)
-        self._templates = [self._template(spec.post.single), self._template(spec.post.pair)]
+        self._templates = [self._template_parts(spec.post.single), self._template_parts(spec.post.pair)]
 
     def encode(
         self,
@@ -387,35 +391,35 @@ class Encoder:
         windows = [[(0, len(text_columns.ids))] for text_columns in columns]
         if truncation is not None:
             template_length = sum(len(part) for part in template if not isinstance(part, Slot)) if add_special else 0
-            windows = _truncation_windows(
+            windows = _windows_of_texts(
                 [len(text_columns.ids) for text_columns in columns], truncation, template_length
             )
-        return _fill_template(template, columns, windows, add_special)
+        return _encoding_from_template(template, columns, windows, add_special)
 
     def truncation(self, requested: Truncation | bool | None) -> Truncation | None:
         """Returns the caller's truncation; True selects the truncation in the tokenizer's file."""
         if requested is True:
-            return Truncation.from_json(self._setting_of_file("truncation"))
+            return Truncation.from_json(self._settings_of_file("truncation"))
         return requested or None
 
     def padding(self, requested: Padding | bool | None) -> Padding | None:
         """Returns the caller's padding; True selects the padding in the tokenizer's file."""
         if requested is True:
-            return Padding.from_json(self._setting_of_file("padding"))
+            return Padding.from_json(self._settings_of_file("padding"))
         return requested or None
 
-    def _setting_of_file(self, name: str) -> Mapping[str, Any]:
+    def _settings_of_file(self, name: str) -> Mapping[str, Any]:
         fields = self._spec.extra.get("huggingface", {}).get("document", {}).get(name)
         if fields is None:
             raise ArgumentError(
                 f"{name}=True uses the setting of the tokenizer's file, which has none; pass a {name.title()}"
             )
-        setting: Mapping[str, Any] = fields
-        return setting
+        settings: Mapping[str, Any] = fields
+        return settings
 
-    def _template(self, parts: Sequence[TemplatePart]) -> tuple[_OtherTokens | Slot, ...]:
-        def to_tokens(part: Insert) -> _OtherTokens:
-            return _OtherTokens(part.ids, tuple(map(self._names.text_of_id, part.ids)), part.type_id, (1, 1))
+    def _template_parts(self, parts: Sequence[TemplatePart]) -> tuple[_TextlessTokens | Slot, ...]:
+        def to_tokens(part: Insert) -> _TextlessTokens:
+            return _TextlessTokens(part.ids, tuple(map(self._names.text_of_id, part.ids)), part.type_id, (1, 1))
 
         return tuple(to_tokens(part) if isinstance(part, Insert) else part for part in parts)
 
@@ -434,113 +438,121 @@ class Encoder:
             return self._text_columns("", options)
         import numpy as np
 
-        numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(word.ids) for word in columns])
+        word_numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(word.ids) for word in columns])
         rows = zip(
             *((word.ids, word.starts, word.ends, word.first_starts, word.first_ends) for word in columns),
             strict=True,
         )
         ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)
-        first_rows = itertools.accumulate((len(word.ids) for word in columns), initial=0)
+        first_row_of_word = itertools.accumulate((len(word.ids) for word in columns), initial=0)
         known_texts = {
-            at + i: text for at, word in zip(first_rows, columns, strict=False) for i, text in word.known_texts.items()
+            at + i: text
+            for at, word in zip(first_row_of_word, columns, strict=False)
+            for i, text in word.known_texts.items()
         }
-        return EncodingColumns(ids, starts, ends, first_starts, first_ends, numbers, known_texts, self._names)
+        return EncodingColumns(ids, starts, ends, first_starts, first_ends, word_numbers, known_texts, self._names)
 
 
 def pad_encodings(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
-    """Returns all encodings, padded to the same length."""
-    target = padding.target(encodings)
-    return [encoding.padded(target, padding) for encoding in encodings]
+    """Pads all encodings to the same length."""
+    length = padding.target(encodings)
+    return [encoding.padded(length, padding) for encoding in encodings]
 
 
-def _fill_template(
-    template: Sequence[_OtherTokens | Slot],
+def _encoding_from_template(
+    template: Sequence[_TextlessTokens | Slot],
     columns: Sequence[EncodingColumns],
     windows: Sequence[Sequence[tuple[int, int]]],
     add_special: bool,
 ) -> Encoding:
-    """Returns the template, filled with the first window of each text.
+    """Puts the first window of each text into the template.
 
-    The other windows overflow; their type ids are the indices of the texts, as without a template.
+    The other windows overflow, without the template; their type ids are the indices of the texts.
     """
-    runs: list[Encoding] = []
+    part_encodings: list[Encoding] = []
     for part in template:
         if isinstance(part, Slot):
             if part.text >= len(columns):
                 raise EncodeError("the template for a single text contains a second text; pass a pair")
             text, spans = columns[part.text], windows[part.text]
-            other_windows = (Encoding((_TextTokens(text, *span, part.text, part.text),)) for span in spans[1:])
-            runs.append(Encoding((_TextTokens(text, *spans[0], part.text, part.type_id),), tuple(other_windows)))
+            overflowing_windows = (Encoding((_TextTokens(text, *span, part.text, part.text),)) for span in spans[1:])
+            part_encodings.append(
+                Encoding((_TextTokens(text, *spans[0], part.text, part.type_id),), tuple(overflowing_windows))
+            )
         elif add_special:
-            runs.append(Encoding((part,)))
-    if all(not encoding.overflowing for encoding in runs):
-        return Encoding(tuple(itertools.chain.from_iterable(encoding._parts for encoding in runs)))
+            part_encodings.append(Encoding((part,)))
+    if all(not encoding.overflowing for encoding in part_encodings):
+        return Encoding(tuple(itertools.chain.from_iterable(encoding._parts for encoding in part_encodings)))
     merged_encoding = Encoding(())
-    for encoding in runs:
+    for encoding in part_encodings:
         merged_encoding = merged_encoding.merged(encoding)
     return merged_encoding
 
 
-def _truncation_windows(
+def _windows_of_texts(
     lengths: Sequence[int], truncation: Truncation, template_length: int
 ) -> list[list[tuple[int, int]]]:
-    """Returns the windows of each text; the first window is kept, and the other windows overflow."""
-    room = truncation.max_length - template_length
-    if room < 0:
+    """Returns the windows of each text as ranges of tokens. The first window is kept, and the others overflow."""
+    available_length = truncation.max_length - template_length
+    if available_length < 0:
         raise ArgumentError(
             f"max_length is {truncation.max_length}, but the template alone has {template_length} tokens"
         )
     return [
-        list(_windows(length, kept_tokens, truncation))
-        for length, kept_tokens in zip(lengths, _tokens_to_keep(lengths, room, truncation.strategy), strict=True)
+        list(_windows_of_text(length, kept_length, truncation))
+        for length, kept_length in zip(
+            lengths, _tokens_to_keep(lengths, available_length, truncation.strategy), strict=True
+        )
     ]
 
 
-def _tokens_to_keep(lengths: Sequence[int], room: int, strategy: Strategy) -> list[int]:
+def _tokens_to_keep(lengths: Sequence[int], available_length: int, strategy: Strategy) -> list[int]:
     """Returns the number of tokens to keep of each text."""
-    excess = sum(lengths) - room
-    if room == 0:
+    excess_tokens = sum(lengths) - available_length
+    if available_length == 0:
         return [0] * len(lengths)
-    if excess <= 0:
+    if excess_tokens <= 0:
         return list(lengths)
     if strategy == "longest_first":
-        return [room] if len(lengths) == 1 else _balanced_lengths(lengths[0], lengths[1], room)
+        return [available_length] if len(lengths) == 1 else _balanced_lengths(lengths[0], lengths[1], available_length)
     if strategy == "only_second" and len(lengths) == 1:
         raise EncodeError("Truncation error: Second sequence not provided")
-    shortened_text = int(strategy == "only_second")
-    if lengths[shortened_text] <= excess:
+    shortened_index = int(strategy == "only_second")
+    if lengths[shortened_index] <= excess_tokens:
         raise EncodeError("Truncation error: Sequence to truncate too short to respect the provided max_length")
-    return [length - excess if i == shortened_text else length for i, length in enumerate(lengths)]
+    return [length - excess_tokens if i == shortened_index else length for i, length in enumerate(lengths)]
 
 
-def _balanced_lengths(first: int, second: int, room: int) -> list[int]:
-    """Returns the lengths to which two texts are shortened. The longer text is shortened at most to the length of the
-    shorter text; if the texts are then still too long, each text gets half of the room.
+def _balanced_lengths(first: int, second: int, available_length: int) -> list[int]:
+    """Returns the lengths to which two texts are shortened. At first only the longer text is shortened, at most to the
+    length of the shorter text. If both together are still too long, each gets half of the available length.
     """
     shorter_length = min(first, second)
-    longer_length = shorter_length if shorter_length > room else max(shorter_length, room - shorter_length)
-    if shorter_length + longer_length > room:
-        shorter_length, longer_length = room // 2, room // 2 + room % 2
+    longer_length = (
+        shorter_length if shorter_length > available_length else max(shorter_length, available_length - shorter_length)
+    )
+    if shorter_length + longer_length > available_length:
+        shorter_length, longer_length = available_length // 2, available_length // 2 + available_length % 2
     return [longer_length, shorter_length] if first > second else [shorter_length, longer_length]
 
 
-def _windows(length: int, kept_tokens: int, truncation: Truncation) -> Iterator[tuple[int, int]]:
-    """Yields windows of ``kept_tokens`` tokens; adjacent windows share ``stride`` tokens."""
-    if kept_tokens >= length:
+def _windows_of_text(length: int, kept_length: int, truncation: Truncation) -> Iterator[tuple[int, int]]:
+    """Yields the windows of a text, which have ``kept_length`` tokens; adjacent windows share ``stride`` tokens."""
+    if kept_length >= length:
         yield 0, length
         return
-    if kept_tokens == 0:
+    if kept_length == 0:
         yield 0, 0
         yield 0, length
         return
-    if truncation.stride >= kept_tokens:
+    if truncation.stride >= kept_length:
         raise ArgumentError(
-            f"stride is {truncation.stride}, but must be less than {kept_tokens}, the number of tokens that a "
+            f"stride is {truncation.stride}, but must be less than {kept_length}, the number of tokens that a "
             "text keeps"
         )
-    step = kept_tokens - truncation.stride
+    step = kept_length - truncation.stride
     for at in range(0, length, step):
-        start, stop = at, min(at + kept_tokens, length)
+        start, stop = at, min(at + kept_length, length)
         yield (start, stop) if truncation.direction == "right" else (length - stop, length - start)
         if stop == length:
             return

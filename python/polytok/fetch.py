@@ -1,4 +1,4 @@
-"""Fetches a file in one request, with limits of time and size. This module is imported only to fetch a file."""
+"""Fetches a file in one request, with limits of time and size. Only a fetch imports this module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fetch_content(address: str) -> bytes:
     request = urllib.request.Request(address, headers={"User-Agent": "polytok"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
-            return b"".join(_chunks(response))
+            return b"".join(_read_chunks(response))
     except urllib.error.HTTPError:
         raise
     except urllib.error.URLError as error:
@@ -31,7 +31,7 @@ def fetch_content(address: str) -> bytes:
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
-def _chunks(response: Any) -> Iterator[bytes]:
+def _read_chunks(response: Any) -> Iterator[bytes]:
     deadline = time.monotonic() + 10 * TIMEOUT
     bytes_read = 0
     while chunk := response.read1(_CHUNK_BYTES):

@@ -1,7 +1,7 @@
-"""Finds the format of a file to write by the file's name. (The format of a file to read is detected by the bytes.)
+"""Chooses the format of a file to write by the file's name. (The format of a file to read is detected by the bytes.)
 
-If several formats share the name, the tokenizer's own format is chosen if it has the name; otherwise the name is
-ambiguous. If no format has the name, the tokenizer's own format is chosen.
+If no format uses the name, the tokenizer's own format is chosen. If several formats use the name, the tokenizer's own
+format is chosen if it is one of them; otherwise the name is ambiguous, which is an error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import ArgumentError
 
-_NAMES = {
+_FORMATS_OF_NAME = {
     "tokenizer.json": ("huggingface",),
     "tekken.json": ("tekken",),
     "tokenizer.bin": ("llama2c",),
@@ -18,7 +18,7 @@ _NAMES = {
 }
 # GPT-2's two files, which can be read but not written.
 _READ_ONLY_NAMES = frozenset({"vocab.json", "merges.txt"})
-_SUFFIXES = {
+_FORMATS_OF_SUFFIX = {
     ".gguf": ("gguf",),
     ".ptok": ("ptok",),
     ".tiktoken": ("tiktoken",),
@@ -37,16 +37,16 @@ def formats_named(path: Path) -> tuple[str, ...]:
     """
     if path.name.lower() in _READ_ONLY_NAMES:
         return ()
-    candidates = (*_NAMES.get(path.name.lower(), ()), *_SUFFIXES.get(path.suffix.lower(), ()))
+    candidates = (*_FORMATS_OF_NAME.get(path.name.lower(), ()), *_FORMATS_OF_SUFFIX.get(path.suffix.lower(), ()))
     return tuple(dict.fromkeys((*candidates, "wordpiece") if path.suffix.lower() == ".txt" else candidates))
 
 
 def format_of(path: Path, origin: str) -> str:
-    """Returns the format of a new file with this name, for a tokenizer of the format ``origin``.
+    """Returns the format of a new file with this name. ``origin`` is the tokenizer's own format.
 
     Raises ArgumentError if several other formats have files of this name.
     """
-    candidates = _NAMES.get(path.name.lower()) or _SUFFIXES.get(path.suffix.lower(), ())
+    candidates = _FORMATS_OF_NAME.get(path.name.lower()) or _FORMATS_OF_SUFFIX.get(path.suffix.lower(), ())
     if origin in candidates or not candidates:
         return origin
     if len(candidates) == 1:

@@ -16,7 +16,7 @@ from .errors import ArgumentError, FileError
 
 
 class Siblings(Mapping[str, bytes]):
-    """The contents of the files of a folder by name; each file is read when its content is used."""
+    """Maps the names of the files in a folder to their contents. A file is read when its content is looked up."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -73,18 +73,18 @@ class Draft:
         self.target = target
         self._path = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         try:
-            mode = _permissions(target)
+            mode = _permissions_of(target)
             opener = partial(os.open, mode=0o666 if mode is None else mode)
             self.file = open(self._path, "x+b", opener=opener)  # noqa: SIM115
         except OSError as error:
             raise write_error(error, target) from error
         if mode is not None:
-            self._set_permissions(mode)
+            self._restore_permissions(mode)
 
-    def _set_permissions(self, mode: int) -> None:
-        """Sets the file's permissions, because the process's umask can have removed some."""
+    def _restore_permissions(self, mode: int) -> None:
+        """Sets the file's permissions again, because the process's umask can have removed some of them."""
         try:
-            if _permissions(self._path) != mode:
+            if _permissions_of(self._path) != mode:
                 os.chmod(self._path, mode)
         except OSError as error:
             self.discard()
@@ -106,11 +106,11 @@ class Draft:
         self._path.unlink(missing_ok=True)
 
     def is_named(self, name: object) -> bool:
-        """Reports whether an error with this file name is about this file."""
+        """Reports whether an error that names this file name, or no file name, is about this draft."""
         return name in (None, str(self._path))
 
 
-def _permissions(path: Path) -> int | None:
+def _permissions_of(path: Path) -> int | None:
     """Returns the permissions of a file; None if the file does not exist."""
     try:
         return os.stat(path).st_mode & 0o777
@@ -135,7 +135,7 @@ def open_replacement(path: Path) -> Iterator[IO[bytes]]:
         draft.keep()
     except BaseException as error:
         draft.discard()
-        # An error about another file that is raised during the write keeps that file's name.
+        # An error about another file keeps the name of that file.
         if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
             raise write_error(error, path) from error
         raise
@@ -149,7 +149,7 @@ def _open_for_writing(target: Path, path: Path) -> IO[bytes]:
 
 
 def write_error(error: OSError, path: Path) -> FileError:
-    """Returns the error to raise for a system error during a write."""
+    """Converts a system error during a write to the error to raise."""
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
 
 

@@ -5,9 +5,10 @@ merges, special tokens and their matching, the normalizer and split steps, the t
 and the SentencePiece release. The hash omits data that affects only decoding, spans or people: ``decode``, ``trim``,
 ``names``, ``origin``, ``extra``.
 
-Tokenizers with the same fingerprint return the same ids for every text. The converse is not always true: two Specs can
-express the same behaviour differently (for example a special token as a row or beside the rows), and the order of rows
-counts. Fields with their default value are not hashed, so a Spec keeps its fingerprint when later releases add fields.
+Tokenizers with the same fingerprint return the same ids for every text. Tokenizers
+that return the same ids can have different fingerprints, because two Specs can express the same behaviour differently
+(for example, a special token as a row or beside the rows), and because the order of rows is hashed. Fields with their
+default value are not hashed, so a Spec keeps its fingerprint when later releases add fields.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _DIGEST_SIZE = 16
 def fingerprint(spec: Spec) -> bytes:
     """Returns the fingerprint of a Spec, 16 bytes."""
     digest = blake2b(digest_size=_DIGEST_SIZE, person=b"polytok encoding")
-    for name, data in _parts(spec):
+    for name, data in _hashed_parts(spec):
         digest.update(name.encode() + b"\0" + len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest.digest()
 
 
-def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
+def _hashed_parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
     merges = spec.model.merges if isinstance(spec.model, Bpe) else None
     model = replace(spec.model, merges=None) if isinstance(spec.model, Bpe) else spec.model
     plain_fields = fields_to_plain(
@@ -59,7 +60,7 @@ def _parts(spec: Spec) -> Iterator[tuple[str, bytes]]:
 
 
 def _can_use_scores(model: Model) -> bool:
-    """Reports whether ids can depend on scores. Without a proof to the contrary, a model can use scores."""
+    """Reports whether ids can depend on scores; returns False only for models that provably ignore scores."""
     if isinstance(model, Bpe):
         return model.priority == "score"
     return not isinstance(model, (Longest, Word, Char, WordPiece, WordLevel))

@@ -1,4 +1,4 @@
-"""Lists of entries to force into a vocabulary even if no corpus contains them: emoji, kaomoji, lists in files."""
+"""Lists of entries that training can force into a vocabulary, even if no corpus contains them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Entry: TypeAlias = "str | bytes | os.PathLike[str]"
 """An entry, or the path of a file with one entry per line."""
 
 _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
-_COMPONENT, _FULLY_QUALIFIED = 1, 2
+_COMPONENT_STATUS, _FULLY_QUALIFIED_STATUS = 1, 2
 
 
 def emoji(which: Emoji = "all") -> list[bytes]:
     """Returns all emoji of Unicode that the installed package ``emoji`` lists.
 
-    These are the sequences that Unicode recommends for general interchange, and the skin tones; ``basic`` leaves out
-    sequences with a skin tone.
+    The list has the sequences that Unicode recommends for general interchange, and the skin tones; with ``"basic"``, no
+    sequence contains a skin tone.
 
     Raises `ArgumentError` if the package is not installed.
     """
@@ -34,21 +34,25 @@ def emoji(which: Emoji = "all") -> list[bytes]:
     except ModuleNotFoundError:
         message = "emoji of Unicode need the package emoji: pip install 'polytok[emoji]', or pass a list of entries"
         raise ArgumentError(message) from None
-    chosen_texts = (text for text, data in EMOJI_DATA.items() if data["status"] in (_COMPONENT, _FULLY_QUALIFIED))
-    return _sorted(text.encode() for text in chosen_texts if which == "all" or not _SKIN_TONES & set(text))
+    recommended_texts = (
+        text for text, data in EMOJI_DATA.items() if data["status"] in (_COMPONENT_STATUS, _FULLY_QUALIFIED_STATUS)
+    )
+    return _sorted_by_length(
+        text.encode() for text in recommended_texts if which == "all" or not _SKIN_TONES & set(text)
+    )
 
 
 def kaomoji() -> list[bytes]:
-    """Returns about a hundred faces that consist of characters.
+    """Returns kaomoji: about a hundred faces written with ordinary characters.
 
     >>> "(^_^)".encode() in kaomoji()
     True
     """
-    return _sorted(_lines((resources.files(__package__) / "data" / "kaomoji.txt").read_bytes()))
+    return _sorted_by_length(_nonempty_lines((resources.files(__package__) / "data" / "kaomoji.txt").read_bytes()))
 
 
 def collect_entries(entries: Entry | Iterable[Entry]) -> list[bytes]:
-    """Returns the entries and the entries in the files, sorted by length and then by bytes, without duplicates.
+    """Returns all entries, including those in files, sorted by length and then by bytes, without duplicates.
 
     >>> collect_entries(["né", b"\\n\\n", "a", "a"])
     [b'a', b'\\n\\n', b'n\\xc3\\xa9']
@@ -60,19 +64,19 @@ def collect_entries(entries: Entry | Iterable[Entry]) -> list[bytes]:
     all_entries: list[bytes] = []
     for entry in entries:
         if isinstance(entry, os.PathLike):
-            all_entries += _lines(files.read(Path(entry)))
+            all_entries += _nonempty_lines(files.read(Path(entry)))
         elif isinstance(entry, (str, bytes)):
             all_entries.append(entry.encode() if isinstance(entry, str) else entry)
         else:
             raise ArgumentError(f"{entry!r} is not an entry; pass texts, bytes, or paths of lists")
     if b"" in all_entries:
         raise ArgumentError("an entry cannot be empty")
-    return _sorted(all_entries)
+    return _sorted_by_length(all_entries)
 
 
-def _lines(data: bytes) -> list[bytes]:
+def _nonempty_lines(data: bytes) -> list[bytes]:
     return [line for line in data.replace(b"\r\n", b"\n").split(b"\n") if line]
 
 
-def _sorted(entries: Iterable[bytes]) -> list[bytes]:
+def _sorted_by_length(entries: Iterable[bytes]) -> list[bytes]:
     return sorted(set(entries), key=lambda entry: (len(entry), entry))

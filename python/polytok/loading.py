@@ -34,14 +34,15 @@ def load(
     ``source`` can be one of these names: ``"default"``, the vocabulary that comes with polytok; tiktoken's
     (``"cl100k_base"``, ``"o200k_base"``, ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a
     repository of the Hugging Face hub. Only tiktoken's names and names with ``hf:`` use the network. Each file is
-    fetched once and cached in ``cache_dir``, by default the system's folder for caches. To load a file with such a
-    name, write ``"./"`` before the name.
+    fetched once and cached in ``cache_dir``, by default the system's folder for caches. To load a file whose path
+    equals one of these names, write ``"./"`` before the path.
 
-    The bytes determine the format, never the file's name; ``format`` names the format if it is ambiguous. ``pattern``
-    and ``special_tokens`` are for files that do not contain them (tiktoken's rank files). ``name`` selects the
-    vocabulary if one file has two (``"o200k_harmony"``). ``line`` is the SentencePiece release to follow if releases
-    differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file
-    whose own pre-tokenizer is unknown. Only the metadata of a GGUF file is read, not the gigabytes of tensors after it.
+    The format is detected from the bytes, never from the file's name; ``format`` names it if several formats fit.
+    ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files). ``name`` selects
+    the vocabulary if one file has two (``"o200k_harmony"``). ``line`` is the SentencePiece release to follow if
+    releases differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a
+    GGUF file whose own pre-tokenizer is unknown. Only the metadata of a GGUF file is read, not the gigabytes of tensors
+    after it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are in no known format or are damaged.

@@ -33,7 +33,7 @@ HUB_FILES = (
 
 _ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 _HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
-_COPY_HINT = "use a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
+_HUB_COPY_HINT = "use a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PublishedFile:
 
     @property
     def name(self) -> str:
-        """The file's name in the cache: the start of its sha256, then its own name, which other files can share."""
+        """The file's name in the cache: the start of its sha256, which makes it unique, and its published name."""
         return f"{self.sha256[:16]}-{self.address.rpartition('/')[2]}"
 
 
@@ -64,7 +64,8 @@ FILES: Mapping[str, tuple[PublishedFile, ...]] = {
 
 
 def is_name(source: str) -> bool:
-    """Reports whether a source is a name and not a path. A path that looks like a name must begin with ``./``."""
+    """Reports whether a source is a name and not a path. A path that equals a name must be written with ``./`` in
+    front."""
     return source in FILES or source.startswith("hf:")
 
 
@@ -82,10 +83,12 @@ def read(
         return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
     if line is not None:
         raise ArgumentError(f"line= has no effect on {name}; leave it out")
-    first_file, *other_files = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
-    if other_files:
-        return gpt2_pair.read(first_file, other_files[0], ReadOptions(pattern=pattern, special_tokens=special_tokens))
-    return formats.read(first_file, format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
+    first_content, *other_contents = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
+    if other_contents:
+        return gpt2_pair.read(
+            first_content, other_contents[0], ReadOptions(pattern=pattern, special_tokens=special_tokens)
+        )
+    return formats.read(first_content, format="tiktoken", pattern=pattern, special_tokens=special_tokens, name=name)
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -97,8 +100,8 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
         return Path.home() / "Library" / "Caches" / "polytok"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "polytok" / "Cache"
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "polytok"
+    cache_home = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache_home) if os.path.isabs(cache_home) else Path.home() / ".cache") / "polytok"
 
 
 # tiktoken's files
@@ -127,7 +130,7 @@ def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[s
 
 
 def _download(file: PublishedFile, name: str) -> bytes:
-    from .fetch import fetch_content  # imported here because fetch.py imports urllib, which is slow
+    from .fetch import fetch_content  # imported only here, because fetch.py imports urllib, which is slow
 
     try:
         data = fetch_content(file.address)
@@ -154,7 +157,7 @@ def _copy_hint(name: str) -> str:
 
 
 def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Path:
-    """Returns the folder of a repository's tokenizer files, fetched by huggingface_hub or from its cache."""
+    """Returns a folder with a repository's tokenizer files, which huggingface_hub fetches or has in its cache."""
     match = _HUB_NAME.fullmatch(name)
     if match is None:
         raise ArgumentError(f"{name!r} is not hf:owner/name or hf:owner/name@revision")
@@ -164,7 +167,7 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
         from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
     except ImportError as error:
         raise FetchError(
-            f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_COPY_HINT}"
+            f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_HUB_COPY_HINT}"
         ) from error
 
     class SilentProgress(tqdm):
@@ -183,6 +186,6 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
         )
     except HFValidationError as error:
         raise ArgumentError(f"{name!r}: {error}") from error
-    except Exception as error:  # the types of the hub's and its HTTP client's errors differ between versions
-        raise FetchError(f"{name!r} cannot be fetched: {error}; {_COPY_HINT}") from error
+    except Exception as error:  # the error types of the hub and of its HTTP client differ between versions
+        raise FetchError(f"{name!r} cannot be fetched: {error}; {_HUB_COPY_HINT}") from error
     return Path(folder)

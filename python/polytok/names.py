@@ -8,10 +8,9 @@ from .spec import Bpe, ChainDecode, Kind, Spec
 
 
 class TokenTexts:
-    """The texts of ids, with bytes as GPT-2's characters.
+    """The texts of ids. In byte-level vocabularies, bytes are written as GPT-2's characters.
 
-    The text of a special token is the matched text. In a Unigram model the text of an unknown token is the unknown
-    text.
+    A special token has the text that matched. In a Unigram model, an unknown token has the unknown text.
     """
 
     __slots__ = ("_byte_level", "_cached_texts", "_core", "_ids_without_bytes", "_special_texts")
@@ -28,7 +27,7 @@ class TokenTexts:
         )
 
     def text_of_id(self, id: int) -> str:
-        """Returns the text of an id that is not part of an encoded text, such as an id of the template."""
+        """Returns the text of an id that comes from no text, such as an id of the template."""
         return self._special_texts[id] if id in self._special_texts else self._text_of_row(id)
 
     def text_of_token(self, id: int, known_text: bytes | None) -> str:

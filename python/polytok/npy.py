@@ -16,7 +16,7 @@ _HEADER_SIZE = 128
 _IDS_PER_PART = 1 << 18
 
 
-class _Output(Protocol):
+class _SeekableOutput(Protocol):
     """The interface of a seekable file to write to."""
 
     def write(self, data: Any, /) -> int: ...
@@ -26,7 +26,7 @@ class _Output(Protocol):
 class NpyWriter:
     """Writes a row of ids to a seekable file; `finish` writes the header."""
 
-    def __init__(self, file: _Output, dtype: np.dtype[Any]) -> None:
+    def __init__(self, file: _SeekableOutput, dtype: np.dtype[Any]) -> None:
         self._file = file
         self._dtype = dtype
         self._length = 0
@@ -38,7 +38,7 @@ class NpyWriter:
         self._length += len(ids)
 
     def finish(self) -> None:
-        """Writes the header, of format version 1.0."""
+        """Writes the header, in version 1.0 of the format."""
         header = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self._length},), }}"
         text = header.ljust(_HEADER_SIZE - len(MAGIC) - 5) + "\n"
         self._file.seek(0)
@@ -46,7 +46,7 @@ class NpyWriter:
 
 
 def read_ids(file: IO[bytes]) -> Iterator[npt.NDArray[np.integer]]:
-    """Yields the ids of a file in parts; raises ValueError if the file is not a row of integers, or is truncated."""
+    """Yields the ids of a file in parts; raises ValueError if the file is truncated or not a row of integers."""
     version = npy_format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the .npy format is not known")

@@ -14,7 +14,7 @@ from typing import Any
 from . import spec as spec_module
 from .errors import FormatError
 
-_CLASSES: dict[str, Any] = {
+_CLASS_OF_NAME: dict[str, Any] = {
     name: value
     for name, value in vars(spec_module).items()
     if isinstance(value, type) and dataclasses.is_dataclass(value)
@@ -43,7 +43,7 @@ def to_plain(value: Any, store_bytes: StoreBytes) -> Any:
             "$": "dict",
             "items": [[to_plain(key, store_bytes), to_plain(item, store_bytes)] for key, item in value.items()],
         }
-    if type(value).__name__ in _CLASSES and not isinstance(value, type):
+    if type(value).__name__ in _CLASS_OF_NAME and not isinstance(value, type):
         return {"$": type(value).__name__, **fields_to_plain(value, store_bytes)}
     return _array_to_plain(value, store_bytes)
 
@@ -78,7 +78,7 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
 
 
 def from_plain(plain: Any, load_bytes: Callable[[Any], bytes]) -> Any:
-    """Converts the result of `to_plain` back; ``load_bytes`` returns the stored bytes of a reference.
+    """Converts a result of `to_plain` to the original value. ``load_bytes`` returns the bytes of a reference.
 
     Raises FormatError if the JSON is not a result of `to_plain`.
     """
@@ -105,7 +105,7 @@ def _from_tagged(plain: dict[str, Any], load_bytes: Callable[[Any], bytes]) -> A
     if tag == "array":
         import numpy as np
 
-        flat = np.frombuffer(load_bytes(plain["at"]), dtype=np.dtype(plain["type"])).reshape(plain["shape"])
-        return flat.copy() if plain["shape"] else flat[()]
+        array = np.frombuffer(load_bytes(plain["at"]), dtype=np.dtype(plain["type"])).reshape(plain["shape"])
+        return array.copy() if plain["shape"] else array[()]
     fields = {name: from_plain(item, load_bytes) for name, item in plain.items() if name != "$"}
-    return _CLASSES[tag](**fields)
+    return _CLASS_OF_NAME[tag](**fields)

@@ -1,7 +1,7 @@
 """Texts that test a tokenizer: known difficult cases, and concatenated entries of the vocabulary.
 
-Concatenated entries reach cases of merging that other texts never reach. The same vocabulary always gets the same
-texts.
+Texts of concatenated entries test merges that do not occur in other texts. The texts of a vocabulary are always the
+same.
 """
 
 from __future__ import annotations
@@ -48,15 +48,17 @@ _SEED = 1
 def texts(spec: Spec, count: int = 400) -> list[str]:
     """Returns `DIFFICULT_TEXTS`, and ``count`` texts that concatenate up to eight entries each."""
     random_source = random.Random(_SEED)
-    pieces_in_texts = [
-        piece for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True) if _is_in_texts(kind)
+    usable_pieces = [
+        piece
+        for piece, kind in zip(spec.vocab.pieces(), spec.vocab.kinds.tolist(), strict=True)
+        if _can_occur_in_texts(kind)
     ]
-    pieces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in pieces_in_texts if piece]
+    pieces = [piece.replace(SPACE_MARK_BYTES, b" ") for piece in usable_pieces if piece]
     random_texts = (
         b"".join(random_source.choices(pieces, k=random_source.randrange(1, 9))) for _ in range(count if pieces else 0)
     )
     return [*DIFFICULT_TEXTS, *(text.decode(errors="ignore") for text in random_texts)]
 
 
-def _is_in_texts(kind: int) -> bool:
+def _can_occur_in_texts(kind: int) -> bool:
     return kind in (Kind.NORMAL, Kind.USER_DEFINED)

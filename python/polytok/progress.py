@@ -14,7 +14,7 @@ An exception that the function raises ends the job.
 """
 
 _SECONDS_BETWEEN_UPDATES = 0.1
-_WIDTH = 24
+_BAR_WIDTH = 24
 _SECONDS_BEFORE_ESTIMATE = 1.0
 
 
@@ -78,10 +78,10 @@ def line(stage: str, done: int, total: int, seconds: float, detail: str = "") ->
     suffix = f", {detail}" if detail else ""
     if not total:
         return f"{stage}: {done:,}, {clock(seconds)}{suffix}"
-    share_done = min(done / total, 1)
-    text = f"{stage} [{('#' * int(_WIDTH * share_done)).ljust(_WIDTH)}] {int(100 * share_done):3}%"
-    if share_done and seconds >= _SECONDS_BEFORE_ESTIMATE:
-        text += f", {clock(seconds / share_done - seconds)} left"
+    fraction_done = min(done / total, 1)
+    text = f"{stage} [{('#' * int(_BAR_WIDTH * fraction_done)).ljust(_BAR_WIDTH)}] {int(100 * fraction_done):3}%"
+    if fraction_done and seconds >= _SECONDS_BEFORE_ESTIMATE:
+        text += f", {clock(seconds / fraction_done - seconds)} left"
     return text + suffix
 
 
@@ -91,6 +91,6 @@ def clock(seconds: float) -> str:
     >>> clock(65), clock(3600)
     ('1:05', '1:00:00')
     """
-    minutes, seconds_left = divmod(round(seconds), 60)
+    minutes, remaining_seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds_left:02}" if hours else f"{minutes}:{seconds_left:02}"
+    return f"{hours}:{minutes:02}:{remaining_seconds:02}" if hours else f"{minutes}:{remaining_seconds:02}"

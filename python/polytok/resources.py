@@ -9,13 +9,13 @@ from . import _core
 from .checks import number
 from .errors import ArgumentError
 
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_MIN_BYTES = 2**24
-_MAX_BYTES = 2**62
+_BYTES_OF_UNIT = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_MIN_MEMORY_BYTES = 2**24
+_MAX_MEMORY_BYTES = 2**62
 
 
 def memory_size(text: str) -> int:
-    """Parses a readable number of bytes.
+    """Parses a number of bytes with a unit, such as ``512M``.
 
     >>> memory_size("512M"), memory_size("1.5g")
     (536870912, 1610612736)
@@ -23,8 +23,8 @@ def memory_size(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
         raise ArgumentError(f"{text!r} is not a size of memory; write for example 512M or 2G")
-    size = float(match[1]) * _UNITS[match[2].upper()]
-    if size > _MAX_BYTES:
+    size = float(match[1]) * _BYTES_OF_UNIT[match[2].upper()]
+    if size > _MAX_MEMORY_BYTES:
         raise ArgumentError(f"{text!r} is larger than any memory; write for example 512M or 2G")
     return int(size)
 
@@ -34,14 +34,14 @@ def checked_memory(max_memory: int | str | None) -> int | None:
     max_bytes = memory_size(max_memory) if isinstance(max_memory, str) else max_memory
     if max_bytes is None:
         return None
-    number("max_memory", max_bytes, least=0, most=_MAX_BYTES)
-    if max_bytes < _MIN_BYTES:
+    number("max_memory", max_bytes, least=0, most=_MAX_MEMORY_BYTES)
+    if max_bytes < _MIN_MEMORY_BYTES:
         raise ArgumentError("max_memory is less than 16M, the smallest possible limit")
     return max_bytes
 
 
 def room(max_memory: int | None) -> int | None:
-    """Returns the share of a memory limit that learning can use; the rest is for Python, reading and counting.
+    """Returns the part of a memory limit that learning can use; the other part is for Python, reading and counting.
 
     >>> room(512 << 20) >> 20, room(64 << 20) >> 20
     (416, 32)
