@@ -40,11 +40,11 @@ impl ByLengths {
         // If a vocabulary has user-defined pieces but no split, each user-defined piece starts a new word, and the
         // lengths of tokens do not show where words start.
         let has_words = !(splits.is_empty() && user_defined.is_some());
-        let covered_text = match (route.and_then(Route::as_escaped), model) {
+        let covered_text = match (route.and_then(Route::as_sentencepiece_bpe), model) {
             (Some(_), _) if has_words && model.covers_own_bytes() => CoveredText::Raw,
             (Some(_), _) => CoveredText::Nothing,
             (_, CompiledModel::Bpe(_)) if has_words && model.covers_own_bytes() => CoveredText::Normalized,
-            (_, CompiledModel::Longest(_)) => CoveredText::Normalized,
+            (_, CompiledModel::LongestMatch(_)) => CoveredText::Normalized,
             _ => CoveredText::Nothing,
         };
         ByLengths { covered_text, lengths: Lazy::default() }
@@ -66,8 +66,10 @@ impl ByLengths {
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> bool {
-        let Some(escaped) = route.as_escaped().filter(|_| self.covered_text == CoveredText::Raw) else { return false };
-        if part.is_empty() || valid(part).is_err() || !route.takes(segmenter, part) {
+        let Some(escaped) = route.as_sentencepiece_bpe().filter(|_| self.covered_text == CoveredText::Raw) else {
+            return false;
+        };
+        if part.is_empty() || valid(part).is_err() || !route.accepts(segmenter, part) {
             return false;
         }
         let Escape { prefix, covers_first, .. } = escaped.escape();

@@ -72,7 +72,7 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
         if let (Some(route), None) = (route, normalized_set) {
             if let Some(out) = S::by_ids(&mut self.out) {
-                if route.takes(segmenter, part) {
+                if route.accepts(segmenter, part) {
                     let Scratch { route: route_scratch, segmenter: scratch, .. } = self.scratch;
                     return route.run((part, at), route_scratch, &mut Context { segmenter, scratch, out });
                 }

@@ -1,4 +1,4 @@
-//! Converts normalized text to ids: the split finds pieces (pieces.rs), the cache has the ids of most pieces
+//! Converts normalized text to ids: the text is split to pieces (pieces.rs), most pieces are found in the cache
 //! (blocks.rs), and the model encodes the other pieces.
 //!
 //! Invariant: the ids are equal to the ids of `CompiledModel::segment` for each piece. Cost: the model's cost for each
@@ -19,7 +19,7 @@ use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
-pub(crate) use blocks::push_to;
+pub(crate) use blocks::collect_segments;
 
 /// The compiled parts that encode normalized text.
 pub(crate) struct Segmenter {
@@ -48,17 +48,17 @@ pub(crate) struct SegmenterScratch {
 impl SegmenterScratch {
     /// An empty block.
     #[inline]
-    pub fn block(&mut self) -> Box<Block> {
+    pub fn take_block(&mut self) -> Box<Block> {
         let mut block = self.blocks.pop().unwrap_or_default();
         block.clear();
         block
     }
 
     /// Frees buffers of more than `kept` items.
-    pub fn release(&mut self, kept: usize) {
-        release(&mut self.segments, kept);
-        release(&mut self.ids, kept);
-        self.model.release(kept);
+    pub fn release(&mut self, max_kept: usize) {
+        release(&mut self.segments, max_kept);
+        release(&mut self.ids, max_kept);
+        self.model.release(max_kept);
     }
 }
 

@@ -22,11 +22,11 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 use bpe::{Bpe, BpeRules, BpeScratch};
-use longest::Longest;
+use longest::LongestMatchModel;
 use plamo2::{Plamo2, Plamo2Scratch};
 use unigram::wide::{WideScratch, WideUnigram};
 use unigram::{Unigram, UnigramScratch};
-use whole::{LookupUnit, Whole};
+use whole::{LookupUnit, WordOrCharModel};
 use word_level::WordLevel;
 use wordpiece::WordPiece;
 
@@ -34,8 +34,8 @@ use wordpiece::WordPiece;
 pub(crate) enum CompiledModel {
     Bpe(Arc<Bpe>),
     Unigram(Arc<Unigram>),
-    Longest(Longest),
-    Whole(Whole),
+    LongestMatch(LongestMatchModel),
+    WordOrChar(WordOrCharModel),
     WordLevel(WordLevel),
     WideUnigram(WideUnigram),
     WordPiece(WordPiece),
@@ -50,17 +50,17 @@ pub(crate) type OwnEntries<'v> = Box<dyn Iterator<Item = (Cow<'v, [u8]>, TokenId
 pub(crate) struct ModelScratch {
     pub bpe: BpeScratch,
     pub unigram: UnigramScratch,
-    wide: WideScratch,
-    pieces: Vec<Segment>,
+    wide_unigram: WideScratch,
+    wordpiece_segments: Vec<Segment>,
     plamo2: Plamo2Scratch,
     ids: Vec<TokenId>,
 }
 
 impl ModelScratch {
     /// Frees buffers of more than `kept` items.
-    pub fn release(&mut self, kept: usize) {
-        self.bpe.release(kept);
-        release(&mut self.ids, kept);
+    pub fn release(&mut self, max_kept: usize) {
+        self.bpe.release(max_kept);
+        release(&mut self.ids, max_kept);
     }
 }
 
@@ -96,11 +96,16 @@ impl CompiledModel {
             Model::Unigram(UnigramRules::SentencePiece) => {
                 CompiledModel::Unigram(Arc::new(Unigram::compile(vocab, line, tables)?))
             }
-            Model::Longest => CompiledModel::Longest(Longest::compile(vocab, tables)?),
-            Model::Word => CompiledModel::Whole(Whole::compile(vocab.clone(), LookupUnit::Word, line, tables)?),
-            Model::Char => {
-                CompiledModel::Whole(Whole::compile(vocab.clone(), LookupUnit::Char(user_defined), line, tables)?)
+            Model::Longest => CompiledModel::LongestMatch(LongestMatchModel::compile(vocab, tables)?),
+            Model::Word => {
+                CompiledModel::WordOrChar(WordOrCharModel::compile(vocab.clone(), LookupUnit::Word, line, tables)?)
             }
+            Model::Char => CompiledModel::WordOrChar(WordOrCharModel::compile(
+                vocab.clone(),
+                LookupUnit::Char(user_defined),
+                line,
+                tables,
+            )?),
             Model::WordLevel => CompiledModel::WordLevel(WordLevel::compile(vocab.clone())?),
             Model::WordPiece { continuing_prefix, max_chars, phantom_space } => CompiledModel::WordPiece(
                 WordPiece::compile(vocab, &continuing_prefix, max_chars, phantom_space, tables)?,
@@ -133,11 +138,11 @@ impl CompiledModel {
         match self {
             CompiledModel::Bpe(bpe) => bpe.segment(piece, at, is_part, &mut scratch.bpe, emit),
             CompiledModel::Unigram(unigram) => unigram.segment(piece, &mut scratch.unigram, emit),
-            CompiledModel::Longest(longest) => longest.segment(piece, emit),
-            CompiledModel::Whole(whole) => whole.segment(piece, emit),
+            CompiledModel::LongestMatch(longest) => longest.segment(piece, emit),
+            CompiledModel::WordOrChar(whole) => whole.segment(piece, emit),
             CompiledModel::WordLevel(words) => words.segment(piece, emit),
-            CompiledModel::WideUnigram(unigram) => unigram.segment(piece, &mut scratch.wide, emit),
-            CompiledModel::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.pieces, emit),
+            CompiledModel::WideUnigram(unigram) => unigram.segment(piece, &mut scratch.wide_unigram, emit),
+            CompiledModel::WordPiece(wordpiece) => wordpiece.segment(piece, &mut scratch.wordpiece_segments, emit),
             CompiledModel::Plamo2(plamo2) => plamo2.segment(piece, &mut scratch.plamo2, emit),
         }
     }
@@ -156,7 +161,7 @@ impl CompiledModel {
                 bpe.segment_whole(text, None, &mut scratch.bpe, &mut |segment| out.write_segment(text, 0, segment))
             }
             CompiledModel::Unigram(unigram) => unigram.encode(text, vocab, &mut scratch.unigram, out),
-            CompiledModel::Longest(longest) => longest.encode(text, &mut scratch.ids, out),
+            CompiledModel::LongestMatch(longest) => longest.encode(text, &mut scratch.ids, out),
             model => model.segment(text, 0, false, scratch, &mut |segment| out.write_segment(text, 0, segment)),
         }
     }
@@ -165,16 +170,16 @@ impl CompiledModel {
     pub fn segment_invalid(
         &self,
         text: &[u8],
-        valid: usize,
+        valid_len: usize,
         split: &PieceSource,
         scratch: &mut ModelScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
         match self {
             CompiledModel::Bpe(bpe) if bpe.is_of_bytes() => {
-                bpe.segment_invalid(text, valid, split, &mut scratch.bpe, emit)
+                bpe.segment_invalid(text, valid_len, split, &mut scratch.bpe, emit)
             }
-            _ => Err(not_utf8(valid)),
+            _ => Err(not_utf8(valid_len)),
         }
     }
 
@@ -223,10 +228,10 @@ impl CompiledModel {
     }
 
     /// Returns the SentencePiece Unigram model; for any other model, returns an error that names the operation `what`.
-    pub fn unigram(&self, what: &str) -> Result<&Unigram> {
+    pub fn unigram(&self, operation: &str) -> Result<&Unigram> {
         match self {
             CompiledModel::Unigram(unigram) => Ok(unigram),
-            _ => Err(Error::Argument(format!("{what} needs a SentencePiece Unigram model"))),
+            _ => Err(Error::Argument(format!("{operation} needs a SentencePiece Unigram model"))),
         }
     }
 }

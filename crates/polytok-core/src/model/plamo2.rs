@@ -20,13 +20,13 @@ use crate::utf8::char_len;
 use crate::vocab::{Row, Vocab};
 
 /// The largest score of entries that are left out.
-const INVALID: i32 = -20_000_000;
+const MAX_OMITTED_SCORE: i32 = -20_000_000;
 
 /// The score of an unknown character.
 const UNKNOWN_SCORE: i32 = -10_000_000;
 
 /// The cost of an offset from which no segmentation reaches the end of the text.
-const UNREACHED: i64 = 1 << 60;
+const UNREACHABLE_COST: i64 = 1 << 60;
 
 /// The largest capacity of the scratch buffers that is kept after a call.
 const MAX_KEPT_LEN: usize = 1 << 20;
@@ -41,7 +41,7 @@ pub struct Plamo2 {
 
 /// The best segmentation from an offset to the end of the text: its cost and its first token.
 #[derive(Clone, Copy, Debug)]
-struct TextPosition {
+struct SuffixSegmentation {
     cost: i64,
     id: TokenId,
     len: u32,
@@ -50,7 +50,7 @@ struct TextPosition {
 /// The memory of a call, which later calls use again.
 #[derive(Debug, Default)]
 pub struct Plamo2Scratch {
-    places: Vec<TextPosition>,
+    best_from: Vec<SuffixSegmentation>,
     starts: Vec<u32>,
 }
 
@@ -60,7 +60,7 @@ impl Plamo2 {
         let rows: Vec<Row> = vocab.rows().rev().filter(|&row| vocab.kind(row) != Kind::Byte).collect();
         let score = |row: Row| {
             let score = vocab.score(row);
-            if score.is_finite() { (score as f64 * 1e4).round() as i32 } else { INVALID }
+            if score.is_finite() { (score as f64 * 1e4).round() as i32 } else { MAX_OMITTED_SCORE }
         };
         let entries = rows.iter().map(|&row| (vocab.id(row), score(row))).collect();
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
@@ -78,59 +78,59 @@ impl Plamo2 {
         let mut at = if text.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
         self.search(text, at, scratch);
         while at < text.len() {
-            let TextPosition { id, len, .. } = scratch.places[at];
+            let SuffixSegmentation { id, len, .. } = scratch.best_from[at];
             emit(Segment { id, start: at as u32, end: at as u32 + len })?;
             at += len as usize;
         }
-        if scratch.places.capacity() > MAX_KEPT_LEN {
+        if scratch.best_from.capacity() > MAX_KEPT_LEN {
             *scratch = Plamo2Scratch::default();
         }
         Ok(())
     }
 
     /// Finds the best segmentation from each character to the end of the text.
-    fn search(&self, text: &[u8], from: usize, scratch: &mut Plamo2Scratch) {
-        let Plamo2Scratch { places, starts } = scratch;
-        places.clear();
-        places.resize(text.len() + 1, TextPosition { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 });
-        places[text.len()].cost = 0;
+    fn search(&self, text: &[u8], text_start: usize, scratch: &mut Plamo2Scratch) {
+        let Plamo2Scratch { best_from, starts } = scratch;
+        best_from.clear();
+        best_from.resize(text.len() + 1, SuffixSegmentation { cost: UNREACHABLE_COST, id: TokenId::UNKNOWN, len: 0 });
+        best_from[text.len()].cost = 0;
         starts.clear();
-        let mut at = from;
+        let mut at = text_start;
         while at < text.len() {
             starts.push(at as u32);
             at += char_len(&text[at..]);
         }
         for &start in starts.iter().rev() {
-            places[start as usize] = self.best(&text[start as usize..], &places[start as usize..]);
+            best_from[start as usize] = self.find_best(&text[start as usize..], &best_from[start as usize..]);
         }
     }
 
     /// Returns the best segmentation of `text`; `places` has the best segmentation from each later offset of `text`.
-    fn best(&self, text: &[u8], places: &[TextPosition]) -> TextPosition {
+    fn find_best(&self, text: &[u8], best_from: &[SuffixSegmentation]) -> SuffixSegmentation {
         let char_len = char_len(text);
-        let unknown = TextPosition {
-            cost: places[char_len].cost - UNKNOWN_SCORE as i64,
+        let unknown = SuffixSegmentation {
+            cost: best_from[char_len].cost - UNKNOWN_SCORE as i64,
             id: TokenId::UNKNOWN,
             len: char_len as u32,
         };
-        let mut best = TextPosition { cost: UNREACHED, id: TokenId::UNKNOWN, len: 0 };
-        let mut ends_list = false;
+        let mut best = SuffixSegmentation { cost: UNREACHABLE_COST, id: TokenId::UNKNOWN, len: 0 };
+        let mut has_list_end = false;
         // The trie finds the shortest entry first, the reverse of the reference's order. So of equal sums the later sum
         // wins, and an entry that ends the reference's list discards the entries that the trie found before.
         self.trie.prefixes(text, |len, entry| {
             let (id, score) = self.entries[entry as usize];
-            if score <= INVALID || places[len].cost == UNREACHED {
+            if score <= MAX_OMITTED_SCORE || best_from[len].cost == UNREACHABLE_COST {
                 return;
             }
             if score == UNKNOWN_SCORE {
-                (best.cost, ends_list) = (UNREACHED, true);
+                (best.cost, has_list_end) = (UNREACHABLE_COST, true);
             }
-            let cost = places[len].cost - score as i64;
+            let cost = best_from[len].cost - score as i64;
             if cost <= best.cost {
-                best = TextPosition { cost, id, len: len as u32 };
+                best = SuffixSegmentation { cost, id, len: len as u32 };
             }
         });
-        if !ends_list && unknown.cost < best.cost { unknown } else { best }
+        if !has_list_end && unknown.cost < best.cost { unknown } else { best }
     }
 }
 
@@ -140,17 +140,17 @@ mod tests {
     use crate::model::unigram::tests::vocab;
     use proptest::prelude::*;
 
-    fn cut(rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
-        let mut out = Vec::new();
+    fn segment_text(rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
+        let mut segments = Vec::new();
         let mut emit = |segment: Segment| {
-            out.push((segment.id.0, segment.start, segment.end));
+            segments.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         Plamo2::compile(&vocab(rows), &mut Tables::default())
             .unwrap()
             .segment(text.as_bytes(), &mut Plamo2Scratch::default(), &mut emit)
             .unwrap();
-        out
+        segments
     }
 
     #[test]
@@ -163,12 +163,12 @@ mod tests {
             ("c", f32::NEG_INFINITY, Kind::Normal),
             ("d", -1.0, Kind::Byte),
         ];
-        assert_eq!(cut(&rows, "aa"), [(2, 0, 2)]);
-        assert_eq!(cut(&rows, "\u{FEFF}aaé"), [(2, 3, 5), (TokenId::UNKNOWN.0, 5, 7)]);
-        assert_eq!(cut(&rows, "ba"), [(4, 0, 2)]);
-        assert_eq!(cut(&rows, "bc"), [(3, 0, 1), (TokenId::UNKNOWN.0, 1, 2)]);
-        assert_eq!(cut(&rows, "d"), [(TokenId::UNKNOWN.0, 0, 1)]);
-        assert_eq!(cut(&rows, ""), []);
+        assert_eq!(segment_text(&rows, "aa"), [(2, 0, 2)]);
+        assert_eq!(segment_text(&rows, "\u{FEFF}aaé"), [(2, 3, 5), (TokenId::UNKNOWN.0, 5, 7)]);
+        assert_eq!(segment_text(&rows, "ba"), [(4, 0, 2)]);
+        assert_eq!(segment_text(&rows, "bc"), [(3, 0, 1), (TokenId::UNKNOWN.0, 1, 2)]);
+        assert_eq!(segment_text(&rows, "d"), [(TokenId::UNKNOWN.0, 0, 1)]);
+        assert_eq!(segment_text(&rows, ""), []);
     }
 
     proptest! {
@@ -178,13 +178,13 @@ mod tests {
             let rows: Vec<_> = entries.iter().map(|(piece, score)| (piece.as_str(), *score as f32 * 100.0, Kind::Normal)).collect();
             let mut best: Vec<(i64, u32, usize)> = vec![(0, 0, 0); text.len() + 1];
             for (at, character) in text.char_indices().rev() {
-                let mut ways: Vec<(usize, i64, u32)> = rows.iter().zip(1..)
+                let mut candidates: Vec<(usize, i64, u32)> = rows.iter().zip(1..)
                     .filter(|((piece, _, _), _)| text[at..].starts_with(piece))
                     .map(|((piece, score, _), id)| (piece.len(), (*score as f64 * 1e4) as i64, id)).collect();
-                ways.sort_by_key(|way| std::cmp::Reverse(way.0));
-                ways.push((character.len_utf8(), UNKNOWN_SCORE as i64, TokenId::UNKNOWN.0));
+                candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.0));
+                candidates.push((character.len_utf8(), UNKNOWN_SCORE as i64, TokenId::UNKNOWN.0));
                 best[at] = (i64::MAX, 0, 0);
-                for (len, score, id) in ways.into_iter().filter(|way| way.1 > INVALID as i64) {
+                for (len, score, id) in candidates.into_iter().filter(|candidate| candidate.1 > MAX_OMITTED_SCORE as i64) {
                     let cost = best[at + len].0 - score;
                     if cost < best[at].0 {
                         best[at] = (cost, id, len);
@@ -200,7 +200,7 @@ mod tests {
                 expected.push((id, at as u32, (at + len) as u32));
                 at += len;
             }
-            prop_assert_eq!(cut(&rows, &text), expected);
+            prop_assert_eq!(segment_text(&rows, &text), expected);
         }
     }
 }

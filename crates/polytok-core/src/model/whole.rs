@@ -17,7 +17,7 @@ use crate::vocab::Vocab;
 use crate::vocab::dictionary::{Dictionary, ReachRule, SymbolOutput};
 
 /// U+2581, the escaped space.
-const SPACE: &[u8] = "\u{2581}".as_bytes();
+const SPACE_MARK: &[u8] = "\u{2581}".as_bytes();
 
 /// The unit of text that is looked up.
 #[derive(Clone)]
@@ -29,17 +29,17 @@ pub enum LookupUnit {
 }
 
 /// A compiled WORD or CHAR model.
-pub struct Whole {
+pub struct WordOrCharModel {
     vocab: Arc<Vocab>,
     dictionary: Dictionary,
     unit: LookupUnit,
 }
 
-impl Whole {
+impl WordOrCharModel {
     /// Indexes the vocabulary.
-    pub fn compile(vocab: Arc<Vocab>, unit: LookupUnit, line: Line, tables: &mut Tables) -> Result<Whole> {
+    pub fn compile(vocab: Arc<Vocab>, unit: LookupUnit, line: Line, tables: &mut Tables) -> Result<WordOrCharModel> {
         let dictionary = Dictionary::new(&vocab, ReachRule::SentencePiece(line), tables)?;
-        Ok(Whole { vocab, dictionary, unit })
+        Ok(WordOrCharModel { vocab, dictionary, unit })
     }
 
     /// Splits the text to units and looks each unit up.
@@ -53,8 +53,8 @@ impl Whole {
                     .and_then(|trie| trie.longest_prefix(&text[at..]))
                     .map_or_else(|| utf8::char_len(&text[at..]), |(len, _)| len),
             };
-            let found = self.dictionary.output_of(&self.vocab, &text[at..at + len]);
-            let id = match self.dictionary.settle_unused(found) {
+            let output = self.dictionary.output_of(&self.vocab, &text[at..at + len]);
+            let id = match self.dictionary.settle_unused(output) {
                 SymbolOutput::Id(id) => id,
                 SymbolOutput::Refused(id) => return Err(control_symbol_error(id, at)),
                 _ => TokenId::UNKNOWN,
@@ -68,8 +68,8 @@ impl Whole {
 
 /// Returns the length of the word at the start of a text that is not empty.
 fn word_len(text: &[u8]) -> usize {
-    let skip = utf8::char_len(text);
-    memchr::memmem::find(&text[skip..], SPACE).map_or(text.len(), |found| skip + found)
+    let first_char_len = utf8::char_len(text);
+    memchr::memmem::find(&text[first_char_len..], SPACE_MARK).map_or(text.len(), |at| first_char_len + at)
 }
 
 /// Returns the error for a control symbol in the text: the reference emits its id, and then fails because not all of

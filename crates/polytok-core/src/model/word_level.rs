@@ -16,15 +16,15 @@ use crate::vocab::dictionary::Rows;
 pub struct WordLevel {
     vocab: Arc<Vocab>,
     rows: Rows,
-    unknown: TokenId,
+    unknown_id: TokenId,
 }
 
 impl WordLevel {
     /// Indexes the vocabulary.
     pub fn compile(vocab: Arc<Vocab>) -> Result<WordLevel> {
-        let unknown =
+        let unknown_id =
             vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(TokenId::UNKNOWN, |row| vocab.id(row));
-        Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown })
+        Ok(WordLevel { rows: Rows::index_last(&vocab)?, vocab, unknown_id })
     }
 
     /// Looks a piece up. A piece that is not an entry gets the id of the unknown entry; adjacent unknown pieces are not
@@ -34,8 +34,8 @@ impl WordLevel {
         if piece.is_empty() {
             return Ok(());
         }
-        let found = self.rows.find(&self.vocab, piece);
-        let id = found.map_or(self.unknown, |row| self.vocab.id(row));
+        let row = self.rows.find(&self.vocab, piece);
+        let id = row.map_or(self.unknown_id, |row| self.vocab.id(row));
         emit(Segment { id, start: 0, end: piece.len() as u32 })
     }
 }

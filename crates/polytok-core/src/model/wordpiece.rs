@@ -23,7 +23,7 @@ use crate::vocab::Vocab;
 const CONTINUATION_BYTE: u8 = 0xFF;
 
 /// The bytes of U+2581, with which entries at the start of a word begin in llama.cpp's vocabularies.
-const SPACE: &[u8] = "\u{2581}".as_bytes();
+const SPACE_MARK: &[u8] = "\u{2581}".as_bytes();
 
 /// A compiled WordPiece model.
 pub struct WordPiece {
@@ -33,7 +33,7 @@ pub struct WordPiece {
     /// The entry that is U+2581 alone, if continuations can follow this entry at the start of a word.
     space_entry: Option<TokenId>,
     /// The id of a piece that cannot be split to entries.
-    unknown: TokenId,
+    unknown_id: TokenId,
     max_chars: usize,
     phantom_space: bool,
 }
@@ -50,11 +50,18 @@ impl WordPiece {
         let build = || build_trie(vocab, continuing_prefix);
         let trie = Trie::compile(tables, vocab.max_entry_len() + 1, |id| vocab.row(TokenId(id)).is_some(), build)?;
         let node_under = |path: &[u8]| path.iter().fold(ROOT, |node, &byte| child_or_none(&trie, node, byte));
-        let roots = [if phantom_space { node_under(SPACE) } else { ROOT }, node_under(&[CONTINUATION_BYTE])];
-        let space_entry = if phantom_space { trie.get(SPACE).map(TokenId) } else { None };
-        let unknown =
+        let roots = [if phantom_space { node_under(SPACE_MARK) } else { ROOT }, node_under(&[CONTINUATION_BYTE])];
+        let space_entry = if phantom_space { trie.get(SPACE_MARK).map(TokenId) } else { None };
+        let unknown_id =
             vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown).map_or(TokenId::UNKNOWN, |row| vocab.id(row));
-        Ok(WordPiece { roots, space_entry, unknown, max_chars: max_chars.unwrap_or(usize::MAX), phantom_space, trie })
+        Ok(WordPiece {
+            roots,
+            space_entry,
+            unknown_id,
+            max_chars: max_chars.unwrap_or(usize::MAX),
+            phantom_space,
+            trie,
+        })
     }
 
     /// Splits a piece to entries; a piece that cannot be split is one unknown segment. `scratch` is memory for the
@@ -71,7 +78,7 @@ impl WordPiece {
         }
         scratch.clear();
         if self.is_too_long(piece) || !self.split_piece(piece, scratch) {
-            return emit(Segment { id: self.unknown, start: 0, end: piece.len() as u32 });
+            return emit(Segment { id: self.unknown_id, start: 0, end: piece.len() as u32 });
         }
         scratch.iter().try_for_each(|&segment| emit(segment))
     }
@@ -82,7 +89,7 @@ impl WordPiece {
         let mut segments = Vec::new();
         vocab.rows().rev().filter_map(move |row| {
             let entry = vocab.bytes(row);
-            let word = if self.phantom_space { entry.strip_prefix(SPACE)? } else { entry };
+            let word = if self.phantom_space { entry.strip_prefix(SPACE_MARK)? } else { entry };
             segments.clear();
             let is_split = !word.is_empty() && !self.is_too_long(word) && self.split_piece(word, &mut segments);
             let &[segment] = segments.as_slice() else { return None };
@@ -99,19 +106,19 @@ impl WordPiece {
     /// Splits a piece to entries; returns false if that is not possible.
     #[inline]
     fn split_piece(&self, piece: &[u8], segments: &mut Vec<Segment>) -> bool {
-        let [start, inside] = self.roots;
+        let [start_root, continuation_root] = self.roots;
         let mut at = 0;
-        let (mut len, mut id) = self.longest_entry(start, piece);
+        let (mut len, mut id) = self.longest_entry(start_root, piece);
         if len == 0 {
             // The first token is U+2581 alone, and a continuation follows.
             let Some(space) = self.space_entry else { return false };
             segments.push(Segment { id: space, start: 0, end: 0 });
-            (len, id) = self.longest_entry(inside, piece);
+            (len, id) = self.longest_entry(continuation_root, piece);
         }
         while len > 0 {
             segments.push(Segment { id, start: at as u32, end: (at + len) as u32 });
             at += len;
-            (len, id) = self.longest_entry(inside, &piece[at..]);
+            (len, id) = self.longest_entry(continuation_root, &piece[at..]);
         }
         at == piece.len()
     }
@@ -138,12 +145,12 @@ fn build_trie(vocab: &Vocab, continuing_prefix: &str) -> Result<Trie> {
     let rows = || vocab.rows().rev().map(|row| (vocab.bytes(row), vocab.id(row).0));
     let continuations: Vec<(Vec<u8>, u32)> = rows()
         .filter_map(|(bytes, id)| Some((bytes.strip_prefix(continuing_prefix.as_bytes())?, id)))
-        .filter(|(rest, _)| !rest.is_empty())
-        .map(|(rest, id)| ([&[CONTINUATION_BYTE], rest].concat(), id))
+        .filter(|(continuation, _)| !continuation.is_empty())
+        .map(|(continuation, id)| ([&[CONTINUATION_BYTE], continuation].concat(), id))
         .collect();
-    let keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
-    let starts = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUATION_BYTE));
-    Trie::build(starts.chain(keys))
+    let continuation_keys = continuations.iter().map(|(key, id)| (key.as_slice(), *id));
+    let word_start_keys = rows().filter(|(bytes, _)| bytes.first() != Some(&CONTINUATION_BYTE));
+    Trie::build(word_start_keys.chain(continuation_keys))
 }
 
 #[cfg(test)]
@@ -153,13 +160,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn split_piece(model: &WordPiece, piece: &str) -> Vec<(u32, u32, u32)> {
-        let mut out = Vec::new();
+        let mut segments = Vec::new();
         let mut emit = |segment: Segment| {
-            out.push((segment.id.0, segment.start, segment.end));
+            segments.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         model.segment(piece.as_bytes(), &mut Vec::new(), &mut emit).unwrap();
-        out
+        segments
     }
 
     fn model(entries: &[&str], prefix: &str, max_chars: Option<usize>, has_phantom_space: bool) -> WordPiece {
@@ -169,14 +176,14 @@ mod tests {
 
     #[test]
     fn hugging_face() {
-        let hf = model(&["un", "##aff", "##able", "##a", "##affab", "##", "é"], "##", Some(9), false);
-        assert_eq!(split_piece(&hf, "unaffable"), [(0, 0, 9)]); // greedy: ##affab leaves "le"
-        assert_eq!(split_piece(&hf, "unaffa"), [(1, 0, 2), (2, 2, 5), (4, 5, 6)]);
-        assert_eq!(split_piece(&hf, "##aff"), [(2, 0, 5)]);
-        assert_eq!(split_piece(&hf, "éa"), [(7, 0, 2), (4, 2, 3)]);
-        assert_eq!(split_piece(&hf, "unaaaaaaaa"), [(0, 0, 10)]);
-        assert_eq!(split_piece(&hf, "unaaaaaaa").len(), 8);
-        assert_eq!(split_piece(&hf, ""), []);
+        let model = model(&["un", "##aff", "##able", "##a", "##affab", "##", "é"], "##", Some(9), false);
+        assert_eq!(split_piece(&model, "unaffable"), [(0, 0, 9)]); // greedy: ##affab leaves "le"
+        assert_eq!(split_piece(&model, "unaffa"), [(1, 0, 2), (2, 2, 5), (4, 5, 6)]);
+        assert_eq!(split_piece(&model, "##aff"), [(2, 0, 5)]);
+        assert_eq!(split_piece(&model, "éa"), [(7, 0, 2), (4, 2, 3)]);
+        assert_eq!(split_piece(&model, "unaaaaaaaa"), [(0, 0, 10)]);
+        assert_eq!(split_piece(&model, "unaaaaaaa").len(), 8);
+        assert_eq!(split_piece(&model, ""), []);
     }
 
     #[test]
@@ -188,36 +195,36 @@ mod tests {
     }
 
     /// Splits a piece as the reference does: tries every length, the longest first.
-    fn naive(entries: &[String], piece: &str) -> Vec<(u32, u32, u32)> {
-        let (mut at, mut out) = (0, Vec::new());
+    fn naive_segments(entries: &[String], piece: &str) -> Vec<(u32, u32, u32)> {
+        let (mut at, mut segments) = (0, Vec::new());
         while at < piece.len() {
             let key = |end: usize| format!("{}{}", if at > 0 { "##" } else { "" }, &piece[at..end]);
             let find = |end: usize| Some((entries.iter().rposition(|entry| *entry == key(end))?, end));
             let Some((row, end)) = (at + 1..=piece.len()).rev().find_map(find) else {
                 return vec![(0, 0, piece.len() as u32)];
             };
-            out.push((row as u32 + 1, at as u32, end as u32));
+            segments.push((row as u32 + 1, at as u32, end as u32));
             at = end;
         }
-        out
+        segments
     }
 
     proptest! {
         #[test]
         fn agrees_with_the_naive_loop(entries in proptest::collection::vec("(##)?[ab#]{1,3}", 1..12), piece in "[ab#]{0,8}") {
-            let listed: Vec<&str> = entries.iter().map(String::as_str).collect();
-            prop_assert_eq!(split_piece(&model(&listed, "##", None, false), &piece), naive(&entries, &piece));
+            let entry_texts: Vec<&str> = entries.iter().map(String::as_str).collect();
+            prop_assert_eq!(split_piece(&model(&entry_texts, "##", None, false), &piece), naive_segments(&entries, &piece));
         }
 
         #[test]
         fn own_entries_are_their_own_ids(
             entries in proptest::collection::vec("[▁#]{0,2}[ab]{0,3}", 1..12),
-            most in 1usize..4,
+            max_chars in 1usize..4,
             has_phantom_space in any::<bool>(),
         ) {
             let rows: Vec<_> = entries.iter().map(|entry| (entry.as_str(), 0.0, Kind::Normal)).collect();
             let (vocab, prefix) = (vocab(&rows), if has_phantom_space { "" } else { "##" });
-            let model = WordPiece::compile(&vocab, prefix, Some(most), has_phantom_space, &mut Tables::default()).unwrap();
+            let model = WordPiece::compile(&vocab, prefix, Some(max_chars), has_phantom_space, &mut Tables::default()).unwrap();
             for (word, id) in model.own_entries(&vocab) {
                 let word = std::str::from_utf8(&word).unwrap();
                 prop_assert_eq!(split_piece(&model, word), [(id.0, 0, word.len() as u32)]);

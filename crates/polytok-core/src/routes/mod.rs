@@ -38,9 +38,9 @@ pub(crate) struct RouteScratch {
 
 impl RouteScratch {
     /// Frees buffers of more than `kept` bytes.
-    pub fn release(&mut self, kept: usize) {
-        release(&mut self.text, kept);
-        self.rewrite_buffers.release(kept);
+    pub fn release(&mut self, max_kept: usize) {
+        release(&mut self.text, max_kept);
+        self.rewrite_buffers.release(max_kept);
     }
 }
 
@@ -59,14 +59,14 @@ impl Route {
         }
     }
 
-    /// Reports whether the route accepts this text, and builds the route's tables after enough text to be worth the
-    /// cost.
+    /// Reports whether the route accepts this text. Also builds the tables of the route after enough text was encoded
+    /// to justify the cost.
     #[inline]
-    pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
+    pub fn accepts(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         match self {
-            Route::SentencePieceBpe(route) => route.takes(segmenter, text),
-            Route::SentencePieceUnigram(route) => route.takes(segmenter, text),
-            Route::Words(route) => route.takes(text),
+            Route::SentencePieceBpe(route) => route.accepts(segmenter, text),
+            Route::SentencePieceUnigram(route) => route.accepts(segmenter, text),
+            Route::Words(route) => route.accepts(text),
         }
     }
 
@@ -84,9 +84,9 @@ impl Route {
         }
     }
 
-    /// Returns SentencePiece's BPE route, if it is the route; its tokens cover a text and the spaces of the text
-    /// without gaps.
-    pub fn as_escaped(&self) -> Option<&SentencePieceBpe> {
+    /// Returns the route if it is SentencePiece's BPE route, whose tokens cover a text, including its spaces, without
+    /// gaps.
+    pub fn as_sentencepiece_bpe(&self) -> Option<&SentencePieceBpe> {
         if let Route::SentencePieceBpe(route) = self { Some(route) } else { None }
     }
 }

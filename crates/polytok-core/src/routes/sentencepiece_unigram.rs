@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::lazy::Warmup;
-use crate::model::unigram::{Unigram, WordTables, takes_raw};
+use crate::model::unigram::{Unigram, WordTables, accepts_raw};
 use crate::normalize::Normalizer;
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 
 /// The number of bytes of text after which the tables are built: building the tables takes as long as encoding some
 /// hundred kilobytes without tables.
-const TABLES_PAY_AFTER: usize = 1 << 17;
+const BYTES_BEFORE_TABLES: usize = 1 << 17;
 
 /// The route.
 pub(crate) struct SentencePieceUnigram {
@@ -26,14 +26,14 @@ impl SentencePieceUnigram {
     pub fn choose(unigram: &Arc<Unigram>, normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<Self> {
         normalizer.sentencepiece()?;
         let (unigram, normalizer) = (unigram.clone(), normalizer.clone());
-        let route = SentencePieceUnigram { unigram, normalizer, tables: Warmup::after_bytes(TABLES_PAY_AFTER) };
+        let route = SentencePieceUnigram { unigram, normalizer, tables: Warmup::after_bytes(BYTES_BEFORE_TABLES) };
         (!segmenter.fallback.can_fail()).then_some(route)
     }
 
     #[inline]
-    pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
-        let tables = || WordTables::raw(&self.unigram, self.normalizer.sentencepiece()?, &segmenter.vocab);
-        self.tables.get(text.len(), tables).is_some() && takes_raw(text)
+    pub fn accepts(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
+        let build_tables = || WordTables::raw(&self.unigram, self.normalizer.sentencepiece()?, &segmenter.vocab);
+        self.tables.get(text.len(), build_tables).is_some() && accepts_raw(text)
     }
 
     pub fn run<S: IdSink>(&self, text: &[u8], context: &mut Context<S>) -> Result<()> {

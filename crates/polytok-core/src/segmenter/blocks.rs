@@ -2,7 +2,8 @@
 //!
 //! First the keys of all pieces of a block are computed and the cache lines of the keys prefetched; then each piece is
 //! looked up. The ids of cached pieces are written to the block without a branch. A piece that is not cached is encoded
-//! out of line: a long piece is split at boundaries, and its parts go through the cache in the same way.
+//! by a separate function: a long piece is split at boundaries, and its parts are looked up in the cache in the same
+//! way.
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
@@ -14,7 +15,7 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 
 /// The largest number of bytes of a piece that is encoded as a whole; longer pieces are split at boundaries.
-const MAX_WHOLE_LEN: usize = 15;
+const MAX_UNSPLIT_BYTES: usize = 15;
 
 impl<S: Sink> Context<'_, '_, S> {
     /// Encodes the pieces of a block, and empties the block.
@@ -47,49 +48,49 @@ impl<S: Sink> Context<'_, '_, S> {
 impl<S: IdSink> Context<'_, '_, S> {
     fn encode_block_by_cache(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
         block.prepare(text, &self.scratch.cache, self.segmenter.model.encodes_entries_whole());
-        self.look_up(block, |context, piece, key| context.encode_missed(text, piece, key))
+        self.encode_prepared_block(block, |context, piece, key| context.encode_missing(text, piece, key))
     }
 
-    /// Outputs the cached ids of a prepared block's pieces; `encode_missed` encodes pieces that are not among the
-    /// cache's short ones.
+    /// Outputs the ids of the pieces of a prepared block. `encode_missing` encodes the pieces that are not among the
+    /// short entries of the cache.
     #[inline(always)]
-    pub fn look_up(
+    pub fn encode_prepared_block(
         &mut self,
         block: &mut Block,
-        mut encode_missed: impl FnMut(&mut Self, BlockPiece, PieceKey) -> Result<()>,
+        mut encode_missing: impl FnMut(&mut Self, BlockPiece, PieceKey) -> Result<()>,
     ) -> Result<()> {
         let mut at = 0;
         loop {
-            let (missed, id_count) = block.look_up(at, &self.scratch.cache);
+            let (missing, id_count) = block.look_up(at, &self.scratch.cache);
             self.out.write_ids(&block.ids[..id_count]);
-            if missed == block.count() {
+            if missing == block.count() {
                 return Ok(());
             }
-            encode_missed(self, block.piece(missed), block.key(missed))?;
-            at = missed + 1;
+            encode_missing(self, block.piece(missing), block.key(missing))?;
+            at = missing + 1;
         }
     }
 
-    /// Encodes a piece that is not among the cache's short ones.
+    /// Encodes a piece that is not among the short entries of the cache.
     #[inline(never)]
-    fn encode_missed(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey) -> Result<()> {
+    fn encode_missing(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey) -> Result<()> {
         let bytes = &text[piece.start..piece.end];
-        if self.take_long(bytes, key) {
+        if self.output_cached_long(bytes, key) {
             return Ok(());
         }
         let has_boundary = |boundary: &&Boundary| boundary.next_boundary(&text[..piece.end], piece.start) < piece.end;
         let boundary = self.segmenter.boundary.as_ref();
-        match boundary.filter(|boundary| bytes.len() > MAX_WHOLE_LEN && !piece.is_part && has_boundary(boundary)) {
+        match boundary.filter(|boundary| bytes.len() > MAX_UNSPLIT_BYTES && !piece.is_part && has_boundary(boundary)) {
             Some(boundary) if self.segmenter.is_likely_to_repeat(bytes) => {
                 self.encode_cached_long(text, piece, key, boundary)
             }
             Some(boundary) => self.encode_long(text, piece, boundary),
-            None => self.encode_new(text, piece, key),
+            None => self.encode_uncached(text, piece, key),
         }
     }
 
-    /// Outputs the ids of a piece, and returns true, if it is among the cache's long ones.
-    pub fn take_long(&mut self, piece: &[u8], key: PieceKey) -> bool {
+    /// Reports whether a piece is among the long entries of the cache. If so, outputs the ids of the piece.
+    pub fn output_cached_long(&mut self, piece: &[u8], key: PieceKey) -> bool {
         let ids = self.scratch.cache.get_long(piece, key);
         ids.inspect(|ids| self.out.write_ids(ids)).is_some()
     }
@@ -104,7 +105,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         if result.is_ok() {
             let ids = TokenId::slice_of(&ids);
             self.out.write_ids(ids);
-            self.segmenter.remember(&text[piece.start..piece.end], piece.start, key, ids, &mut self.scratch.cache);
+            self.segmenter.cache_ids(&text[piece.start..piece.end], piece.start, key, ids, &mut self.scratch.cache);
         }
         self.scratch.long_ids = ids;
         result
@@ -112,20 +113,25 @@ impl<S: IdSink> Context<'_, '_, S> {
 
     /// Encodes a long piece part by part.
     fn encode_long(&mut self, text: &[u8], piece: BlockPiece, boundary: &Boundary) -> Result<()> {
-        let mut parts = self.scratch.block();
+        let mut parts = self.scratch.take_block();
         self.encode_parts(boundary, text, (piece.start, piece.end), &mut parts)?;
         self.encode_last_block(text, parts)
     }
 
     /// Encodes a piece that is not cached, and caches its ids if the piece has no unknown text.
-    fn encode_new(&mut self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece, key: PieceKey) -> Result<()> {
+    fn encode_uncached(
+        &mut self,
+        text: &[u8],
+        BlockPiece { start, end, is_part }: BlockPiece,
+        key: PieceKey,
+    ) -> Result<()> {
         let Context { segmenter, scratch, out } = self;
         let bytes = &text[start..end];
-        let is_known = scratch.segment(|model_scratch, segments| {
-            segmenter.model.segment(bytes, start, is_part, model_scratch, &mut push_to(segments))
+        let is_known = scratch.run_model(|model_scratch, segments| {
+            segmenter.model.segment(bytes, start, is_part, model_scratch, &mut collect_segments(segments))
         })?;
         if is_known {
-            segmenter.remember(bytes, start, key, &scratch.ids, &mut scratch.cache);
+            segmenter.cache_ids(bytes, start, key, &scratch.ids, &mut scratch.cache);
             out.write_ids(&scratch.ids);
             return Ok(());
         }
@@ -135,8 +141,8 @@ impl<S: IdSink> Context<'_, '_, S> {
 
 impl Segmenter {
     /// Reports whether a long piece is likely to repeat, so that its ids are cached as a whole: indentation repeats
-    /// often, but a sentence of a script without spaces rarely repeats. Unknown text must be an error, so that nothing
-    /// depends on the text around the piece.
+    /// often, but a sentence of a script without spaces rarely repeats. Only tokenizers for which unknown text is an
+    /// error qualify, because otherwise the ids of unknown text can depend on the text around the piece.
     #[inline]
     fn is_likely_to_repeat(&self, piece: &[u8]) -> bool {
         piece.len() <= MAX_LONG_BYTES && piece.is_ascii() && self.fallback.can_fail()
@@ -144,7 +150,7 @@ impl Segmenter {
 
     /// Caches the ids of a piece, unless the ids depend on the position of the piece in the text.
     #[inline]
-    fn remember(&self, piece: &[u8], at: usize, key: PieceKey, ids: &[TokenId], cache: &mut Cache) {
+    fn cache_ids(&self, piece: &[u8], at: usize, key: PieceKey, ids: &[TokenId], cache: &mut Cache) {
         if !self.model.depends_on_position(piece, at) {
             cache.insert_with_entries(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
         }
@@ -152,14 +158,11 @@ impl Segmenter {
 }
 
 impl SegmenterScratch {
-    /// Calls `segment` to fill `segments`, and fills `ids` with the ids of the segments; returns false if a segment is
-    /// unknown text.
-    pub fn segment(
-        &mut self,
-        segment: impl FnOnce(&mut ModelScratch, &mut Vec<Segment>) -> Result<()>,
-    ) -> Result<bool> {
+    /// Calls `run`, which writes the segments of a piece to `segments`, and then writes the ids of the segments to
+    /// `ids`. Returns false if a segment is unknown text.
+    pub fn run_model(&mut self, run: impl FnOnce(&mut ModelScratch, &mut Vec<Segment>) -> Result<()>) -> Result<bool> {
         self.segments.clear();
-        segment(&mut self.model, &mut self.segments)?;
+        run(&mut self.model, &mut self.segments)?;
         self.ids.clear();
         self.ids.extend(self.segments.iter().map(|segment| segment.id));
         Ok(!self.ids.contains(&TokenId::UNKNOWN))
@@ -167,7 +170,7 @@ impl SegmenterScratch {
 }
 
 /// Returns a function that appends segments to `segments`.
-pub(crate) fn push_to(segments: &mut Vec<Segment>) -> impl FnMut(Segment) -> Result<()> {
+pub(crate) fn collect_segments(segments: &mut Vec<Segment>) -> impl FnMut(Segment) -> Result<()> {
     |segment| {
         segments.push(segment);
         Ok(())

@@ -14,7 +14,7 @@ use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
 
 impl<S: Sink> Context<'_, '_, S> {
-    /// Encodes a normalized text; the sink already has the text's place.
+    /// Encodes a normalized text, whose position in the caller's text the sink already knows.
     pub fn encode_text(&mut self, text: &[u8]) -> Result<()> {
         let Segmenter { splits, boundary, model, vocab, .. } = self.segmenter;
         if !splits.is_empty() {
@@ -35,7 +35,7 @@ impl<S: Sink> Context<'_, '_, S> {
         let mut pieces = splits.rewrite(text, at, spans.as_deref())?;
         let origin = pieces.spans.take().map_or(Origin::Same, Origin::Spans);
         self.out.begin_part(Place { at: at as u32, origin });
-        let mut block = self.scratch.block();
+        let mut block = self.scratch.take_block();
         for &(start, end) in &pieces.ranges {
             if block.push(start, end, false) {
                 self.encode_block(&pieces.text, &mut block)?;
@@ -60,7 +60,7 @@ impl<S: Sink> Context<'_, '_, S> {
 
     /// Encodes each piece of UTF-8 text that `splits` finds.
     pub fn encode_pieces(&mut self, splits: &SplitChain, text: &str) -> Result<()> {
-        let mut block = self.scratch.block();
+        let mut block = self.scratch.take_block();
         let mut cursor = SplitCursor::new();
         while block.fill(|pieces| splits.fill(text, &mut cursor, pieces))? > 0 {
             self.encode_block(text.as_bytes(), &mut block)?;
@@ -72,7 +72,7 @@ impl<S: Sink> Context<'_, '_, S> {
     /// Encodes a text without a split: user-defined pieces, and the parts between them.
     fn encode_at_boundaries(&mut self, boundary: &Boundary, text: &[u8]) -> Result<()> {
         let mut at = 0;
-        let mut block = self.scratch.block();
+        let mut block = self.scratch.take_block();
         for (start, end, id) in user_defined::matches(self.segmenter.user_defined.as_deref(), text) {
             if start == 0 {
                 self.out.begin_word();
@@ -86,18 +86,20 @@ impl<S: Sink> Context<'_, '_, S> {
         self.encode_last_block(text, block)
     }
 
-    /// Splits `text[from..to]` at boundaries, and encodes a block of parts whenever the block is full.
+    /// Splits `text[parts_start..parts_end]` at boundaries and adds the parts to the block. Whenever the block is full,
+    /// encodes its parts.
     pub(super) fn encode_parts(
         &mut self,
         boundary: &Boundary,
         text: &[u8],
-        (from, to): (usize, usize),
+        (parts_start, parts_end): (usize, usize),
         block: &mut Block,
     ) -> Result<()> {
-        let mut at = from;
-        while at < to {
+        let mut at = parts_start;
+        while at < parts_end {
             let start = at;
-            for offset in boundary.ascii_boundaries(&text[..to], at).into_iter().flat_map(set_bits) {
+            for offset in boundary.ascii_boundaries(&text[..parts_end], at).into_iter().flat_map(positions_of_set_bits)
+            {
                 let end = start + offset + 1;
                 if block.push(at, end, true) {
                     self.encode_block(text, block)?;
@@ -107,8 +109,8 @@ impl<S: Sink> Context<'_, '_, S> {
             if at > start {
                 continue;
             }
-            let end = boundary.next_boundary(&text[..to], at);
-            if block.push(at, end, at > from || end < to) {
+            let end = boundary.next_boundary(&text[..parts_end], at);
+            if block.push(at, end, at > parts_start || end < parts_end) {
                 self.encode_block(text, block)?;
             }
             at = end;
@@ -118,7 +120,7 @@ impl<S: Sink> Context<'_, '_, S> {
 }
 
 /// Returns the positions of the set bits, from the lowest to the highest.
-fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+fn positions_of_set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let position = bits.trailing_zeros() as usize;
         bits &= bits.wrapping_sub(1);

@@ -2,8 +2,8 @@
 //! split such bytes.
 //!
 //! No merge can cross such a boundary (see boundary/neighbours.rs), so the parts are merged alone, and a part of one
-//! byte needs no merging. Twin: the same bytes as one piece. Cost: a bit test for each byte, and one pass over all
-//! entries.
+//! byte needs no merging. Twin: merging the same bytes as one piece. Cost: a bit test for each byte, and one pass over
+//! all entries.
 
 use super::{Bpe, BpeScratch, SymbolOutput};
 use crate::boundary::neighbours::BytePairs;
@@ -13,13 +13,13 @@ use crate::segment::PieceSource;
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// The smallest number of bytes for which the pass over all entries pays.
+/// The smallest number of bytes for which splitting is worth the pass over all entries.
 const MIN_SPLIT_BYTES: usize = 1 << 10;
 
 /// The boundaries between bytes, and the ids of single bytes.
 pub(super) struct ByteBoundaries {
     adjacent_bytes: BytePairs,
-    /// The id of each byte that is a part of its own; None if its output is not an id.
+    /// The id of each byte, for parts of one byte; None if the output of the byte is not an id.
     single_byte_ids: [Option<TokenId>; 256],
 }
 
@@ -33,9 +33,9 @@ impl ByteBoundaries {
 }
 
 impl Bpe {
-    /// Segments a text of which byte `valid` is the first that is not UTF-8, by tiktoken's rule (0.14,
-    /// `_encode_bytes`). The text before that byte is split and encoded. Then the tokens of its last piece are removed,
-    /// and, if that piece starts with a white-space token, also all white-space tokens before it. The bytes of the
+    /// Segments a text that is not UTF-8, as tiktoken does (0.14, `_encode_bytes`). The first `valid_len` bytes are
+    /// UTF-8. The UTF-8 part is split and encoded. Then the tokens of the last piece are removed. If that piece starts
+    /// with a white-space token, all white-space tokens directly before the piece are removed too. The bytes of the
     /// removed tokens and all bytes after them are encoded as one piece.
     pub fn segment_invalid(
         &self,
@@ -66,7 +66,7 @@ impl Bpe {
         self.segment_broken(&piece, scratch, &mut |segment| emit(map_offsets(segment, |at| offsets[at as usize])))
     }
 
-    /// Returns the segments of the valid text, and the number of segments before its last piece.
+    /// Returns the segments of a UTF-8 text, and the number of segments before the last piece.
     fn segment_prefix(
         &self,
         prefix: &[u8],
@@ -87,7 +87,7 @@ impl Bpe {
         result.map(|()| (segments, last_piece))
     }
 
-    /// Segments a piece of any bytes as `segment` does.
+    /// Segments a piece like `segment`; the piece can have any bytes.
     pub fn segment_broken(
         &self,
         piece: &[u8],
@@ -126,7 +126,7 @@ impl Bpe {
     }
 }
 
-/// Returns the number of segments that are not removed.
+/// Returns the number of segments that tiktoken keeps when the rest of the text is not UTF-8.
 fn count_kept_segments(text: &[u8], segments: &[Segment], last_piece: usize) -> usize {
     let is_space = |segment: &Segment| {
         text[segment.start as usize..segment.end as usize].iter().all(|byte| b" \n\t".contains(byte))
@@ -137,7 +137,7 @@ fn count_kept_segments(text: &[u8], segments: &[Segment], last_piece: usize) -> 
     segments[..last_piece].iter().rposition(|segment| !is_space(segment)).map_or(0, |at| at + 1)
 }
 
-/// Returns a segment after mapping its start and end with `place`.
+/// Returns a segment whose start and end are mapped by `map_offset`.
 fn map_offsets(segment: Segment, map_offset: impl Fn(u32) -> u32) -> Segment {
     Segment { start: map_offset(segment.start), end: map_offset(segment.end), ..segment }
 }

@@ -1,10 +1,10 @@
-//! Looks up pairs by their texts, as SentencePiece and tiktoken do, until building a table of pairs pays. Only BPE by
-//! score or by id can do this.
+//! Looks up pairs by their texts, as SentencePiece and tiktoken do, until enough text was encoded to build a table of
+//! pairs. Only BPE by score or by id can do this.
 //!
-//! Two neighbours merge if their concatenated texts are an entry, with the rank of its score or id. The table of pairs
-//! (see merging.rs) maps the symbols of the same pairs. A lookup by text takes several times as long. But building the
-//! table takes as long as the lookups for tens of kilobytes of text, and many programs load a tokenizer to encode less.
-//! User-defined symbols have texts too, but never merge.
+//! Two neighbours merge if their concatenated texts are an entry; the score or id of the entry is the rank of the
+//! merge. The table of pairs (see merging.rs) maps the symbols of the same pairs. A lookup by text takes several times
+//! as long. But building the table takes as long as encoding tens of kilobytes of text by lookups, and many programs
+//! encode less text. User-defined symbols have texts too, but never merge.
 //!
 //! The cost of a lookup is the length of its text, so entries must be short.
 
@@ -18,17 +18,18 @@ use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
-/// The number of rows of the vocabulary for each byte of text after which the table pays. Few bytes of a text are
-/// merged, because most pieces are cached. With ranks by id, a table pays earlier: a text has more bytes than
-/// characters, so more symbols, and the table is built faster.
+/// The table is built when the number of rows of the vocabulary, divided by this number, is less than the number of
+/// bytes of encoded text. This is not too early, because most pieces of a text are cached and need no lookups. With
+/// ranks by id, the table is built earlier: symbols are bytes, so a text has more symbols, and the table takes less
+/// time to build.
 const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
-/// The largest length of the longest entry with which pairs are looked up by their texts.
+/// Pairs are looked up by their texts only if no entry is longer than this number of bytes.
 const MAX_LOOKUP_BYTES: usize = 256;
 
-/// Returns the number of bytes of text after which the table pays; 0 if pairs cannot be looked up by their texts. Pairs
-/// can be looked up if characters merge by score or bytes merge by id.
+/// Returns the number of bytes of text after which the table of pairs is built; 0 if pairs cannot be looked up by their
+/// texts. They can if characters merge by score or bytes merge by id.
 pub(super) fn bytes_before_table(source: &MergingSource, max_entry_len: usize) -> usize {
     let &MergingSource { vocab, priority, symbols, .. } = source;
     let has_ranks = || !vocab.rows().any(|row| vocab.score(row).is_nan());
@@ -40,7 +41,7 @@ pub(super) fn bytes_before_table(source: &MergingSource, max_entry_len: usize) -
     }
 }
 
-/// The pairs of one text.
+/// Looks up the pairs of symbols of one text.
 pub(super) struct ByText<'a> {
     pub(super) vocab: &'a Vocab,
     pub(super) dictionary: &'a Dictionary,

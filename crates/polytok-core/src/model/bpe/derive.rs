@@ -1,4 +1,4 @@
-//! Finds the merge by which merging a row's own text makes the row.
+//! Finds the last merge that turns the text of a row into the row.
 
 use super::merge::merge;
 use super::merging::LastMergeRecorder;
@@ -13,21 +13,21 @@ pub enum RowDerivation {
     Initial,
     /// The last merge joins these two symbols.
     Merged(Symbol, Symbol),
-    /// Merging the row's text does not make the row.
+    /// Merging the text of the row results in other symbols.
     Never,
     /// Text never encodes to the row.
     Reserved,
 }
 
 impl Bpe {
-    /// Returns the derivation of a row (see convert/derivation.rs).
+    /// Returns the derivation of a row; convert/derivation.rs explains derivations.
     pub fn derive(&self, row: Row, scratch: &mut BpeScratch) -> RowDerivation {
         let text = self.vocab.bytes(row);
         if self.dictionary.reachable_rows.find(&self.vocab, text) != Some(row) {
             return RowDerivation::Reserved;
         }
         let own_symbol = Symbol::row(row);
-        // The symbols of a derivation have the numbers that the tables assigned.
+        // The tables are built, because they assign the numbers of the symbols.
         let Some(merging) = self.merging.build_now(|| self.build_merging()) else { return RowDerivation::Never };
         let BpeScratch { symbols, merge: run, .. } = scratch;
         symbols.clear();

@@ -1,15 +1,15 @@
-//! Finds the only pair that makes each entry, without trying all pairs: entries are processed in the order of their
-//! ranks, and the text of each entry is merged with the pairs of the earlier entries.
+//! Finds for each entry the only pair that merges to the entry, without trying all pairs. Entries are processed in the
+//! order of their ranks: the text of an entry is merged with the pairs of the earlier entries.
 //!
 //! Why this is exact (the theorem is in convert/derivation.rs): pairs of lower ranks merge first, so merging the text
 //! of an entry reaches a state in which no pair of a lower rank remains. If two symbols remain, they are the derivation
 //! of the entry. If more remain, the next merge makes an entry of the same or a higher rank. If the text merges to the
 //! entry nevertheless, that merge is inside of one of the last two halves, and merging continues there as over the text
 //! of the half alone. So this half does not have a lower rank than the entry, or its own text also merged to more than
-//! two symbols: it is a *late* half. All pairs with a late half are added to the table; trained vocabularies have few
-//! of them. An entry without any pair is never made by merging.
+//! two symbols: it is a *late* half. All pairs with a late half are added to the table. Trained vocabularies have few
+//! such pairs. No merge results in an entry that has no pair.
 //!
-//! An entry that is too long for merging keeps all its pairs.
+//! If an entry is too long to be merged here, all its pairs are added.
 //!
 //! Cost: one merge run over each entry.
 
@@ -24,12 +24,12 @@ use crate::error::Result;
 use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
 
-/// The largest length of entries that are merged. Trained vocabularies have no longer entries, and merging needs
-/// sixteen times their memory.
+/// The largest length of entries that are merged. Entries of trained vocabularies are shorter, and merging a text needs
+/// sixteen times its memory.
 const MAX_MERGED_BYTES: usize = 1 << 12;
 
-/// Returns the table of these pairs, and the rows that have late halves, in order. Units that are not rows get numbers
-/// from `units`. `ranks` has a rank for each row, [`Rank::NONE`] for a row without a rank.
+/// Returns the table of the pairs, and the rows that have late halves, in ascending order. Units that are not rows get
+/// numbers from `units`. `ranks` has a rank for each row, [`Rank::NONE`] for a row without a rank.
 pub(super) fn derived_pairs(
     vocab: &Vocab,
     dictionary: &Dictionary,
@@ -79,7 +79,7 @@ pub(super) fn derived_pairs(
     Ok((pairs, late_pairs))
 }
 
-/// The entries that have pairs although their own texts merged to more than two symbols.
+/// Collects the pairs of entries whose own texts merge to more than two symbols.
 struct LatePairCollector<'a> {
     ranks: &'a [Rank],
     vocab: &'a Vocab,
@@ -89,8 +89,8 @@ struct LatePairCollector<'a> {
 }
 
 impl LatePairCollector<'_> {
-    /// Adds the row's pairs that have a late half, or all its pairs if the row is too long. Initial symbols are never
-    /// late.
+    /// Adds the pairs of a row that have a late half, or all pairs of the row if the row is too long to be merged.
+    /// Initial symbols are never late.
     fn push(&mut self, row: Row, units: &mut UnitNumbering, pairs: &mut Vec<Pair>) {
         let &mut LatePairCollector { ranks, vocab, dictionary, ref mut splitter, ref mut rows } = self;
         let splitter = splitter.get_or_insert_with(|| RowSplitter::new(vocab, dictionary, units.kind));

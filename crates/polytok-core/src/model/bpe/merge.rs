@@ -14,8 +14,9 @@ use super::windows::Window;
 
 /// A table of the pairs that merge.
 pub trait PairLookup {
-    /// Returns the rank of a pair of neighbours, [`Rank::NONE`] if it does not merge, and the merged symbol. `end`
-    /// returns the end of the right symbol, which is the start of the next symbol; None for the last symbol.
+    /// Returns the rank and the merged symbol of a pair of neighbours. The rank is [`Rank::NONE`] if the pair does not
+    /// merge. `end` returns the end of the right symbol, which is the start of the next symbol; None for the last
+    /// symbol.
     fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol);
 
     /// Prefetches the memory that `rate` reads for these symbols.
@@ -54,7 +55,8 @@ pub struct PlacedSymbol {
     pub symbol: Symbol,
     /// The offset of its first byte.
     pub start: u32,
-    /// The rank of the pair that starts with this symbol, and the symbol that the pair merges to (for the heap).
+    /// The rank of the pair that starts with this symbol, and the symbol that the pair merges to. Only merging with the
+    /// heap uses these fields.
     rank: Rank,
     merged: Symbol,
 }
@@ -67,7 +69,7 @@ impl PlacedSymbol {
     }
 }
 
-/// Watches the candidates of a merge run: SentencePiece's re-segmentation and BPE-dropout need it.
+/// Observes the candidates of a merge run, for BPE-dropout and for SentencePiece's splitting of Unused symbols.
 pub trait Watch {
     /// Records a candidate: the two symbols could merge to `_merged`; the left symbol has `_left_len` bytes.
     fn on_candidate(&mut self, _merged: Symbol, _left: Symbol, _right: Symbol, _left_len: u32) {}
@@ -93,7 +95,7 @@ impl Watch for NoWatcher {
     }
 }
 
-/// The memory of a merge run, which later runs use again.
+/// The buffers of a merge run, which are reused by later runs.
 #[derive(Debug, Default)]
 pub struct MergeScratch {
     pub(super) short: Box<ShortPiece>,
@@ -104,8 +106,8 @@ pub struct MergeScratch {
     heap: BinaryHeap<Reverse<(u64, Symbol)>>,
 }
 
-/// The neighbours of a symbol in the linked list. A symbol that was merged into its left neighbour has itself as
-/// `next`.
+/// The neighbours of a symbol in the linked list. If a symbol was merged into its left neighbour, its `next` is its own
+/// index.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     prev: u32,
@@ -209,7 +211,7 @@ fn add_candidate(
     }
 }
 
-/// Frees the memory that a huge piece needed.
+/// Frees buffers that a huge piece made large.
 fn release(scratch: &mut MergeScratch) {
     const MAX_KEPT_LINKS: usize = 1 << 16;
     if scratch.links.capacity() > MAX_KEPT_LINKS {

@@ -1,9 +1,10 @@
 //! The tables of BPE: the initial symbols of a text, and the pairs of symbols that merge.
 //!
-//! By rank or score, a pair can merge if its concatenation is an entry, so an entry has a pair for each way to split it
-//! into two symbols. Only one of these pairs is ever merged when text is encoded: the derivation of the entry (see
-//! convert/derivation.rs). Encoding uses a table of the derivations alone (see derived.rs). Dropout and splitting rows
-//! of kind Unused need all pairs, because they can merge pairs that encoding never merges.
+//! If merges are ordered by id or score, every pair whose concatenation is an entry can merge. So an entry has one pair
+//! for each way to split the entry into two symbols. When text is encoded, only one of these pairs is ever merged to
+//! the entry. This pair is the derivation of the entry (see convert/derivation.rs). So the table for encoding has only
+//! derivations (see derived.rs). Dropout and splitting rows of kind Unused need all pairs, because they can merge pairs
+//! that encoding never merges.
 
 use hashbrown::HashMap;
 
@@ -23,7 +24,7 @@ use crate::utf8;
 use crate::vocab::dictionary::Dictionary;
 use crate::vocab::{Row, Vocab};
 
-/// The score above which llama2.c merges pairs.
+/// llama2.c merges a pair only if the score of the merged entry is higher than this score.
 const LLAMA2C_MIN_SCORE: f32 = -1e10;
 
 /// The tables of symbols and pairs.
@@ -31,12 +32,12 @@ const LLAMA2C_MIN_SCORE: f32 = -1e10;
 pub(super) struct Merging {
     pub(super) units: UnitSymbols,
     pub(super) pairs: Pairs,
-    /// The values of the pairs of two frequent units, which most initial pairs of a text are. The frequent units are
+    /// The values of all pairs of frequent units. Most initial pairs of a text are such pairs. The frequent units are
     /// all bytes, or ASCII and U+2581 if symbols are characters.
     frequent_pair_values: Table<u32>,
-    /// True if pairs that no text needs are left out.
+    /// True if the tables have only the pairs that encoding needs.
     pub(super) is_pruned: bool,
-    /// The rows that have pairs although their own text can merge to other symbols, in ascending order.
+    /// The rows that have pairs, although their own texts can merge to several symbols, in ascending order.
     late_rows: Table<Row>,
 }
 
@@ -71,7 +72,7 @@ impl MergingSource<'_> {
         self.build_all()
     }
 
-    /// Builds the tables with all pairs; an entry can have several.
+    /// Builds the tables with all pairs; several pairs can merge to the same entry.
     pub(super) fn build_all(&self) -> Result<Merging> {
         let &MergingSource { vocab, dictionary, priority, symbols, prefix } = self;
         let mut units = UnitNumbering::new(vocab, dictionary, symbols);
@@ -104,7 +105,7 @@ impl Merging {
         let frequent_symbols = units.frequent_symbols();
         let frequent_count = frequent_symbols.len();
         let mut frequent_pair_values = vec![NO_VALUE; frequent_count * frequent_count];
-        // If several bytes have the same symbol, such as INERT, the pairs of all of them are needed.
+        // Several units can have the same symbol, such as INERT; then the values are written for all of these units.
         let mut indexes_of_symbol: HashMap<Symbol, Vec<usize>> = HashMap::new();
         frequent_symbols
             .iter()
@@ -128,8 +129,8 @@ impl Merging {
         }
     }
 
-    /// Starts a run with the first symbols of a text that starts at byte `offset` of the piece, up to the run's room.
-    /// Returns the end of these symbols in the text.
+    /// Writes the first symbols of a text to a run, until the run is full, and returns the end of these symbols in the
+    /// text. The text starts at byte `offset` of the piece.
     #[inline]
     pub(super) fn start(&self, text: &[u8], offset: usize, short_piece: &mut ShortPiece) -> usize {
         match self.units.kind {
@@ -183,7 +184,7 @@ impl Merging {
         self.is_pruned.then(|| rows.filter(|row| self.late_rows.binary_search(row).is_err()))
     }
 
-    /// Returns a bit for each of `count` rows, which is set for the rows that `own_rows` returns.
+    /// Returns a bit for each of `row_count` rows; the bit is set if `own_rows` returns the row.
     pub(super) fn own_row_bits(&self, row_count: usize) -> Option<Vec<u64>> {
         let mut bits = vec![0u64; row_count.div_ceil(64)];
         // The table of a damaged file can contain any number instead of a row.
@@ -277,8 +278,8 @@ fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut UnitNu
 pub(super) struct RowSplitter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,
-    /// True for each length in bytes that a half can have: the length of a reachable row or of a character. A
-    /// vocabulary with one huge entry has few such lengths, so not every split of the entry is tried.
+    /// For each length in bytes, true if a half can have this length, which is the length of a reachable row or of a
+    /// character. This limits the splits that are tried for a huge entry.
     is_half_len: Vec<bool>,
     /// True if a reachable row starts or ends inside of a character. If false, no half starts or ends inside of a
     /// character.
@@ -312,8 +313,8 @@ impl RowSplitter<'_> {
         }
     }
 
-    /// Returns the symbol of a half: a row, or a character that is not a row. Only the right half, at the end of a
-    /// text, can be a character that is shorter than its lead byte says.
+    /// Returns the symbol of a half: a row, or a character that is not a row. A character can be incomplete only at the
+    /// end of a text, so only in the right half.
     fn symbol(&self, bytes: &[u8], is_at_end: bool, units: &mut UnitNumbering) -> Option<Symbol> {
         if let Some(row) = self.dictionary.reachable_rows.find(self.vocab, bytes) {
             return Some(Symbol::row(row));
@@ -339,8 +340,8 @@ fn ranks_by_id(vocab: &Vocab) -> Vec<Rank> {
     vocab.rows().map(|row| Rank(vocab.id(row).0)).collect()
 }
 
-/// Converts scores to ranks, the highest score first. Equal scores have equal ranks, so the leftmost of equal pairs
-/// merges.
+/// Converts scores to ranks: the highest score gets the lowest rank. Equal scores have equal ranks, so the leftmost of
+/// equal pairs merges.
 fn ranks_by_score(vocab: &Vocab, symbols: Symbols) -> Vec<Rank> {
     let mut rows: Vec<Row> = vocab.rows().collect();
     rows.sort_by(|&a, &b| (vocab.score(b) + 0.0).total_cmp(&(vocab.score(a) + 0.0)));

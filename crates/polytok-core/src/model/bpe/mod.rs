@@ -1,11 +1,11 @@
 //! Byte-pair encoding for all families of vocabularies: the initial symbols, the pairs that merge, and the ids of the
 //! final symbols.
 //!
-//! A symbol is the number of a vocabulary row. A character that is not an entry but occurs inside of entries, which
-//! SentencePiece merges, has a number after those of the rows. The three kinds of priority differ only in the table of
-//! pairs that is built when the model is compiled: listed pairs (minbpe, Hugging Face), or the pairs of symbols that
-//! make each entry, by the id (tiktoken) or the score (SentencePiece, llama2.c) of the entry. Twin:
-//! python/polytok/reference/bpe.py.
+//! A symbol is the number of a vocabulary row. SentencePiece also merges characters that are not entries but occur
+//! inside of entries. Their numbers follow the numbers of the rows. The three kinds of priority differ only in the
+//! table of pairs that is built when the model is compiled. Either the pairs are listed (minbpe, Hugging Face), or the
+//! table has the pairs that merge to each entry, ordered by the id (tiktoken) or by the score (SentencePiece, llama2.c)
+//! of the entry. Twin: python/polytok/reference/bpe.py.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -72,12 +72,12 @@ pub struct Bpe {
     /// The tables with all pairs, if `merging` has only the pairs that encoding needs; built at the first dropout.
     all_pairs: Lazy<Option<Merging>>,
     priority: Priority,
-    /// The outputs of the rows that are not output as their own id.
+    /// The outputs of the rows whose output is not their own id.
     exceptions: HashMap<Row, SymbolOutput>,
     whole_piece_first: bool,
-    /// User-defined pieces, matched before merging (SentencePiece), to their ids.
+    /// A map from user-defined pieces, which are matched before merging (SentencePiece), to their ids.
     user_defined: Option<Arc<Trie>>,
-    /// True if merging can make rows of kind Unused, which must then be split again.
+    /// True if merging can result in rows of kind Unused, which are then split again.
     splits_unused: bool,
     /// True if the normalizer inserts a space before every text; this space is a symbol without continuation bytes
     /// (llama2.c).
@@ -90,7 +90,7 @@ pub struct Bpe {
     can_split_at_boundaries: bool,
 }
 
-/// The memory of a merge run, which later runs use again.
+/// The buffers of a merge run, which are reused by later runs.
 #[derive(Debug, Default)]
 pub struct BpeScratch {
     symbols: Vec<PlacedSymbol>,
@@ -130,7 +130,8 @@ impl Bpe {
         let source = MergingSource { vocab: &vocab, dictionary: &dictionary, priority, symbols, prefix };
         let max_entry_len = vocab.max_entry_len();
         let bytes_before_table = bytes_before_table(&source, max_entry_len);
-        // Splitting Unused rows again needs all pairs, and pairs that were checked against their rows.
+        // Splitting Unused rows again needs all pairs. Their merged symbols must be checked, so the pairs are not read
+        // from a file.
         let merging = match splits_unused {
             _ if bytes_before_table > 0 && (splits_unused || !tables.are_stored()) => {
                 Warmup::after_bytes(bytes_before_table)
@@ -145,7 +146,7 @@ impl Bpe {
             Symbols::Scalars => Some(Scalars::compile(&vocab, &rules.scalars, rules.unknown)?),
             _ => None,
         };
-        // The last candidate of the whole text decides how an Unused row is split again.
+        // Without boundaries: an Unused row is split again into the last candidate for the row in the whole text.
         let can_split_symbols =
             |scalars: &Scalars| merging.peek().is_some_and(|merging| scalars.can_split_at_boundaries(&merging.pairs));
         let can_split_at_boundaries =
@@ -184,8 +185,8 @@ impl Bpe {
         self.scalars.is_some()
     }
 
-    /// Returns the ids of the 256 bytes, if Hugging Face's characters without an entry are encoded as bytes and every
-    /// byte has an id.
+    /// Returns the ids of the 256 bytes for models of Hugging Face that encode characters without an entry as bytes.
+    /// Returns None for other models, and if a byte has no id.
     pub fn byte_ids(&self) -> Option<Box<[TokenId; 256]>> {
         let rows = self.scalars.as_ref()?.byte_rows()?;
         Some(Box::new(rows.map(|row| self.vocab.id(row))))
@@ -217,21 +218,21 @@ impl Bpe {
         self.can_split_at_boundaries
     }
 
-    /// Returns the entries that merging can make.
+    /// Returns the entries that can be the result of merges.
     pub fn reachable_entries(&self) -> impl Iterator<Item = &[u8]> {
         let rows = self.vocab.rows().filter(|&row| self.dictionary.reaches(&self.vocab, row));
         rows.map(|row| self.vocab.bytes(row))
     }
 
-    /// Returns the entries that merging their own text makes, with their ids, the last merged first; None if they are
-    /// not known yet. Only models whose symbols are bytes have such a list: the other models have a route, which caches
+    /// Returns the entries whose own text merges to the entry, with their ids, the last merged first. Returns None if
+    /// the tables are not built yet. Returns None for models whose symbols are not bytes, because their route caches
     /// text before normalization.
     pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         let entries = if self.is_of_bytes() { self.own_rows()? } else { return None };
         Some(entries.map(|(entry, id)| (Cow::Borrowed(entry), id)))
     }
 
-    /// Returns the bytes and ids of the rows that merging their own text makes.
+    /// Returns the bytes and ids of the rows whose own text merges to the row.
     fn own_rows(&self) -> Option<impl Iterator<Item = (&[u8], TokenId)>> {
         // The table of a damaged file can contain any number instead of a row.
         Some(self.merging.peek()?.own_rows()?.filter_map(|row| {
@@ -249,8 +250,8 @@ impl Bpe {
         self.has_prefix && at == 0 && piece.get(1).is_some_and(|byte| byte & 0xC0 == 0x80)
     }
 
-    /// Merges a piece without user-defined pieces, which is at byte `at` of the text. If `is_part`, the piece was split
-    /// from a longer piece and must be merged even if it is an entry.
+    /// Merges a piece without user-defined pieces, which is at byte `at` of the text. If `is_part` is true, the piece
+    /// is a part of a longer piece and must be merged even if it is an entry.
     #[inline]
     pub fn segment(
         &self,
@@ -375,8 +376,8 @@ impl Bpe {
         MergingSource { vocab, dictionary, priority, symbols: *symbols, prefix: &[] }
     }
 
-    /// Emits final symbols that are rows. The lengths of the symbols sum up to `len`, which can differ from the length
-    /// of the piece.
+    /// Emits the final symbols of Hugging Face's BPE, which are rows. `len` is the sum of the lengths of the initial
+    /// symbols, which can differ from the length of the piece.
     fn emit_scalars(
         &self,
         piece: &[u8],
@@ -415,8 +416,8 @@ impl Bpe {
         Ok(())
     }
 
-    /// Emits a final symbol that is not an ordinary entry. A symbol of kind Unused is split into the two symbols from
-    /// which it was last merged. Halves that are Unused are split again, in 0.2.3 to a depth of 100.
+    /// Emits a final symbol whose output is not an id. An Unused symbol is split into the two halves of the last
+    /// candidate for this symbol. Halves that are Unused are split again, in 0.2.3 to a depth of 100.
     #[cold]
     fn emit_split(
         &self,
@@ -466,12 +467,12 @@ impl Bpe {
         if !merging.is_pruned {
             return merging;
         }
-        // Building the tables cannot fail here, because it did not fail when the file was written.
+        // Building the tables does not fail here, because the same tables were built before the file was written.
         self.all_pairs.get(|| self.source().build_all().ok()).as_ref().unwrap_or(merging)
     }
 }
 
-/// Returns the outputs of the rows that are not output as their own id: rows of kind Unused, and rows with the same
+/// Returns the outputs of the rows whose output is not their own id: rows of kind Unused, and rows that have the same
 /// bytes as a reserved row.
 fn exceptions(vocab: &Vocab, dictionary: &Dictionary) -> HashMap<Row, SymbolOutput> {
     let mut exceptions = HashMap::new();

@@ -1,8 +1,9 @@
-//! A filter that reports whether a pair can be in a table: a bit for each value of a part of its hash.
+//! A filter that reports whether a pair can be in a table. A part of the pair's hash selects a bit, which is set if any
+//! pair of the table has the same part.
 //!
 //! Most pairs that are looked up do not merge. The filter needs a sixteenth of the table's memory, so it stays in a
-//! cache nearer to the processor. With at least eight bits for each pair, the filter passes one in nine of the pairs
-//! that are not in the table; a lookup in the table then rejects these pairs.
+//! cache nearer to the processor. The filter has at least eight bits for each pair. It wrongly accepts one in nine of
+//! the pairs that are not in the table, which a lookup in the table then rejects.
 
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter};
@@ -29,7 +30,8 @@ impl PairFilter {
         PairFilter { words: words.into(), shift }
     }
 
-    /// Reports whether the table can contain a pair with this hash. If false, the table does not contain such a pair.
+    /// Reports whether the table can contain a pair with this hash. If the result is false, the table contains no such
+    /// pair.
     #[inline]
     pub(super) fn may_have(&self, hash: u64) -> bool {
         let bit = hash >> self.shift;

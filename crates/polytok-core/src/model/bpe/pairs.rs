@@ -2,13 +2,13 @@
 //!
 //! A slot is one number: the two symbols and the value of the pair. A bucket is four slots, half a cache line, and is
 //! filled from its first slot. A lookup compares all four slots without a branch, and continues with the next bucket
-//! only if this bucket is full, which is rare. If ranks are in the order of the merged symbols, as when ids follow the
-//! order of training, the value is the merged symbol, which is the rank too. Otherwise the value is an index into a
-//! list of pairs. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked up are not in the
-//! table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
+//! only if this bucket is full, which is rare. If pairs with higher ranks have higher merged symbols, as when ids
+//! follow the order of training, the value is the merged symbol, which also serves as the rank. Otherwise the value is
+//! an index into a list of pairs. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked
+//! up are not in the table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
 //!
-//! The hash is seeded, so that nobody can write a file whose pairs collide. A lookup reads at most `MOST_PROBES`
-//! buckets, so that the table of a forged file cannot be slow.
+//! The hash is seeded, so that nobody can write a file whose pairs collide. A lookup reads at most `MAX_PROBES`
+//! buckets, so that the table of a forged file cannot make lookups slow.
 
 use std::ops::Deref;
 
@@ -99,7 +99,7 @@ impl GrowingPairs {
         Ok(())
     }
 
-    /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if it does not merge.
+    /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if the pair does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
         rank_and_merged(&self.list, self.map.find(left, right))
@@ -212,7 +212,7 @@ impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
         let key = key << VALUE_BITS;
         for _ in 0..MAX_PROBES {
             let Some(&Bucket([first, second, third, fourth])) = self.buckets.get(at) else { break };
-            // In the slot with this key, XOR leaves only the value, which is less than the XOR of every other slot.
+            // In the slot with this key, XOR leaves only the value; in every other slot, the result is larger.
             let found = smaller(smaller(first ^ key, second ^ key), smaller(third ^ key, fourth ^ key));
             if found < NO_VALUE as u64 {
                 return found as u32;
@@ -242,7 +242,7 @@ impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
 }
 
 impl BucketMap<Vec<Bucket>> {
-    /// Returns an empty map with a bucket for at most two pairs on average.
+    /// Returns an empty map that has at least one bucket for every two pairs.
     fn empty(pair_capacity: usize, seed: u64) -> BucketMap<Vec<Bucket>> {
         let count = (pair_capacity / 2 + 1).next_power_of_two().max(4);
         BucketMap { buckets: vec![Bucket([EMPTY; 4]); count], shift: 64 - count.trailing_zeros(), seed }
@@ -283,7 +283,8 @@ impl Stored for Pairs {
         out.table("is_direct", &[self.is_direct as u32]);
     }
 
-    /// Reads the table of a file. Each lookup checks its index into the list; the caller must check merged symbols.
+    /// Reads the table of a file. Indexes in the list are checked by each lookup, and merged symbols must be checked by
+    /// the caller.
     fn read(part: &FilePart) -> Result<Pairs> {
         let buckets: Table<Bucket> = part.table("buckets")?;
         if buckets.len() < 2 || !buckets.len().is_power_of_two() {

@@ -1,10 +1,10 @@
-//! Merges pieces of a text before normalization, if SentencePiece's normalizer only makes spaces visible and replaces
-//! bytes that are not UTF-8.
+//! Merges pieces of a text before normalization, for models whose normalizer only replaces spaces by U+2581 and bytes
+//! that are not UTF-8 by U+FFFD.
 //!
 //! The entries have U+2581 and U+FFFD where the text has spaces and bytes that are not UTF-8. Only pieces that are not
-//! cached are merged here. A short piece merges without being rewritten; the cache has the short pieces that are
-//! entries. A longer piece that is an entry usually encodes to this entry; the table of pairs has the entries that do
-//! (see derived.rs). Cost: a copy of each longer piece.
+//! cached are merged here. A short piece is merged without being rewritten. It is not looked up as an entry, because
+//! the cache already has most short entries. A longer piece that is an entry is usually encoded as this entry. The
+//! table of pairs contains the exact list of such entries (see derived.rs). Cost: a copy of each longer piece.
 
 use std::borrow::Cow;
 
@@ -26,8 +26,8 @@ use crate::vocab::Row;
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 impl Bpe {
-    /// Segments a part of a text that is not normalized; the offsets of segments are relative to this part. `mends` is
-    /// true if bytes that are not UTF-8 are replaced by U+FFFD.
+    /// Segments a piece of text that is not normalized; the offsets of segments count from the start of the piece.
+    /// `replaces_invalid` is true if bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn segment_raw(
         &self,
         piece: &[u8],
@@ -77,8 +77,9 @@ impl Bpe {
         result
     }
 
-    /// Reports whether a piece can be merged with spaces instead of U+2581. Symbols of Hugging Face's BPE are also
-    /// characters here, because this route is only for vocabularies without affixes that have an entry for each byte.
+    /// Reports whether pieces can be merged without replacing spaces by U+2581 first. The initial symbols of Hugging
+    /// Face's BPE also qualify, because this route is only for vocabularies that have no affixes and an entry for each
+    /// byte.
     fn merges_raw(&self, merging: &Merging) -> bool {
         matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
             && matches!(merging.units.mark_symbol().kind(self.vocab.len()), SymbolKind::Row(_))
@@ -101,7 +102,7 @@ impl Bpe {
         self.emit_symbols(piece, symbols, &SplitsOfSymbols::default(), emit)
     }
 
-    /// Returns the entries of `own_entries` with their texts before normalization.
+    /// Returns the entries whose own text merges to the entry, as texts before normalization, with their ids.
     pub fn own_entries_raw(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
         Some(self.own_rows()?.filter_map(|(entry, id)| {
             let text = std::str::from_utf8(entry).ok().filter(|text| !text.contains(' '))?;
@@ -113,8 +114,8 @@ impl Bpe {
         }))
     }
 
-    /// Returns the id of the entry that a text encodes to, if the text is an entry. None if the text is not an entry,
-    /// or if only merging can determine the entry.
+    /// Returns the id of a text that is an entry and merges to this entry. Returns None for any other text, and if the
+    /// tables do not show how the entry merges.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
         let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;

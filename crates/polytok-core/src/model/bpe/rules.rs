@@ -21,7 +21,7 @@ pub struct BpeRules {
 }
 
 impl BpeRules {
-    /// Returns the rules for a kind of symbols. If `reserved`, rows of every kind are used.
+    /// Returns the rules for a kind of symbols. If `reserved` is true, rows of every kind are used.
     pub fn new(symbols: Symbols, reserved: bool, line: Line) -> BpeRules {
         let reach = match symbols {
             _ if reserved => ReachRule::LastOfEqualRows,

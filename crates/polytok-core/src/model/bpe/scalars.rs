@@ -2,7 +2,7 @@
 //! merging.
 //!
 //! Reference: `BPE::merge_word` of tokenizers. A character gets the prefix if it is not the first, and the suffix if it
-//! is the last. The first rule that applies decides its symbols:
+//! is the last. The symbols of a character are decided by the first of these rules that applies:
 //!
 //! 1. the entry of the character;
 //! 2. the entries of all its bytes;
@@ -10,8 +10,8 @@
 //!    of bytes;
 //! 4. no symbol; then the neighbours of the character can merge.
 //!
-//! The reference computes spans from the lengths of symbols, and an entry of a byte has length 1, so a character
-//! without a symbol moves all later spans. Cost: linear.
+//! The reference computes spans from the lengths of symbols. The entry of a byte has length 1, and a character without
+//! a symbol has no length, so such a character moves all later spans. Cost: linear.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -25,8 +25,8 @@ use crate::vocab::{Row, Vocab};
 
 /// The compiled rules.
 pub(super) struct Scalars {
-    /// The rows of characters inside of a piece, at its end, at its start, and alone in it. If an affix is empty, some
-    /// of these maps are equal.
+    /// The rows of characters by their position in a piece: inside, at the end, at the start, or alone. If an affix is
+    /// empty, two positions share a map.
     rows_by_position: [HashMap<char, Row>; 4],
     affixes: [Vec<u8>; 2],
     /// The rows of bytes, if unknown characters are encoded as bytes.
@@ -76,9 +76,9 @@ impl Scalars {
         Ok(Scalars { rows_by_position, affixes, byte_rows, unknown_rule, fuses_unknown: rules.fuse_unknown })
     }
 
-    /// Reports whether pieces can be split where no pair of `pairs` merges. Splitting requires that the symbols of a
-    /// character do not depend on its neighbours, and that entries of bytes do not merge, because the text of such an
-    /// entry is not the byte that it encodes.
+    /// Reports whether pieces can be split at boundaries, if `pairs` are the pairs that merge. They can if the symbols
+    /// of a character do not depend on its neighbours, and if entries of bytes never merge. (The text of such an entry
+    /// is not the byte that the entry encodes.)
     pub fn can_split_at_boundaries(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
         let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::row).collect();
@@ -101,7 +101,8 @@ impl Scalars {
     pub fn push(&self, piece: &[u8], symbols: &mut Vec<PlacedSymbol>) -> Result<u32> {
         let text = std::str::from_utf8(piece).map_err(|_| {
             Error::Encode(
-                "this BPE takes characters, and the text is not UTF-8: replace what is not (errors=\"replace\")".into(),
+                "the text is not UTF-8, which this BPE model needs; replace the invalid bytes (errors=\"replace\")"
+                    .into(),
             )
         })?;
         let mut run = SymbolRun { symbols, len: 0, pending_unknown: None };
@@ -119,7 +120,8 @@ impl Scalars {
         Ok(run.len)
     }
 
-    /// Appends the entries of the bytes of a character and its affixes; returns false if any entry is missing.
+    /// Appends the entries of the bytes of a character and of its affixes. Returns false and appends nothing if an
+    /// entry is missing.
     fn push_bytes(&self, text: &str, is_first: bool, is_last: bool, run: &mut SymbolRun) -> bool {
         let Some(rows) = &self.byte_rows else { return false };
         let [prefix, suffix] = &self.affixes;
@@ -154,7 +156,7 @@ impl Scalars {
 struct SymbolRun<'a> {
     symbols: &'a mut Vec<PlacedSymbol>,
     len: u32,
-    /// The unknown entry that is not written yet, and its length.
+    /// The row of an unknown entry that is not written yet, and its length.
     pending_unknown: Option<(Row, u32)>,
 }
 
@@ -177,7 +179,7 @@ fn position_index(is_first: bool, is_last: bool, [prefix, suffix]: &[Vec<u8>; 2]
     2 * (is_first || prefix.is_empty()) as usize + (is_last && !suffix.is_empty()) as usize
 }
 
-/// Returns the byte of `<0xHH>` in upper case.
+/// Returns the byte of an entry `<0xHH>` with two upper-case digits.
 fn parse_byte_entry(piece: &[u8]) -> Option<u8> {
     let digits = piece.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;

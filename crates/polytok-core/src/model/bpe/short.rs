@@ -1,10 +1,10 @@
 //! Merges few symbols: repeatedly merges the adjacent pair of the lowest rank; of equal ranks, the leftmost pair.
 //!
-//! Up to 64 symbols stay in their slots. A 64-bit number has a bit for each remaining symbol, so neighbours are found
-//! by counting zeros, and no symbol is moved. The rank and the index of a candidate are packed into one number, so the
-//! least number identifies the next merge. The numbers are floating-point numbers between one and two, because all
-//! processors can find the least of several such numbers in one step. Cost: n² steps of the search for the least
-//! number; a step takes a fraction of a nanosecond. Twin: the heap of merge.rs.
+//! Each of at most 64 symbols has a slot. A 64-bit number has a bit for each symbol that remains, so neighbours are
+//! found by counting zero bits, and no symbol is moved. The rank and the index of a candidate are packed into one
+//! number, so the least number identifies the next merge. The numbers are floating-point numbers between one and two,
+//! because all processors can find the least of several such numbers in one step. Cost: n² steps of the search for the
+//! least number; a step takes a fraction of a nanosecond. Twin: the heap of merge.rs.
 
 use super::merge::{PairLookup, PlacedSymbol};
 use super::symbol::{Rank, Symbol};
@@ -12,7 +12,7 @@ use super::symbol::{Rank, Symbol};
 /// The largest number of symbols.
 pub const MAX_SYMBOLS: usize = 64;
 
-/// The number of a symbol that starts no mergeable pair.
+/// The candidate of a slot whose symbol starts no mergeable pair.
 const NO_MERGE: f64 = f64::INFINITY;
 
 /// The symbols of a run. Slots from index `len` on contain data of earlier runs.
@@ -20,7 +20,8 @@ const NO_MERGE: f64 = f64::INFINITY;
 pub struct ShortPiece {
     symbols: [Symbol; MAX_SYMBOLS],
     starts: [u32; MAX_SYMBOLS],
-    /// The rank of the pair that each symbol starts, with the index of the symbol in the lower bits.
+    /// For each symbol, a floating-point number made from the rank of the pair that the symbol starts and from the
+    /// index of the symbol.
     candidates: [f64; MAX_SYMBOLS],
     /// The merged symbol of the pair that each symbol starts.
     merged: [Symbol; MAX_SYMBOLS],
@@ -61,8 +62,8 @@ impl ShortPiece {
         self.len
     }
 
-    /// Adds a symbol; there must be room. `rank_and_merged` is the rank and the merged symbol of the pair that the
-    /// added symbol ends.
+    /// Adds a symbol; the run must not be full. `rank_and_merged` is the rank and the merged symbol of the pair that
+    /// the added symbol ends.
     #[inline]
     pub fn push(&mut self, symbol: Symbol, start: usize, rank_and_merged: (Rank, Symbol)) {
         let at = self.len % MAX_SYMBOLS;
@@ -72,7 +73,7 @@ impl ShortPiece {
         self.len += 1;
     }
 
-    /// Adds a symbol and looks up the pair that the added symbol ends; there must be room.
+    /// Adds a symbol and looks up the pair that the added symbol ends; the run must not be full.
     #[inline]
     pub fn push_and_look_up(&mut self, pairs: &impl PairLookup, symbol: Symbol, start: usize, end: Option<u32>) {
         let rank_and_merged = match self.len {
@@ -152,7 +153,7 @@ impl ShortPiece {
         smaller(smaller(least[0], least[1]), smaller(least[2], least[3]))
     }
 
-    /// Looks up the pair of two neighbours; `above` has the bits of the symbols after this pair.
+    /// Looks up the pair of two neighbours; `following` has the bits of the symbols after this pair.
     #[inline]
     fn look_up(&mut self, pairs: &impl PairLookup, left: usize, right: usize, following: u64) {
         let symbol = |at: usize| PlacedSymbol::new(self.symbols[at], self.starts[at] as usize);

@@ -1,7 +1,7 @@
 //! Converts text to the initial symbols of BPE: bytes, characters, or llama2.c's groups.
 //!
-//! A symbol is the number of a row of the vocabulary. A character that occurs only inside of entries has a number after
-//! those of the rows.
+//! A symbol is the number of a row of the vocabulary. A character that occurs only inside of entries has a number that
+//! is higher than the numbers of the rows.
 
 use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
@@ -102,7 +102,7 @@ impl UnitNumbering {
         symbol
     }
 
-    /// Appends the symbols of a text. Units without a symbol get the next numbers.
+    /// Replaces `symbols` with the symbols of a text. Units without a symbol get the next free numbers.
     pub(super) fn number_units(&mut self, text: &[u8], symbols: &mut Vec<PlacedSymbol>) {
         symbols.clear();
         let mut at = 0;
@@ -189,8 +189,8 @@ impl UnitSymbols {
         &self.bytes
     }
 
-    /// Returns the first character of a text: its symbol, its index in `frequent_symbols` if the character is frequent,
-    /// and its length.
+    /// Looks up the first character of a text. Returns its symbol, its index in `frequent_symbols` (None if the
+    /// character is not frequent), and its length.
     #[inline]
     pub(super) fn char(&self, text: &[u8], space: Space) -> (Symbol, Option<usize>, usize) {
         match *text {
@@ -213,8 +213,8 @@ impl UnitSymbols {
         }
     }
 
-    /// Appends at most `most` initial symbols of a text, which are not groups; returns the end of these symbols in the
-    /// text.
+    /// Appends at most `max_symbols` initial symbols of a text, and returns the end of these symbols in the text. The
+    /// kind of the symbols must not be groups.
     pub(super) fn push_up_to(
         &self,
         text: &[u8],
@@ -293,7 +293,8 @@ impl Stored for UnitSymbols {
     }
 }
 
-/// Packs the bytes and the length of a unit into one number, so that a NUL byte differs from no byte.
+/// Packs the bytes and the length of a unit into one number. The length distinguishes a unit that ends with a NUL byte
+/// from a shorter unit.
 #[inline]
 fn unit_key(unit: &[u8]) -> u64 {
     let mut bytes = [0; 4];

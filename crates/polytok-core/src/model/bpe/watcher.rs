@@ -1,4 +1,4 @@
-//! The watcher of a merge run, for splitting Unused rows again and for dropout.
+//! Observes a merge run, for splitting Unused rows again and for dropout.
 
 use hashbrown::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Halves {
 /// The halves of the last candidate for each merged symbol.
 pub(super) type SplitsOfSymbols = HashMap<Symbol, Halves>;
 
-/// A watcher that records candidates for splitting Unused rows again, and drops merges at random.
+/// Records the halves of candidates, with which Unused rows are split again, and drops merges at random.
 pub(super) struct Watcher<'a> {
     pub(super) splits: SplitsOfSymbols,
     pub(super) dropout: Option<(f32, &'a mut Rng)>,

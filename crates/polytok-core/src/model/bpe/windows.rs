@@ -1,13 +1,14 @@
 //! Merges a long text window by window, so that the work stays in the nearest caches of the processor and grows
 //! linearly.
 //!
-//! **Seams.** A sequence of symbols is the result of merging its text if every two neighbours are the result of merging
-//! their own text. Proof: until a merge crosses a border between two symbols, the text of each symbol is merged as if
-//! it were the whole text. The first merge across a border would also happen if the text of the two symbols next to the
-//! border were the whole text. So a window is merged as if it were the text. Its last symbols, which can depend on the
-//! text after the window, are removed, and the next window starts where they started. If the new window's first symbol
-//! is the symbol that was removed at this offset, the border is between two neighbours of one correct sequence, so the
-//! border is correct. If not, the previous window is merged again, with twice its length.
+//! **Borders.** A sequence of symbols is the result of merging its text if every pair of neighbours is the result of
+//! merging the text of these two symbols. Proof: until a merge crosses a border between two symbols, the text of each
+//! symbol is merged as if it were the whole text. The first merge across a border would also happen if the text of the
+//! two symbols next to the border were the whole text. So a window is merged as if it were the text. Its last symbols,
+//! which can depend on the text after the window, are removed, and the next window starts where they started. If the
+//! first symbol of the new window equals the symbol that was removed at this offset, the symbols on both sides of the
+//! border were already neighbours in the previous window, so the border is correct. If not, the previous window is
+//! merged again, with twice its length.
 //!
 //! **Periods.** If a window has the same text as the previous window, its symbols are copied, so runs of one character
 //! cost almost nothing.
@@ -20,7 +21,8 @@ use super::merging::Merging;
 use super::short;
 use super::symbol::Symbol;
 
-/// The number of correct windows of one size after which half the size is tried, unless halving has failed too often.
+/// After this number of correct windows of one size, half the size is tried, unless a smaller size has failed too
+/// often.
 const WINDOWS_BEFORE_HALVING: u32 = 8;
 const MAX_FAILURES: u32 = 16;
 
@@ -111,8 +113,8 @@ impl<'a> WindowRun<'a> {
         end
     }
 
-    /// Returns the index of the first symbol that is removed. The last quarter of the window is usually more than the
-    /// text on which the symbols before it depend.
+    /// Returns the index of the first symbol of the window that is removed. At least a quarter of the window is
+    /// removed, because the symbols before the border usually depend on less text than that.
     fn border(&self, window: Window, end: usize, symbols: &[PlacedSymbol]) -> Option<usize> {
         let margin = (end - window.at) / 4;
         let latest = (end - margin) as u32;
@@ -120,8 +122,8 @@ impl<'a> WindowRun<'a> {
         symbols.get(from..)?.iter().rposition(|symbol| symbol.start <= latest).map(|border| from + border)
     }
 
-    /// Repeats the kept symbols of a window once per repetition of the text, if the symbol after the kept symbols
-    /// equals the window's first symbol. Returns the end of the repetitions in the text.
+    /// If the text after the kept symbols repeats the text of the window, and the next symbol equals the first symbol
+    /// of the window, copies the kept symbols once for each repetition. Returns the end of the repetitions in the text.
     fn repeat(&self, window: Window, end: usize, at: usize, symbol: Symbol, symbols: &mut Vec<PlacedSymbol>) -> usize {
         let (len, period) = (end - window.at, at - window.at);
         let common_len = common_prefix_len(&self.text[window.at..], &self.text[at..]);

@@ -31,8 +31,8 @@ pub(super) struct Lanes {
     /// The nodes of the trie; `FoundEntry` reads their values. Every base leads to a node of this table.
     nodes: Box<[TrieNode]>,
     /// The children of the root.
-    first: Box<[TrieNode; 256]>,
-    joined: BytePairs,
+    root_children: Box<[TrieNode; 256]>,
+    adjacent_bytes: BytePairs,
 }
 
 /// A walk through one lane.
@@ -42,29 +42,29 @@ struct Lane {
     /// The offset of the next byte.
     at: usize,
     /// The index at which the next id is written.
-    to: usize,
+    output_index: usize,
 }
 
 /// The longest entry on the path to a node, and the number of bytes since its end.
-trait FoundEntry {
+trait PathMatch {
     fn id(self) -> TokenId;
-    fn back(self) -> usize;
-    fn with_found(self, id: TokenId, back: usize) -> Self;
+    fn bytes_since_match(self) -> usize;
+    fn with_match(self, id: TokenId, bytes_since_match: usize) -> Self;
 }
 
-impl FoundEntry for TrieNode {
+impl PathMatch for TrieNode {
     #[inline]
     fn id(self) -> TokenId {
         TokenId(self.value() >> 8)
     }
 
     #[inline]
-    fn back(self) -> usize {
+    fn bytes_since_match(self) -> usize {
         (self.value() & 0xFF) as usize
     }
 
-    fn with_found(self, id: TokenId, back: usize) -> TrieNode {
-        self.with_value(id.0 << 8 | back as u32)
+    fn with_match(self, id: TokenId, bytes_since_match: usize) -> TrieNode {
+        self.with_value(id.0 << 8 | bytes_since_match as u32)
     }
 }
 
@@ -72,59 +72,59 @@ impl Lanes {
     /// Compiles the lanes; None if a byte is not an entry, or if ids or entries are too long. The trie can come from a
     /// damaged file, so it is also None if the trie is not a tree, on which all walks end.
     pub(super) fn new<'a>(trie: &Trie, entries: impl Iterator<Item = &'a [u8]>) -> Option<Lanes> {
-        let nodes = with_found(trie.nodes())?;
-        let mut first = Box::new([nodes[ROOT as usize]; 256]);
-        for (byte, node) in (0..=255).zip(first.iter_mut()) {
+        let nodes = with_matches(trie.nodes())?;
+        let mut root_children = Box::new([nodes[ROOT as usize]; 256]);
+        for (byte, node) in (0..=255).zip(root_children.iter_mut()) {
             trie.get(&[byte])?;
             *node = nodes[trie.child(ROOT, byte) as usize];
         }
-        Some(Lanes { nodes, first, joined: BytePairs::from_entries(entries) })
+        Some(Lanes { nodes, root_children, adjacent_bytes: BytePairs::from_entries(entries) })
     }
 
     /// Appends the ids of the text.
-    pub(super) fn walk(&self, text: &[u8], ids: &mut Vec<TokenId>) {
+    pub(super) fn encode(&self, text: &[u8], ids: &mut Vec<TokenId>) {
         let mut at = 0;
         while at < text.len() {
             let end = text.len().min(at + LANES * MAX_LANE_BYTES);
             at = match self.borders(text, at, end) {
-                Some(borders) => self.walk_lanes(text, &borders, ids),
+                Some(borders) => self.encode_lanes(text, &borders, ids),
                 None => self.finish(text, self.start(text, at), end, |id| ids.push(id)),
             };
         }
     }
 
     /// Returns the borders of the lanes, which no entry crosses, except the last.
-    fn borders(&self, text: &[u8], from: usize, to: usize) -> Option<[usize; LANES + 1]> {
-        let len = (to - from) / LANES;
+    fn borders(&self, text: &[u8], start: usize, end: usize) -> Option<[usize; LANES + 1]> {
+        let len = (end - start) / LANES;
         if len < MIN_LANE_BYTES {
             return None;
         }
-        let mut borders = [from; LANES + 1];
-        for (border, at) in borders[1..LANES].iter_mut().zip((from + len..).step_by(len)) {
-            *border = (at..at + len / 2).find(|&at| !self.joined.has(text[at - 1], text[at]))?;
+        let mut borders = [start; LANES + 1];
+        for (border, at) in borders[1..LANES].iter_mut().zip((start + len..).step_by(len)) {
+            *border = (at..at + len / 2).find(|&at| !self.adjacent_bytes.has(text[at - 1], text[at]))?;
         }
-        borders[LANES] = to;
+        borders[LANES] = end;
         Some(borders)
     }
 
     /// Appends the ids of the lanes; returns the end of the last token.
-    fn walk_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<TokenId>) -> usize {
+    fn encode_lanes(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut Vec<TokenId>) -> usize {
         // A lane writes at most one id for each byte, so every lane has enough room for its ids.
-        let (from, room) = (borders[0], ids.len());
-        ids.resize(room + borders[LANES] - from, TokenId(0));
-        let mut lanes = self.walk_in_parallel(text, borders, &mut ids[room..]);
-        let mut len = room;
+        let (text_start, id_offset) = (borders[0], ids.len());
+        ids.resize(id_offset + borders[LANES] - text_start, TokenId(0));
+        let mut lanes = self.walk_in_parallel(text, borders, &mut ids[id_offset..]);
+        let mut id_count = id_offset;
         for (lane, ends) in lanes.iter_mut().zip(borders.windows(2)) {
-            let mut to = room + lane.to;
+            let mut output_index = id_offset + lane.output_index;
             lane.at = self.finish(text, *lane, ends[1], |id| {
-                ids[to] = id;
-                to += 1;
+                ids[output_index] = id;
+                output_index += 1;
             });
-            let start = room + ends[0] - from;
-            ids.copy_within(start..to, len);
-            len += to - start;
+            let start = id_offset + ends[0] - text_start;
+            ids.copy_within(start..output_index, id_count);
+            id_count += output_index - start;
         }
-        ids.truncate(len);
+        ids.truncate(id_count);
         lanes[LANES - 1].at
     }
 
@@ -132,7 +132,7 @@ impl Lanes {
     fn walk_in_parallel(&self, text: &[u8], borders: &[usize; LANES + 1], ids: &mut [TokenId]) -> [Lane; LANES] {
         let mut lanes: [Lane; LANES] = std::array::from_fn(|i| self.start(text, borders[i]));
         for (lane, &start) in lanes.iter_mut().zip(borders) {
-            lane.to = start - borders[0];
+            lane.output_index = start - borders[0];
         }
         loop {
             // A step reads at most one byte.
@@ -152,7 +152,7 @@ impl Lanes {
     /// Returns a walk that has read its first byte.
     #[inline]
     fn start(&self, text: &[u8], at: usize) -> Lane {
-        Lane { node: self.first[text[at] as usize], at: at + 1, to: 0 }
+        Lane { node: self.root_children[text[at] as usize], at: at + 1, output_index: 0 }
     }
 
     /// Reads one more byte, or ends the token and starts the next walk with the first byte after the token.
@@ -162,21 +162,21 @@ impl Lanes {
     /// for one more id.
     #[inline(always)]
     unsafe fn step(&self, text: &[u8], lane: &mut Lane, ids: &mut [TokenId]) {
-        debug_assert!(lane.at < text.len() && lane.to < ids.len() && lane.node.back() < lane.at);
+        debug_assert!(lane.at < text.len() && lane.output_index < ids.len() && lane.node.bytes_since_match() < lane.at);
         // SAFETY: the caller says so of the byte; and all bases lead to nodes of the table (`Lanes::new`).
         let (byte, child) = unsafe {
             let byte = *text.get_unchecked(lane.at);
             (byte, *self.nodes.get_unchecked((lane.node.base() ^ byte as u32) as usize))
         };
         let can_continue = child.label() == byte;
-        let next = lane.at - lane.node.back();
+        let next = lane.at - lane.node.bytes_since_match();
         // SAFETY: a node is never deeper than the walk to it, so `next` is inside of what was walked; the caller says
         // so of the ids.
         let start = unsafe {
-            *ids.get_unchecked_mut(lane.to) = lane.node.id();
-            self.first[*text.get_unchecked(next) as usize]
+            *ids.get_unchecked_mut(lane.output_index) = lane.node.id();
+            self.root_children[*text.get_unchecked(next) as usize]
         };
-        lane.to += !can_continue as usize;
+        lane.output_index += !can_continue as usize;
         lane.node = std::hint::select_unpredictable(can_continue, child, start);
         lane.at = std::hint::select_unpredictable(can_continue, lane.at, next) + 1;
     }
@@ -193,7 +193,7 @@ impl Lanes {
                 lane = Lane { node: child, at: lane.at + 1, ..lane };
             }
             emit(lane.node.id());
-            let next = lane.at - lane.node.back();
+            let next = lane.at - lane.node.bytes_since_match();
             if next >= end {
                 return next;
             }
@@ -204,57 +204,57 @@ impl Lanes {
 
 /// Returns the nodes, each with the longest entry on the path to it; None if they are not a tree, if the tree is too
 /// deep, or if an id has more than 24 bits.
-fn with_found(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
-    let owners = owners(nodes)?;
-    let parent = |place: usize| owners[place ^ nodes[place].label() as usize];
-    let mut found: Vec<TrieNode> = nodes.iter().map(|node| node.with_found(TokenId(0), 0)).collect();
+fn with_matches(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
+    let nodes_by_base = nodes_by_base(nodes)?;
+    let parent = |index: usize| nodes_by_base[index ^ nodes[index].label() as usize];
+    let mut matched_nodes: Vec<TrieNode> = nodes.iter().map(|node| node.with_match(TokenId(0), 0)).collect();
     let mut depths = vec![None; nodes.len()];
     depths[ROOT as usize] = Some(0);
     let mut path = Vec::new();
-    for place in 0..nodes.len() {
-        let mut top = place;
-        while depths[top].is_none() && parent(top) != NONE {
-            path.push(top);
-            top = parent(top) as usize;
+    for index in 0..nodes.len() {
+        let mut ancestor = index;
+        while depths[ancestor].is_none() && parent(ancestor) != NONE {
+            path.push(ancestor);
+            ancestor = parent(ancestor) as usize;
             if path.len() > MAX_DEPTH {
                 return None;
             }
         }
-        if depths[top].is_none() {
+        if depths[ancestor].is_none() {
             path.clear(); // what hangs under nobody is no node
         }
-        for place in path.drain(..).rev() {
-            let parent = std::mem::replace(&mut top, place);
+        for index in path.drain(..).rev() {
+            let parent = std::mem::replace(&mut ancestor, index);
             let depth = depths[parent].map_or(0, |depth: usize| depth + 1);
-            let (id, back) = match nodes[place].value() {
-                NONE => (found[parent].id(), found[parent].back() + 1),
+            let (id, bytes_since_match) = match nodes[index].value() {
+                NONE => (matched_nodes[parent].id(), matched_nodes[parent].bytes_since_match() + 1),
                 id => (TokenId(id), 0),
             };
             if depth > MAX_DEPTH || id.0 >> 24 != 0 {
                 return None;
             }
-            found[place] = nodes[place].with_found(id, back);
-            depths[place] = Some(depth);
+            matched_nodes[index] = nodes[index].with_match(id, bytes_since_match);
+            depths[index] = Some(depth);
         }
     }
-    Some(found.into())
+    Some(matched_nodes.into())
 }
 
 /// Returns the node that has each base; None if two nodes have the same base, if a base is outside of the table, or if
 /// a node leads to the root or a leaf leads to a node.
-fn owners(nodes: &[TrieNode]) -> Option<Vec<u32>> {
+fn nodes_by_base(nodes: &[TrieNode]) -> Option<Vec<u32>> {
     let mut owners = vec![NONE; nodes.len()];
-    for (node, place) in nodes.iter().zip(0u32..) {
+    for (node, index) in nodes.iter().zip(0u32..) {
         let base = node.base();
-        if (base | 0xFF) as usize >= nodes.len() || place ^ node.label() as u32 == LEAF {
+        if (base | 0xFF) as usize >= nodes.len() || index ^ node.label() as u32 == LEAF {
             return None;
         }
-        if base != LEAF && std::mem::replace(&mut owners[base as usize], place) != NONE {
+        if base != LEAF && std::mem::replace(&mut owners[base as usize], index) != NONE {
             return None;
         }
     }
-    let of_root = owners[(ROOT ^ nodes[ROOT as usize].label() as u32) as usize];
-    (of_root == NONE).then_some(owners)
+    let parent_of_root = owners[(ROOT ^ nodes[ROOT as usize].label() as u32) as usize];
+    (parent_of_root == NONE).then_some(owners)
 }
 
 #[cfg(test)]
@@ -263,18 +263,18 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns a trie of all bytes and `entries`, and its lanes.
-    fn lanes(entries: &[Vec<u8>]) -> (Trie, Lanes) {
+    fn build_lanes(entries: &[Vec<u8>]) -> (Trie, Lanes) {
         let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
-        let all = || bytes.iter().map(<[u8; 1]>::as_slice).chain(entries.iter().map(Vec::as_slice));
-        let trie = Trie::build(all().zip(0..)).unwrap();
-        let lanes = Lanes::new(&trie, all()).unwrap();
-        (trie, lanes)
+        let all_entries = || bytes.iter().map(<[u8; 1]>::as_slice).chain(entries.iter().map(Vec::as_slice));
+        let trie = Trie::build(all_entries().zip(0..)).unwrap();
+        let build_lanes = Lanes::new(&trie, all_entries()).unwrap();
+        (trie, build_lanes)
     }
 
-    fn check(entries: &[Vec<u8>], text: &[u8]) {
-        let (trie, lanes) = lanes(entries);
+    fn check_lanes(entries: &[Vec<u8>], text: &[u8]) {
+        let (trie, build_lanes) = build_lanes(entries);
         let (mut ids, mut expected, mut at) = (vec![TokenId(7)], vec![TokenId(7)], 0);
-        lanes.walk(text, &mut ids);
+        build_lanes.encode(text, &mut ids);
         while let Some((len, id)) = trie.longest_prefix(&text[at..]) {
             expected.push(TokenId(id));
             at += len;
@@ -288,19 +288,19 @@ mod tests {
             entries in prop::collection::vec(prop::collection::vec(b'a'..b'e', 2..7), 0..20),
             text in prop::collection::vec(b'a'..b'g', 0..2000),
         ) {
-            check(&entries, &text);
+            check_lanes(&entries, &text);
         }
 
         #[test]
         fn texts_of_entries(
             entries in prop::collection::vec(prop::collection::vec(any::<u8>(), 2..40), 1..20),
-            order in prop::collection::vec((any::<prop::sample::Index>(), 0usize..8), 0..300),
+            choices in prop::collection::vec((any::<prop::sample::Index>(), 0usize..8), 0..300),
         ) {
-            let part = |(index, less): &(prop::sample::Index, usize)| {
+            let choose_part = |(index, dropped_len): &(prop::sample::Index, usize)| {
                 let entry = index.get(&entries);
-                entry[..entry.len().saturating_sub(*less)].to_vec()
+                entry[..entry.len().saturating_sub(*dropped_len)].to_vec()
             };
-            check(&entries, &order.iter().flat_map(part).collect::<Vec<u8>>());
+            check_lanes(&entries, &choices.iter().flat_map(choose_part).collect::<Vec<u8>>());
         }
     }
 
@@ -310,44 +310,44 @@ mod tests {
         let mut rng = crate::rng::Rng::new(4);
         for len in [8191, 8192, 8193, 30_000] {
             let text: Vec<u8> = (0..len).map(|_| b'a' + (rng.next_u64() % 5) as u8).collect();
-            check(&entries, &text);
-            check(&entries, &vec![b'a'; len]);
+            check_lanes(&entries, &text);
+            check_lanes(&entries, &vec![b'a'; len]);
         }
     }
 
     #[test]
     fn vocabularies_that_lanes_refuse() {
-        let byte = |byte: u8| vec![byte];
-        let build = |entries: &[Vec<u8>], first: u32| {
-            let trie = Trie::build(entries.iter().map(Vec::as_slice).zip(first..)).unwrap();
+        let one_byte = |byte: u8| vec![byte];
+        let accepts = |entries: &[Vec<u8>], first_id: u32| {
+            let trie = Trie::build(entries.iter().map(Vec::as_slice).zip(first_id..)).unwrap();
             Lanes::new(&trie, entries.iter().map(Vec::as_slice)).is_some()
         };
-        let mut entries: Vec<Vec<u8>> = (0..=255).map(byte).collect();
-        assert!(build(&entries, 0));
-        assert!(!build(&entries[1..], 0));
-        assert!(!build(&entries, 1 << 24));
+        let mut entries: Vec<Vec<u8>> = (0..=255).map(one_byte).collect();
+        assert!(accepts(&entries, 0));
+        assert!(!accepts(&entries[1..], 0));
+        assert!(!accepts(&entries, 1 << 24));
         entries.push(vec![b'a'; MAX_DEPTH]);
-        assert!(build(&entries, 0));
+        assert!(accepts(&entries, 0));
         entries.push(vec![b'a'; MAX_DEPTH + 1]);
-        assert!(!build(&entries, 0));
+        assert!(!accepts(&entries, 0));
     }
 
     #[test]
     fn nodes_that_are_not_a_tree_are_refused() {
-        let (trie, _) = lanes(&[b"ab".to_vec()]);
+        let (trie, _) = build_lanes(&[b"ab".to_vec()]);
         let a = trie.child(ROOT, b'a') as usize;
-        let forged = |change: &dyn Fn(&mut Vec<TrieNode>)| {
+        let accepts_changed = |change: &dyn Fn(&mut Vec<TrieNode>)| {
             let mut nodes = trie.nodes().to_vec();
             change(&mut nodes);
-            with_found(&nodes).is_some()
+            with_matches(&nodes).is_some()
         };
-        let base = |base: u32| move |nodes: &mut Vec<TrieNode>| nodes[a] = TrieNode::new(b'a', base, 0);
-        assert!(forged(&|_| ()));
-        assert!(!forged(&base(trie.nodes()[ROOT as usize].base())));
-        assert!(!forged(&base(1 << 20)));
-        assert!(!forged(&|nodes| nodes[5] = TrieNode::new(5, LEAF, 0)));
+        let set_base = |set_base: u32| move |nodes: &mut Vec<TrieNode>| nodes[a] = TrieNode::new(b'a', set_base, 0);
+        assert!(accepts_changed(&|_| ()));
+        assert!(!accepts_changed(&set_base(trie.nodes()[ROOT as usize].base())));
+        assert!(!accepts_changed(&set_base(1 << 20)));
+        assert!(!accepts_changed(&|nodes| nodes[5] = TrieNode::new(5, LEAF, 0)));
         assert!(
-            !forged(
+            !accepts_changed(
                 &|nodes| nodes[ROOT as usize] = TrieNode::new(nodes[a].base() as u8, nodes[ROOT as usize].base(), 0)
             ) || trie.nodes()[a].base() > 255
         );

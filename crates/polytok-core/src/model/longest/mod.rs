@@ -17,26 +17,26 @@ use crate::vocab::dictionary::is_reachable;
 use lanes::Lanes;
 
 /// A compiled longest-match model.
-pub struct Longest {
+pub struct LongestMatchModel {
     trie: Trie,
     lanes: Option<Lanes>,
 }
 
-impl Longest {
+impl LongestMatchModel {
     /// Builds the trie of all entries that are not reserved; of equal entries, the first entry is used.
-    pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<Longest> {
+    pub fn compile(vocab: &Vocab, tables: &mut Tables) -> Result<LongestMatchModel> {
         let rows = || vocab.rows().filter(|&row| is_reachable(vocab.kind(row)));
         let build = || Trie::build(rows().map(|row| (vocab.bytes(row), vocab.id(row).0)));
         let trie = Trie::compile(tables, vocab.max_entry_len(), |id| vocab.row(TokenId(id)).is_some(), build)?;
         let lanes = Lanes::new(&trie, rows().map(|row| vocab.bytes(row)));
-        Ok(Longest { trie, lanes })
+        Ok(LongestMatchModel { trie, lanes })
     }
 
     /// Encodes a text, with lanes if only ids are needed.
     pub fn encode<S: Sink>(&self, text: &[u8], ids: &mut Vec<TokenId>, out: &mut Out<S>) -> Result<()> {
         if let (Some(lanes), Some(out)) = (&self.lanes, S::by_ids(out)) {
             ids.clear();
-            lanes.walk(text, ids);
+            lanes.encode(text, ids);
             out.write_ids(ids);
             return Ok(());
         }

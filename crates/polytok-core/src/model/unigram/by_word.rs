@@ -51,7 +51,7 @@ fn has_provable_scores(unigram: &Unigram) -> bool {
 }
 
 /// Reports whether `encode_raw` accepts this text.
-pub fn takes_raw(text: &[u8]) -> bool {
+pub fn accepts_raw(text: &[u8]) -> bool {
     text.len() <= raw::MOST_TEXT_BYTES && memchr::memchr(0, text).is_none()
 }
 
@@ -71,7 +71,7 @@ impl Unigram {
         }
     }
 
-    /// Writes the ids of a text before normalization that `takes_raw` accepts. `WordTables::raw` builds `tables`.
+    /// Writes the ids of a text before normalization that `accepts_raw` accepts. `WordTables::raw` builds `tables`.
     pub fn encode_raw<S: IdSink>(
         &self,
         tables: &WordTables,

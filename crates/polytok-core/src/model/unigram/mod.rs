@@ -30,7 +30,7 @@ use crate::utf8::lead_len;
 use crate::vocab::{Row, Vocab};
 use best_path::{Score, UNKNOWN_ENTRY, search, walk};
 use by_word::TABLES_PAY_AFTER;
-pub use by_word::{WordTables, takes_raw};
+pub use by_word::{WordTables, accepts_raw};
 use words::{ScoredId, WordsScratch};
 
 /// The difference between the lowest score and the score of an unknown character.

@@ -25,35 +25,35 @@ impl TextTables {
         if !bpe.can_split_at_boundaries() {
             return None;
         }
-        let bytes = match fallback {
+        let byte_ids = match fallback {
             _ if bpe.is_of_scalars() => Some(bpe.byte_ids()?),
             Fallback::Bytes(ids) if !ids.contains(&TokenId::UNKNOWN) => Some(ids.clone()),
-            // The offset in an error text is an offset in the normalized text.
+            // The error for unknown text names an offset in the normalized text, which the route does not know.
             Fallback::Bytes(_) | Fallback::Error => return None,
             _ => None,
         };
-        let value = |c: char| value(bpe, c, bytes.is_some());
-        if value(MARK) > INVALID_VALUE || bpe.encodes_entries_whole() {
+        let value_of_char = |c: char| value_of_char(bpe, c, byte_ids.is_some());
+        if value_of_char(MARK) > INVALID_VALUE || bpe.encodes_entries_whole() {
             return None;
         }
-        let joined = pairs_in_texts(bpe)?;
-        let mut chars = CharTable::new(if bytes.is_some() { BYTES_VALUE } else { PIECE_VALUE });
+        let joined_chars = pairs_in_texts(bpe)?;
+        let mut chars = CharTable::new(if byte_ids.is_some() { BYTES_VALUE } else { PIECE_VALUE });
         for entry in bpe.reachable_entries().filter(|entry| entry.len() <= 4) {
             if let Some(c) = only_char(entry) {
-                *chars.get_mut(c) = value(c);
+                *chars.get_mut(c) = value_of_char(c);
             }
         }
-        flag_joined_chars(&mut chars, &joined);
-        let replacement =
-            ids_of_value(value(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, bytes.as_deref());
+        flag_joined_chars(&mut chars, &joined_chars);
+        let replacement_ids =
+            ids_of_value(value_of_char(char::REPLACEMENT_CHARACTER), char::REPLACEMENT_CHARACTER, byte_ids.as_deref());
         let invalid_record = match chars.get(char::REPLACEMENT_CHARACTER as u32) {
-            // U+FFFD can be in a piece that the model segments, so the model must have an id for U+FFFD.
-            number if number > VALUE_BITS && number & VALUE_BITS < INVALID_VALUE => number,
-            number if number > VALUE_BITS => return None,
+            // U+FFFD can be in a part that the model segments, so U+FFFD must have an id.
+            record if record > VALUE_BITS && record & VALUE_BITS < INVALID_VALUE => record,
+            record if record > VALUE_BITS => return None,
             _ => INVALID_VALUE,
         };
-        let space = chars.get(MARK as u32);
-        let (ascii_boundaries, pairs) = (ascii_boundaries(&joined), pair_set(&joined));
+        let mark_record = chars.get(MARK as u32);
+        let (ascii_boundaries, pairs) = (ascii_boundaries(&joined_chars), pair_set(&joined_chars));
         let ascii_values = [PIECE_VALUE; 256];
         let mut tables = TextTables {
             ascii_boundaries,
@@ -61,14 +61,14 @@ impl TextTables {
             chars,
             ascii_values,
             user_defined: None,
-            bytes,
-            replacement,
+            byte_ids,
+            replacement_ids,
             invalid_record,
         };
         if bpe.has_user_defined() {
             tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe)?;
         }
-        *tables.chars.get_mut(' ') = space;
+        *tables.chars.get_mut(' ') = mark_record;
         (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE_BITS);
         Some(tables)
     }
@@ -88,7 +88,7 @@ impl TextTables {
             let starts_next = pieces.get(at + 1).is_some_and(|(next, _)| next.starts_with(piece));
             match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID_VALUE)
             {
-                Some(c) => self.isolate(c, id),
+                Some(c) => self.isolate_char(c, id),
                 None => trie_pieces.push((piece, id.0)),
             }
         }
@@ -101,33 +101,33 @@ impl TextTables {
     }
 
     /// Adds boundaries on both sides of a character.
-    fn isolate(&mut self, c: char, id: TokenId) {
+    fn isolate_char(&mut self, c: char, id: TokenId) {
         *self.chars.get_mut(c) = id.0;
         if c.is_ascii() {
-            for other in 0..128 {
-                self.ascii_boundaries[c as usize | other << 8] = 1;
-                self.ascii_boundaries[other | (c as usize) << 8] = 1;
+            for neighbour in 0..128 {
+                self.ascii_boundaries[c as usize | neighbour << 8] = 1;
+                self.ascii_boundaries[neighbour | (c as usize) << 8] = 1;
             }
         }
     }
 }
 
 /// Returns the value of a character between two boundaries.
-fn value(bpe: &Bpe, c: char, has_bytes: bool) -> u32 {
+fn value_of_char(bpe: &Bpe, c: char, has_byte_ids: bool) -> u32 {
     let mut buffer = [0; 4];
     let unit = c.encode_utf8(&mut buffer).as_bytes();
     match bpe.id_of_char(unit) {
         Some(TokenId(id)) if id < INVALID_VALUE => id,
-        None if has_bytes && bpe.is_unknown(unit) => BYTES_VALUE,
+        None if has_byte_ids && bpe.is_unknown(unit) => BYTES_VALUE,
         _ => PIECE_VALUE,
     }
 }
 
 /// Returns the ids of a character with this value.
-fn ids_of_value(value: u32, c: char, bytes: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
-    match (value, bytes) {
+fn ids_of_value(value: u32, c: char, byte_ids: Option<&[TokenId; 256]>) -> Option<Vec<TokenId>> {
+    match (value, byte_ids) {
         (PIECE_VALUE, _) => None,
-        (BYTES_VALUE, bytes) => bytes.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
+        (BYTES_VALUE, byte_ids) => byte_ids.map(|ids| c.to_string().bytes().map(|byte| ids[byte as usize]).collect()),
         (id, _) => Some(vec![TokenId(id)]),
     }
 }
@@ -140,13 +140,13 @@ fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     if !entries().all(|entry| std::str::from_utf8(entry).is_ok()) {
         return None;
     }
-    let joined = CharPairs::from_entries(entries(), EntryUnits::Chars);
+    let char_pairs = CharPairs::from_entries(entries(), EntryUnits::Chars);
     let text_char = |c: char| if c == MARK { ' ' } else { c };
-    let pairs = joined.ascii_char_pairs().chain(joined.other_char_pairs());
+    let pairs = char_pairs.ascii_char_pairs().chain(char_pairs.other_char_pairs());
     Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
 }
 
-/// Returns the table of pairs of ASCII characters that has 1 if no entry has the pair as adjacent characters. The left
+/// Returns a table of all pairs of ASCII characters, with 1 if the two characters are adjacent in no entry. The left
 /// character is the low byte of the index.
 fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
     let mut ascii_boundaries = Box::new([0; 1 << 16]);

@@ -1,15 +1,16 @@
 //! The route of SentencePiece's BPE: splits texts at boundaries before normalization.
 //!
-//! If the normalizer only replaces spaces by U+2581, the text is not rewritten: a space represents U+2581, and only
-//! parts that are not cached are normalized for the model. As in `boundary`, there is a boundary between two characters
-//! that are adjacent in no entry, because nothing can merge there. A table has the boundaries between two ASCII bytes;
-//! 64 bytes are tested together. Every other character has a 32-bit record: two flags and a value. The flags are true
-//! if another character precedes or follows the character in some entry. The flags decide most pairs of characters; the
-//! other pairs are looked up in a set of pairs.
+//! This route is for normalizers that only replace spaces by U+2581. The text is not rewritten: the tables treat a
+//! space as U+2581, and only parts that are not cached are normalized for the model. As in `boundary`, there is a
+//! boundary between two characters that are adjacent in no entry, because nothing can merge there. A table has the
+//! boundaries between two ASCII bytes; 64 bytes are tested together. Every other character has a 32-bit record: two
+//! flags and a value. The flags are true if another character precedes or follows the character in some entry. The
+//! flags decide most pairs of characters; the other pairs are looked up in a set of pairs.
 //!
-//! A character between two boundaries is a part by itself. The value of the character is the id of that part, or a mark
-//! that the part is encoded as bytes. So scripts whose characters rarely merge need no cache. User-defined pieces are
-//! matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by U+FFFD.
+//! A character between two boundaries is a part by itself. The value of a character is the id of the part that consists
+//! of this character, or a mark that the part is encoded as bytes. So scripts whose characters rarely merge need no
+//! cache. User-defined pieces are matched first. Like the normalizer, the route replaces each byte that is not UTF-8 by
+//! U+FFFD.
 //!
 //! Cost: linear in the text, and in the length of the longest user-defined piece at each offset where a piece can
 //! start. Twin: the pipeline without a route.
@@ -36,24 +37,24 @@ pub(crate) use run::TextParts;
 
 /// The number of bytes of text after which the tables are built: building the tables takes as long as normalizing some
 /// hundred kilobytes.
-const TABLES_PAY_AFTER: usize = 1 << 17;
+const BYTES_BEFORE_TABLES: usize = 1 << 17;
 
 /// The number of bytes after a text, so that reads of many bytes stay inside the buffer.
 const PADDING: usize = 64;
 
-/// The largest number of bytes of a text that the route accepts. Normalization can make longer texts too long, and then
-/// the pipeline without a route reports the error.
+/// The largest number of bytes of a text that the route accepts. Normalization could make longer texts too long. The
+/// pipeline without a route reports this error.
 const MAX_BYTES: usize = u32::MAX as usize / 3 - PADDING;
 
-/// A flag of a character that another character precedes in some entry.
+/// A flag of a character; set if another character precedes the character in some entry.
 const JOINS_LEFT: u32 = 1 << 31;
-/// A flag of a character that another character follows in some entry.
+/// A flag of a character; set if another character follows the character in some entry.
 const JOINS_RIGHT: u32 = 1 << 30;
 /// The bits of the value of a character: the id of the character between two boundaries, or `PIECE_VALUE`,
 /// `BYTES_VALUE` or `INVALID_VALUE`.
 const VALUE_BITS: u32 = (1 << 30) - 1;
 
-/// The value of a part whose ids are in the cache or must be computed by the model.
+/// The value of a part whose ids are looked up in the cache or computed by the model.
 const PIECE_VALUE: u32 = VALUE_BITS;
 /// The value of a part that is encoded as the ids of its bytes.
 const BYTES_VALUE: u32 = VALUE_BITS - 1;
@@ -69,7 +70,8 @@ pub(crate) struct SentencePieceBpe {
 
 /// The tables that find the parts of a text.
 struct TextTables {
-    /// For two ASCII bytes, 1 if there is a boundary between them. The first byte is the low byte of the index.
+    /// For each pair of ASCII bytes, 1 if there is a boundary between the two bytes. The first byte is the low byte of
+    /// the index.
     ascii_boundaries: Box<[u8; 1 << 16]>,
     /// The record of each character: flags and a value.
     chars: CharTable,
@@ -78,9 +80,9 @@ struct TextTables {
     pairs: PairSet<3>,
     user_defined: Option<UserDefinedPieces>,
     /// The id of each byte, if unknown characters are encoded as bytes.
-    bytes: Option<Box<[TokenId; 256]>>,
-    /// The ids of U+FFFD between two boundaries; None if the model must compute them.
-    replacement: Option<Vec<TokenId>>,
+    byte_ids: Option<Box<[TokenId; 256]>>,
+    /// The ids of U+FFFD between two boundaries; None if the ids must be computed by the model.
+    replacement_ids: Option<Vec<TokenId>>,
     /// The record of a byte that is not UTF-8: the record of U+FFFD, or `INVALID_VALUE`, which has boundaries on both
     /// sides.
     invalid_record: u32,
@@ -94,19 +96,20 @@ struct UserDefinedPieces {
 }
 
 impl SentencePieceBpe {
-    /// Returns the route if the only change to texts, by the normalizer or by the split, replaces spaces by U+2581.
+    /// Returns the route if the normalizer or the split replaces spaces by U+2581 and nothing else changes texts.
     pub fn choose(bpe: &Arc<Bpe>, normalizer: &Normalizer, segmenter: &Segmenter) -> Option<SentencePieceBpe> {
         let splits = &segmenter.splits;
         let escape = match splits.is_empty() {
             true => normalizer.as_escape(),
             false => splits.as_escape().filter(|_| normalizer.keeps_text()),
         };
-        Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after_bytes(TABLES_PAY_AFTER) })
+        Some(SentencePieceBpe { bpe: bpe.clone(), escape: escape?, tables: Warmup::after_bytes(BYTES_BEFORE_TABLES) })
     }
 
-    /// Reports whether `run` accepts this text. Builds the tables after enough text to be worth the cost.
+    /// Reports whether `run` accepts this text. Also builds the tables after enough text was encoded to justify the
+    /// cost.
     #[inline]
-    pub fn takes(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
+    pub fn accepts(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
         self.tables.get(text.len(), || self.compile(segmenter)).is_some()
             && text.len() < MAX_BYTES
             && (self.escape.replaces_invalid || valid(text).is_ok())

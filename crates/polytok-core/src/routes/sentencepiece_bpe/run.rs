@@ -9,7 +9,7 @@ use crate::normalize::origin::Place;
 use crate::post::IdSink;
 use crate::routes::RouteScratch;
 use crate::segment::Segment;
-use crate::segmenter::{Context, SegmenterScratch, push_to};
+use crate::segmenter::{Context, SegmenterScratch, collect_segments};
 use crate::token_id::TokenId;
 
 /// The buffers for the parts of a text and their ids. They are allocated once.
@@ -32,14 +32,14 @@ impl Default for TextParts {
 }
 
 /// The route, its tables and a text to encode.
-struct TextWalk<'a> {
+struct TextEncoder<'a> {
     route: &'a SentencePieceBpe,
     tables: &'a TextTables,
     text: &'a [u8],
 }
 
 impl SentencePieceBpe {
-    /// Encodes a text that `takes` accepted, which starts at byte `at` of the caller's text.
+    /// Encodes a text for which `accepts` returned true. The text starts at byte `at` of the caller's text.
     pub fn run<S: IdSink>(
         &self,
         (text, at): (&[u8], usize),
@@ -47,15 +47,15 @@ impl SentencePieceBpe {
         context: &mut Context<S>,
     ) -> Result<()> {
         let Some(tables) = self.tables.peek().filter(|_| !text.is_empty()) else { return Ok(()) };
-        let RouteScratch { text: loaded_text, parts, .. } = scratch;
-        let room = parts.get_or_insert_default();
-        let end = self.load_text(text, at, loaded_text);
+        let RouteScratch { text: padded_text, parts, .. } = scratch;
+        let text_parts = parts.get_or_insert_default();
+        let end = self.pad_text(text, at, padded_text);
         context.out.begin_part(Place::unchanged_at(at));
-        let walk = TextWalk { route: self, tables, text: loaded_text };
-        let mut cursor = tables.cursor(loaded_text, end);
+        let encoder = TextEncoder { route: self, tables, text: padded_text };
+        let mut cursor = tables.cursor(padded_text, end);
         loop {
-            let has_more = tables.fill(loaded_text, &mut cursor, &mut room.parts);
-            walk.encode_parts(room, context)?;
+            let has_more = tables.fill(padded_text, &mut cursor, &mut text_parts.parts);
+            encoder.encode_parts(text_parts, context)?;
             if !has_more {
                 return Ok(());
             }
@@ -64,7 +64,7 @@ impl SentencePieceBpe {
 
     /// Writes the text to `buffer`, with the prefix and the padding that `fill` needs. Returns the end of the text in
     /// `buffer`.
-    fn load_text(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
+    fn pad_text(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
         buffer.clear();
         buffer.reserve(text.len() + 1 + PADDING);
         if self.escape.prefix.applies(text, at) {
@@ -77,11 +77,11 @@ impl SentencePieceBpe {
     }
 }
 
-impl TextWalk<'_> {
+impl TextEncoder<'_> {
     /// Writes the ids of parts. First computes all keys and prefetches the cache lines of the keys, and then looks all
     /// keys up.
-    fn encode_parts<S: IdSink>(&self, room: &mut TextParts, context: &mut Context<S>) -> Result<()> {
-        let TextParts { parts, keys, ids } = room;
+    fn encode_parts<S: IdSink>(&self, id_slots: &mut TextParts, context: &mut Context<S>) -> Result<()> {
+        let TextParts { parts, keys, ids } = id_slots;
         for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
             let key = PieceKey::new(self.text, start, end, false);
             let hash = key.hash();
@@ -91,13 +91,13 @@ impl TextWalk<'_> {
         let mut keys = keys.iter();
         let mut count = 0;
         for (start, end, value) in parts.iter() {
-            let Some(room) = ids[count..].first_chunk_mut::<MAX_SHORT_IDS>() else { break };
+            let Some(id_slots) = ids[count..].first_chunk_mut::<MAX_SHORT_IDS>() else { break };
             let id_count = match value {
-                PIECE_VALUE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, room)),
-                BYTES_VALUE => self.ids_of_bytes(start, end, room),
-                INVALID_VALUE => self.ids_of_invalid(room),
+                PIECE_VALUE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, id_slots)),
+                BYTES_VALUE => self.write_ids_of_bytes(start, end, id_slots),
+                INVALID_VALUE => self.write_ids_of_invalid(id_slots),
                 id => {
-                    room[0] = TokenId(id);
+                    id_slots[0] = TokenId(id);
                     1
                 }
             };
@@ -112,8 +112,8 @@ impl TextWalk<'_> {
         Ok(())
     }
 
-    /// Encodes a part that is not cached, or unknown text. Caches the ids if they do not depend on the neighbouring
-    /// text.
+    /// Encodes a part that is not among the short entries of the cache, or unknown text. Caches the ids if they do not
+    /// depend on the text around the part.
     #[inline(never)]
     fn encode_missing<S: IdSink>(
         &self,
@@ -129,13 +129,13 @@ impl TextWalk<'_> {
             );
         }
         let key = PieceKey::new(self.text, start, end, false);
-        if context.take_long(piece, key) {
+        if context.output_cached_long(piece, key) {
             return Ok(());
         }
         let Context { segmenter, scratch, out } = context;
         let SentencePieceBpe { bpe, escape, .. } = self.route;
-        let is_known = scratch.segment(|model, segments| {
-            bpe.segment_raw(piece, escape.replaces_invalid, &mut model.bpe, &mut push_to(segments))
+        let is_known = scratch.run_model(|model, segments| {
+            bpe.segment_raw(piece, escape.replaces_invalid, &mut model.bpe, &mut collect_segments(segments))
         })?;
         if !is_known && !self.spell_unknown(piece, scratch) {
             return scratch.segments.iter().try_for_each(|&segment| out.write_segment(piece, 0, segment));
@@ -146,16 +146,16 @@ impl TextWalk<'_> {
         Ok(())
     }
 
-    /// Writes the ids of the segments; an unknown segment gets the ids of its bytes. Returns false if bytes have no
-    /// ids: then adjacent unknown text is one unknown token, which depends on the text around the piece.
+    /// Writes the ids of the segments to the scratch, with the ids of its bytes for an unknown segment. Returns false
+    /// if bytes have no ids: then adjacent unknown characters are one unknown token, which can extend beyond the piece.
     fn spell_unknown(&self, piece: &[u8], SegmenterScratch { segments, ids, .. }: &mut SegmenterScratch) -> bool {
-        let Some(bytes) = &self.tables.bytes else { return false };
+        let Some(byte_ids) = &self.tables.byte_ids else { return false };
         ids.clear();
         for segment in segments {
             match segment.id {
                 TokenId::UNKNOWN => {
-                    let unknown = &piece[segment.start as usize..segment.end as usize];
-                    ids.extend(unknown.iter().map(|&byte| bytes[byte as usize]));
+                    let unknown_bytes = &piece[segment.start as usize..segment.end as usize];
+                    ids.extend(unknown_bytes.iter().map(|&byte| byte_ids[byte as usize]));
                 }
                 id => ids.push(id),
             }
@@ -165,21 +165,22 @@ impl TextWalk<'_> {
 
     /// Writes the ids of the bytes of an unknown character. Returns their number.
     #[inline]
-    fn ids_of_bytes(&self, start: usize, end: usize, room: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
-        let (Some(ids), Some(bytes)) = (&self.tables.bytes, self.text[start..].first_chunk::<MAX_SHORT_IDS>()) else {
+    fn write_ids_of_bytes(&self, start: usize, end: usize, id_slots: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
+        let (Some(ids), Some(bytes)) = (&self.tables.byte_ids, self.text[start..].first_chunk::<MAX_SHORT_IDS>())
+        else {
             return 0;
         };
         for i in 0..MAX_SHORT_IDS {
-            room[i] = ids[bytes[i] as usize];
+            id_slots[i] = ids[bytes[i] as usize];
         }
         end - start
     }
 
     /// Writes the ids of a byte that is not UTF-8, and returns the number of ids: 0 if U+FFFD is unknown.
     #[inline]
-    fn ids_of_invalid(&self, room: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
-        let ids = self.tables.replacement.as_deref().unwrap_or_default();
-        room[..ids.len()].copy_from_slice(ids);
+    fn write_ids_of_invalid(&self, id_slots: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
+        let ids = self.tables.replacement_ids.as_deref().unwrap_or_default();
+        id_slots[..ids.len()].copy_from_slice(ids);
         ids.len()
     }
 }

@@ -6,7 +6,7 @@ use crate::boundary::pair_set::pack_pair;
 use crate::utf8::decode_four_bytes;
 
 /// The number of ASCII bytes that are tested together.
-const BLOCK: usize = 64;
+const BLOCK_LEN: usize = 64;
 
 /// The largest number of parts in a batch.
 pub(super) const MAX_PARTS: usize = 192;
@@ -16,9 +16,9 @@ pub(super) const MAX_PARTS: usize = 192;
 pub(super) struct ScannedParts {
     boundaries: [u32; MAX_PARTS + 1],
     values: [u32; MAX_PARTS],
-    len: usize,
+    part_count: usize,
     /// The indexes of the parts with the value `PIECE_VALUE`.
-    pieces: [u8; MAX_PARTS],
+    piece_indexes: [u8; MAX_PARTS],
     piece_count: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct ScanCursor {
     user_defined: (usize, u32),
     end: usize,
     /// The last scanned character.
-    last: ScannedChar,
+    last_char: ScannedChar,
 }
 
 /// A character: its record in the table, its code point (a space for U+2581) and its length.
@@ -51,8 +51,8 @@ impl ScannedParts {
         ScannedParts {
             boundaries: [0; MAX_PARTS + 1],
             values: [PIECE_VALUE; MAX_PARTS],
-            len: 0,
-            pieces: [0; MAX_PARTS],
+            part_count: 0,
+            piece_indexes: [0; MAX_PARTS],
             piece_count: 0,
         }
     }
@@ -62,36 +62,36 @@ impl ScannedParts {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u32)> {
         let boundaries = self.boundaries.iter().zip(&self.boundaries[1..]).zip(&self.values);
-        boundaries.take(self.len).map(|((&start, &end), &value)| (start as usize, end as usize, value))
+        boundaries.take(self.part_count).map(|((&start, &end), &value)| (start as usize, end as usize, value))
     }
 
     /// Returns the start and the end of each part with the value `PIECE_VALUE`.
     #[inline]
     pub fn pieces(&self) -> impl Iterator<Item = (usize, usize)> {
-        let pieces = self.pieces[..self.piece_count].iter();
+        let pieces = self.piece_indexes[..self.piece_count].iter();
         pieces.map(|&at| (self.boundaries[at as usize] as usize, self.boundaries[at as usize + 1] as usize))
     }
 
     #[inline]
-    fn begin(&mut self, start: usize) {
+    fn start_at(&mut self, start: usize) {
         self.boundaries[0] = start as u32;
-        (self.len, self.piece_count) = (0, 0);
+        (self.part_count, self.piece_count) = (0, 0);
     }
 
     #[inline]
     fn push(&mut self, end: usize, value: u32) {
-        self.boundaries[self.len + 1] = end as u32;
-        self.values[self.len] = value;
+        self.boundaries[self.part_count + 1] = end as u32;
+        self.values[self.part_count] = value;
         // The code has no branch, because the processor would mispredict it.
-        self.pieces[self.piece_count] = self.len as u8;
+        self.piece_indexes[self.piece_count] = self.part_count as u8;
         self.piece_count += (value == PIECE_VALUE) as usize;
-        self.len += 1;
+        self.part_count += 1;
     }
 
     /// Reports whether the batch has room for the parts of a block, the part before the block and a user-defined piece.
     #[inline]
-    fn has_room(&self) -> bool {
-        self.len + BLOCK + 2 <= MAX_PARTS
+    fn has_room_for_block(&self) -> bool {
+        self.part_count + BLOCK_LEN + 2 <= MAX_PARTS
     }
 }
 
@@ -105,21 +105,21 @@ impl TextTables {
     /// Returns the cursor at the start of a text that ends at `end`.
     pub fn cursor(&self, text: &[u8], end: usize) -> ScanCursor {
         let no_char = ScannedChar { record: 0, code_point: 0, len: 0 };
-        let mut cursor = ScanCursor { start: 0, at: 0, stop: 0, user_defined: (0, 0), end, last: no_char };
+        let mut cursor = ScanCursor { start: 0, at: 0, stop: 0, user_defined: (0, 0), end, last_char: no_char };
         self.find_user_defined(text, &mut cursor);
         cursor
     }
 
     /// Writes the next parts to `parts`. Returns false if the text has no more parts.
     pub fn fill(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) -> bool {
-        parts.begin(cursor.start);
-        while parts.has_room() {
+        parts.start_at(cursor.start);
+        while parts.has_room_for_block() {
             if cursor.at < cursor.stop {
                 self.scan(text, cursor, parts);
                 continue;
             }
             if cursor.start < cursor.at {
-                parts.push(cursor.at, cursor.last.value_from(cursor.start, cursor.at));
+                parts.push(cursor.at, cursor.last_char.value_from(cursor.start, cursor.at));
             }
             if cursor.stop == cursor.end {
                 return false;
@@ -148,8 +148,8 @@ impl TextTables {
 
     /// Adds parts until the batch is full or the cursor is at the next stop.
     fn scan(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) {
-        let ScanCursor { mut start, mut at, stop, mut last, .. } = *cursor;
-        while at < stop && parts.has_room() {
+        let ScanCursor { mut start, mut at, stop, mut last_char, .. } = *cursor;
+        while at < stop && parts.has_room_for_block() {
             if at > start && text[at - 1] < 128 {
                 let len = ascii_len(text, at).min(stop - at);
                 if len > 0 {
@@ -164,40 +164,40 @@ impl TextTables {
                     }
                     at += len;
                     let code_point = text[at - 1] as u32;
-                    last = ScannedChar { record: self.chars.get(code_point), code_point, len: 1 };
+                    last_char = ScannedChar { record: self.chars.get(code_point), code_point, len: 1 };
                     continue;
                 }
             }
             let next = self.char_at(text, at);
-            if start < at && !self.joins(last, next) {
-                parts.push(at, last.value_from(start, at));
+            if start < at && !self.can_join(last_char, next) {
+                parts.push(at, last_char.value_from(start, at));
                 start = at;
             }
-            last = next;
+            last_char = next;
             at += next.len;
         }
-        (cursor.start, cursor.at, cursor.last) = (start, at, last);
+        (cursor.start, cursor.at, cursor.last_char) = (start, at, last_char);
     }
 
-    /// Returns a bit for each of `len` ASCII bytes from `at` on, set if a boundary is before the byte. The byte before
-    /// `at` must be ASCII too.
+    /// Returns a bit for each of `len` ASCII bytes from `at` on; the bit is set if there is a boundary before the byte.
+    /// The byte before `at` must be ASCII too.
     #[inline]
     fn boundaries_of(&self, text: &[u8], at: usize, len: usize) -> u64 {
-        let Some(window) = text[at - 1..].first_chunk::<{ BLOCK + 1 }>() else { return 0 };
+        let Some(window) = text[at - 1..].first_chunk::<{ BLOCK_LEN + 1 }>() else { return 0 };
         let mut boundaries = 0;
-        for from in (0..len.min(BLOCK)).step_by(8) {
-            let mut eight_bits = 0;
+        for group_start in (0..len.min(BLOCK_LEN)).step_by(8) {
+            let mut group_bits = 0;
             for i in 0..8 {
-                let pair = u16::from_le_bytes([window[from + i], window[from + i + 1]]);
-                eight_bits |= self.ascii_boundaries[pair as usize] << i;
+                let pair = u16::from_le_bytes([window[group_start + i], window[group_start + i + 1]]);
+                group_bits |= self.ascii_boundaries[pair as usize] << i;
             }
-            boundaries |= (eight_bits as u64) << from;
+            boundaries |= (group_bits as u64) << group_start;
         }
-        boundaries & u64::MAX >> (BLOCK - len)
+        boundaries & u64::MAX >> (BLOCK_LEN - len)
     }
 
     #[inline]
-    fn joins(&self, left: ScannedChar, right: ScannedChar) -> bool {
+    fn can_join(&self, left: ScannedChar, right: ScannedChar) -> bool {
         left.record & JOINS_RIGHT != 0
             && right.record & JOINS_LEFT != 0
             && self.pairs.has(pack_pair(left.code_point, right.code_point))
@@ -207,7 +207,7 @@ impl TextTables {
     /// a character.
     #[inline(always)]
     fn char_at(&self, text: &[u8], at: usize) -> ScannedChar {
-        match text[at..].first_chunk().and_then(|&four| decode_four_bytes(four)) {
+        match text[at..].first_chunk().and_then(|&four_bytes| decode_four_bytes(four_bytes)) {
             Some((code_point, len)) => {
                 let code_point = if code_point == MARK as u32 { ' ' as u32 } else { code_point };
                 ScannedChar { record: self.chars.get(code_point), code_point, len }
@@ -218,8 +218,8 @@ impl TextTables {
 }
 
 impl ScannedChar {
-    /// Returns the value of a part that ends with this character: the value of the character if the part has no other
-    /// character.
+    /// Returns the value of a part that ends with this character. If the part is only this character, the value is the
+    /// value of the character.
     #[inline]
     fn value_from(self, start: usize, end: usize) -> u32 {
         if end - start == self.len { self.record & VALUE_BITS } else { PIECE_VALUE }
@@ -229,13 +229,13 @@ impl ScannedChar {
 /// Returns the number of consecutive ASCII bytes from `at` on, at most `BLOCK`.
 #[inline]
 fn ascii_len(text: &[u8], at: usize) -> usize {
-    let Some(block) = text[at..].first_chunk::<BLOCK>() else { return 0 };
-    let (eights, _) = block.as_chunks::<8>();
-    for (i, eight) in eights.iter().enumerate() {
-        let high = u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080;
+    let Some(block) = text[at..].first_chunk::<BLOCK_LEN>() else { return 0 };
+    let (groups, _) = block.as_chunks::<8>();
+    for (i, group) in groups.iter().enumerate() {
+        let high = u64::from_le_bytes(*group) & 0x8080_8080_8080_8080;
         if high != 0 {
             return 8 * i + high.trailing_zeros() as usize / 8;
         }
     }
-    BLOCK
+    BLOCK_LEN
 }

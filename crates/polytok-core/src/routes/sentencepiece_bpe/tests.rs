@@ -63,8 +63,8 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
     }
 }
 
-/// Returns a spec of Hugging Face's form of a model with these pieces, which lists all pairs of entries that merge to
-/// an entry, in entry order.
+/// Returns a spec of a model with these pieces in Hugging Face's form: all pairs of entries whose concatenation is an
+/// entry are listed as merges, in the order of the merged entries.
 fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     let spec = spec(pieces, Unknown::Bytes, true, true);
     let entry = |id: usize| {
@@ -87,7 +87,7 @@ fn listed_spec(pieces: &[(String, bool)]) -> Spec {
     Spec { model, normalize, unknown: Unknown::Unk, ..spec }
 }
 
-fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
+fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
     tokenizer.encode(text, EncodeOptions::default(), &mut ids).unwrap();
     ids
@@ -100,15 +100,15 @@ fn warm_up(tokenizer: &Tokenizer) -> bool {
 
 /// Checks that the route has the ids of the pipeline without a route: before and after the tables are built, with an
 /// empty and a filled cache.
-fn check(spec: Spec, texts: &[Vec<u8>]) {
+fn check_ids(spec: Spec, texts: &[Vec<u8>]) {
     let fast_tokenizer = Tokenizer::compile(spec.clone()).unwrap();
     let mut slow_tokenizer = Tokenizer::compile(spec).unwrap();
     slow_tokenizer.route = None;
     for round in 0..3 {
         for text in texts {
             assert_eq!(
-                ids(&fast_tokenizer, text),
-                ids(&slow_tokenizer, text),
+                encode(&fast_tokenizer, text),
+                encode(&slow_tokenizer, text),
                 "{:?}, {round}",
                 String::from_utf8_lossy(text)
             );
@@ -144,25 +144,25 @@ proptest! {
     fn ids_are_those_of_the_normalized_text(pieces in pieces(), texts in texts(), unknown in 0..3usize,
                                             has_prefix in any::<bool>(), is_llama_cpp in any::<bool>()) {
         let unknown = [Unknown::Unk, Unknown::Bytes, Unknown::Drop][unknown];
-        check(spec(&pieces, unknown, has_prefix, is_llama_cpp), &texts);
+        check_ids(spec(&pieces, unknown, has_prefix, is_llama_cpp), &texts);
         let texts: Vec<Vec<u8>> = texts.iter().map(|text| String::from_utf8_lossy(text).into_owned().into()).collect();
-        check(listed_spec(&pieces), &texts);
+        check_ids(listed_spec(&pieces), &texts);
     }
 }
 
 #[test]
 fn the_route_is_used_if_its_ids_are_exact() {
     let piece = |text: &str, is_user_defined| (text.to_owned(), is_user_defined);
-    let has =
+    let has_tables =
         |pieces: &[(String, bool)], unknown| warm_up(&Tokenizer::compile(spec(pieces, unknown, true, false)).unwrap());
-    assert!(has(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
-    assert!(has(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
+    assert!(has_tables(&[piece("a", false), piece("a b", true)], Unknown::Bytes));
+    assert!(has_tables(&[piece("a\u{FFFD}", false), piece("\u{FFFD}", false)], Unknown::Unk));
     assert!(warm_up(&Tokenizer::compile(listed_spec(&[piece("a", false), piece("\u{2581}a", false)])).unwrap()));
-    // In turn: U+FFFD in a piece has no id; an error has an offset in the normalized text; a user-defined piece has
-    // U+2581.
-    assert!(!has(&[piece("a\u{FFFD}", false)], Unknown::Bytes));
-    assert!(!has(&[], Unknown::Error));
-    assert!(!has(&[piece("\u{2581}a", true)], Unknown::Bytes));
+    // These three have no route. First: U+FFFD occurs in a piece but has no id. Second: the error for unknown text has
+    // an offset in the normalized text. Third: a user-defined piece contains U+2581.
+    assert!(!has_tables(&[piece("a\u{FFFD}", false)], Unknown::Bytes));
+    assert!(!has_tables(&[], Unknown::Error));
+    assert!(!has_tables(&[piece("\u{2581}a", true)], Unknown::Bytes));
 }
 
 /// Tests texts whose parts end at the ends of ASCII blocks and of batches.
@@ -173,9 +173,10 @@ fn block_and_batch_ends() {
     let patterns = ["ab ", "a", " ", "世", "abé", "a世", "b\n", "\u{2581}a", "a\u{FFFD}b"];
     let texts: Vec<Vec<u8>> = patterns
         .iter()
-        .flat_map(|pattern| [62, 63, 64, 65, 66, 127, 129, 700].map(|n| pattern.repeat(n).into()))
+        .flat_map(|pattern| [62, 63, 64, 65, 66, 127, 129, 700].map(|count| pattern.repeat(count).into()))
         .collect();
-    check(spec(&pieces, Unknown::Bytes, true, false), &texts);
-    let shifted = (60..70).map(|n| [&b"a".repeat(n)[..], "世 ab\u{2581}".as_bytes(), &b"ab ".repeat(40)[..n]].concat());
-    check(spec(&pieces, Unknown::Unk, false, false), &shifted.collect::<Vec<_>>());
+    check_ids(spec(&pieces, Unknown::Bytes, true, false), &texts);
+    let shifted_texts = (60..70)
+        .map(|count| [&b"a".repeat(count)[..], "世 ab\u{2581}".as_bytes(), &b"ab ".repeat(40)[..count]].concat());
+    check_ids(spec(&pieces, Unknown::Unk, false, false), &shifted_texts.collect::<Vec<_>>());
 }

@@ -1,5 +1,5 @@
-//! Encodes words that get U+2581 before them. Each word is looked up in the cache without U+2581; only a word that is
-//! not cached is written with U+2581.
+//! Encodes words before which normalization inserts U+2581. Each word is looked up in the cache without U+2581; only a
+//! word that is not cached is written with U+2581.
 //!
 //! The cache also has the pieces of normalized text, all of which start with U+2581. A text that contains U+2581 is
 //! encoded by the general path, so no word of this route starts with U+2581.
@@ -10,7 +10,7 @@ use crate::cache::PieceKey;
 use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
-use crate::segmenter::{Context, push_to};
+use crate::segmenter::{Context, collect_segments};
 use crate::space_mark;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
@@ -25,12 +25,12 @@ pub(super) fn encode<S: IdSink>(
     if memmem::find(text.as_bytes(), space_mark::BYTES).is_some() {
         return context.encode_rewritten(text.as_bytes(), Place::default());
     }
-    let mut block = context.scratch.block();
+    let mut block = context.scratch.take_block();
     let mut cursor = SplitCursor::new();
     while block.fill(|pieces| words.fill(text, &mut cursor, pieces))? > 0 {
         block.prepare(text.as_bytes(), &context.scratch.cache, false);
-        context.look_up(&mut block, |context, piece, key| {
-            encode_missed(&text.as_bytes()[piece.start..piece.end], key, buffer, context)
+        context.encode_prepared_block(&mut block, |context, piece, key| {
+            encode_missing(&text.as_bytes()[piece.start..piece.end], key, buffer, context)
         })?;
         block.clear();
     }
@@ -40,16 +40,17 @@ pub(super) fn encode<S: IdSink>(
 
 /// Encodes a word that is not among the short entries of the cache.
 #[inline(never)]
-fn encode_missed<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
-    if context.take_long(word, key) {
+fn encode_missing<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
+    if context.output_cached_long(word, key) {
         return Ok(());
     }
     buffer.clear();
     buffer.extend_from_slice(space_mark::BYTES);
     buffer.extend_from_slice(word);
     let Context { segmenter, scratch, out } = context;
-    let is_known =
-        scratch.segment(|model, segments| segmenter.model.segment(buffer, 0, false, model, &mut push_to(segments)))?;
+    let is_known = scratch.run_model(|model, segments| {
+        segmenter.model.segment(buffer, 0, false, model, &mut collect_segments(segments))
+    })?;
     if is_known {
         scratch.cache.insert(word, key, &scratch.ids);
         out.write_ids(&scratch.ids);

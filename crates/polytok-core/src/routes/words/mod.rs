@@ -1,5 +1,5 @@
-//! The route for words: a table normalizes the text if normalization changes it (`normalize::by_char`), and the words
-//! are looked up in the cache.
+//! The route for words: if normalization changes the text, a table normalizes the text (`normalize::by_char`); then the
+//! words are looked up in the cache.
 //!
 //! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows these
 //! characters (`SplitChain::compile_with_spaced`) and does not need the spaces. llama.cpp's normalizer of BERT
@@ -28,30 +28,30 @@ use crate::utf8::valid;
 pub(crate) struct WordsRoute {
     rewrites: CharRewrites,
     split: WordSplit,
-    /// True if the model gives a word the same ids anywhere in a text, so that the text can differ from the normalized
-    /// text in spaces.
-    takes_all: bool,
+    /// True if the ids of a word do not depend on its position in a text. Then the text may have other spaces than the
+    /// normalized text.
+    accepts_all_texts: bool,
 }
 
 /// The split that finds the words of a text.
 enum WordSplit {
     /// The split of normalized text finds the words.
-    AsNormalized,
+    OfNormalizedText,
     /// A split of the text before normalization finds the words.
-    Plain(SplitChain),
+    OfText(SplitChain),
     /// A split of the text before normalization finds the words, and U+2581 is inserted before each word.
-    Marked(SplitChain),
+    WithMarks(SplitChain),
 }
 
 impl WordSplit {
     fn choose(normalizer: &Normalizer, Segmenter { splits, model, .. }: &Segmenter) -> Option<WordSplit> {
         match model {
-            _ if normalizer.bert().is_some() => splits.splits_words().then_some(WordSplit::AsNormalized),
+            _ if normalizer.bert().is_some() => splits.splits_words().then_some(WordSplit::OfNormalizedText),
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
-                SplitChain::compile_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::Plain)
+                SplitChain::compile_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::OfText)
             }
             CompiledModel::WideUnigram(_) if splits.marks_words() => {
-                SplitChain::compile_words(None).map(WordSplit::Marked)
+                SplitChain::compile_words(None).map(WordSplit::WithMarks)
             }
             _ => None,
         }
@@ -62,12 +62,12 @@ impl WordsRoute {
     /// Returns the route if the words can be found and the normalizer rewrites characters independently.
     pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<WordsRoute> {
         let split = WordSplit::choose(normalizer, segmenter)?;
-        let takes_all = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
-        Some(WordsRoute { rewrites: CharRewrites::new(normalizer)?, split, takes_all })
+        let accepts_all_texts = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
+        Some(WordsRoute { rewrites: CharRewrites::new(normalizer)?, split, accepts_all_texts })
     }
 
-    pub fn takes(&self, text: &[u8]) -> bool {
-        valid(text).is_ok_and(|text| self.takes_all || self.rewrites.keeps(text))
+    pub fn accepts(&self, text: &[u8]) -> bool {
+        valid(text).is_ok_and(|text| self.accepts_all_texts || self.rewrites.keeps(text))
     }
 
     pub fn run<S: IdSink>(&self, text: &[u8], scratch: &mut RouteScratch, context: &mut Context<S>) -> Result<()> {
@@ -75,9 +75,9 @@ impl WordsRoute {
         context.out.begin_part(Place::default());
         let text = self.rewrites.rewrite(text, &mut scratch.rewrite_buffers)?;
         match &self.split {
-            WordSplit::AsNormalized => context.encode_pieces(&context.segmenter.splits, text),
-            WordSplit::Plain(words) => context.encode_pieces(words, text),
-            WordSplit::Marked(words) => marked::encode(words, text, &mut scratch.text, context),
+            WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
+            WordSplit::OfText(words) => context.encode_pieces(words, text),
+            WordSplit::WithMarks(words) => marked::encode(words, text, &mut scratch.text, context),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::spec::{
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// Returns a vocabulary of an unknown entry and these entries.
-fn columns(entries: &[String]) -> VocabColumns {
+fn vocab_columns(entries: &[String]) -> VocabColumns {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let entries = entries.iter().collect::<std::collections::BTreeSet<_>>();
     for (id, entry) in std::iter::once("<unk>").chain(entries.into_iter().map(String::as_str)).enumerate() {
@@ -24,7 +24,7 @@ fn columns(entries: &[String]) -> VocabColumns {
 
 fn spec(entries: &[String], normalize: Vec<Normalize>, split: Vec<Split>, model: Model) -> Spec {
     Spec {
-        vocab: columns(entries),
+        vocab: vocab_columns(entries),
         special: Vec::new(),
         matching: Matching::Longest,
         normalize,
@@ -47,7 +47,7 @@ fn pattern_split(text: &str, is_regex: bool, behavior: Behavior) -> Split {
 }
 
 /// Returns a spec of Hugging Face's BERT.
-fn bert(entries: &[String], flags: u8) -> Spec {
+fn bert_spec(entries: &[String], flags: u8) -> Spec {
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let bert = Normalize::Bert {
         clean_text: flag(0),
@@ -62,7 +62,7 @@ fn bert(entries: &[String], flags: u8) -> Spec {
 }
 
 /// Returns a spec of llama.cpp's BERT.
-fn wpm(entries: &[String], flags: u8) -> Spec {
+fn wpm_spec(entries: &[String], flags: u8) -> Spec {
     let steps = vec![
         Normalize::ReplaceInvalid { lenient: true },
         Normalize::Wpm { lowercase: flags & 1 == 0, strip_accents: flags & 2 == 0 },
@@ -72,7 +72,7 @@ fn wpm(entries: &[String], flags: u8) -> Spec {
 }
 
 /// Returns a spec of Hugging Face's Unigram. `flags` selects the omitted normalization steps.
-fn unigram(entries: &[String], flags: u8) -> Spec {
+fn unigram_spec(entries: &[String], flags: u8) -> Spec {
     let replace = |text: &str, content: &str| {
         Normalize::Replace(Replace { pattern: pattern(text, false), content: content.into() })
     };
@@ -96,20 +96,25 @@ fn unigram(entries: &[String], flags: u8) -> Spec {
     spec(entries, steps.collect(), split, model)
 }
 
-fn ids(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<u32>, String> {
+fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<u32>, String> {
     let mut ids = Vec::new();
     let result = tokenizer.encode(text, EncodeOptions::default(), &mut ids);
     result.map(|()| ids).map_err(|error| error.to_string())
 }
 
 /// Checks that the route has the ids of the pipeline without a route, with an empty and a filled cache.
-fn check(spec: Spec, texts: &[Vec<u8>]) {
-    let fast = Tokenizer::compile(spec.clone()).unwrap();
-    let mut slow = Tokenizer::compile(spec).unwrap();
-    slow.route = None;
+fn check_ids(spec: Spec, texts: &[Vec<u8>]) {
+    let with_route = Tokenizer::compile(spec.clone()).unwrap();
+    let mut without_route = Tokenizer::compile(spec).unwrap();
+    without_route.route = None;
     for round in 0..2 {
         for text in texts {
-            assert_eq!(ids(&fast, text), ids(&slow, text), "{:?}, {round}", String::from_utf8_lossy(text));
+            assert_eq!(
+                encode(&with_route, text),
+                encode(&without_route, text),
+                "{:?}, {round}",
+                String::from_utf8_lossy(text)
+            );
         }
     }
 }
@@ -128,18 +133,18 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
             .prop_map(|text| text.as_bytes().to_vec()),
         1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
     ];
-    let odd_bytes = prop_oneof![9 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 1..4)];
-    let text = (prop::collection::vec(part, 0..24), odd_bytes)
-        .prop_map(|(parts, odd_bytes)| [parts.concat(), odd_bytes].concat());
+    let random_bytes = prop_oneof![9 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 1..4)];
+    let text = (prop::collection::vec(part, 0..24), random_bytes)
+        .prop_map(|(parts, random_bytes)| [parts.concat(), random_bytes].concat());
     prop::collection::vec(text, 1..4)
 }
 
 proptest! {
     #[test]
     fn ids_are_those_of_the_normalized_text(entries in entries(), texts in texts(), flags in any::<u8>()) {
-        check(bert(&entries, flags), &texts);
-        check(wpm(&entries, flags), &texts);
-        check(unigram(&entries, flags), &texts);
+        check_ids(bert_spec(&entries, flags), &texts);
+        check_ids(wpm_spec(&entries, flags), &texts);
+        check_ids(unigram_spec(&entries, flags), &texts);
     }
 }
 
@@ -150,12 +155,12 @@ fn has_route(spec: Spec) -> bool {
 #[test]
 fn the_route_is_used_if_its_ids_are_exact() {
     let entries = ["a".to_string()];
-    assert!((0..16).all(|flags| has_route(bert(&entries, flags))));
-    assert!((0..4).all(|flags| has_route(wpm(&entries, flags))));
-    assert!(has_route(unigram(&entries, 0)));
-    let with_steps = |steps: Vec<Normalize>| Spec { normalize: steps, ..unigram(&entries, 0) };
-    // None of these has a route: a step follows a charsmap, which rewrites whole clusters; a replaced text contains a
-    // space; spaces are removed.
+    assert!((0..16).all(|flags| has_route(bert_spec(&entries, flags))));
+    assert!((0..4).all(|flags| has_route(wpm_spec(&entries, flags))));
+    assert!(has_route(unigram_spec(&entries, 0)));
+    let with_steps = |steps: Vec<Normalize>| Spec { normalize: steps, ..unigram_spec(&entries, 0) };
+    // None of these has a route. In the first spec, a step follows a charsmap, which rewrites whole clusters; in the
+    // others, a pattern has a space, a pattern is a regular expression, or spaces are replaced.
     assert!(!has_route(with_steps(vec![Normalize::Precompiled(blob(&[("x", "y")])), Normalize::Lowercase])));
     let replace =
         |text: &str, is_regex| Normalize::Replace(Replace { pattern: pattern(text, is_regex), content: "".into() });
@@ -167,15 +172,17 @@ fn the_route_is_used_if_its_ids_are_exact() {
 #[test]
 fn texts_longer_than_a_window() {
     let entries: Vec<String> = ["\u{2581}a", "a", "\u{2581}b", "\"", "##a", "b"].map(String::from).to_vec();
-    let n = (1 << 14) - 3;
-    let texts = ["a", "a ", "ab cd"].iter().flat_map(|plain| {
-        ["''", "` ``", "é", " \u{301}", "A b", "b"].map(|odd_bytes| {
-            let run: String = plain.chars().cycle().take(n).collect();
-            [&run, odd_bytes, &run, odd_bytes, " b ", &run, odd_bytes].concat().into_bytes()
+    let run_len = (1 << 14) - 3;
+    let texts = ["a", "a ", "ab cd"].iter().flat_map(|pattern| {
+        ["''", "` ``", "é", " \u{301}", "A b", "b"].map(|replaced_text| {
+            let plain_run: String = pattern.chars().cycle().take(run_len).collect();
+            [&plain_run, replaced_text, &plain_run, replaced_text, " b ", &plain_run, replaced_text]
+                .concat()
+                .into_bytes()
         })
     });
     let texts: Vec<Vec<u8>> = texts.collect();
-    check(unigram(&entries, 0), &texts);
-    check(wpm(&entries, 0), &texts);
-    check(bert(&entries, 15), &texts);
+    check_ids(unigram_spec(&entries, 0), &texts);
+    check_ids(wpm_spec(&entries, 0), &texts);
+    check_ids(bert_spec(&entries, 15), &texts);
 }

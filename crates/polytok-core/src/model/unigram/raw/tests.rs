@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::model::unigram::tests::vocab;
 use crate::model::unigram::{Unigram, UnigramScratch};
-use crate::model::unigram::{WordTables, takes_raw};
+use crate::model::unigram::{WordTables, accepts_raw};
 use crate::native::Tables;
 use crate::normalize::charsmap::tests::blob;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
@@ -95,7 +95,7 @@ proptest! {
             let vocab = vocab(&rows);
             let (unigram, normalizer) = compile_models(&vocab, &rules, line);
             let tables = WordTables::raw(&unigram, &normalizer, &vocab);
-            if let Some(tables) = tables.filter(|_| takes_raw(text.as_bytes())) {
+            if let Some(tables) = tables.filter(|_| accepts_raw(text.as_bytes())) {
                 for fallback in [&Fallback::Unk(TokenId(0)), &bytes, &Fallback::Drop] {
                     check(&unigram, &tables, &normalizer, text.as_bytes(), fallback);
                 }
