@@ -1,4 +1,4 @@
-"""The one public class: `Tokenizer`."""
+"""The class `Tokenizer`, through which polytok encodes and decodes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from .lossless import Lossless
 
-_MAX_OPTIONS = 16
-_TEMPLATE = Options(add_special=True)
-_MAX_SEED = 2**64
+_MAX_CACHED_OPTIONS = 16
+_TEMPLATE_OPTIONS = Options(add_special=True)
+_SEED_COUNT = 2**64
 _MAX_COUNT = 2**31 - 1
 
 
@@ -40,7 +40,7 @@ class Tokenizer:
     A tokenizer is immutable, can be used in many threads and after a fork, and can be pickled.
 
     A text is a ``str``, or ``bytes`` in UTF-8. Surrogates in a ``str`` are repaired first, as in tiktoken: pairs are
-    joined, and lone ones are replaced with U+FFFD. Spans are those of the repaired text.
+    joined, and lone ones are replaced with U+FFFD. Spans refer to the repaired text.
 
     Every method that encodes accepts the same three options: ``add_special``, ``special`` and ``reject_special``. The
     options are passed as keywords, or together as an `Options` value: ``options=``.
@@ -66,12 +66,12 @@ class Tokenizer:
         return tokenizer
 
     def _set_fields(self, outline: Spec, core: _core.Tokenizer, file: NativeFile | None) -> None:
-        """Sets the fields. ``outline`` is the Spec; with a mapped ``file``, the Spec without columns."""
+        """Sets the fields. ``outline`` is the Spec; if ``file`` is a mapped file, the outline lacks the columns."""
         self._outline = outline
         self._core = core
         self._file = file
         self._encoder: Encoder | None = None
-        self._special_texts = {_to_str(text): text for text, _ in self._core.special_tokens()}
+        self._special_texts = {_special_text(text): text for text, _ in self._core.special_tokens()}
         self._options: dict[Options, _core.ResolvedOptions] = {}
 
     @property
@@ -142,7 +142,9 @@ class Tokenizer:
         """
         if isinstance(texts, (str, bytes)):
             raise TypeError("encode_batch needs several texts; use encode for one text")
-        return Batch(*self._core.encode_batch(list(texts), self._resolve_options(options, keywords), _threads(threads)))
+        return Batch(
+            *self._core.encode_batch(list(texts), self._resolve_options(options, keywords), _thread_count(threads))
+        )
 
     def encode_arrow(
         self,
@@ -173,7 +175,7 @@ class Tokenizer:
         [[97], None, [33]]
         """
         resolved_options = self._resolve_options(options, keywords)
-        return match_package_of(self._core.encode_arrow(column, resolved_options, _threads(threads)), column)
+        return match_package_of(self._core.encode_arrow(column, resolved_options, _thread_count(threads)), column)
 
     def count_arrow(
         self,
@@ -190,7 +192,7 @@ class Tokenizer:
         [2, None, 0]
         """
         resolved_options = self._resolve_options(options, keywords)
-        return match_package_of(self._core.count_arrow(column, resolved_options, _threads(threads)), column)
+        return match_package_of(self._core.count_arrow(column, resolved_options, _thread_count(threads)), column)
 
     def _encode_texts(
         self,
@@ -202,7 +204,9 @@ class Tokenizer:
         threads: int | None = None,
     ) -> Batch:
         """Encodes a column of texts like `encode_batch`, with the ids ``begin`` and ``end`` around each text's ids."""
-        return Batch(*self._core.encode_texts(texts, self._resolve_options(options, {}), _threads(threads), begin, end))
+        return Batch(
+            *self._core.encode_texts(texts, self._resolve_options(options, {}), _thread_count(threads), begin, end)
+        )
 
     def tokens(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[Token]:
         """Encodes a text and returns its tokens, each with its piece and its span in the original text.
@@ -249,8 +253,8 @@ class Tokenizer:
         """
         encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
         encoding = encoder.encode(text, pair, resolved_options, encoder.truncation(truncation), pretokenized)
-        padding_used = encoder.padding(padding)
-        return encoding if padding_used is None else pad_encodings([encoding], padding_used)[0]
+        requested_padding = encoder.padding(padding)
+        return encoding if requested_padding is None else pad_encodings([encoding], requested_padding)[0]
 
     def encodings(
         self,
@@ -272,12 +276,12 @@ class Tokenizer:
         if isinstance(texts, (str, bytes)):
             raise TypeError("encodings needs several texts; use encoding for one text")
         encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
-        truncation_used, padding_used = encoder.truncation(truncation), encoder.padding(padding)
+        requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
         pairs = (text if isinstance(text, tuple) else (text, None) for text in texts)
         encodings = [
-            encoder.encode(text, pair, resolved_options, truncation_used, pretokenized) for text, pair in pairs
+            encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized) for text, pair in pairs
         ]
-        return encodings if padding_used is None else pad_encodings(encodings, padding_used)
+        return encodings if requested_padding is None else pad_encodings(encodings, requested_padding)
 
     def count(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
         """Counts the ids of a text without building them.
@@ -311,7 +315,7 @@ class Tokenizer:
         the probability ``alpha`` (BPE-dropout).
         """
         return self._core.sample(
-            text, max(_check_count("nbest_size", nbest_size, least=-_MAX_COUNT), -1), alpha, _seed(seed)
+            text, max(_check_count("nbest_size", nbest_size, least=-_MAX_COUNT), -1), alpha, _seed_or_random(seed)
         )
 
     def sample_with_score(
@@ -331,7 +335,9 @@ class Tokenizer:
         Unigram only.
         """
         samples = _check_count("num_samples", num_samples, least=1)
-        return self._core.sample_with_score(text, samples, alpha, without_replacement, include_best, _seed(seed))
+        return self._core.sample_with_score(
+            text, samples, alpha, without_replacement, include_best, _seed_or_random(seed)
+        )
 
     def entropy(self, text: Text, *, alpha: float = 1.0) -> float:
         """Returns the entropy of a text's segmentations in nats, like SentencePiece 0.2.1's CalculateEntropy.
@@ -369,7 +375,7 @@ class Tokenizer:
         return self._core.decode(ids, skip_special, errors)
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
-        """Decodes ids to bytes. The bytes can begin or end inside a character."""
+        """Decodes ids to bytes. The result can begin or end inside a character."""
         return self._core.decode_bytes(ids, skip_special)
 
     def decode_batch(
@@ -395,7 +401,7 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The largest id plus one, including the ids of special tokens; not every smaller id must be in use."""
+        """The largest id plus one, including ids of special tokens; some smaller ids can be unused."""
         largest = self._core.max_id()
         return 0 if largest is None else largest + 1
 
@@ -423,11 +429,11 @@ class Tokenizer:
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The ids of all special tokens by their texts: the tokens beside the vocabulary, and its control symbols.
+        """The ids of all special tokens by their texts, including the control symbols of the vocabulary.
 
         Bytes that are not UTF-8 are surrogates in the texts (Python's ``surrogateescape``).
         """
-        return {_to_str(text): id for text, id in self._core.special_tokens()}
+        return {_special_text(text): id for text, id in self._core.special_tokens()}
 
     @property
     def bos_id(self) -> int | None:
@@ -460,7 +466,7 @@ class Tokenizer:
 
     @property
     def cache_limit(self) -> int:
-        """The limit of each thread's cache in bytes: 64 MiB by default; 0 means no cache.
+        """The largest size of each thread's cache in bytes, by default 64 MiB; 0 means no cache.
 
         A cache keeps the ids of pieces that were encoded before; encoding is faster with a cache and has the same
         result. The cache grows with new pieces. Setting the limit empties the cache. The limit is not a part of the
@@ -492,7 +498,7 @@ class Tokenizer:
         Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
         of this name, and `FileError` if the file cannot be written.
         """
-        from .conversion import write  # this import takes as long as importing all formats
+        from .conversion import write  # importing this module imports all formats, which is slow
 
         target = Path(path)
         written_file = write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
@@ -519,14 +525,14 @@ class Tokenizer:
         if options is None:
             if not keywords:
                 return None
-            # Calls with short texts often set only add_special, so these calls create no Options.
-            options = _TEMPLATE if keywords == {"add_special": True} else Options(**keywords)
+            # Calls with short texts often set only add_special; for speed, they share one Options value.
+            options = _TEMPLATE_OPTIONS if keywords == {"add_special": True} else Options(**keywords)
         elif keywords:
             raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
         resolved_options = self._options.get(options)
-        return self._resolve(options) if resolved_options is None else resolved_options
+        return self._resolve_new_options(options) if resolved_options is None else resolved_options
 
-    def _resolve(self, options: Options) -> _core.ResolvedOptions:
+    def _resolve_new_options(self, options: Options) -> _core.ResolvedOptions:
         """Builds the sets of special tokens to recognise and to reject, once for each Options value."""
         if not isinstance(options, Options):
             raise TypeError(f"options must be a polytok.Options, not {type(options).__name__}")
@@ -536,19 +542,19 @@ class Tokenizer:
             raise SpecialTokenError(f"{unknown_texts[0]!r} is not a special token of this vocabulary")
         rejected_texts = known_texts - allowed_texts if options.reject_special else ()
         special, reject = ({self._special_texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))
-        core_options = self._core.options(options.add_special, special, reject)
-        if len(self._options) < _MAX_OPTIONS:
-            self._options[options] = core_options
-        return core_options
+        resolved_options = self._core.options(options.add_special, special, reject)
+        if len(self._options) < _MAX_CACHED_OPTIONS:
+            self._options[options] = resolved_options
+        return resolved_options
 
 
-def _threads(number: int | None) -> int:
+def _thread_count(number: int | None) -> int:
     """Returns the requested number of threads, or the number of processors that this process can use."""
     return processors() if number is None else _check_count("threads", number, least=1)
 
 
-def _seed(seed: int | None) -> int:
-    return secrets.randbelow(_MAX_SEED) if seed is None else operator.index(seed) % _MAX_SEED
+def _seed_or_random(seed: int | None) -> int:
+    return secrets.randbelow(_SEED_COUNT) if seed is None else operator.index(seed) % _SEED_COUNT
 
 
 def _check_count(name: str, value: int, least: int = 0) -> int:
@@ -559,6 +565,6 @@ def _check_count(name: str, value: int, least: int = 0) -> int:
     return number
 
 
-def _to_str(text: bytes) -> str:
+def _special_text(text: bytes) -> str:
     """Returns a special token's text as a ``str``; texts with different bytes stay different."""
     return text.decode("utf-8", "surrogateescape")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Text: TypeAlias = str | bytes
 Ids: TypeAlias = "Sequence[int] | Iterable[int] | npt.NDArray[np.integer]"
 Special: TypeAlias = Literal["all"] | Set[str] | list[str] | tuple[str, ...] | Mapping[str, int]
-"""``"all"``, or a set of texts. A single text is not a `Special`, so type checkers report it."""
+"""``"all"``, or several texts. A single text is not a `Special`, so type checkers report it."""
 IdArray: TypeAlias = "npt.NDArray[np.uint16] | npt.NDArray[np.uint32]"
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 
@@ -21,7 +21,7 @@ class Token(NamedTuple):
     """A token with its span in the original text.
 
     ``start`` and ``end`` are offsets in characters of the original text, ``byte_start`` and ``byte_end`` in bytes of
-    its UTF-8. A token that covers a part of a character spans the whole character in ``start`` and ``end``. ``piece``
+    its UTF-8. If a token covers only a part of a character, ``start`` and ``end`` span the whole character. ``piece``
     is the bytes of the vocabulary entry, or for unknown text the normalized text.
     """
 
@@ -34,7 +34,7 @@ class Token(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The tokens of a text as columns. A row has the fields of a `Token` except its piece.
+    """The tokens of a text as columns, with a row for each token: the fields of a `Token` without the piece.
 
     ``ids`` is the array of `Tokenizer.encode_array`; the other columns are uint32. All columns have the shape
     (tokens,).

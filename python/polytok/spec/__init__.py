@@ -1,9 +1,9 @@
 """The Spec: a tokenizer as plain, frozen, lossless data.
 
-A format converts the bytes of a file to a Spec, and a Spec to the bytes of a file; the engine is compiled only from a
+A format converts the bytes of a file to a Spec, and a Spec to the bytes of a file. A tokenizer is compiled only from a
 Spec. The fields of a Spec follow the stages of the pipeline: special, normalize, split, model, post, decode. All stages
-share one vocabulary. Data that can be derived (merge tables from ranks, tries, byte maps) is derived when the engine is
-compiled and never stored in a Spec.
+share one vocabulary. Data that can be derived (merge tables from ranks, tries, byte maps) is derived when the tokenizer
+is compiled, and is never stored in a Spec.
 """
 
 from __future__ import annotations
@@ -123,13 +123,14 @@ __all__ = [
 Line = Literal["0.2.1", "0.2.3"]
 UnknownPolicy = Literal["error", "unk", "bytes", "drop"]
 
-_PLAIN = Template()
-_BYTES = BytesDecode()
+_DEFAULT_TEMPLATE = Template()
+_DEFAULT_DECODE = BytesDecode()
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a Spec: the name of the file format, and the name of the vocabulary (``cl100k_base``) if known."""
+    """The origin of a Spec: the file format, and the name of the vocabulary, such as ``cl100k_base``, if it is
+    known."""
 
     format: str
     name: str | None = None
@@ -149,7 +150,7 @@ class Spec:
       of the previous step.
     * ``unknown``: the treatment of text that no entry covers: an error (``error``), the piece of kind UNKNOWN
       (``unk``), byte pieces (``bytes``), or nothing (``drop``).
-    * ``post``: the ids around a text. ``trim``: the white space that the spans of tokens leave out.
+    * ``post``: the template of ids around a text. ``trim``: the white space that is excluded from the spans of tokens.
     * ``decode``: the conversion of ids to text.
     * ``line``: the SentencePiece release to follow, for behaviour that differs between releases.
     * ``names``: the ids of bos, eos, unk and pad, if the format defines them.
@@ -169,9 +170,9 @@ class Spec:
     normalize: tuple[NormalizeStep, ...] = ()
     split: tuple[SplitStep, ...] = ()
     unknown: UnknownPolicy = "error"
-    post: Template = _PLAIN
+    post: Template = _DEFAULT_TEMPLATE
     trim: TrimOffsets | None = None
-    decode: Decode = _BYTES
+    decode: Decode = _DEFAULT_DECODE
     line: Line = "0.2.3"
     names: Mapping[str, int] = field(default_factory=dict)
     origin: Origin = Origin("memory")

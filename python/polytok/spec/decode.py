@@ -38,7 +38,7 @@ class SentencePieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class Llama2cDecode:
-    """llama2.c's decoding, which removes one space after BOS and converts tokens ``<0xHH>`` to bytes."""
+    """llama2.c's decoding, which removes one space after BOS, and converts a token ``<0xHH>`` to a byte."""
 
     kind: ClassVar[str] = "llama2c"
 
@@ -72,7 +72,7 @@ class WordPieceDecode:
 
 @dataclass(frozen=True, slots=True)
 class MetaspaceDecode:
-    """Replaces ``replacement`` with a space. Unless ``prepend`` is ``never``, the first token loses ``replacement``."""
+    """Replaces ``replacement`` with a space; unless ``prepend`` is ``never``, removes it from the first token."""
 
     kind: ClassVar[str] = "metaspace"
     replacement: str = SPACE_MARK
@@ -115,7 +115,7 @@ class StripDecode:
 
 @dataclass(frozen=True, slots=True)
 class ByteFallbackDecode:
-    """Decodes runs of ``<0xHH>`` tokens to characters, or to one U+FFFD for each byte if the bytes are not UTF-8."""
+    """Decodes a run of ``<0xHH>`` tokens to characters; if the run is not UTF-8, decodes each byte to U+FFFD."""
 
     kind: ClassVar[str] = "byte_fallback"
 
@@ -157,7 +157,8 @@ class ChainDecode:
 class LlamaCppDecode:
     """llama.cpp's detokenizer.
 
-    ``family`` is the notation of the tokens' texts. ``strip_space`` removes one space from the first token.
+    ``family`` names the way in which the texts of tokens are written. ``strip_space`` removes one space from the first
+    token.
     ``clean_spaces`` repairs the spaces around English punctuation. ``escaped_spaces``: in tokens of the family ``bpe``,
     U+2581 represents a space. Special tokens that the caller skips print nothing.
     """

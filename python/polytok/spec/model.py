@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bpe:
-    """Byte-pair encoding. Among equally good pairs, the leftmost pair merges first.
+    """Byte-pair encoding. Among pairs of equal priority, the leftmost pair merges first.
 
-    * ``priority``: the rule that determines which pairs can merge, and in which order. With ``merges``, these are the
-      pairs of a list, in order. Otherwise, a pair can merge if the concatenation is an entry: with ``rank``, the entry
-      with the lowest id is merged first; with ``score``, the entry with the highest score.
+    * ``priority``: the rule that determines which pairs can merge, and in which order. With ``merges``, only
+      the pairs of a list can merge, in the order of the list. Otherwise, a pair can merge if its concatenation is an
+      entry. With ``rank``, the pair whose entry has the lowest id merges first; with ``score``, the pair whose entry
+      has the highest score.
     * ``symbols``: the symbols that merging starts from: single ``bytes``, SentencePiece's ``chars``, llama2.c's
       ``groups``, or Unicode ``scalars`` (Hugging Face; unknown scalars are replaced before merging).
     * ``whole_piece_first``: a piece that is an entry is encoded to its id without merging.
     * ``merges``: a uint32 array of shape (m, 3) whose rows have a left id, a right id and a merged id, in order of
       priority; None if ``priority`` is not ``merges``.
     * ``reserved``: vocabulary rows of every kind take part in merging (llama.cpp).
-    * Only with ``scalars``: ``continuing_prefix`` is added before every character of a piece except the first, and
-      ``word_suffix`` after the last; ``byte_fallback`` tries byte pieces before ``Spec.unknown``; ``fuse_unknown``
-      joins adjacent unknown tokens into one.
+    * The other fields have an effect only with ``scalars``. ``continuing_prefix`` is added before every character of a
+      piece except the first, and ``word_suffix`` after the last character. With ``byte_fallback``, unknown text is
+      encoded to byte pieces if possible. With ``fuse_unknown``, adjacent unknown tokens are joined into one.
     """
 
     kind: ClassVar[str] = "bpe"
@@ -42,14 +43,14 @@ class Bpe:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bpe):
             return NotImplemented
-        same_merges = _are_equal(self.merges, other.merges)
+        has_same_merges = _are_equal_arrays(self.merges, other.merges)
         other_fields = [name for name in self.__dataclass_fields__ if name != "merges"]
-        return same_merges and all(getattr(self, name) == getattr(other, name) for name in other_fields)
+        return has_same_merges and all(getattr(self, name) == getattr(other, name) for name in other_fields)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _are_equal(left: npt.NDArray[np.uint32] | None, right: npt.NDArray[np.uint32] | None) -> bool:
+def _are_equal_arrays(left: npt.NDArray[np.uint32] | None, right: npt.NDArray[np.uint32] | None) -> bool:
     if left is None or right is None:
         return left is right
     import numpy as np
@@ -59,11 +60,11 @@ def _are_equal(left: npt.NDArray[np.uint32] | None, right: npt.NDArray[np.uint32
 
 @dataclass(frozen=True, slots=True)
 class Unigram:
-    """The segmentation with the best sum of scores.
+    """Unigram: a piece is encoded to the segmentation with the best sum of scores.
 
-    ``rules`` names the program whose rules apply: SentencePiece (sums in float32), Hugging Face (sums in float64; every
-    entry matches; the text of unknown ranges is searched in the vocabulary again; ``byte_fallback`` tries byte pieces),
-    or llama.cpp.
+    ``rules`` names the program whose rules apply: SentencePiece (sums in float32), Hugging Face, or llama.cpp. By
+    Hugging Face's rules, sums are in float64, entries of every kind match, and an unknown range is looked up in the
+    vocabulary as a whole; with ``byte_fallback``, it is encoded to byte pieces if possible.
     """
 
     kind: ClassVar[str] = "unigram"
@@ -73,7 +74,7 @@ class Unigram:
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """Longest match: repeatedly takes the longest entry that is a prefix of the remaining text (RWKV World)."""
+    """Longest match: the next token is always the longest entry with which the remaining text begins (RWKV World)."""
 
     kind: ClassVar[str] = "longest"
 
@@ -94,11 +95,11 @@ class Char:
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """WordPiece: repeatedly takes the longest entry that is a prefix of the piece's remainder (Hugging Face, BERT).
+    """WordPiece: the next token is always the longest entry with which the rest of the piece begins (BERT).
 
-    Inside a piece, an entry is searched with ``continuing_prefix`` in front. A piece that cannot be covered, or that
-    has more than ``max_chars`` characters, is unknown as a whole. With ``phantom_space``, entries at the start of a
-    word begin with U+2581 instead, and ``max_chars`` is None (llama.cpp's WPM).
+    After the first entry of a piece, entries are searched with ``continuing_prefix`` in front. A piece that entries
+    cannot cover, or that has more than ``max_chars`` characters, is unknown as a whole. With ``phantom_space``, entries
+    at the start of a word begin with U+2581 instead, and ``max_chars`` is None (llama.cpp's WPM).
     """
 
     kind: ClassVar[str] = "wordpiece"
@@ -133,5 +134,5 @@ def described(model: Model) -> str:
     if not isinstance(model, Bpe):
         rules = f" by the rules of {model.rules}" if isinstance(model, Unigram) else ""
         return type(model).__name__ + rules
-    order = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
-    return f"BPE of {model.symbols}, {order}"
+    order_text = {"merges": "by a list", "rank": "by rank", "score": "by score"}[model.priority]
+    return f"BPE of {model.symbols}, {order_text}"

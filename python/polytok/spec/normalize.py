@@ -29,8 +29,8 @@ class PrefixSpace:
 class ReplaceInvalid:
     """Replaces every byte that is not part of a character with U+FFFD.
 
-    ``lenient`` decodes like llama.cpp, by lead byte and continuation bytes, so that overlong forms and surrogates are
-    accepted as characters.
+    With ``lenient``, characters are recognised as in llama.cpp, by lead byte and continuation bytes, so overlong
+    encodings and surrogates count as characters.
     """
 
     kind: ClassVar[str] = "replace_invalid"
@@ -59,7 +59,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StripAccents:
-    """Removes combining marks; characters are not decomposed first (Hugging Face)."""
+    """Removes combining marks, without decomposing characters first (Hugging Face)."""
 
     kind: ClassVar[str] = "strip_accents"
 
@@ -74,7 +74,7 @@ class UnicodeForm:
 
 @dataclass(frozen=True, slots=True)
 class Lowercase:
-    """Lower-cases every character; the characters around it make no difference (Hugging Face)."""
+    """Lower-cases every character without regard to adjacent characters (Hugging Face)."""
 
     kind: ClassVar[str] = "lowercase"
 

@@ -1,4 +1,4 @@
-"""The template, which adds ids around a text, and the white space that the spans of tokens leave out."""
+"""The template, which adds ids around texts, and the trimming of white space from the spans of tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..errors import SpecError
 
-_IDS = range(2**32)
+_ID_RANGE = range(2**32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The position of the first (0) or the second (1) text in a template, with the type id of its tokens."""
+    """The position of a text in a template (0: the first text, 1: the second), with the type id of its tokens."""
 
     text: Literal[0, 1] = 0
     type_id: int = 0
@@ -35,7 +35,7 @@ class Slot:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, int) and value in _IDS
+    return isinstance(value, int) and value in _ID_RANGE
 
 
 TemplatePart = Insert | Slot
@@ -45,7 +45,7 @@ TemplatePart = Insert | Slot
 class Template:
     """The ids around one text (``single``), and around two texts (``pair``).
 
-    The ids are added only if the caller asks for special tokens (``add_special=True``); the slots always apply.
+    The ids are added only if the caller sets ``add_special``; the order and the type ids of the slots always apply.
     """
 
     single: tuple[TemplatePart, ...] = (Slot(0),)
@@ -59,21 +59,21 @@ class Template:
     @property
     def before(self) -> tuple[int, ...]:
         """The ids that are added before a single text."""
-        slot = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
-        return tuple(id for part in self.single[:slot] if isinstance(part, Insert) for id in part.ids)
+        slot_index = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
+        return tuple(id for part in self.single[:slot_index] if isinstance(part, Insert) for id in part.ids)
 
     @property
     def after(self) -> tuple[int, ...]:
         """The ids that are added after a single text."""
-        slot = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
-        return tuple(id for part in self.single[slot:] if isinstance(part, Insert) for id in part.ids)
+        slot_index = self.single.index(Slot(0)) if Slot(0) in self.single else len(self.single)
+        return tuple(id for part in self.single[slot_index:] if isinstance(part, Insert) for id in part.ids)
 
     @classmethod
     def around(cls, before: tuple[int, ...] = (), after: tuple[int, ...] = ()) -> Template:
         """Returns a template that adds these ids before and after a single text, and around both texts of a pair."""
 
-        def around_slot(number: Literal[0, 1]) -> tuple[TemplatePart, ...]:
-            parts = (Insert(before, number), Slot(number, number), Insert(after, number))
+        def around_slot(text_index: Literal[0, 1]) -> tuple[TemplatePart, ...]:
+            parts = (Insert(before, text_index), Slot(text_index, text_index), Insert(after, text_index))
             return tuple(part for part in parts if isinstance(part, Slot) or part.ids)
 
         return cls(around_slot(0), around_slot(0) + around_slot(1))
@@ -81,7 +81,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class TrimOffsets:
-    """Excludes white space at the ends of a token from the token's span.
+    """Excludes white space at both ends of a token from the span of the token.
 
     With ``add_prefix_space``, one space at the start of the first token stays in its span.
     """

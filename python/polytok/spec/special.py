@@ -10,15 +10,15 @@ Matching = Literal["longest", "listed", "longest_first"]
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """A text that represents one id and is matched before the text is normalized.
+    """A special or added token: its text is searched in the input before normalization, and is encoded to its id.
 
     * ``special``: the token is recognised only if the caller allows it. Tokens without ``special`` are always
       recognised: Hugging Face's added tokens, llama.cpp's user-defined ones.
     * ``single_word``: matches next to a letter, digit or underscore are rejected.
     * ``lstrip``, ``rstrip``: the white space before or after a match belongs to the match.
-    * ``normalized``: the normalized token is searched in the normalized text instead.
+    * ``normalized``: the token is normalized, and is searched after normalization instead.
 
-    The text can also be an entry of the vocabulary with the same id.
+    The vocabulary can also contain an entry with the same text and id.
     """
 
     text: str

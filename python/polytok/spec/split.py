@@ -13,18 +13,18 @@ Behavior = Literal["matches", "removed", "isolated", "merged_with_previous", "me
 
 @dataclass(frozen=True, slots=True)
 class PatternSplit:
-    """Splits at the matches of a regular expression (or of a plain text), left to right, first alternative first.
+    """Splits at the matches of a regular expression or of a plain text.
 
     ``behavior`` decides what happens to matches and to the gaps between them:
 
     * ``matches``: the matches are the pieces, the gaps are dropped (tiktoken, minbpe);
-    * ``isolated``: matches and gaps are pieces (llama.cpp; this name and the names below are Hugging Face's);
+    * ``isolated``: both matches and gaps are pieces (llama.cpp; from here on, the names are Hugging Face's);
     * ``removed``: the gaps are the pieces, the matches are dropped;
     * ``merged_with_previous``, ``merged_with_next``: a match is joined to the gap before or after it;
     * ``contiguous``: like ``isolated``, but adjacent matches are one piece, and adjacent gaps are one piece.
 
-    ``invert`` swaps matches and gaps first. The pattern has the engine's syntax (fancy_regex). ``unicode`` is the
-    version of the Unicode tables, such as "15.0"; None means the engine's own version.
+    With ``invert``, matches count as gaps and gaps as matches. The pattern has the engine's syntax (fancy_regex).
+    ``unicode`` is the version of the Unicode tables, such as "15.0"; None means the engine's own version.
     """
 
     kind: ClassVar[str] = "pattern"
@@ -51,7 +51,7 @@ class Metaspace:
 
 @dataclass(frozen=True, slots=True)
 class PieceSpace:
-    """Adds a space before each piece that does not start with one (ByteLevel's ``add_prefix_space``)."""
+    """Adds a space before each piece that does not start with a space (ByteLevel's ``add_prefix_space``)."""
 
     kind: ClassVar[str] = "piece_space"
 
@@ -73,7 +73,7 @@ class FixedLength:
 
 @dataclass(frozen=True, slots=True)
 class DigitGroups:
-    """Splits runs of number characters into threes, counted from the right end; other text stays whole (llama.cpp)."""
+    """Splits runs of number characters into groups of three, from the right; does not split other text (llama.cpp)."""
 
     kind: ClassVar[str] = "digit_groups"
     unicode: str | None = None

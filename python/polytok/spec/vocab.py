@@ -17,11 +17,11 @@ class Kind(IntEnum):
     """The kind of a vocabulary entry, with the same values as in SentencePiece and GGUF.
 
     * NORMAL: an ordinary entry.
-    * UNKNOWN: represents text that no other entry covers.
+    * UNKNOWN: the entry to which text is encoded that no other entry covers.
     * CONTROL: a special token.
-    * USER_DEFINED: matched in a text before any other entry.
-    * UNUSED: never produced from a text.
-    * BYTE: represents one byte of unknown text.
+    * USER_DEFINED: an entry that is matched in a text before all other entries.
+    * UNUSED: an entry to which no text is encoded.
+    * BYTE: an entry that represents one byte of unknown text.
     """
 
     NORMAL = 1
@@ -34,7 +34,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocab:
-    """The vocabulary in columns, in file order. The bytes of row i are ``blob[offsets[i]:offsets[i + 1]]``.
+    """The vocabulary as columns, with rows in file order. The bytes of row i are ``blob[offsets[i]:offsets[i + 1]]``.
 
     * ``offsets``: uint32 of shape (n + 1,).
     * ``ids``: uint32 of shape (n,).
