@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = {name: getattr(arguments, name) for name in option_names}
     if arguments.json_log == "-" and not arguments.quiet:
         arguments.quiet = not sys.stderr.isatty()
-    with _open_log(arguments.json_log) as log:
+    with _open_log(arguments.json_log) as log_file:
         try:
             report = tokenize(
                 input_names(arguments),
@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
                 runner=arguments.runner,
                 overwrite=arguments.overwrite,
                 progress=sys.stderr.isatty() and not arguments.quiet,
-                json_log=log,
+                json_log=log_file,
                 reading=parse_reading(arguments),
                 columns=tuple(arguments.columns),
                 **encode_options(arguments)._asdict(),

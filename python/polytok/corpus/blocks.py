@@ -19,7 +19,7 @@ from .write.arrow import ID_COLUMN
 if TYPE_CHECKING:
     import pyarrow
 
-TABLES = ("parquet", "arrow")
+TABLE_KINDS = ("parquet", "arrow")
 """The kinds of datasets whose files are tables, which can hold more columns than the ids."""
 
 _MAX_BLOCK_ROWS = 1 << 16
@@ -28,7 +28,7 @@ _BLOCK_TOKENS = 1 << 21
 
 def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     """Yields the documents of a shard in blocks. Raises `FileError` and `FormatError` for files that cannot be read."""
-    read_blocks = _table_blocks if manifest.kind in TABLES else _mapped_blocks
+    read_blocks = _table_blocks if manifest.kind in TABLE_KINDS else _mapped_blocks
     return read_blocks(folder, manifest, entry)
 
 
@@ -76,7 +76,7 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
 
     Raises `FileError` and `FormatError` for a file that cannot be read.
     """
-    if manifest.kind not in TABLES or not manifest.shards:
+    if manifest.kind not in TABLE_KINDS or not manifest.shards:
         return None
     path = folder / manifest.shards[0].files[0].name
     with _translate_errors(path) as arrow:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
-from .blocks import TABLES
+from .blocks import TABLE_KINDS
 from .journal import TOKENIZER_NAME
 from .manifest import Manifest, ShardEntry, load, local_path
 from .mapped import MappedShard, map_shard
@@ -55,7 +55,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         """
         self.folder = local_path(folder).absolute()
         self.manifest: Manifest = load(self.folder)
-        if self.manifest.kind in TABLES:
+        if self.manifest.kind in TABLE_KINDS:
             raise ArgumentError(
                 f"{self.folder} has {self.manifest.kind} files: read them with pyarrow, polars, DuckDB or datasets, or "
                 "convert the dataset to files that can be mapped: polytok corpus merge DIR --to megatron -o NEWDIR"

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import ArgumentError, FormatError
 from .differences import differences
-from .lock import LOCK_NAME as LOCK
+from .lock import LOCK_NAME
 from .storage import Storage
 from .write import WRITERS, checksum_of
 
@@ -87,7 +87,7 @@ class Journal:
         if (data := self.storage.read(PLAN_NAME)) is not None:
             return _parse_plan(data, self.storage.name)
         other_names = sorted(
-            name for name in self.storage.names() - {LOCK} if not _TEMPORARY_FILE_PATTERN.fullmatch(name)
+            name for name in self.storage.names() - {LOCK_NAME} if not _TEMPORARY_FILE_PATTERN.fullmatch(name)
         )
         if other_names:
             raise ArgumentError(

@@ -86,8 +86,8 @@ def tokenize(
         job_storage, loaded_tokenizer, document_options.resolved(loaded_tokenizer), job_plan, task_threads
     )
     with ExitStack() as stack:
-        bar = stack.enter_context(ProgressBar()) if progress else None
-        monitor = ProgressMonitor("tokenizing", bar, json_log)
+        progress_bar = stack.enter_context(ProgressBar()) if progress else None
+        monitor = ProgressMonitor("tokenizing", progress_bar, json_log)
         return _TokenizeRun(job, monitor).run(task_runner, overwrite)
 
 

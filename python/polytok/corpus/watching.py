@@ -20,10 +20,10 @@ class ProgressMonitor:
     input if the input is compressed. So the ratio of input bytes to text bytes is estimated from finished tasks.
     """
 
-    def __init__(self, stage: str, bar: ProgressBar | None, log: IO[str] | None) -> None:
+    def __init__(self, stage: str, progress_bar: ProgressBar | None, log_file: IO[str] | None) -> None:
         self._stage = stage
-        self._bar = bar
-        self._log = log
+        self._progress_bar = progress_bar
+        self._log_file = log_file
         self._start_time = self._last_log_time = time.monotonic()
         self._input_sizes: dict[int, int] = {}
         self._running_counts: dict[int, tuple[int, int, int]] = {}
@@ -33,8 +33,8 @@ class ProgressMonitor:
     def __call__(self, event: JobEvent) -> None:
         """Shows an event."""
         if isinstance(event, VerifyProgressEvent):
-            if self._bar is not None:
-                self._bar("verifying shards", event.verified_count, event.total)
+            if self._progress_bar is not None:
+                self._progress_bar("verifying shards", event.verified_count, event.total)
             return
         if isinstance(event, JobStartEvent):
             self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining_assignments}
@@ -60,11 +60,11 @@ class ProgressMonitor:
     def _show_progress(self) -> None:
         documents, tokens, size = _sum_counts([self._finished_counts, *self._running_counts.values()])
         seconds = time.monotonic() - self._start_time
-        if self._bar is not None:
+        if self._progress_bar is not None:
             megabytes_per_second = size / 1e6 / max(seconds, 1e-3)
             token_text = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
             detail_text = f"{documents:,} documents, {token_text}{megabytes_per_second:,.1f} MB/s"
-            self._bar(
+            self._progress_bar(
                 self._stage,
                 self._finished_input_size + self._estimate_running_size(),
                 sum(self._input_sizes.values()),
@@ -88,10 +88,10 @@ class ProgressMonitor:
 
     def log(self, event: str, **details: Any) -> None:
         """Writes an event to the log, if the caller has passed a log."""
-        if self._log is not None:
+        if self._log_file is not None:
             seconds = round(time.monotonic() - self._start_time, 3)
-            self._log.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")
-            self._log.flush()
+            self._log_file.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")
+            self._log_file.flush()
 
 
 def _sum_counts(counts: list[tuple[int, int, int]]) -> tuple[int, int, int]:

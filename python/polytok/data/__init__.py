@@ -17,7 +17,7 @@ DEFAULT_FILE: Final = "default.tiktoken"
 DEFAULT_SIZE: Final = 32_768
 DEFAULT_SHA256: Final = "ce995792f6d33864600e4f81f39c32fae5b262aa35e2566e38a1b09098957027"
 
-_ALTERNATIVES: Final = (
+_PATTERN_ALTERNATIVES: Final = (
     # A word of capitals, if any, and then small or caseless letters, so that camelCase is split before the C.
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
     # A word in capitals.
@@ -33,7 +33,7 @@ _ALTERNATIVES: Final = (
     r"\s+",
 )
 
-DEFAULT_PATTERN: Final = "|".join(_ALTERNATIVES)
+DEFAULT_PATTERN: Final = "|".join(_PATTERN_ALTERNATIVES)
 DEFAULT_SPECIAL_TOKENS: Final[dict[str, int]] = {"<|endoftext|>": DEFAULT_SIZE - 1}
 
 

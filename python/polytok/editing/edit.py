@@ -172,8 +172,8 @@ def _removed_entries(old_entries: Mapping[bytes, int], remove: Iterable[Removal]
     return removed_entries
 
 
-def _selected_entries(entries: Sequence[bytes], select: Selector) -> set[bytes]:
-    is_selected = select(entries)
+def _selected_entries(entries: Sequence[bytes], selector: Selector) -> set[bytes]:
+    is_selected = selector(entries)
     if len(is_selected) != len(entries):
         raise ArgumentError(
             f"a selector returned {len(is_selected)} values for {len(entries)} entries: return one value for each entry"

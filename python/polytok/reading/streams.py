@@ -147,7 +147,7 @@ class _MemberReader:
         self._is_padded = is_padded
         self._step_bytes = step_bytes
         self._member_decompressor: Any = None
-        self._compressed = b""
+        self._compressed_bytes = b""
         self._bytes_consumed = 0
         self._damage: DamageError | None = None
 
@@ -183,18 +183,18 @@ class _MemberReader:
         """Reads compressed bytes if the decompressor needs them. Returns False at the end of the file."""
         if self._member_decompressor is not None and not getattr(self._member_decompressor, "needs_input", True):
             return True
-        while not self._compressed:
-            self._compressed = self._file.read(_STEP_BYTES)
-            if not self._compressed:
+        while not self._compressed_bytes:
+            self._compressed_bytes = self._file.read(_STEP_BYTES)
+            if not self._compressed_bytes:
                 return False
             if self._member_decompressor is None and self._is_padded and self._bytes_consumed:
                 self._skip_padding()
         return True
 
     def _skip_padding(self) -> None:
-        unpadded = self._compressed.lstrip(b"\0")
-        self._bytes_consumed += len(self._compressed) - len(unpadded)
-        self._compressed = unpadded
+        unpadded = self._compressed_bytes.lstrip(b"\0")
+        self._bytes_consumed += len(self._compressed_bytes) - len(unpadded)
+        self._compressed_bytes = unpadded
 
     def _check_complete(self) -> None:
         if self._member_decompressor is not None:
@@ -209,15 +209,18 @@ class _MemberReader:
             self._member_decompressor = self._create_decompressor()
         decompressor = self._member_decompressor
         if hasattr(decompressor, "needs_input"):
-            step_input, self._compressed = self._compressed, b""
+            step_input, self._compressed_bytes = self._compressed_bytes, b""
             data: bytes = decompressor.decompress(step_input, _MAX_OUTPUT_BYTES)
         else:
-            step_input, self._compressed = self._compressed[: self._step_bytes], self._compressed[self._step_bytes :]
+            step_input, self._compressed_bytes = (
+                self._compressed_bytes[: self._step_bytes],
+                self._compressed_bytes[self._step_bytes :],
+            )
             data = decompressor.decompress(step_input)
         self._bytes_consumed += len(step_input)
         if decompressor.eof:
             self._bytes_consumed -= len(decompressor.unused_data)
-            self._compressed = decompressor.unused_data + self._compressed
+            self._compressed_bytes = decompressor.unused_data + self._compressed_bytes
             self._member_decompressor = None
             if self._is_padded:
                 self._skip_padding()

@@ -95,15 +95,15 @@ class _ParquetTable:
         self.schema = self._file.schema_arrow
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        self._rows = [group.num_rows for group in groups]
+        self._row_counts = [group.num_rows for group in groups]
         self.sizes: Sequence[int] = [group.total_byte_size for group in groups]
 
     def batches(self, group: int, columns: Sequence[str]) -> Iterator[Any]:
-        batch_rows = _rows_per_block(self._rows[group], self.sizes[group])
+        batch_rows = _rows_per_block(self._row_counts[group], self.sizes[group])
         yield from self._file.iter_batches(batch_rows, row_groups=[group], columns=list(columns), use_threads=False)
 
     def place(self, group: int, row: int) -> str:
-        return f"row {sum(self._rows[:group]) + row}"
+        return f"row {sum(self._row_counts[:group]) + row}"
 
 
 class _ArrowFileTable:

@@ -82,7 +82,7 @@ class InputStream:
         self._input_items = _input_items(inputs)
         self._reading = reading
         self._invalid: Invalid = invalid_option
-        self._utf8 = Utf8Converter(invalid_option)
+        self._utf8_converter = Utf8Converter(invalid_option)
         self._report = report
         self._text_number = 0
         self._finished_bytes = 0
@@ -135,7 +135,9 @@ class InputStream:
             yield cast("list[bytes]", documents.texts.to_list())  # documents have no null texts
 
     def _convert_text(self, text: Part | tuple[Text, str]) -> Iterator[bytes | Part]:
-        for converted_text in self._utf8.part(text) if isinstance(text, Part) else [self._utf8.text(*text)]:
+        for converted_text in (
+            self._utf8_converter.part(text) if isinstance(text, Part) else [self._utf8_converter.text(*text)]
+        ):
             if isinstance(converted_text, SkippedText):
                 self._report.leave_out(converted_text)
                 continue

@@ -81,12 +81,14 @@ class LongestMatchTrainer:
             if not isinstance(entry, bytes):
                 check_text("forced", entry)
         list_paths = [_check_path(name) for name in forced_files]
-        self._forced = _forced_entries([*collect_entries(forced), *list_paths], emoji, check_flag("kaomoji", kaomoji))
+        self._forced_entries = _forced_entries(
+            [*collect_entries(forced), *list_paths], emoji, check_flag("kaomoji", kaomoji)
+        )
         self._sizes = check_sizes(vocab_size)
         self._is_single_size = isinstance(vocab_size, int)
         for size in self._sizes:
             self._check_size(size)
-        self._max_chars = number("max_piece_length", max_piece_length, least=1, most=_MAX_ENTRY_LENGTH)
+        self._max_characters = number("max_piece_length", max_piece_length, least=1, most=_MAX_ENTRY_LENGTH)
         max_bytes = _MAX_ENTRY_LENGTH if max_piece_bytes is None else max_piece_bytes
         self._max_bytes = number("max_piece_bytes", max_bytes, least=1, most=_MAX_ENTRY_LENGTH)
         self._min_count = optional_number("min_count", min_count, least=1)
@@ -100,7 +102,7 @@ class LongestMatchTrainer:
         )
 
     def _check_size(self, size: int) -> None:
-        min_size = 1 + _BYTE_COUNT + len(self._forced)
+        min_size = 1 + _BYTE_COUNT + len(self._forced_entries)
         if not min_size <= size <= MAX_IDS:
             raise ArgumentError(
                 f"vocab_size is {size}, which is not from {min_size} (id 0, the bytes and forced entries) to {MAX_IDS} "
@@ -124,11 +126,11 @@ class LongestMatchTrainer:
         entries, _ = _core.train_longest_match(
             words,
             size - 1,
-            self._max_chars,
+            self._max_characters,
             self._max_bytes,
             self._min_count,
             not self._whole_characters,
-            self._forced,
+            self._forced_entries,
             self._threads,
             self.counts.room,
             progress,

@@ -19,7 +19,7 @@ _READ_BYTES = 1 << 20
 _WRITEBACK_BYTES = 8 << 20
 """The number of new bytes after which the system is advised to write them to the disk."""
 
-_Buffer: TypeAlias = "bytes | memoryview | npt.NDArray[Any]"
+_BytesLike: TypeAlias = "bytes | memoryview | npt.NDArray[Any]"
 
 
 class ShardFile(NamedTuple):
@@ -45,7 +45,7 @@ class OutputFile:
         self._is_discarded = False
         self._advised_end = 0
 
-    def write(self, data: _Buffer) -> int:
+    def write(self, data: _BytesLike) -> int:
         """Appends bytes and returns their number."""
         part = np.frombuffer(data, dtype=np.uint8)
         # pyarrow's writers flush their remaining data when they are garbage-collected, after the file is discarded.
