@@ -73,7 +73,7 @@ impl ByLengths {
             return false;
         }
         let Escape { prefix, covers_first, .. } = escaped.escape();
-        let prefix = prefix.applies(part, at) as usize;
+        let prefix = prefix.adds_space(part, at) as usize;
         let mut tiles = std::mem::take(&mut scratch.tiles);
         tiles.clear();
         let ids = &mut Out::new(&segmenter.fallback, &mut tiles.ids);

@@ -1,14 +1,14 @@
 //! BERT's cleaning: removes control characters, puts spaces around ideographs, removes accents, converts to lower case.
 //!
 //! Reference: Hugging Face's BertNormalizer, four passes over the text, with the tables of the crates used there
-//! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). The list of
-//! ideographs in the reference has one block that starts at U+2B920, not U+2B820.
+//! (unicode_categories 0.1.1 for marks and control characters, unicode-normalization-alignments for NFD). In the
+//! reference's list of ideographs, one block starts at U+2B920 instead of U+2B820.
 //!
-//! This step needs only one pass. Characters that no option changes are kept in runs. Most other characters are cleaned
-//! alone. The remaining characters are cleaned in groups: a group starts at a character that no later character can
-//! move across, and ends before the next such character. Each character of a group carries the offset of the input's
-//! character that it comes from. Cost: linear, except for the sorting of combining marks; worst input: all combining
-//! marks.
+//! Here one pass is enough. Characters that no option changes are kept in runs. Most other characters are cleaned one
+//! by one. The remaining characters are cleaned in groups: a group starts at a character that no later character can
+//! move across, and ends before the next such character. Each character of a group is stored with the offset of the
+//! input character that it comes from. Cost: linear, except for the sorting of combining marks; worst input: all
+//! combining marks.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::UnicodeNormalization;
@@ -52,7 +52,7 @@ impl Bert {
         self.options.lowercase
     }
 
-    /// Reports whether the step changes only spaces at a character: replaces white space by a space, or adds spaces
+    /// Reports whether cleaning this character changes only spaces: it replaces white space by a space, or adds spaces
     /// around a character of `spaced_class`.
     pub fn changes_only_spaces(&self, c: char) -> bool {
         self.options.changes_only_spaces(c)
@@ -106,7 +106,7 @@ impl Bert {
             return Some(c);
         }
         let is_plain = |c: char| match c.is_ascii() {
-            true => !is_removed(c),
+            true => !is_control_to_remove(c),
             false => is_unified_ideograph(c) || self.unchanged.has(c),
         };
         (is_plain(c) && chars.next().is_none_or(is_plain)).then_some(c)
@@ -116,7 +116,7 @@ impl Bert {
 impl BertOptions {
     /// Writes a character that `Bert::first_if_alone` returned, cleaned.
     fn write_alone<O: Output>(&self, c: char, at: usize, out: &mut O) {
-        if self.clean_text && is_removed(c) {
+        if self.clean_text && is_control_to_remove(c) {
             return;
         }
         let mut buffer = [b' '; 6];
@@ -134,9 +134,9 @@ impl BertOptions {
         }
     }
 
-    /// Reports whether a character stays unchanged next to any other characters.
+    /// Reports whether a character stays unchanged, whatever its neighbours are.
     fn keeps(&self, c: char) -> bool {
-        !(self.clean_text && (is_removed(c) || c.is_whitespace() && c != ' '))
+        !(self.clean_text && (is_control_to_remove(c) || c.is_whitespace() && c != ' '))
             && !(self.handle_chinese_chars && is_chinese(c))
             && (!self.strip_accents || !c.is_mark_nonspacing() && is_canonical(c) && is_starter(c))
             && (!self.lowercase || is_own_lower_case(c))
@@ -145,19 +145,19 @@ impl BertOptions {
     /// Reports whether the character stays unchanged, is replaced by a space, or gets spaces around it.
     fn changes_only_spaces(&self, c: char) -> bool {
         let options = BertOptions { handle_chinese_chars: false, ..*self };
-        options.keeps(c) || c.is_whitespace() && !(self.clean_text && is_removed(c))
+        options.keeps(c) || c.is_whitespace() && !(self.clean_text && is_control_to_remove(c))
     }
 
     /// Writes to `group` the first character of `text` and the characters after it that can move next to it, all
     /// cleaned; `text` starts at byte `offset` of the input. Returns the length of the group in bytes.
     fn read_group(&self, text: &str, offset: usize, group: &mut Vec<CharWithOffset>) -> usize {
         group.clear();
-        let joins = |c: char| self.strip_accents && (!is_starter(c) || self.clean_text && is_removed(c));
+        let joins = |c: char| self.strip_accents && (!is_starter(c) || self.clean_text && is_control_to_remove(c));
         for (i, c) in text.char_indices() {
             if i > 0 && !joins(c) {
                 return i;
             }
-            if self.clean_text && is_removed(c) {
+            if self.clean_text && is_control_to_remove(c) {
                 continue;
             }
             let c = if self.clean_text && c.is_whitespace() { ' ' } else { c };
@@ -170,7 +170,7 @@ impl BertOptions {
         text.len()
     }
 
-    /// Writes the characters of a group, without accents and in lower case if the options say so.
+    /// Writes the characters of a group; removes accents and converts to lower case if the options require this.
     fn write_group<O: Output>(&self, group: &mut Vec<CharWithOffset>, out: &mut O) {
         if self.strip_accents && !group.iter().all(|(c, _)| c.is_ascii()) {
             *group = strip_accents(group);
@@ -193,12 +193,13 @@ fn strip_accents(group: &[CharWithOffset]) -> Vec<CharWithOffset> {
     decomposed.filter(|(c, _)| !c.is_mark_nonspacing()).collect()
 }
 
-fn is_removed(c: char) -> bool {
+fn is_control_to_remove(c: char) -> bool {
     let counts_as_space = matches!(c, '\t' | '\n' | '\r');
     !counts_as_space && (matches!(c, '\0' | '\u{FFFD}') || c.is_other())
 }
 
-/// Reports whether the first character of the canonical decomposition is a starter (of combining class 0).
+/// Reports whether the canonical decomposition of the character begins with a starter (a character of combining class
+/// 0).
 fn is_starter(c: char) -> bool {
     let mut first = None;
     decompose_canonical(c, |part| {
@@ -248,12 +249,17 @@ mod tests {
     }
 
     fn options(flags: u8) -> BertOptions {
-        let flag = |bit: u8| flags >> bit & 1 == 1;
-        BertOptions { clean_text: flag(0), handle_chinese_chars: flag(1), strip_accents: flag(2), lowercase: flag(3) }
+        let has_flag = |bit: u8| flags >> bit & 1 == 1;
+        BertOptions {
+            clean_text: has_flag(0),
+            handle_chinese_chars: has_flag(1),
+            strip_accents: has_flag(2),
+            lowercase: has_flag(3),
+        }
     }
 
-    /// Checks that a text in which cleaning changes only spaces has the same words as the cleaned text; returns whether
-    /// cleaning changes only spaces in the text.
+    /// If cleaning changes only spaces in the text, checks that the text and the cleaned text have the same words, and
+    /// returns true.
     fn check_words(text: &str, options: BertOptions, [raw, cleaned]: &[SplitChain; 2]) -> bool {
         let bert = Bert::compile(options);
         let mut out = Vec::new();

@@ -10,8 +10,8 @@
 //! outside of the array. Here an offset outside of the array ends the search, so both versions are safe, and agree with
 //! the reference whenever the reference is defined.
 //!
-//! Cost: one array access for each byte that the text has in common with the keys; at most the length of the longest
-//! key.
+//! Cost: one array access for each byte up to the first byte with which no key continues; at most the length of the
+//! longest key.
 
 use crate::error::{Error, Result};
 use crate::spec::Line;
@@ -55,11 +55,13 @@ impl DoubleArrayUnits<'_> {
 /// The rewriting rules of a normalizer: keys and their replacements.
 #[derive(Debug)]
 pub struct Charsmap {
-    /// The blob, which is searched without a copy, because most bytes of a small model are its blob.
+    /// The blob. The array is searched in the blob without a copy, because the blob is the largest part of a small
+    /// model.
     blob: Vec<u8>,
     /// The number of bytes of the double array.
     size: usize,
-    /// For each first byte of a key, a bit for each second byte; all bits are set if the first byte alone is a key.
+    /// For each first byte, the set of the second bytes with which a key continues, as bits; all bits are set if the
+    /// first byte alone is a key.
     second_bytes: Box<[[u64; 4]; 256]>,
 }
 
@@ -162,8 +164,9 @@ impl Charsmap {
         Some((len, self.replacement(start)?))
     }
 
-    /// Calls `visit` with the characters of all keys, shorter keys first. Keys that share a unit of the array have one
-    /// call for the character at this unit. Returns false if keys are not UTF-8, or the array is not a trie of keys.
+    /// Calls `visit` with the characters of all keys, shorter keys first. If keys share a unit of the array, `visit` is
+    /// called once for the character that ends at this unit. Returns false if keys are not UTF-8, or the array is not a
+    /// trie of keys.
     pub fn for_each_char<'a>(&'a self, visit: &mut impl FnMut(KeyChar<'a>)) -> bool {
         let units = self.units();
         // The children of each base as a linked list: the first child of a base, and the next child after each child.
@@ -177,12 +180,12 @@ impl Charsmap {
         }
         let root_base = units.root_base();
         let mut walk = KeyWalk { map: self, first, next, pending: vec![(root_base, 0)], budget: 16 * units.len() };
-        let mut is_seen = vec![false; units.len()];
+        let mut is_base_read = vec![false; units.len()];
         let mut at = 0;
-        // Shorter keys come first, because pending bases are read in the order in which they are added.
+        // Pending bases are read in the order in which they were added, so shorter keys come first.
         while let Some(&(base, depth)) = walk.pending.get(at) {
             at += 1;
-            let is_new = is_seen.get_mut(base).is_some_and(|seen| !std::mem::replace(seen, true));
+            let is_new = is_base_read.get_mut(base).is_some_and(|seen| !std::mem::replace(seen, true));
             if is_new && !walk.read_chars(base, depth, &mut Vec::new(), visit) {
                 return false;
             }
@@ -201,11 +204,12 @@ impl Charsmap {
 pub struct KeyChar<'a> {
     /// The character itself.
     pub char: char,
-    /// The number of bytes up to the end of the character, in the shortest key that has it at this unit of the array.
+    /// The number of bytes from the start of the key to the end of the character; of the keys that share the unit, the
+    /// shortest counts.
     pub len: usize,
     /// True if the character is the first of its key.
     pub is_first: bool,
-    /// The replacement of the key that ends with this character, if there is such a key.
+    /// The replacement of the key that ends with this character; None if no key ends here.
     pub replacement: Option<&'a [u8]>,
 }
 
@@ -216,9 +220,10 @@ struct KeyWalk<'a> {
     first: Vec<usize>,
     /// The index of the next child of the same base, for each child; 0 for the last child.
     next: Vec<usize>,
-    /// The bases after complete characters that are still to be read, with the number of bytes before each base.
+    /// The bases after complete characters that the walk has not read yet, with the number of key bytes before each
+    /// base.
     pending: Vec<(usize, usize)>,
-    /// The number of steps that the walk can still take.
+    /// The number of remaining steps of the walk, which ends a walk over a hostile array.
     budget: usize,
 }
 
@@ -302,8 +307,7 @@ fn offset(unit: u32) -> usize {
 /// Checks, as SentencePiece 0.2.3 does, that every offset stays inside the array, every value stays inside the
 /// replacement strings (of `strings_len` bytes), and every leaf is a value unit.
 fn check_units(units: DoubleArrayUnits, strings_len: usize) -> Result<()> {
-    let outside_error =
-        |at: usize| Err(charsmap_error(format!("unit {at} of its trie has an offset outside of the trie")));
+    let outside_error = |at: usize| Err(charsmap_error(format!("unit {at} of its trie points outside of the trie")));
     let is_inside = |at: usize| (at ^ offset(units.at(at))) | 0xFF < units.len();
     let root_base = units.at(0);
     if label(root_base) != 0 || has_leaf(root_base) || offset(root_base) == 0 || !is_inside(0) {

@@ -7,8 +7,8 @@ use crate::space_mark;
 pub struct Escape {
     /// The rule that decides which texts get a space before them.
     pub prefix: Prefix,
-    /// True if the inserted space has the span of the first character, as in Hugging Face's steps; otherwise the span
-    /// of the inserted space is empty.
+    /// True if the inserted space gets the span of the first character, as in Hugging Face's steps; false if it gets an
+    /// empty span.
     pub covers_first: bool,
     /// True if bytes that are not UTF-8 are replaced by U+FFFD.
     pub replaces_invalid: bool,
@@ -30,7 +30,7 @@ pub enum Prefix {
 impl Prefix {
     /// Reports whether `text`, which starts at byte `at` of the caller's text, gets a space.
     #[inline]
-    pub fn applies(self, text: &[u8], at: usize) -> bool {
+    pub fn adds_space(self, text: &[u8], at: usize) -> bool {
         let has_no_space = || !text.starts_with(b" ") && !text.starts_with(space_mark::BYTES);
         !text.is_empty()
             && match self {

@@ -1,7 +1,7 @@
 //! Limits how much rewriting can expand a text, so that a damaged or hostile file cannot fill the memory.
 //!
-//! Real rules expand a byte to at most eleven bytes (U+FDFA in NFKC). The limit is about three times that factor, and a
-//! constant number of bytes for short texts.
+//! Real rules expand a byte to at most eleven bytes (U+FDFA in NFKC). The limit is about three times this factor, plus
+//! a constant number of bytes for short texts.
 
 use super::output::Output;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// The number of output bytes that the limit allows for each byte of a text.
 const GROWTH_FACTOR: usize = 32;
 
-/// The number of output bytes that the limit allows every text in addition.
+/// The constant number of output bytes that the limit allows in addition for every text.
 const EXTRA_BYTES: usize = 1 << 16;
 
 /// Returns the largest number of bytes to which a text of `len` bytes can be rewritten.

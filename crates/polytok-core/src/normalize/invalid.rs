@@ -2,9 +2,9 @@
 //!
 //! The strict rule follows Rust's and Python's "replace": one U+FFFD for each maximal part of a character. The lenient
 //! rule follows llama.cpp's `unicode_cpts_from_utf8`, which checks only lead bytes and continuation bytes, and writes
-//! one U+FFFD for each byte that starts no character. The lenient rule encodes each decoded character again, so that
-//! the shortest form replaces an overlong form; surrogates stay unchanged. Code points above U+10FFFF make llama.cpp
-//! fail; here U+FFFD replaces each byte of these code points.
+//! one U+FFFD for each byte that starts no character. The lenient rule writes each decoded character in its shortest
+//! form, which replaces overlong forms; surrogates stay unchanged. llama.cpp fails at code points above U+10FFFF; here
+//! each byte of such a code point is replaced by U+FFFD.
 //!
 //! Cost: linear; one `keep` call copies all of a valid text.
 
@@ -28,7 +28,7 @@ impl ReplaceInvalid {
 
     /// Writes the text with U+FFFD for invalid bytes.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) {
-        // The check of UTF-8 reads the whole text even if an early byte is invalid, so the check runs once.
+        // This check reads the whole text even if an early byte is invalid, so it runs only once.
         if valid(text).is_ok() {
             return out.keep(text, 0, text.len());
         }

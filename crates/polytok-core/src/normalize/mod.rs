@@ -1,4 +1,4 @@
-//! Rewrites text and records the origin of each byte of the rewritten text; each step has a file.
+//! Rewrites text, and records for each byte of the rewritten text where it comes from. Each kind of step has a file.
 
 pub mod accents;
 pub mod bert;
@@ -83,7 +83,7 @@ impl Normalizer {
         self.steps.is_empty()
     }
 
-    /// Returns how the steps make spaces visible, if they do nothing else to text that is UTF-8.
+    /// Returns how the steps make spaces visible; None if they also change UTF-8 text in another way.
     pub fn as_escape(&self) -> Option<Escape> {
         let escape = |prefix, covers_first| Some(Escape { prefix, covers_first, replaces_invalid: false });
         match &self.steps[..] {

@@ -5,7 +5,7 @@ use super::output::{Span, char_spans};
 /// The origin of a normalized text: a map from each byte of the normalized text to bytes of the original text.
 #[derive(Debug, Default)]
 pub enum Origin {
-    /// Each byte comes from the same byte, because nothing was rewritten.
+    /// Each byte comes from the byte at the same offset, because nothing was rewritten.
     #[default]
     Same,
     /// A span of the original text for each byte.
@@ -35,7 +35,7 @@ impl Origin {
     }
 }
 
-/// The place, in the caller's text, of the text that is being encoded.
+/// The position in the caller's text of the text that is being encoded.
 #[derive(Debug, Default)]
 pub struct Place {
     /// The offset in the caller's text at which the original of the encoded text starts.
@@ -45,7 +45,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the place of a part of the caller's text that starts at `at` and is not rewritten.
+    /// Returns the place of a part of the caller's text that is not rewritten and starts at byte `at`.
     pub fn unchanged_at(at: usize) -> Place {
         Place { at: at as u32, origin: Origin::Same }
     }

@@ -1,9 +1,9 @@
-//! The output of a rewriting step: the text and, if spans are needed, the span of the original text for each byte.
+//! The output of a rewriting step: the text and, if spans are needed, for each byte of it a span of the original text.
 //!
-//! A step calls `keep`, `change` and `insert` in the order of its output, with offsets into its own input. The same
-//! code of a step runs without spans (the output is a `Vec<u8>`) and with spans (the output is [`AlignedOutput`]). The
-//! rules are Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of
-//! the replaced character, and an inserted character gets the span of the character before it.
+//! A step calls `keep`, `change` and `insert` in the order of its output, with offsets into its own input. The code of
+//! a step is generic over its output: a `Vec<u8>` stores no spans, an [`AlignedOutput`] stores spans. The rules are
+//! Hugging Face's (`NormalizedString::transform_range`): a character that replaces another gets the span of the
+//! replaced character, and an inserted character gets the span of the character before it.
 
 /// A range of bytes of the original text: the offset of the first byte and the offset after the last byte.
 pub type Span = (u32, u32);

@@ -3,9 +3,9 @@
 //! Reference: Precompiled with the crates spm_precompiled and unicode-segmentation. A *unit* is a grapheme cluster of
 //! less than six bytes; longer clusters, and clusters that do not start with a key, are looked up character by
 //! character. If keys are prefixes of a unit, the whole unit is replaced by the replacement of the *shortest* of these
-//! keys. If the replacement has fewer characters than the unit, the reference counts the remaining old characters as
-//! replaced by the last character written. If nothing has been written yet, the remaining old characters are not
-//! counted, and all later characters get the spans of earlier characters (see `transform`).
+//! keys. If the replacement has fewer characters than the unit, the reference treats the remaining characters of the
+//! unit as replaced by the last character of the output. If the output is still empty, these remaining characters are
+//! not counted, so all later characters get the spans of characters that are too early (see `transform`).
 //!
 //! Cost: one lookup for each cluster and character; none for runs of ASCII characters that are not keys.
 
@@ -23,7 +23,8 @@ const MAX_CLUSTER: usize = 5;
 /// The compiled step.
 pub struct Precompiled {
     charsmap: Charsmap,
-    /// For each ASCII character, true if it is not a key and is a cluster of its own before another such character.
+    /// For each ASCII character, true if it is *plain*: it is not a key, and two adjacent plain characters are always
+    /// two clusters.
     is_plain: [bool; 128],
 }
 
@@ -95,8 +96,8 @@ impl Precompiled {
     }
 }
 
-/// A writer of characters and their changes. The last character is held back, because a deletion after this character
-/// alters the change of this character.
+/// A writer of characters and their changes. The last character is held back, because a deletion after it modifies its
+/// change (see `transform`).
 struct ChangeWriter<'t, O> {
     transform: Transform<'t, O>,
     last: Option<(char, isize)>,

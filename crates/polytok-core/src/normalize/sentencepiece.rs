@@ -6,9 +6,9 @@
 //! decoding (copied; a byte that is not part of a character is replaced by U+FFFD). Replacements are not rewritten
 //! again.
 //!
-//! Invariant: every byte of the output has the offset at which its step began, and one more offset at the end is the
-//! end of the kept text. Text that no step changes is copied in runs. The first byte of a text usually decides whether
-//! a step can change the text, with a table that is compiled with the normalizer; otherwise the first two bytes decide.
+//! Invariant: each byte of the output has the offset at which its step began; one additional offset is the end of the
+//! kept text. Text that no step changes is copied in runs. A compiled table usually decides by the next byte whether a
+//! step can change the text; otherwise the next two bytes decide.
 //!
 //! Cost: linear in the text times the longest key. Worst input: long keys that almost match at every position.
 
@@ -27,7 +27,7 @@ use crate::utf8::{decode_strict, is_start};
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The number of bytes of ASCII text that are copied at a time.
-const CHUNK: usize = 128;
+const CHUNK_BYTES: usize = 128;
 
 /// The kind of step that can start with a certain byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +77,7 @@ impl SentencePieceNormalizer {
         })
     }
 
-    /// Returns how the normalizer makes spaces visible, if it does nothing else except replacing bytes that are not
-    /// UTF-8.
+    /// Returns how the normalizer makes spaces visible; None if it also changes UTF-8 text in another way.
     pub fn as_escape(&self) -> Option<Escape> {
         let is_plain = self.charsmap.is_none() && !self.remove_extra_whitespaces && self.space == space_mark::BYTES;
         let prefix = if self.add_dummy_prefix { Prefix::Always } else { Prefix::Never };
@@ -117,8 +116,8 @@ impl SentencePieceNormalizer {
         let (mut normalized, mut offsets) = (Vec::new(), Vec::with_capacity(text.len() + text.len() / 2 + 4));
         self.normalize_with_offsets(text, &mut normalized, &mut offsets);
         let is_char_start = |&offset: &u32| text.get(offset as usize).is_none_or(|&byte| is_start(byte));
-        let fits = normalized.len() <= growth::limit(text.len()) && normalized.len() < u32::MAX as usize;
-        (fits && (text.is_ascii() || offsets.iter().all(is_char_start))).then_some((normalized, offsets))
+        let is_within_limits = normalized.len() <= growth::limit(text.len()) && normalized.len() < u32::MAX as usize;
+        (is_within_limits && (text.is_ascii() || offsets.iter().all(is_char_start))).then_some((normalized, offsets))
     }
 
     fn run(&self, text: &[u8], out: &mut Vec<u8>, map: &mut impl OffsetMap) {
@@ -147,8 +146,7 @@ impl SentencePieceNormalizer {
         map.add_bytes(at, 1);
     }
 
-    /// Returns the length of the bytes at the start of the text that the normalizer rewrites to spaces, one for each
-    /// step.
+    /// Returns the number of bytes at the start of the text that steps of the normalizer rewrite to spaces.
     pub fn leading_spaces(&self, text: &[u8]) -> usize {
         let mut at = 0;
         while self.remove_extra_whitespaces && at < text.len() {
@@ -210,8 +208,8 @@ impl SentencePieceNormalizer {
         map: &mut impl OffsetMap,
     ) {
         while *at < ascii.len() && self.step_kinds[ascii[*at] as usize] != StepKind::Step {
-            let mut buffer = [0; 3 * CHUNK + 4];
-            let chunk = &ascii[*at..ascii.len().min(*at + CHUNK)];
+            let mut buffer = [0; 3 * CHUNK_BYTES + 4];
+            let chunk = &ascii[*at..ascii.len().min(*at + CHUNK_BYTES)];
             let (read, written) = self.write_simple_chunk(chunk, *at, after_space, &mut buffer, map);
             out.extend_from_slice(&buffer[..written]);
             *at += read;
@@ -219,15 +217,15 @@ impl SentencePieceNormalizer {
     }
 
     /// Does the work of `write_simple_ascii` for one chunk; returns the number of bytes read and the number of bytes
-    /// written. For each byte four bytes are written, and then the position advances by the length of the real output,
-    /// so that the loop has no branch that the processor mispredicts at the ends of words.
+    /// written. For each byte of the input the loop writes four bytes, and then advances by the length of the true
+    /// output; so the loop has no branch that the processor mispredicts at the ends of words.
     #[inline]
     fn write_simple_chunk(
         &self,
         chunk: &[u8],
         at: usize,
         after_space: &mut bool,
-        buffer: &mut [u8; 3 * CHUNK + 4],
+        buffer: &mut [u8; 3 * CHUNK_BYTES + 4],
         map: &mut impl OffsetMap,
     ) -> (usize, usize) {
         let space = [self.space[0], *self.space.get(1).unwrap_or(&0), *self.space.get(2).unwrap_or(&0), 0];
@@ -322,7 +320,7 @@ fn step_kind(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>)
     let node = user_defined.map_or(NONE, |trie| trie.child(ROOT, byte));
     let is_piece = |trie: &Trie| trie.value(node) != NONE && (0..=255).all(|next| trie.child(node, next) == NONE);
     match byte {
-        // The byte is a user-defined piece and starts no longer piece, so it is copied like any other byte.
+        // The byte is a user-defined piece and no longer piece starts with it, so it is copied like any other byte.
         0..0x80 if node != NONE && byte != b' ' && user_defined.is_some_and(is_piece) => StepKind::Copy,
         _ if node != NONE => StepKind::Step,
         0x80.. => StepKind::Wide,

@@ -1,10 +1,10 @@
-//! Writes rewritten text as Hugging Face does: each new character has a *change*, the number of characters that the new
-//! character adds.
+//! Writes rewritten text with the spans that Hugging Face computes. Each new character has a *change*: by how many
+//! characters it makes the text longer.
 //!
 //! Reference: `NormalizedString::transform_range`. A character with change 0 replaces the next old character; a
-//! character with change -n replaces the next n + 1 old characters; a character with a positive change is inserted. Old
-//! characters are counted, not compared. If the changes of a step do not add up (when Precompiled drops the first
-//! character), all later characters get wrong spans, as in the reference.
+//! character with change -n replaces the next n + 1 old characters; a character with a positive change is inserted.
+//! Only the numbers of the old characters matter, not their texts. If the changes of a step do not add up (when
+//! Precompiled drops the first character), all later characters get wrong spans, as in the reference.
 
 use super::output::Output;
 

@@ -2,15 +2,15 @@
 //!
 //! Reference: `llm_tokenizer_ugm_session::normalize`. At each offset the first rule that matches is applied:
 //!
-//! 1. The longest text that a user-defined piece starts with stays, even if it is not the whole piece.
+//! 1. The longest text with which a user-defined piece starts stays unchanged, even if it is only a part of the piece.
 //! 2. The longest key of the charsmap is replaced.
 //! 3. A character stays.
 //! 4. A byte is replaced by U+FFFD.
 //!
 //! A space of the result, whether from the text or a replacement, ends a word. If spaces are merged, no space is
 //! written, and every word gets a U+2581 before it. If spaces are not merged, each space is written as U+2581, and the
-//! first word gets a U+2581 before it if the model adds a prefix. An offset outside of the charsmap's array makes
-//! llama.cpp fail; here it ends the search for keys.
+//! first word gets a U+2581 before it if the model adds a prefix. llama.cpp fails at an offset outside of the
+//! charsmap's array; here such an offset ends the search for keys.
 //!
 //! Cost: linear in the text times the longest key. Worst input: text that is nearly a long key at every offset.
 //! Twin: python/polytok/reference/llama_cpp_ugm.py.
@@ -43,12 +43,12 @@ enum TextUnit<'a> {
     Replaced(usize, &'a [u8]),
 }
 
-/// The position of the output relative to words.
+/// The state of the output between two calls: whether it is in a word.
 #[derive(Default)]
 struct WordState {
     /// True if the last character written is in a word.
     is_inside: bool,
-    /// True if some word has a U+2581 before it already.
+    /// True if a U+2581 was already written before a word.
     has_prefix: bool,
 }
 
@@ -148,12 +148,13 @@ impl UgmNormalize {
     #[inline]
     fn unit(&self, text: &[u8], at: usize) -> TextUnit<'_> {
         let remaining_text = &text[at..];
-        if let Some(len) = self.user_defined.as_ref().map(|trie| path_len(trie, remaining_text)).filter(|&len| len > 0)
+        if let Some(len) =
+            self.user_defined.as_ref().map(|trie| prefix_len(trie, remaining_text)).filter(|&len| len > 0)
         {
             return TextUnit::Kept(len);
         }
-        let rule = self.charsmap.as_ref().and_then(|map| map.longest_prefix_llama_cpp(remaining_text));
-        if let Some((len, replacement)) = rule {
+        let longest_key = self.charsmap.as_ref().and_then(|map| map.longest_prefix_llama_cpp(remaining_text));
+        if let Some((len, replacement)) = longest_key {
             return TextUnit::Replaced(len, replacement);
         }
         match decode_lenient(remaining_text) {
@@ -165,7 +166,7 @@ impl UgmNormalize {
 
 /// Returns the length of the longest prefix of the text that an entry of the trie starts with.
 #[inline]
-fn path_len(trie: &Trie, text: &[u8]) -> usize {
+fn prefix_len(trie: &Trie, text: &[u8]) -> usize {
     let mut node = ROOT;
     for (i, &byte) in text.iter().enumerate() {
         node = trie.child(node, byte);

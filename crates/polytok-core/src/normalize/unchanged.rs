@@ -1,5 +1,5 @@
-//! The set of the characters that a step leaves unchanged. A block of the set is computed when a text first has a
-//! character of the block.
+//! The set of the characters that a step leaves unchanged. The bits of a block of 256 characters are computed when a
+//! character of this block first occurs in a text.
 //!
 //! Most steps leave most text unchanged, so a step uses this set to keep whole runs. Whether a character is in the set
 //! must not depend on its neighbours. Cost: a bit test for each character, and 256 calls of `test` for each block.
@@ -11,7 +11,7 @@ use super::output::Output;
 /// The number of characters in a block.
 const BLOCK: usize = 256;
 /// The bits of a block whose characters all stay unchanged.
-const ALL_BITS: [u64; BLOCK / 64] = [u64::MAX; BLOCK / 64];
+const ALL_UNCHANGED_BITS: [u64; BLOCK / 64] = [u64::MAX; BLOCK / 64];
 /// The number of blocks in Unicode.
 const BLOCK_COUNT: usize = 0x11_0000 / BLOCK;
 
@@ -73,7 +73,7 @@ impl Unchanged {
     /// unchanged; then two bytes of a character suffice to find its block.
     pub(super) fn run_end(&self, text: &str, from: usize) -> usize {
         let (bytes, mut at) = (text.as_bytes(), from);
-        let is_all_unchanged = |block: usize| *self.bits(block) == ALL_BITS;
+        let is_all_unchanged = |block: usize| *self.bits(block) == ALL_UNCHANGED_BITS;
         while at < bytes.len() {
             at += match bytes[at..] {
                 [0..0x80, ..] => match self.ascii_run_len(&bytes[at..]) {

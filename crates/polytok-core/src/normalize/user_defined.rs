@@ -1,9 +1,9 @@
 //! The prefix matcher: finds the longest user-defined piece that a text starts with.
 //!
 //! SentencePiece uses its prefix matcher before the charsmap when it normalizes, and again on the normalized text in
-//! BPE and CHAR models. SentencePiece's matcher finds no more than 64 pieces that are prefixes of each other, shortest
-//! first. The number of pieces that are prefixes of a piece does not depend on the text, so here the pieces beyond 64
-//! are left out of the trie. In SentencePiece 0.2.1 a piece ends at its first NUL.
+//! BPE and CHAR models. If several pieces match at an offset, SentencePiece's matcher finds only the 64 shortest of
+//! these pieces. The number of pieces that are prefixes of a piece does not depend on the text, so here the pieces
+//! beyond 64 are left out of the trie. In SentencePiece 0.2.1 a piece ends at its first NUL.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], TokenId)> {
     let mut pieces: Vec<(&[u8], TokenId)> =
         user_defined.map(|row| (searched_bytes(vocab.bytes(row), line), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
-    // In this order a piece comes right before the pieces that start with it.
+    // In this order the pieces that start with a certain piece come directly after this piece.
     pieces.sort_by_key(|&(piece, _)| piece);
     pieces.dedup_by_key(|&mut (piece, _)| piece);
     let mut nested_pieces: Vec<&[u8]> = Vec::new();

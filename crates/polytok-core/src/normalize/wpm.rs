@@ -2,9 +2,9 @@
 //!
 //! Reference: `llm_tokenizer_wpm_session::preprocess`, whose tables are those of Unicode 15.0. With `strip_accents`
 //! each character is replaced by the first character of its canonical decomposition, and marks are dropped. White space
-//! ends a word. U+0000, U+FFFD and control, format, private-use and surrogate characters are dropped. Each punctuation
-//! character, ASCII symbol and ideograph is a word. The lower case of a character is the first character of its full
-//! mapping. Bytes that are not UTF-8 are dropped, because the reference decodes them to U+FFFD.
+//! separates words. U+0000, U+FFFD and control, format, private-use and surrogate characters are dropped. Each
+//! punctuation character, ASCII symbol and ideograph is a word. The lower case of a character is the first character of
+//! its full mapping. Bytes that are not UTF-8 are dropped, because the reference decodes them to U+FFFD.
 //!
 //! Cost: linear, a binary search per character beyond ASCII. Twin: `_words` in
 //! python/polytok/reference/llama_cpp_models.py.
@@ -94,18 +94,18 @@ impl WpmNormalize {
                 continue;
             };
             let base = self.base(c);
-            let role = self.role(base);
-            if matches!(role, Role::EndsWord | Role::IsDropped) {
+            let base_role = self.role(base);
+            if matches!(base_role, Role::EndsWord | Role::IsDropped) {
                 out.keep(text, kept_from, at);
                 kept_from = at + len;
-                is_open &= matches!(role, Role::IsDropped);
+                is_open &= matches!(base_role, Role::IsDropped);
             } else {
-                if has_word && (!is_open || matches!(role, Role::IsWord)) {
+                if has_word && (!is_open || matches!(base_role, Role::IsWord)) {
                     out.keep(text, kept_from, at);
                     out.insert(b"\0", at);
                     kept_from = at;
                 }
-                (has_word, is_open) = (true, matches!(role, Role::IsInWord));
+                (has_word, is_open) = (true, matches!(base_role, Role::IsInWord));
                 let written = if self.lowercase { self.lower(base) } else { base };
                 if written != c {
                     out.keep(text, kept_from, at);

@@ -2,7 +2,7 @@
 //!
 //! Reference: Hugging Face's `NormalizedString::split` with its five behaviours, and tiktoken, which keeps only the
 //! matches. Matches and gaps alternate from left to right; there are no empty gaps. An empty match counts as a match
-//! when neighbours are joined, but empty pieces are dropped afterwards. No list of matches is stored. Cost: that of the
+//! when matches and gaps are joined; then empty pieces are dropped. No list of matches is stored. Cost: that of the
 //! search.
 
 use super::cursor::SplitCursor;
@@ -17,20 +17,20 @@ pub struct PatternSplit {
     behavior: Behavior,
     /// True if gaps count as matches, and matches as gaps.
     invert: bool,
-    /// True if the matches are exactly the pieces.
-    is_filled: bool,
+    /// True if the pieces are exactly the matches, so that `fill` can find them.
+    pieces_are_matches: bool,
 }
 
 impl PatternSplit {
     /// Compiles the step.
     pub fn compile(pattern: &Pattern, behavior: Behavior, invert: bool) -> Result<PatternSplit> {
         let finder = PatternFinder::compile(pattern)?;
-        let is_filled = match (behavior, invert) {
+        let pieces_are_matches = match (behavior, invert) {
             (Behavior::Matches, false) | (Behavior::Removed, true) => true,
             (Behavior::Isolated, _) => finder.covers_text(),
             _ => false,
         };
-        Ok(PatternSplit { finder, behavior, invert, is_filled })
+        Ok(PatternSplit { finder, behavior, invert, pieces_are_matches })
     }
 
     /// Reports whether the step removes the literal `text` from the text and does nothing else.
@@ -77,12 +77,12 @@ impl PatternSplit {
         cursor: &mut SplitCursor,
         pieces: &mut [(u32, u32)],
     ) -> Result<Option<usize>> {
-        if self.is_filled { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
+        if self.pieces_are_matches { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
     }
 
     /// Returns the regular expression that finds the pieces, if a search can continue where the last call stopped.
     pub(super) fn as_stream(&self) -> Option<&Splitter> {
-        self.finder.as_stream().filter(|_| self.is_filled)
+        self.finder.as_stream().filter(|_| self.pieces_are_matches)
     }
 
     /// Calls `part(start, end, is_match)` for each match and each gap.
@@ -103,7 +103,8 @@ impl PatternSplit {
     }
 }
 
-/// Joins neighbouring matches and gaps to pieces. The last piece is held back, because the next part can join it.
+/// Joins neighbouring matches and gaps to pieces. The last piece is held back, because the next match or gap can join
+/// it.
 struct Joiner<P> {
     behavior: Behavior,
     piece: P,
@@ -124,7 +125,7 @@ impl<P: FnMut(usize, usize)> Joiner<P> {
         self.held = Some((from, end, is_match));
     }
 
-    /// Reports whether a part joins the part before it.
+    /// Reports whether a match or gap joins the match or gap before it.
     fn joins(&self, was_match: bool, is_match: bool) -> bool {
         match self.behavior {
             Behavior::Contiguous => was_match == is_match,

@@ -1,8 +1,8 @@
 //! Runs the split steps in turn: some steps split pieces further, other steps rewrite pieces.
 //!
-//! If no step rewrites, each piece is a range of the text, and the pieces of the last step are passed on as they are
-//! found ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new text
-//! ([`RewrittenPieces`]).
+//! If no step rewrites pieces, each piece is a range of the text, and the chain passes each piece to the caller as soon
+//! as the last step has found it ([`SplitChain::split`]). Otherwise each rewriting step writes all its pieces to a new
+//! text ([`RewrittenPieces`]).
 
 use super::behavior::PatternSplit;
 use super::cursor::SplitCursor;
@@ -137,7 +137,7 @@ impl SplitChain {
         matches!(&self.steps[..], [SplitStep::Divide(DivideStep::Pattern(step))] if step.removes(text))
     }
 
-    /// Returns how the chain makes spaces visible, if the chain does nothing else.
+    /// Returns how the chain makes spaces visible; None if the chain does anything else.
     pub fn as_escape(&self) -> Option<Escape> {
         if let [SplitStep::Rewrite(RewriteStep::Metaspace(step))] = &self.steps[..] { step.as_escape() } else { None }
     }
@@ -198,12 +198,12 @@ impl SplitChain {
     /// which is 0 after the last piece. The chain must not have a step that rewrites. The caller creates `cursor` for
     /// the first call, and passes the same cursor to the following calls.
     pub fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> Result<usize> {
-        let filled = match &self.steps[..] {
+        let fill_result = match &self.steps[..] {
             [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.fill(text, cursor, pieces)?,
             [SplitStep::Divide(DivideStep::Words(words))] => Some(words.fill(text, cursor, pieces)),
             _ => None,
         };
-        if let Some(count) = filled {
+        if let Some(count) = fill_result {
             return Ok(count);
         }
         let mut remaining_pieces = match cursor.remaining_pieces.take() {
@@ -279,7 +279,7 @@ fn join_word_steps(spaces: &Split, isolated: &Split, spaced_class: &str) -> Opti
 }
 
 impl SplitStep {
-    /// Splits the range `from..to` of a text; a step that rewrites passes the range on.
+    /// Splits the range `from..to` of a text. A step that rewrites pieces returns the range unchanged.
     #[inline]
     fn split(&self, text: &str, (from, to): (usize, usize), piece: &mut impl FnMut(usize, usize)) -> Result<()> {
         match self {

@@ -5,10 +5,10 @@
 pub struct SplitCursor {
     /// The state of the search for a pattern.
     pub(super) matches: polytok_pattern::Cursor,
-    /// The offset up to which words were read. The offset is larger than the length of the text if the end of the text
-    /// was read too.
+    /// The offset up to which words were read. The offset is larger than the length of the text if the search has also
+    /// read the end of the text.
     pub(super) at: usize,
-    /// The pieces that were not returned yet, from right to left, if the split cannot stop midway.
+    /// The pieces that were not returned yet, from right to left, if the chain finds all pieces at once.
     pub(super) remaining_pieces: Option<Vec<(u32, u32)>>,
 }
 

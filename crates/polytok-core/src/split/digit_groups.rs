@@ -1,7 +1,7 @@
 //! Splits runs of number characters to groups of three, counted from the right end of the run.
 //!
-//! Reference: llama.cpp's `unicode_regex_split_custom_afmoe`. As in the reference, the text before a run is in one
-//! piece with the first group of the run. Cost: linear.
+//! Reference: llama.cpp's `unicode_regex_split_custom_afmoe`. As in the reference, the text before a run and the first
+//! group of the run are one piece. Cost: linear.
 
 use polytok_pattern::CharRanges;
 

@@ -1,8 +1,9 @@
 //! Makes spaces visible as Hugging Face's Metaspace does.
 //!
-//! Reference: Metaspace. The step replaces every U+0020 by the replacement. Then it inserts the replacement before a
-//! piece that does not start with the replacement, if the scheme says so; the inserted text has the span of the first
-//! character. Splitting before each replacement is a step of its own ([`Metaspace::compile_split`]). Cost: linear.
+//! Reference: Metaspace. The step replaces every U+0020 by the replacement. Then it inserts the replacement before
+//! pieces that do not start with the replacement: before all such pieces, only before the first piece of the text, or
+//! never. The inserted text gets the span of the first character. Splitting before each replacement is a step of its
+//! own ([`Metaspace::compile_split`]). Cost: linear.
 
 use super::behavior::PatternSplit;
 use crate::error::Result;

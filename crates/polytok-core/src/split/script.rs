@@ -1,7 +1,7 @@
 //! Splits text between characters of different scripts.
 //!
-//! Reference: Hugging Face's UnicodeScripts. Hiragana, Katakana and U+30FC count as Han. The space and characters
-//! without a script belong to the piece before them. The text before the first character with a script is dropped.
+//! Reference: Hugging Face's UnicodeScripts. Hiragana, Katakana and U+30FC count as Han. Spaces and characters without
+//! a script join the piece before them. The text before the first character with a script is dropped.
 //!
 //! The reference uses the table of Unicode 9.0, except for four characters. Here the newest table is restricted to the
 //! characters of Unicode 9.0 and gets the same exceptions, so that both tables agree for all characters. Cost: a search

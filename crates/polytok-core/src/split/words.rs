@@ -4,9 +4,9 @@
 //! Each character is a space, a mark or a letter. A piece ends between two characters unless both are letters. So the
 //! starts and ends of pieces in 64 bytes are computed with a few operations on 64-bit numbers, which have a bit for
 //! each byte. With AVX2 the kinds of 32 ASCII characters are looked up together, by the two half bytes of each
-//! character; without AVX2 they are looked up byte by byte. Every other character is looked up alone, and its later
-//! bytes get the kind of its first byte. The twin is [`WordPattern::split`], which works character by character. Cost:
-//! linear.
+//! character; without AVX2 they are looked up byte by byte. A character that is not ASCII is looked up alone, and its
+//! later bytes get the kind of its first byte. The twin is [`WordPattern::split`], which works character by character.
+//! Cost: linear.
 
 use polytok_pattern::ClassTable;
 
@@ -17,9 +17,9 @@ const LETTER: u8 = 1;
 const SPACE: u8 = 2;
 
 /// The number of bytes in a block.
-const BLOCK: usize = 64;
+const BLOCK_BYTES: usize = 64;
 /// The number of bytes that are read for a block, because the block's last character can end after the block.
-const READ_BYTES: usize = BLOCK + 3;
+const READ_BYTES: usize = BLOCK_BYTES + 3;
 
 /// The compiled step.
 pub(super) struct WordPattern {
@@ -81,15 +81,15 @@ impl WordPattern {
         let text = text.as_bytes();
         let (mut at, mut count) = (cursor.at, 0);
         let mut from = 0;
-        // Every call starts at the end of a piece; the end of a piece has the same effect as a space.
-        let mut before = BlockBits { spaces: 1 << (BLOCK - 1), ..BlockBits::default() };
+        // Every call starts where a piece ends, which has the same effect as a space before the text.
+        let mut before = BlockBits { spaces: 1 << (BLOCK_BYTES - 1), ..BlockBits::default() };
         while at <= text.len() {
             let bits = self.read(text, at, before);
-            let valid = u64::MAX >> (BLOCK - 1).saturating_sub(text.len() - at);
+            let valid = u64::MAX >> (BLOCK_BYTES - 1).saturating_sub(text.len() - at);
             let borders = bits.char_starts & valid & !(bits.letters & shift_bits(bits.letters, before.letters));
             let mut ends = borders & !shift_bits(bits.spaces, before.spaces);
             let mut starts = borders & !bits.spaces;
-            if before.spaces >> (BLOCK - 1) != 0 {
+            if before.spaces >> (BLOCK_BYTES - 1) != 0 {
                 from = take_first(at, &mut starts);
             }
             while ends != 0 {
@@ -103,7 +103,7 @@ impl WordPattern {
                 from = take_first(at, &mut starts);
             }
             before = bits;
-            at += BLOCK;
+            at += BLOCK_BYTES;
         }
         cursor.at = text.len() + 1;
         count
@@ -157,7 +157,7 @@ impl WordPattern {
     /// Does the work of `ascii` byte by byte.
     fn ascii_by_byte(&self, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
         let (mut bits, mut wide) = (BlockBits::default(), 0);
-        for (index, &byte) in bytes[..BLOCK].iter().enumerate() {
+        for (index, &byte) in bytes[..BLOCK_BYTES].iter().enumerate() {
             let kind = self.kinds.ascii().get(byte as usize).copied().unwrap_or_default();
             bits.letters |= u64::from(kind & LETTER) << index;
             bits.spaces |= u64::from(kind / SPACE) << index;
@@ -168,10 +168,10 @@ impl WordPattern {
     }
 }
 
-/// Moves each bit to the next byte; the first byte gets the bit of the last byte of the block before.
+/// Shifts the bits by one byte; the first bit is the last bit of the block before.
 #[inline]
 fn shift_bits(bits: u64, before: u64) -> u64 {
-    bits << 1 | before >> (BLOCK - 1)
+    bits << 1 | before >> (BLOCK_BYTES - 1)
 }
 
 /// Clears the first bit and returns its offset in the text; if no bit is set, returns the end of the block, which is at
@@ -213,7 +213,7 @@ mod avx2 {
         let bit = _mm256_setr_epi64x(BITS, 0, BITS, 0);
         let bit = _mm256_shuffle_epi8(bit, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), nibble_mask));
         let low = _mm256_and_si256(bytes, nibble_mask);
-        let outside = |set: &AsciiSet| {
+        let not_in_set = |set: &AsciiSet| {
             // SAFETY: 16 bytes are read.
             let table = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(set.0.as_ptr().cast()) });
             let member_bits = _mm256_and_si256(_mm256_shuffle_epi8(table, low), bit);
@@ -221,7 +221,7 @@ mod avx2 {
         };
         // Read as signed numbers, only bytes of the form 10xxxxxx are at most -65.
         let char_starts = mask(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65)));
-        [!outside(&words.letters), !outside(&words.spaces), char_starts, mask(bytes)]
+        [!not_in_set(&words.letters), !not_in_set(&words.spaces), char_starts, mask(bytes)]
     }
 
     /// The eight bytes 1, 2, 4 and so on, up to 128.

@@ -67,7 +67,7 @@ impl SentencePieceBpe {
     fn pad_text(&self, text: &[u8], at: usize, buffer: &mut Vec<u8>) -> usize {
         buffer.clear();
         buffer.reserve(text.len() + 1 + PADDING);
-        if self.escape.prefix.applies(text, at) {
+        if self.escape.prefix.adds_space(text, at) {
             buffer.push(b' ');
         }
         buffer.extend_from_slice(text);
