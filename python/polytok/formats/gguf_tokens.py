@@ -77,7 +77,8 @@ class Tokens:
 
 def attributes(tokens: Tokens) -> list[Attribute]:
     """Returns the attributes of the tokens by id."""
-    attributes_by_id = [OF_TYPE.get(number, Attribute.UNDEFINED) for number in tokens.types]
+    undefined = Attribute.UNDEFINED  # reading a member of the class takes longer than the lookup
+    attributes_by_id = [OF_TYPE.get(number, undefined) for number in tokens.types]
     _adjust_by_text(tokens, attributes_by_id)
     _adjust_by_model(tokens, attributes_by_id)
     return attributes_by_id

@@ -51,11 +51,15 @@ def refusal(data: bytes) -> str | None:
     """Accepts a JSON object whose ``vocab`` is a list of ranks and base64."""
     if not data[:100].lstrip().startswith(b"{"):
         return "it is not a JSON object"
-    return (
-        None
-        if _ENTRIES_PATTERN.search(data)
-        else 'it has no "vocab" that is a list of objects with rank and token_bytes'
-    )
+    return None if _has_entries(data) else 'it has no "vocab" that is a list of objects with rank and token_bytes'
+
+
+def _has_entries(data: bytes) -> bool:
+    # bytes.find is much faster than a search for the pattern, which also stops at every quotation mark.
+    start = data.find(b'"vocab"')
+    while start >= 0 and not _ENTRIES_PATTERN.match(data, start):
+        start = data.find(b'"vocab"', start + 1)
+    return start >= 0
 
 
 def read(data: bytes, options: ReadOptions) -> Spec:

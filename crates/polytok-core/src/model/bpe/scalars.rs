@@ -13,7 +13,7 @@
 //! The reference computes spans from the lengths of symbols. The entry of a byte has length 1, and a character without
 //! a symbol has no length, so such a character moves all later spans. Cost: linear.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::merge::PlacedSymbol;
 use super::pairs::Pairs;
@@ -81,8 +81,9 @@ impl Scalars {
     /// is not the byte that the entry encodes.)
     pub fn can_split_at_boundaries(&self, pairs: &Pairs) -> bool {
         let Some(rows) = self.byte_rows().filter(|_| self.affixes.iter().all(Vec::is_empty)) else { return false };
-        let symbols: HashSet<Symbol> = rows.into_iter().map(Symbol::row).collect();
-        let is_byte = |symbol: Symbol| symbols.contains(&symbol);
+        let mut are_bytes = vec![false; rows.iter().map(|row| row.index() + 1).max().unwrap_or(0)];
+        rows.iter().for_each(|row| are_bytes[row.index()] = true);
+        let is_byte = |symbol: Symbol| are_bytes.get(symbol.number() as usize).is_some_and(|&is_byte| is_byte);
         !pairs.list().iter().any(|pair| is_byte(pair.left) || is_byte(pair.right) || is_byte(pair.merged))
     }
 

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{MAX_DEPTH, MergeTexts, TextColumn};
 use crate::error::{Error, Result};
+use crate::utf8;
 
 /// The contents of a file before merges are converted to ids.
 #[derive(Default)]
@@ -52,16 +53,27 @@ pub(super) fn vocab(data: &[u8]) -> Result<Option<JsonVocab>> {
 /// Checks that the document has an object named `model`; reads the document only up to the start of this object.
 pub(super) fn probe(data: &[u8]) -> Result<()> {
     let mut has_model = false;
-    match parse(data, ModelProbe(&mut has_model)) {
+    match parse_with(serde_json::Deserializer::from_slice(data), ModelProbe(&mut has_model)) {
         _ if has_model => Ok(()),
         Err(error) => Err(error),
         Ok(()) => Err(Error::Format("the document has no object named `model`, so it is not a tokenizer.json".into())),
     }
 }
 
+/// Reads a whole document. Checking all bytes for UTF-8 first takes a tenth of the time of checking each string alone;
+/// strings are checked alone only in bytes that are not UTF-8, because the error says which string is wrong.
 fn parse<'de>(data: &'de [u8], seed: impl DeserializeSeed<'de, Value = ()>) -> Result<()> {
+    match utf8::valid(data) {
+        Ok(text) => parse_with(serde_json::Deserializer::from_str(text), seed),
+        Err(_) => parse_with(serde_json::Deserializer::from_slice(data), seed),
+    }
+}
+
+fn parse_with<'de, R: serde_json::de::Read<'de>>(
+    mut json: serde_json::Deserializer<R>,
+    seed: impl DeserializeSeed<'de, Value = ()>,
+) -> Result<()> {
     let wrong = |error: serde_json::Error| Error::Format(format!("JSON: {error}"));
-    let mut json = serde_json::Deserializer::from_slice(data);
     seed.deserialize(&mut json).map_err(wrong)?;
     json.end().map_err(wrong)
 }
