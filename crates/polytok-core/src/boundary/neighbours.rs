@@ -13,6 +13,13 @@
 use super::pair_set::pack_pair;
 use crate::{space_mark, utf8};
 
+/// The number of bits of the hash of a pair, by which pairs that repeat are skipped. Most pairs repeat, and a pair that
+/// is skipped need not be sorted.
+const RECENT_BITS: u32 = 12;
+
+/// The multiplier of the hash: 2^64 divided by the golden ratio.
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// The kind of units into which entries are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryUnits {
@@ -79,6 +86,7 @@ impl CharPairs {
     pub fn from_entries<'a>(entries: impl Iterator<Item = &'a [u8]>, units: EntryUnits) -> CharPairs {
         let mut pairs = CharPairs { ascii_pairs: Box::new([0; 128]), other_pairs: Vec::new() };
         let mut chars_after_mark = 0u128;
+        let mut recent_pairs = vec![0; 1 << RECENT_BITS];
         for entry in entries {
             // Nearly all entries of a SentencePiece vocabulary consist of ASCII characters, most of them with U+2581 at
             // the start.
@@ -88,7 +96,7 @@ impl CharPairs {
                 for_each_pair(text, EntryUnits::Bytes, |left, right| pairs.insert_ascii(left[0], right[0]));
                 word.and_then(<[u8]>::first).into_iter().for_each(|&first_char| chars_after_mark |= 1 << first_char);
             } else {
-                for_each_pair(entry, units, |left, right| pairs.insert(left, right));
+                for_each_pair(entry, units, |left, right| pairs.insert(left, right, &mut recent_pairs));
             }
         }
         let first_chars = (0..128u8).filter(|first_char| chars_after_mark >> first_char & 1 == 1);
@@ -100,10 +108,16 @@ impl CharPairs {
         pairs
     }
 
-    fn insert(&mut self, left: &[u8], right: &[u8]) {
-        match (left, right) {
-            (&[left @ 0..128], &[right @ 0..128]) => self.insert_ascii(left, right),
-            _ => self.other_pairs.push(pack_pair(pack_unit(left), pack_unit(right))),
+    /// Inserts a pair of units. `recent_pairs` has the last pair of each hash; most pairs that repeat are found there.
+    fn insert(&mut self, left: &[u8], right: &[u8], recent_pairs: &mut [u64]) {
+        if let (&[left @ 0..128], &[right @ 0..128]) = (left, right) {
+            return self.insert_ascii(left, right);
+        }
+        let pair = pack_pair(pack_unit(left), pack_unit(right));
+        let recent_pair = &mut recent_pairs[(pair.wrapping_mul(MULTIPLIER) >> (64 - RECENT_BITS)) as usize];
+        if *recent_pair != pair {
+            *recent_pair = pair;
+            self.other_pairs.push(pair);
         }
     }
 
