@@ -58,6 +58,11 @@ impl PatternFinder {
         std::str::from_utf8(finder.needle()).ok()
     }
 
+    /// Reports whether the pattern is a literal text that `text` does not contain.
+    pub fn is_literal_outside(&self, text: &[u8]) -> bool {
+        matches!(&self.search, PatternSearch::Literal(finder) if finder.find(text).is_none())
+    }
+
     /// Reports whether the pattern is a literal text that is not empty.
     pub fn is_literal(&self) -> bool {
         matches!(self.search, PatternSearch::Literal(_))

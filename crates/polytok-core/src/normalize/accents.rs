@@ -23,3 +23,16 @@ impl StripAccents {
         self.unchanged.rewrite(text, out, false, |_, _, _| {});
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_normalization_alignments::char::canonical_combining_class;
+
+    /// A decomposition before this step is local for this reason; see `by_char`.
+    #[test]
+    fn all_marks_that_a_normal_form_sorts_are_removed() {
+        let mut sorted_marks = ('\0'..=char::MAX).filter(|&c| canonical_combining_class(c) != 0);
+        assert!(sorted_marks.all(is_combining_mark));
+    }
+}

@@ -36,26 +36,33 @@ pub struct CharRewrites {
     has_lower_case: bool,
 }
 
-/// The text that replaces a character: at most 7 bytes, and the length in the last byte. Or `NOT_LOCAL`.
+/// The text that replaces a character: at most 15 bytes, and the length in the last byte. Or `NOT_LOCAL`. The three
+/// letters of a Hangul syllable fit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Rewrite([u8; 8]);
+struct Rewrite([u8; REWRITE_BYTES]);
+
+const REWRITE_BYTES: usize = 16;
 
 impl Rewrite {
-    const NOT_LOCAL: Rewrite = Rewrite([8; 8]);
+    const NOT_LOCAL: Rewrite = Rewrite([REWRITE_BYTES as u8; REWRITE_BYTES]);
 
     /// Stores a text. A character with a longer replacement is `NOT_LOCAL`, so that the steps write the replacement.
     fn new(text: &[u8]) -> Rewrite {
-        let mut bytes = [0; 8];
+        let mut bytes = [0; REWRITE_BYTES];
         if text.len() >= bytes.len() {
             return Rewrite::NOT_LOCAL;
         }
         bytes[..text.len()].copy_from_slice(text);
-        bytes[7] = text.len() as u8;
+        bytes[REWRITE_BYTES - 1] = text.len() as u8;
         Rewrite(bytes)
     }
 
-    fn text(&self) -> &[u8] {
-        &self.0[..self.0[7] as usize]
+    /// Appends the text. All bytes are appended first, because copying a fixed number of bytes takes one instruction.
+    #[inline]
+    fn append_to(&self, out: &mut Vec<u8>) {
+        let len = out.len() + self.0[REWRITE_BYTES - 1] as usize;
+        out.extend_from_slice(&self.0);
+        out.truncate(len);
     }
 }
 
@@ -129,9 +136,12 @@ impl CharRewrites {
         }
     }
 
-    /// Converts ASCII to lower case, or runs the steps that replace texts.
+    /// Converts ASCII to lower case, or runs the steps that replace texts, from the first step that changes the text.
     fn prepare<'t>(&self, text: &'t str, out: &'t mut Vec<u8>, spare_buffer: &mut Vec<u8>) -> Result<&'t str> {
         let replacing_steps = self.normalizer.replacing_steps();
+        let keeps = |step: &NormalizeStep| matches!(step, NormalizeStep::Replace(step) if step.keeps(text.as_bytes()));
+        let first = replacing_steps.iter().take_while(|step| keeps(step)).count();
+        let replacing_steps = &replacing_steps[first..];
         if self.has_lower_case {
             out.clear();
             out.extend_from_slice(text.as_bytes());
@@ -155,7 +165,7 @@ impl CharRewrites {
             at = end + c.len_utf8();
             let rewrite = self.rewrite_of(c);
             if rewrite != Rewrite::NOT_LOCAL {
-                out.extend_from_slice(rewrite.text());
+                rewrite.append_to(out);
                 continue;
             }
             at = self.next_seam(text, at);
@@ -258,8 +268,9 @@ impl Normalizer {
     /// Returns the text to which the steps rewrite a character; None if the character is not local.
     fn rewrite_char(&self, c: char) -> Option<String> {
         let mut text = c.to_string();
-        for step in self.char_steps() {
-            if !text.chars().all(|c| step.is_local(c)) {
+        let mut steps = self.char_steps().iter().peekable();
+        while let Some(step) = steps.next() {
+            if !step.is_local(&text, steps.peek().copied()) {
                 return None;
             }
             let mut out = Vec::new();
@@ -271,12 +282,19 @@ impl Normalizer {
 }
 
 impl NormalizeStep {
-    /// Reports whether a character is local for this step.
-    fn is_local(&self, c: char) -> bool {
+    /// Reports whether a text, which the steps before have made from one character, is local for this step. `next` is
+    /// the next step.
+    fn is_local(&self, text: &str, next: Option<&NormalizeStep>) -> bool {
         match self {
-            NormalizeStep::Bert(step) => step.is_local(c),
-            NormalizeStep::Unicode(step) => step.is_local(c),
-            NormalizeStep::Precompiled(step) => step.is_local(c),
+            NormalizeStep::Bert(step) => text.chars().all(|c| step.is_local(c)),
+            // A decomposition depends on adjacent characters only in the order of marks, all of which are removed.
+            NormalizeStep::Unicode(step)
+                if step.decomposes() && matches!(next, Some(NormalizeStep::StripAccents(_))) =>
+            {
+                true
+            }
+            NormalizeStep::Unicode(step) => text.chars().all(|c| step.is_local(c)),
+            NormalizeStep::Precompiled(step) => step.is_local(text),
             NormalizeStep::Wpm(_) | NormalizeStep::StripAccents(_) | NormalizeStep::Lowercase(_) => true,
             _ => false,
         }

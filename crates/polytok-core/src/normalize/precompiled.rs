@@ -37,8 +37,14 @@ impl Precompiled {
         Ok(Precompiled { charsmap, is_plain })
     }
 
+    /// Reports whether a cluster always ends before and after a text if the adjacent texts are such texts too: if all
+    /// characters of the text are plain, or if the text is a decomposed Hangul syllable.
+    pub fn is_local(&self, text: &str) -> bool {
+        is_hangul_syllable(text) || text.chars().all(Precompiled::is_plain_char)
+    }
+
     /// Reports whether a character is plain: two adjacent plain characters are always two clusters.
-    pub fn is_local(&self, c: char) -> bool {
+    fn is_plain_char(c: char) -> bool {
         // The first test is a fast path for ideographs and Hangul syllables, which are frequent.
         matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
             || c != '\r' && ['a', c, c, 'a'].iter().collect::<String>().graphemes(true).count() == 4
@@ -94,6 +100,16 @@ impl Precompiled {
     fn replacement(&self, unit: &str) -> Option<&str> {
         std::str::from_utf8(self.charsmap.shortest_prefix(unit.as_bytes())?).ok()
     }
+}
+
+/// Reports whether a text is a Hangul syllable, decomposed to two or three letters. No cluster continues from a last
+/// letter of a syllable to a first letter, or from a plain character to a first letter.
+fn is_hangul_syllable(text: &str) -> bool {
+    let mut letters = text.chars();
+    matches!(letters.next(), Some('\u{1100}'..='\u{1112}'))
+        && matches!(letters.next(), Some('\u{1161}'..='\u{1175}'))
+        && matches!(letters.next(), None | Some('\u{11A8}'..='\u{11C2}'))
+        && letters.next().is_none()
 }
 
 /// A writer of characters and their changes. The last character is held back, because a deletion after it modifies its

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::finder::PatternFinder;
 use crate::space_mark;
 use crate::spec;
+use crate::utf8::valid;
 
 /// A compiled step.
 pub struct Replacer {
@@ -24,16 +25,25 @@ impl Replacer {
     /// Writes `text` with its matches replaced. Bytes that are not UTF-8 match nothing. Returns `Error::Encode` if the
     /// search exceeds its limit.
     pub fn apply<O: Output>(&self, text: &[u8], out: &mut O) -> Result<()> {
-        let (mut kept_until, mut at) = (0, 0);
-        for chunk in text.utf8_chunks() {
-            self.finder.for_each_match(chunk.valid(), |start, end| {
+        let mut kept_until = 0;
+        let mut replace_in = |chunk: &str, at: usize| {
+            self.finder.for_each_match(chunk, |start, end| {
                 if kept_until < at + start {
                     out.keep(text, kept_until, at + start);
                 }
                 out.insert(self.content.as_bytes(), at + end);
                 kept_until = at + end;
-            })?;
-            at += chunk.valid().len() + chunk.invalid().len();
+            })
+        };
+        match valid(text) {
+            Ok(text) => replace_in(text, 0)?,
+            Err(_) => {
+                let mut at = 0;
+                for chunk in text.utf8_chunks() {
+                    replace_in(chunk.valid(), at)?;
+                    at += chunk.valid().len() + chunk.invalid().len();
+                }
+            }
         }
         if kept_until < text.len() {
             out.keep(text, kept_until, text.len());
@@ -49,6 +59,11 @@ impl Replacer {
     /// Returns the literal text that the step replaces; None if it replaces the matches of a regular expression.
     pub fn literal(&self) -> Option<&str> {
         self.finder.literal()
+    }
+
+    /// Reports whether the step replaces a literal text that `text` does not contain.
+    pub fn keeps(&self, text: &[u8]) -> bool {
+        self.finder.is_literal_outside(text)
     }
 
     /// Reports whether the step replaces a literal text, so that bytes that are not UTF-8 need not be replaced first.

@@ -44,6 +44,11 @@ impl UnicodeForm {
         first.is_some_and(starts)
     }
 
+    /// Reports whether the form only decomposes characters and sorts marks.
+    pub fn decomposes(&self) -> bool {
+        matches!(self.form, Form::Nfd | Form::Nfkd)
+    }
+
     /// Returns the composed normal form of a character.
     fn compose(&self, c: char) -> impl Iterator<Item = char> {
         let c = std::iter::once(c);

@@ -135,6 +135,11 @@ impl WideUnigram {
         has_all_bytes.then(|| bytes.iter().filter_map(|&byte| ids[byte as usize]))
     }
 
+    /// Reports whether every run of characters that no entry contains has the same id.
+    pub fn has_same_id_for_unknown(&self) -> bool {
+        self.is_hugging_face && self.unknown_id.is_some() && self.ids_of_bytes.is_none()
+    }
+
     /// Reports whether a run of unknown characters is replaced by the entries of its bytes.
     pub fn falls_back(&self, bytes: &[u8]) -> bool {
         self.trie.get(bytes).is_none() && self.fallback_ids(bytes).is_some()

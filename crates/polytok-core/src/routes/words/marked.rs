@@ -3,39 +3,60 @@
 //!
 //! The cache also has the pieces of normalized text, all of which start with U+2581. A text that contains U+2581 is
 //! encoded by the general path, so no word of this route starts with U+2581.
+//!
+//! Characters that no entry contains are replaced first; see `unknown_chars`.
 
 use memchr::memmem;
 
+use super::unknown_chars::UnknownChars;
 use crate::cache::PieceKey;
 use crate::error::Result;
+use crate::lazy::Lazy;
+use crate::model::CompiledModel;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
-use crate::segmenter::{Context, collect_segments};
+use crate::segmenter::{Context, Segmenter, collect_segments};
 use crate::space_mark;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
 
-/// Encodes a text whose words `words` finds. `buffer` is memory for a word.
-pub(super) fn encode<S: IdSink>(
-    words: &SplitChain,
-    text: &str,
-    buffer: &mut Vec<u8>,
-    context: &mut Context<S>,
-) -> Result<()> {
-    if memmem::find(text.as_bytes(), space_mark::BYTES).is_some() {
-        return context.encode_rewritten(text.as_bytes(), Place::default());
+/// The split to words that get U+2581 before them.
+pub(super) struct MarkedWords {
+    words: SplitChain,
+    /// Built for the first text that is not ASCII.
+    unknown_chars: Lazy<Option<UnknownChars>>,
+}
+
+impl MarkedWords {
+    pub fn compile() -> Option<MarkedWords> {
+        Some(MarkedWords { words: SplitChain::compile_words(None)?, unknown_chars: Lazy::default() })
     }
-    let mut block = context.scratch.take_block();
-    let mut cursor = SplitCursor::new();
-    while block.fill(|pieces| words.fill(text, &mut cursor, pieces))? > 0 {
-        block.prepare(text.as_bytes(), &context.scratch.cache, false);
-        context.encode_prepared_block(&mut block, |context, piece, key| {
-            encode_missing(&text.as_bytes()[piece.start..piece.end], key, buffer, context)
-        })?;
-        block.clear();
+
+    /// Returns the text with the characters replaced that no entry contains.
+    pub fn replace_unknown<'t>(&self, text: &'t str, segmenter: &Segmenter, out: &'t mut Vec<u8>) -> &'t str {
+        let CompiledModel::WideUnigram(model) = &segmenter.model else { return text };
+        let chars = || self.unknown_chars.get(|| UnknownChars::new(model, &segmenter.vocab)).as_ref();
+        let chars = if text.is_ascii() { None } else { chars() };
+        chars.map_or(text, |chars| chars.replace(text, out))
     }
-    context.scratch.blocks.push(block);
-    Ok(())
+
+    /// Encodes a text. `buffer` is memory for a word.
+    pub fn encode<S: IdSink>(&self, text: &str, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
+        if memmem::find(text.as_bytes(), space_mark::BYTES).is_some() {
+            return context.encode_rewritten(text.as_bytes(), Place::default());
+        }
+        let mut block = context.scratch.take_block();
+        let mut cursor = SplitCursor::new();
+        while block.fill(|pieces| self.words.fill(text, &mut cursor, pieces))? > 0 {
+            block.prepare(text.as_bytes(), &context.scratch.cache, false);
+            context.encode_prepared_block(&mut block, |context, piece, key| {
+                encode_missing(&text.as_bytes()[piece.start..piece.end], key, buffer, context)
+            })?;
+            block.clear();
+        }
+        context.scratch.blocks.push(block);
+        Ok(())
+    }
 }
 
 /// Encodes a word that is not among the short entries of the cache.

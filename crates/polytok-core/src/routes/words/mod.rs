@@ -11,6 +11,7 @@
 mod marked;
 #[cfg(test)]
 mod tests;
+mod unknown_chars;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::SplitChain;
 use crate::utf8::valid;
+use marked::MarkedWords;
 
 /// The route.
 pub(crate) struct WordsRoute {
@@ -40,7 +42,7 @@ enum WordSplit {
     /// A split of the text before normalization finds the words.
     OfText(SplitChain),
     /// A split of the text before normalization finds the words, and U+2581 is inserted before each word.
-    WithMarks(SplitChain),
+    WithMarks(MarkedWords),
 }
 
 impl WordSplit {
@@ -50,9 +52,7 @@ impl WordSplit {
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
                 SplitChain::compile_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::OfText)
             }
-            CompiledModel::WideUnigram(_) if splits.marks_words() => {
-                SplitChain::compile_words(None).map(WordSplit::WithMarks)
-            }
+            CompiledModel::WideUnigram(_) if splits.marks_words() => MarkedWords::compile().map(WordSplit::WithMarks),
             _ => None,
         }
     }
@@ -73,11 +73,15 @@ impl WordsRoute {
     pub fn run<S: IdSink>(&self, text: &[u8], scratch: &mut RouteScratch, context: &mut Context<S>) -> Result<()> {
         let Ok(text) = valid(text) else { return Ok(()) };
         context.out.begin_part(Place::default());
-        let text = self.rewrites.rewrite(text, &mut scratch.rewrite_buffers)?;
+        let RouteScratch { text: buffer, rewrite_buffers, replaced_text, .. } = scratch;
+        let text = self.rewrites.rewrite(text, rewrite_buffers)?;
         match &self.split {
             WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
             WordSplit::OfText(words) => context.encode_pieces(words, text),
-            WordSplit::WithMarks(words) => marked::encode(words, text, &mut scratch.text, context),
+            WordSplit::WithMarks(words) => {
+                let text = words.replace_unknown(text, context.segmenter, replaced_text);
+                words.encode(text, buffer, context)
+            }
         }
     }
 }

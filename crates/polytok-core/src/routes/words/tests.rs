@@ -168,6 +168,20 @@ fn the_route_is_used_if_its_ids_are_exact() {
     assert!(!has_route(with_steps(vec![Normalize::Precompiled(blob(&[(" ", "y")]))])));
 }
 
+/// Characters that no entry contains have stand-ins; the words stay apart, and runs with known characters stay known.
+#[test]
+fn unknown_characters_are_replaced_without_a_change_of_ids() {
+    let entries = ["\u{2581}", "\u{2581}a", "ab", "é", "世世", "界", "\u{1}", "か", "\u{1100}"].map(String::from);
+    let texts = ["世界世世一", "이미 한 번", "あ一か二が世", "一\u{3000}二\u{1}三\u{2}", "ab一\u{2581}二", "a😀b一é"];
+    let texts: Vec<Vec<u8>> = texts.iter().map(|text| [text, "一", &text.repeat(9)].concat().into_bytes()).collect();
+    (0..=u8::MAX).for_each(|flags| check_ids(unigram_spec(&entries, flags), &texts));
+    let all_ascii: Vec<String> = ('\0'..'\u{80}').map(String::from).collect();
+    check_ids(unigram_spec(&all_ascii, 0), &texts);
+    let model = |byte_fallback| Model::Unigram(UnigramRules::HuggingFace { byte_fallback });
+    let with_bytes: Vec<String> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
+    check_ids(Spec { model: model(true), ..unigram_spec(&with_bytes, 0) }, &texts);
+}
+
 /// Tests plain text that is longer than a window, with replaced texts near the end of the window.
 #[test]
 fn texts_longer_than_a_window() {
