@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .lossless import Lossless
 
 _MAX_CACHED_OPTIONS = 16
-_TEMPLATE_OPTIONS = Options(add_special=True)
 _SEED_COUNT = 2**64
 _MAX_COUNT = 2**31 - 1
 
@@ -49,7 +48,16 @@ class Tokenizer:
     ``special`` that is not a special token of the vocabulary.
     """
 
-    __slots__ = ("__weakref__", "_core", "_encoder", "_file", "_options", "_outline", "_special_texts")
+    __slots__ = (
+        "__weakref__",
+        "_core",
+        "_encoder",
+        "_file",
+        "_options",
+        "_options_with_template",
+        "_outline",
+        "_special_texts",
+    )
 
     def __init__(self, spec: Spec) -> None:
         """Compiles a Spec.
@@ -73,6 +81,7 @@ class Tokenizer:
         self._encoder: Encoder | None = None
         self._special_texts = {_special_text(text): text for text, _ in self._core.special_tokens()}
         self._options: dict[Options, _core.ResolvedOptions] = {}
+        self._options_with_template = self._core.options(True, set(), set())
 
     @property
     def spec(self) -> Spec:
@@ -525,8 +534,10 @@ class Tokenizer:
         if options is None:
             if not keywords:
                 return None
-            # Calls with short texts often set only add_special; for speed, they share one Options value.
-            options = _TEMPLATE_OPTIONS if keywords == {"add_special": True} else Options(**keywords)
+            # Calls with short texts often set only add_special, and creating an Options value would double their time.
+            if len(keywords) == 1 and isinstance(add_special := keywords.get("add_special"), bool):
+                return self._options_with_template if add_special else None
+            options = Options(**keywords)
         elif keywords:
             raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
         resolved_options = self._options.get(options)
