@@ -146,7 +146,7 @@ def test_deep_nesting_and_long_numbers_are_read() -> None:
 def test_reports_have_positions() -> None:
     data = b'{"text": tru}\n{"text": "a\xffb"}\n'
     reasons = [reason for _, reason in cut_json_lines(data, ["text"], True)[2]]
-    assert reasons == ["not JSON: at byte 9 of the line", "not JSON: no UTF-8 at byte 11 of the line"]
+    assert reasons == ["not JSON: error at byte 9 of the line", "not JSON: byte 11 of the line is not UTF-8"]
 
 
 def test_the_length_of_a_path_is_limited() -> None:

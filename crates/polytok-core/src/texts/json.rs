@@ -33,8 +33,8 @@ impl NoTextReason {
     /// Describes the reason in words; `field` is the name of the field.
     pub fn describe(self, field: &str) -> String {
         match self {
-            NoTextReason::InvalidJson(at, false) => format!("not JSON: at byte {at} of the line"),
-            NoTextReason::InvalidJson(at, true) => format!("not JSON: no UTF-8 at byte {at} of the line"),
+            NoTextReason::InvalidJson(at, false) => format!("not JSON: error at byte {at} of the line"),
+            NoTextReason::InvalidJson(at, true) => format!("not JSON: byte {at} of the line is not UTF-8"),
             NoTextReason::MissingField => format!("no field '{field}'"),
             NoTextReason::NotAString => format!("the field '{field}' is not a text"),
         }

@@ -22,21 +22,21 @@
 //! merged in whole words: the cost of its merge is the total length of the words that contain the pair.
 
 mod alphabet;
-pub(crate) mod around;
 mod bounds;
 pub(crate) mod cells;
 pub(crate) mod forms;
-mod initial;
+mod initial_pairs;
+mod initial_symbols;
 mod learner;
 mod limited;
+mod memory_spread;
 pub(crate) mod pairs;
-pub(crate) mod passes;
 pub(crate) mod places;
 pub(crate) mod queue;
 pub(crate) mod rounds;
-mod spread;
-mod start;
+pub(crate) mod side_changes;
 mod store;
+pub(crate) mod stream;
 mod texts;
 
 #[cfg(test)]
@@ -47,12 +47,12 @@ use super::progress::{NoProgress, Progress};
 use crate::error::{Error, Result};
 pub use alphabet::{AlphabetOptions, alphabet};
 use cells::Cells;
+use initial_symbols::for_each_word;
+pub use initial_symbols::{Affixes, WordUnit};
 use learner::Learner;
 pub(crate) use learner::StopReason;
 pub use learner::{Merge, MergeLimits, TieRule};
-pub(crate) use spread::ItemSizes;
-use start::for_each_word;
-pub use start::{Affixes, WordUnit};
+pub(crate) use memory_spread::ItemSizes;
 pub use texts::SymbolTexts;
 
 /// The result of learning.
@@ -66,8 +66,8 @@ pub struct LearnedMerges {
 }
 
 impl LearnedMerges {
-    /// Adds a merge, reports it and returns the symbol of the pair. With `requires_new_text`, the merge is rejected with `None`
-    /// if a symbol with the merged text already exists.
+    /// Adds a merge, reports it and returns the symbol of the pair. With `requires_new_text`, the merge is rejected
+    /// with `None` if a symbol with the merged text already exists.
     fn merge(
         &mut self,
         pair: (u32, u32, u64),
@@ -140,16 +140,16 @@ pub fn learn(
     };
     let spill = words.limit().map(|limit| limit.spill.clone());
     let Some((usable_memory, spill)) = rules.usable_memory.zip(spill) else {
-        return in_memory(words, empty_result(true)?, rules, watch);
+        return learn_in_memory(words, empty_result(true)?, rules, watch);
     };
     match limited::learn(words, empty_result(true)?, rules, usable_memory, &*spill, watch)? {
         Some(learned) => Ok(learned),
-        None => in_memory(words, empty_result(false)?, rules, watch),
+        None => learn_in_memory(words, empty_result(false)?, rules, watch),
     }
 }
 
 /// Learns with all words in memory.
-fn in_memory(
+fn learn_in_memory(
     words: &mut WordCounter,
     mut learned: LearnedMerges,
     rules: &MergeRules,
@@ -159,7 +159,7 @@ fn in_memory(
     let (mut cells, mut counts, mut sum) = (Cells::with_capacity(count, bytes), Vec::with_capacity(count), 0);
     for_each_word(words, &learned.texts, rules, watch, |symbols, count| {
         counts.push(count);
-        sum = add(sum, symbols, count)?;
+        sum = add_symbol_count(sum, symbols, count)?;
         cells.push(symbols.iter().copied())
     })?;
     let lengths = vec![1; learned.texts.len()];
@@ -184,7 +184,7 @@ fn run<const HAS_FORMS: bool>(
 
 /// Adds the symbols of a word to the total number of symbols, which is an upper bound of the count of any pair. Returns
 /// an error if the new total exceeds 63 bits.
-fn add(sum: u64, symbols: &[u32], count: u64) -> Result<u64> {
+fn add_symbol_count(sum: u64, symbols: &[u32], count: u64) -> Result<u64> {
     let sum = count.checked_mul(symbols.len() as u64).and_then(|symbols| sum.checked_add(symbols));
     sum.filter(|&sum| sum <= i64::MAX as u64).ok_or_else(|| {
         Error::Argument("the length of all words times their counts exceeds 63 bits; scale the counts down".into())

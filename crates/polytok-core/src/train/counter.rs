@@ -218,8 +218,8 @@ impl WordCounter {
         self.words(order, None, progress)
     }
 
-    /// Returns all distinct words in the given order, or an error if they take more than `usable_memory` bytes. The counter
-    /// still has all words afterwards.
+    /// Returns all distinct words in the given order, or an error if they take more than `usable_memory` bytes. The
+    /// counter still has all words afterwards.
     pub fn words(
         &mut self,
         order: Order,

@@ -50,7 +50,7 @@ fn bpe_alphabet<'py>(
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let (unit, affixes) = units.to_core()?;
     let special = special.into_iter().map(String::into_bytes).collect();
-    let options = AlphabetOptions { special, initial, limit };
+    let options = AlphabetOptions { special_tokens: special, initial_chars: initial, limit };
     let texts = Reporter::new(None).run(py, |_| bpe::alphabet(&mut words.0, &options, unit, &affixes))?;
     Ok((0..texts.len() as u32).map(|id| PyBytes::new(py, texts.get(id))).collect())
 }

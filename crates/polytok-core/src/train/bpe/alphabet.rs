@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::start::{Affixes, WordUnit, for_each_char};
+use super::initial_symbols::{Affixes, WordUnit, for_each_char};
 use super::texts::SymbolTexts;
 use crate::error::Result;
 use crate::train::counter::WordCounter;
@@ -17,10 +17,10 @@ use crate::train::counter::WordCounter;
 #[derive(Clone, Debug, Default)]
 pub struct AlphabetOptions {
     /// The texts of the special tokens, which get the lowest ids.
-    pub special: Vec<Vec<u8>>,
+    pub special_tokens: Vec<Vec<u8>>,
     /// Characters that are initial symbols even if they do not occur in the words. If `limit` is too low for all
     /// characters, the characters of this list are dropped last.
-    pub initial: Vec<char>,
+    pub initial_chars: Vec<char>,
     /// The highest number of characters; the most frequent characters are chosen.
     pub limit: Option<usize>,
 }
@@ -33,7 +33,7 @@ pub fn alphabet(
     affixes: &Affixes,
 ) -> Result<SymbolTexts> {
     let mut texts = SymbolTexts::new(&affixes.prefix);
-    for text in &options.special {
+    for text in &options.special_tokens {
         texts.add(text)?;
     }
     for c in choose_chars(words, options, unit)? {
@@ -57,7 +57,7 @@ fn choose_chars(words: &mut WordCounter, options: &AlphabetOptions, unit: WordUn
         });
         Ok(())
     })?;
-    counts.extend(options.initial.iter().map(|&c| (c, u64::MAX)));
+    counts.extend(options.initial_chars.iter().map(|&c| (c, u64::MAX)));
     let mut chars: Vec<(char, u64)> = counts.into_iter().collect();
     if let Some(limit) = options.limit {
         chars.sort_by_key(|&(c, count)| (std::cmp::Reverse(count), c));

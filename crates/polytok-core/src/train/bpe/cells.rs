@@ -75,8 +75,8 @@ impl Cells {
     /// The position of the first word.
     pub const FIRST_POSITION: usize = 1;
 
-    /// Calls `visit_pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the index of the word
-    /// that contains the pair.
+    /// Calls `visit_pair(left, right, at, word)` for all pairs in order, before any merge; `word` is the index of the
+    /// word that contains the pair.
     pub fn for_each_pair(&self, mut visit_pair: impl FnMut(u32, u32, u32, usize)) {
         let mut word = 0;
         for (at, cells) in self.cells.windows(2).enumerate().skip(1) {

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use super::cells::Cells;
 
-/// The forms (symbol and length) of all symbols. If `HAS_FORMS` is false, each symbol has one form, and the form's id is the
-/// symbol's id.
+/// The forms (symbol and length) of all symbols. If `HAS_FORMS` is false, each symbol has one form, and the form's id
+/// is the symbol's id.
 pub struct SymbolForms<const HAS_FORMS: bool> {
     lengths: Vec<u32>,
     cells: Vec<u32>,
@@ -23,7 +23,8 @@ pub struct SymbolForms<const HAS_FORMS: bool> {
 }
 
 impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
-    /// Creates the forms of symbols that have these lengths and take one cell each. If `HAS_FORMS`, all lengths must be 1.
+    /// Creates the forms of symbols that have these lengths and take one cell each. If `HAS_FORMS`, all lengths must be
+    /// 1.
     pub fn new(lengths: Vec<u32>) -> SymbolForms<HAS_FORMS> {
         let columns = 0..if HAS_FORMS { lengths.len() as u32 } else { 0 };
         let form_ids = columns.clone().map(|symbol| ((symbol, 1), symbol)).collect();
@@ -62,7 +63,8 @@ impl<const HAS_FORMS: bool> SymbolForms<HAS_FORMS> {
         is_same_symbol.then(|| self.cells[form as usize])
     }
 
-    /// Stores the length of the symbol of a merge before the merge is applied. With `HAS_FORMS`, [`SymbolForms::merge`] does this.
+    /// Stores the length of the symbol of a merge before the merge is applied. With `HAS_FORMS`, [`SymbolForms::merge`]
+    /// does this.
     pub fn prepare_merge(&mut self, left: u32, right: u32, symbol: u32) {
         if !HAS_FORMS {
             for columns in [&mut self.lengths, &mut self.cells] {

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::around::SideChanges;
 use super::cells::{Cells, Neighbour};
 use super::forms::SymbolForms;
 use super::pairs::{PairCounts, key, symbols};
 use super::places::{PairPlaces, PairPosition, PlaceRange, WordWeights};
 use super::queue::{PairQueue, QueuedPair};
+use super::side_changes::SideChanges;
 use super::{LearnedMerges, MergeObserver};
 use crate::error::Result;
 
@@ -123,8 +123,8 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         learner
     }
 
-    /// Sets two further limits. Learning stops after a merge if it takes more than `usable_memory` bytes. With `stops_at_known_text`,
-    /// it also stops before a merge whose text equals the text of an existing symbol.
+    /// Sets two further limits. Learning stops after a merge if it takes more than `usable_memory` bytes. With
+    /// `stops_at_known_text`, it also stops before a merge whose text equals the text of an existing symbol.
     pub fn set_stop_conditions(&mut self, usable_memory: usize, stops_at_known_text: bool) {
         (self.usable_memory, self.stops_at_known_text) = (usable_memory, stops_at_known_text);
     }
@@ -239,7 +239,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
     #[inline]
     fn merge_at(&mut self, left: u32, right: u32, id: u32, place: PairPosition) {
         let Some((second, after)) = self.forms.pair_at(&self.cells, left, right, place.at) else { return };
-        let weight = self.weights.of(place);
+        let weight = self.weights.count_of(place);
         let form = self.forms.merge(self.cells.at(place.at), self.cells.at(second), id);
         if let Some(Neighbour { id: other, at }) = self.cells.before(place.at, self.forms.cells()) {
             let symbol = self.forms.symbol(other);

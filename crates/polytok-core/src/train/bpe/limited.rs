@@ -1,13 +1,13 @@
 //! Learns merges of bytes or characters in rounds, within a memory limit.
 
 use super::cells::Cells;
+use super::initial_symbols::for_each_word;
 use super::learner::{Learner, StopReason, TieRule};
+use super::memory_spread::ItemSizes;
 use super::pairs::key;
-use super::passes::{CountedPair, StreamMerge, is_next_best};
 use super::rounds::{RoundLearner, WordCollector};
-use super::spread::ItemSizes;
-use super::start::for_each_word;
-use super::{LearnedMerges, MergeLimits, MergeObserver, MergeRules, add};
+use super::stream::{CountedPair, StreamMerge, is_next_best};
+use super::{LearnedMerges, MergeLimits, MergeObserver, MergeRules, add_symbol_count};
 use crate::error::Result;
 use crate::train::counter::{Spill, WordCounter};
 
@@ -24,7 +24,7 @@ pub(super) fn learn(
 ) -> Result<Option<LearnedMerges>> {
     let (mut symbol_count, mut collector) = (0, WordCollector::new(usable_memory, spill)?);
     for_each_word(words, &learned.texts, rules, watch, |symbols, count| {
-        symbol_count = add(symbol_count, symbols, count)?;
+        symbol_count = add_symbol_count(symbol_count, symbols, count)?;
         collector.push(symbols, count, |_, _| true)
     })?;
     let lengths = vec![1; learned.texts.len()];

@@ -131,7 +131,7 @@ impl PairIndex {
 
     /// Returns the number of a pair. A new pair gets the number `next`.
     #[inline]
-    pub fn of(&mut self, left: u32, right: u32, next: u32) -> u32 {
+    pub fn number_of(&mut self, left: u32, right: u32, next: u32) -> u32 {
         match self {
             PairIndex::Array(symbols, numbers) => {
                 let number = &mut numbers[left as usize * *symbols + right as usize];

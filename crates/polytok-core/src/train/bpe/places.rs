@@ -45,7 +45,7 @@ impl WordWeights {
 
     /// Returns the count of the word that contains a place.
     #[inline]
-    pub fn of(&self, place: PairPosition) -> u64 {
+    pub fn count_of(&self, place: PairPosition) -> u64 {
         if place.weight < LARGE_COUNT_MARK { u64::from(place.weight) } else { self.large_count(place.at) }
     }
 

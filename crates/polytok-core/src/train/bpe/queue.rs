@@ -40,7 +40,7 @@ pub struct PairQueue {
     counts_only_fall: bool,
 }
 
-fn bucket(count: u64) -> usize {
+fn bucket_index(count: u64) -> usize {
     count.max(1).ilog2() as usize
 }
 
@@ -52,7 +52,7 @@ impl PairQueue {
 
     /// Adds a pair that occurs.
     pub fn push(&mut self, entry: QueuedPair) {
-        match self.buckets.get_mut(bucket(entry.count)) {
+        match self.buckets.get_mut(bucket_index(entry.count)) {
             Some(bucket) => bucket.push(entry),
             None => self.heap.push(entry),
         }
@@ -72,7 +72,7 @@ impl PairQueue {
             };
             match current(*top) {
                 Some(entry) if entry == *top => return Some(PeekMut::pop(top)),
-                Some(entry) if bucket(entry.count) >= self.buckets.len() => *top = entry,
+                Some(entry) if bucket_index(entry.count) >= self.buckets.len() => *top = entry,
                 current_entry => {
                     PeekMut::pop(top);
                     current_entry.into_iter().for_each(|entry| self.push(entry));

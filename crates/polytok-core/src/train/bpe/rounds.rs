@@ -13,15 +13,15 @@
 //! are the same as with all words in memory.
 //!
 //! A [`RoundLearner`] merges pairs in memory. Cost: each round reads the file three times and writes it once. Worst
-//! input: a pair with more places than memory can hold. Such a pair is merged as a stream ([`passes`]); if the learner
+//! input: a pair with more places than memory can hold. Such a pair is merged as a stream ([`stream`]); if the learner
 //! keeps whole words, the pair is an error.
 
 use super::bounds::Bounds;
 use super::cells::Cells;
 use super::learner::StopReason;
-use super::passes::{self, CountedPair, PairTally, StreamMerge};
-use super::spread::{ItemSizes, MemoryFit, MemorySpread};
+use super::memory_spread::{ItemSizes, MemoryFit, MemorySpread};
 use super::store::{StoreWriter, WordStore};
+use super::stream::{self, CountedPair, PairTally, StreamMerge};
 use crate::error::{Error, Result};
 use crate::train::counter::Spill;
 use crate::train::room::{format_megabytes, limit_leaving};
@@ -54,7 +54,8 @@ pub(crate) trait RoundLearner {
     /// frequent.
     fn load(&mut self, cells: Cells, counts: Vec<u64>, from: u64, is_frequent: impl Fn(u32, u32) -> bool);
 
-    /// Merges the pairs that occur at least `from` times, until memory exceeds `usable_memory`. Merges at least one pair.
+    /// Merges the pairs that occur at least `from` times, until memory exceeds `usable_memory`. Merges at least one
+    /// pair.
     fn run(&mut self, from: u64, usable_memory: usize) -> Result<StopReason>;
 
     /// Returns the count of the pair that was merged last.
@@ -231,7 +232,8 @@ impl Rounds<'_> {
         Ok(StopReason::MemoryFull)
     }
 
-    /// Counts the pairs that can occur at least `from` times. Returns `None` if the counted pairs exceed `max_bytes` bytes.
+    /// Counts the pairs that can occur at least `from` times. Returns `None` if the counted pairs exceed `max_bytes`
+    /// bytes.
     fn tally_pairs(&mut self, from: u64, max_bytes: usize) -> Result<Option<PairTally>> {
         let Rounds { store, count_bounds, .. } = self;
         let mut tally = PairTally::default();
@@ -253,7 +255,7 @@ impl Rounds<'_> {
         self.store.for_each_word(|symbols, count| {
             word.clear();
             word.extend_from_slice(symbols);
-            merged.iter().for_each(|merge| passes::merge(&mut word, merge));
+            merged.iter().for_each(|merge| stream::merge(&mut word, merge));
             collector.push(&word, count, |left, right| learner.is_open(left, right))
         })?;
         (self.store, self.count_bounds.bounds) = (collector.writer.finish()?, collector.bounds);

@@ -19,9 +19,9 @@ const MEMORY_PER_CANDIDATE_BYTE: u64 = 10;
 const MEMORY_PER_STRING: u64 = 56;
 const MEMORY_PER_STRING_AND_THREAD: u64 = 24;
 
-/// Strings of up to `USUAL_MAX_CHARS` characters can always be counted. Counting longer strings must not take more than
+/// Strings of up to `USUAL_CHARS` characters can always be counted. Counting longer strings must not take more than
 /// `MAX_STEPS` steps.
-const USUAL_MAX_CHARS: usize = 256;
+const USUAL_CHARS: usize = 256;
 const MAX_STEPS: u64 = 1 << 32;
 
 /// Returns an error if training on these words exceeds the memory limit, or if strings are so long that training takes
@@ -53,16 +53,15 @@ fn memory(words: &WordCounts, options: &LongestMatchOptions) -> u64 {
 }
 
 fn check_length(words: &WordCounts, chars: usize) -> Result<()> {
-    let long_words =
-        || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL_MAX_CHARS);
-    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL_MAX_CHARS)) as u64;
+    let long_words = || (0..words.len()).map(|index| words.range(index).len()).filter(|&length| length > USUAL_CHARS);
+    let steps = |length: usize| length as u64 * (length.min(chars).saturating_sub(USUAL_CHARS)) as u64;
     if long_words().fold(0u64, |sum, length| sum.saturating_add(steps(length))) <= MAX_STEPS {
         return Ok(());
     }
     let bytes: usize = long_words().sum();
     Err(Error::Argument(format!(
-        "max_piece_length={chars} takes too long, because words of more than {USUAL_MAX_CHARS} bytes have {bytes} bytes in \
+        "max_piece_length={chars} takes too long, because words of more than {USUAL_CHARS} bytes have {bytes} bytes in \
          total; set it to at most {}, or use a pattern with shorter words",
-        USUAL_MAX_CHARS as u64 + MAX_STEPS / bytes as u64,
+        USUAL_CHARS as u64 + MAX_STEPS / bytes as u64,
     )))
 }

@@ -60,7 +60,7 @@ pub struct LongestMatchOptions<'a> {
 
 /// A trained vocabulary.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Trained {
+pub struct TrainedEntries {
     /// The entries, sorted by length and then by bytes; the first 256 are the single bytes. The first entry has id 1.
     pub entries: Vec<Vec<u8>>,
     /// The number of tokens of all words.
@@ -70,7 +70,7 @@ pub struct Trained {
 }
 
 /// Trains a vocabulary. Returns an error if the words have too few different strings, or if the counts are too large.
-pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut dyn Progress) -> Result<Trained> {
+pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut dyn Progress) -> Result<TrainedEntries> {
     limits::check(words, options)?;
     let threads = options.threads.clamp(1, 256);
     let (candidates, min_count) = frequent_strings(words, options, threads, progress)?;
@@ -87,14 +87,14 @@ pub fn train(words: &WordCounts, options: &LongestMatchOptions, progress: &mut d
     let forced_strings = pool.is_forced.iter().filter(|&&is_forced| is_forced).count();
     if forced_strings > options.entries {
         return Err(Error::Argument(format!(
-            "{} entries have no room for the 256 bytes and {} forced entries; raise vocab_size, or force fewer entries",
+            "{} entries are too few for the 256 bytes and {} forced entries; raise vocab_size, or force fewer entries",
             options.entries,
             forced_strings - 256
         )));
     }
     let (is_entry, tokens) = EntrySearch::new(words, &pool, threads, progress).run(options.entries)?;
     let entries = pool.texts.iter().zip(is_entry).filter(|(_, is_entry)| *is_entry).map(|(text, _)| text.to_vec());
-    Ok(Trained { entries: entries.collect(), tokens: tokens as u64, min_count })
+    Ok(TrainedEntries { entries: entries.collect(), tokens: tokens as u64, min_count })
 }
 
 /// Returns the candidates that save the most tokens, and the minimum count that candidates had to reach.

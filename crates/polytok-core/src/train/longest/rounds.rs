@@ -92,9 +92,9 @@ impl<'p> EntrySearch<'p> {
         Ok((is_entry, best.tokens))
     }
 
-    /// Returns the entries after a swap of `swap_count` strings: adds the absent strings that save the most tokens, then
-    /// removes the entries whose removal costs least. Entries are removed in two steps, because the removal of a new
-    /// entry makes similar new entries more valuable.
+    /// Returns the entries after a swap of `swap_count` strings: adds the absent strings that save the most tokens,
+    /// then removes the entries whose removal costs least. Entries are removed in two steps, because the removal of a
+    /// new entry makes similar new entries more valuable.
     fn entries_after_swap(
         &mut self,
         is_entry: &[bool],

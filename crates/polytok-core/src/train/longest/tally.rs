@@ -179,8 +179,8 @@ impl<'c> TallyWorker<'c> {
         }
     }
 
-    /// Replaces a token by `first`, and follows longest match without the entry `banned_entry` until the old and the new
-    /// segmentation meet. Returns the number of additional tokens of this detour, and the position where it ends.
+    /// Replaces a token by `first`, and follows longest match without the entry `banned_entry` until the old and the
+    /// new segmentation meet. Returns the number of additional tokens of this detour, and the position where it ends.
     #[inline]
     fn follow_detour(&self, longest: &[u32], token: usize, first_entry: u32, banned_entry: u32) -> (i64, usize) {
         let mut at = self.boundaries[token] + self.entries.len(first_entry);

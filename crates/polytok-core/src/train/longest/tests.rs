@@ -149,7 +149,7 @@ fn the_vocabulary_has_the_bytes_the_forced_entries_and_the_most_useful_strings()
 fn impossible_options_are_an_error() {
     let forced: [&[u8]; 1] = [b"forced"];
     let two_letter_words = words(&BTreeMap::from([(b"ab".to_vec(), 1)]));
-    for (entries, text) in [(300, "only 258 strings"), (256, "no room for the 256 bytes and 1 forced entries")] {
+    for (entries, text) in [(300, "only 258 strings"), (256, "too few for the 256 bytes and 1 forced entries")] {
         let error =
             train(&two_letter_words, &LongestMatchOptions { forced: &forced, ..options(entries, 1) }, &mut NoProgress)
                 .unwrap_err();

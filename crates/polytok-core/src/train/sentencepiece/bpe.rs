@@ -194,8 +194,8 @@ impl<'v> PieceMerger<'v> {
             + self.queue.memory()
     }
 
-    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `usable_memory` bytes, but never before
-    /// the first merge.
+    /// Merges pairs that occur at least `min_count` times. Stops when the tables exceed `usable_memory` bytes, but
+    /// never before the first merge.
     fn run(&mut self, min_count: u64, usable_memory: usize) -> Result<StopReason> {
         let merges_before = self.merged.len();
         while self.merged.len() < self.max_merges {

@@ -12,7 +12,7 @@ pub struct Sample {
     size: usize,
     is_drawn: bool,
     sentences_offered: u64,
-    twister: Twister,
+    twister: MersenneTwister,
     /// The sentences selected so far, each with the number of times that the sentence counts.
     pub sentences: Vec<(Vec<u8>, u64)>,
 }
@@ -20,7 +20,7 @@ pub struct Sample {
 impl Sample {
     /// Creates an empty sample of up to `size` sentences: drawn at random, or the first sentences.
     pub fn new(size: usize, is_drawn: bool) -> Sample {
-        Sample { size, is_drawn, sentences_offered: 0, twister: Twister::new(SEED), sentences: Vec::new() }
+        Sample { size, is_drawn, sentences_offered: 0, twister: MersenneTwister::new(SEED), sentences: Vec::new() }
     }
 
     /// Offers a sentence to the sample, which selects or ignores it.
@@ -48,19 +48,19 @@ const STATE_LEN: usize = 624;
 const MIX_DISTANCE: usize = 397;
 
 /// The random number generator MT19937, by Matsumoto and Nishimura.
-struct Twister {
+struct MersenneTwister {
     state: Vec<u32>,
     next: usize,
 }
 
-impl Twister {
-    fn new(seed: u32) -> Twister {
+impl MersenneTwister {
+    fn new(seed: u32) -> MersenneTwister {
         let mut state = vec![seed];
         for i in 1..STATE_LEN as u32 {
             let last = state[i as usize - 1];
             state.push((last ^ last >> 30).wrapping_mul(1_812_433_253).wrapping_add(i));
         }
-        Twister { state, next: STATE_LEN }
+        MersenneTwister { state, next: STATE_LEN }
     }
 
     fn refill(&mut self) {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_twister_is_the_standard_one() {
-        let mut twister = Twister::new(5489);
+        let mut twister = MersenneTwister::new(5489);
         let last = (0..10_000).map(|_| twister.draw()).last();
         assert_eq!(last, Some(4_123_659_995)); // the C++ standard says so
     }

@@ -49,7 +49,7 @@ impl Validity {
 
     /// Returns the largest number of characters of a piece.
     #[inline]
-    pub fn longest(&self) -> usize {
+    pub fn max_piece_chars(&self) -> usize {
         self.longest
     }
 

@@ -34,7 +34,7 @@ pub fn expect(
 
 /// Returns the pieces whose expected count is high enough, with their new scores. The scores use the digamma function
 /// instead of the logarithm, which is equivalent to a prior that favours few pieces.
-pub fn maximize(expected: &[f32]) -> Vec<(u32, f32)> {
+pub fn compute_new_scores(expected: &[f32]) -> Vec<(u32, f32)> {
     let kept = || expected.iter().enumerate().filter(|&(_, &expected)| expected >= MIN_EXPECTED_COUNT);
     let sum = kept().fold(0f32, |sum, (_, expected)| sum + expected);
     let log = digamma(sum as f64) as f32;

@@ -22,7 +22,7 @@ mod memory;
 mod numeric;
 mod pieces;
 mod prune;
-mod second;
+mod replacement;
 mod seeds;
 mod sentence_memory;
 pub mod sentences;
@@ -134,8 +134,9 @@ impl Training<'_> {
             if line == Line::V0_2_1 && self.pieces.len() <= desired_size {
                 return Ok(());
             }
-            let target = desired_size.max((self.unigram_options.shrinking_factor * self.pieces.len() as f32) as usize);
-            let pieces = prune::prune(&self.pieces, &self.lanes, line, target, &mut self.workers)?;
+            let target_size =
+                desired_size.max((self.unigram_options.shrinking_factor * self.pieces.len() as f32) as usize);
+            let pieces = prune::prune(&self.pieces, &self.lanes, line, target_size, &mut self.workers)?;
             self.keep(&pieces)?;
             if line == Line::V0_2_3 && self.pieces.len() <= desired_size {
                 return self.pieces.keep(&prune::reachable(&self.pieces)).map(drop);
@@ -147,7 +148,7 @@ impl Training<'_> {
         let tables = ApproximationTables::for_line(self.options.line);
         for _ in 0..self.unigram_options.sub_iterations {
             let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;
-            self.keep(&expect::maximize(&expected))?;
+            self.keep(&expect::compute_new_scores(&expected))?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::spec::Line;
 use crate::train::unigram::lanes::{WordLane, add_up_lanes, run_in_lanes};
 use crate::train::unigram::lattice::WordLattice;
 use crate::train::unigram::pieces::ScoredPieces;
-use crate::train::unigram::second::{Replacement, ReplacementSearch};
+use crate::train::unigram::replacement::{Replacement, ReplacementSearch};
 use crate::train::unigram::workers::Workers;
 
 /// The counts of pieces in the best segmentations of all words.
@@ -27,13 +27,13 @@ struct BestPieceCounts {
     weights: Vec<f32>,
 }
 
-/// Returns the pieces to keep: the `target` pieces whose removal would cost most, and the pieces that cannot be
+/// Returns the pieces to keep: the `target_size` pieces whose removal would cost most, and the pieces that cannot be
 /// removed.
 pub fn prune(
     pieces: &ScoredPieces,
     lanes: &[WordLane],
     line: Line,
-    target: usize,
+    target_size: usize,
     workers: &mut Workers,
 ) -> Result<Vec<(u32, f32)>> {
     let replacements = find_replacements(pieces, line, workers)?;
@@ -47,26 +47,26 @@ pub fn prune(
         match replacement {
             Replacement::Impossible => kept_ids.push(id as u32),
             Replacement::AlreadyBetter => {}
-            Replacement::Pieces(others) => {
+            Replacement::Pieces(replacement_pieces) => {
                 let weight = if line == Line::V0_2_1 { counts.weights[id] } else { counts.pieces[id] / sum };
-                candidates.push((estimate_loss(&counts.pieces, sum, id, weight, others), id as u32));
+                candidates.push((estimate_loss(&counts.pieces, sum, id, weight, replacement_pieces), id as u32));
             }
         }
     }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let usable_memory = target.saturating_sub(kept_ids.len());
-    kept_ids.extend(candidates.iter().take(usable_memory).map(|&(_, id)| id));
+    let remaining_size = target_size.saturating_sub(kept_ids.len());
+    kept_ids.extend(candidates.iter().take(remaining_size).map(|&(_, id)| id));
     Ok(kept_ids.iter().map(|&id| (id, pieces.scores[id as usize])).collect())
 }
 
-/// Estimates the loss in likelihood if `others` replace a piece.
-fn estimate_loss(counts: &[f32], sum: f32, id: usize, weight: f32, others: &[u32]) -> f32 {
+/// Estimates the loss in likelihood if `replacement_pieces` replace a piece.
+fn estimate_loss(counts: &[f32], sum: f32, id: usize, weight: f32, replacement_pieces: &[u32]) -> f32 {
     let log = |x: f32| (x as f64).ln();
     let count = counts[id];
     let own = (log(count) - log(sum) as f32 as f64) as f32;
-    let log_sum = log(sum + count * (others.len() as f32 - 1.0)) as f32;
+    let log_sum = log(sum + count * (replacement_pieces.len() as f32 - 1.0)) as f32;
     let mut replacement_log = 0f32;
-    for &other in others {
+    for &other in replacement_pieces {
         replacement_log = (replacement_log as f64 + (log(counts[other as usize] + count) - log_sum as f64)) as f32;
     }
     weight * (own - replacement_log)

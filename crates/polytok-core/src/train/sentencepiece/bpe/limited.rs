@@ -63,7 +63,7 @@ struct LimitedPieceMerger<'v> {
 impl LimitedPieceMerger<'_> {
     fn is_too_long(&self, left: u32, right: u32) -> bool {
         let symbols = &self.trainer.symbols;
-        (symbols.chars(left) + symbols.chars(right)) as usize > self.trainer.validity.longest()
+        (symbols.chars(left) + symbols.chars(right)) as usize > self.trainer.validity.max_piece_chars()
     }
 }
 

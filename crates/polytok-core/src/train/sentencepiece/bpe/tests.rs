@@ -58,7 +58,8 @@ proptest! {
         let unlimited = learn_merges(&units, max_merges, &options, None).unwrap();
         // If the memory is too small for the words of the most frequent pairs, learning fails: retry with more memory.
         let mut rooms = std::iter::successors(Some(usable_memory), |usable_memory| Some(usable_memory * 5 / 4));
-        let limited = rooms.find_map(|usable_memory| learn_merges(&units, max_merges, &options, Some(usable_memory)).ok());
+        let limited =
+            rooms.find_map(|usable_memory| learn_merges(&units, max_merges, &options, Some(usable_memory)).ok());
         prop_assert_eq!(Some(unlimited), limited);
     }
 }

@@ -126,8 +126,8 @@ fn characters() -> impl Iterator<Item = char> {
 /// Derives the rules of NFKC.
 fn derive_nfkc(known_chars: &KnownChars) -> CharsmapRules {
     let mut rules = Vec::new();
-    // `chars_with_decomposition` has the characters that decompose to a character; `decomposed` has the decompositions of several
-    // characters.
+    // `chars_with_decomposition` has the characters that decompose to a character; `decomposed` has the decompositions
+    // of several characters.
     let mut chars_with_decomposition: HashMap<char, Vec<char>> = HashMap::new();
     let mut decomposed = BTreeSet::new();
     for c in characters().filter(|&c| known_chars.decomposes(c)) {

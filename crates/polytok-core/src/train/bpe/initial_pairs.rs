@@ -18,7 +18,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
             if !is_counted(left, right) {
                 return;
             }
-            let number = index.of(left, right, distinct_pairs.len() as u32);
+            let number = index.number_of(left, right, distinct_pairs.len() as u32);
             if number as usize == distinct_pairs.len() {
                 distinct_pairs.push((key(left, right), 0, 0));
             }
