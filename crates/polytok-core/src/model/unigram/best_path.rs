@@ -2,12 +2,13 @@
 //!
 //! Reference: SentencePiece's `EncodeOptimized`, which Hugging Face and llama.cpp adopted. Offsets are processed
 //! character by character (lead-byte rule). Of paths with equal sums the first is kept, which is the path with the
-//! longest last piece. The arithmetic differs: SentencePiece 0.2.1 adds a piece's score and the sum in double precision
-//! and compares the result with the rounded float of the best sum; 0.2.3 computes in single precision and subtracts the
-//! sum whenever it exceeds 100,000 in absolute value; the others compute in double precision.
+//! longest last piece. The arithmetic of the references differs: SentencePiece 0.2.1 adds a piece's score and the sum
+//! in double precision and compares the result with the rounded float of the best sum; 0.2.3 computes in single
+//! precision and subtracts the sum whenever it exceeds 100,000 in absolute value; the others compute in double
+//! precision.
 //!
-//! Invariant: when the search processes an offset, its best path is final. The end of every character has a path,
-//! because a character that is not a piece is tried as unknown.
+//! Invariant: when the search processes an offset, its best path is final. There is a path to the end of every
+//! character, because a character that is not a piece is tried as unknown.
 //!
 //! Cost: one trie walk for each character, so the length of the text times the longest piece. Worst input: a text of
 //! which every substring is a piece.
@@ -18,7 +19,7 @@ use crate::trie::{NONE, Trie};
 use crate::utf8::char_len;
 
 /// The absolute value beyond which 0.2.3 rebases sums.
-const REBASE_BEYOND: f32 = 100_000.0;
+const MAX_STORED_SUM: f32 = 100_000.0;
 
 /// The entry of a character that no piece covers.
 pub(super) const UNKNOWN_ENTRY: u32 = u32::MAX;
@@ -114,12 +115,12 @@ pub(super) fn search<S: Score>(
 
 /// Calls `piece(start, end, entry)` for the pieces of the best path to the end, from left to right.
 #[inline]
-pub(super) fn walk<Sum>(states: &mut [PathState<Sum>], mut piece: impl FnMut(u32, u32, u32)) {
+pub(super) fn for_each_piece<Sum>(states: &mut [PathState<Sum>], mut on_piece: impl FnMut(u32, u32, u32)) {
     reverse_links(states);
     let mut start = 0;
     while start + 1 < states.len() {
         let end = states[start].link;
-        piece(start as u32, end, states[end as usize].entry);
+        on_piece(start as u32, end, states[end as usize].entry);
         start = end as usize;
     }
 }
@@ -172,7 +173,7 @@ impl Score for f64 {
 impl Score for f32 {
     type Sum = f32;
     const MANTISSA_BITS: i32 = f32::MANTISSA_DIGITS as i32;
-    const LARGEST_SUM: f64 = REBASE_BEYOND as f64;
+    const LARGEST_SUM: f64 = MAX_STORED_SUM as f64;
     const ZERO: f32 = -0.0;
 
     #[inline]
@@ -202,7 +203,7 @@ impl Score for f32 {
 
     #[inline]
     fn rebase_if_large(states: &mut [PathState<f32>], here: f32) -> f32 {
-        if here.abs() <= REBASE_BEYOND || here.is_nan() {
+        if here.abs() <= MAX_STORED_SUM || here.is_nan() {
             return here;
         }
         rebase(states, here);

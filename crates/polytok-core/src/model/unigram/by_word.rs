@@ -52,7 +52,7 @@ fn has_provable_scores(unigram: &Unigram) -> bool {
 
 /// Reports whether `encode_raw` accepts this text.
 pub fn accepts_raw(text: &[u8]) -> bool {
-    text.len() <= raw::MOST_TEXT_BYTES && memchr::memchr(0, text).is_none()
+    text.len() <= raw::MAX_TEXT_BYTES && memchr::memchr(0, text).is_none()
 }
 
 impl Unigram {

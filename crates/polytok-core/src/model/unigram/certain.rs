@@ -3,8 +3,8 @@
 //! The references add floats from the start of the text, so the rounding of a comparison depends on the sum P before
 //! the word. This module searches the word without P, in double precision. Each position v on the best path gets a
 //! margin m(v): the difference between the sums of the best and the second best path to v. Assume that every sum of the
-//! reference inside the word is below 2^e in magnitude. Then each of its additions has an error of at most
-//! h = 2^(e-1-MANTISSA_BITS), half a unit in the last place. By induction over the positions:
+//! reference inside the word is below 2^e in magnitude. Then each addition of the reference has an error of at most h =
+//! 2^(e-1-MANTISSA_BITS), half a unit in the last place. By induction over the positions:
 //! - The reference's sum of every path to v is at most P + (its true sum) + c(v)·h, if c(v) is the number of characters
 //!   before v. No path to v has more pieces, and the maximum of sums with a bounded error has the same bound.
 //! - The reference's sum of the best path is at least P + (its true sum) - b(v)·h, if b(v) is the number of its pieces.
@@ -13,7 +13,7 @@
 //! So if m(v) > (b(v) + c(v))·h for all v on the path, the reference finds the same path, in whatever order it compares
 //! sums. Its sum after the word is P plus the scores of the path's pieces, added in order. The smallest m/(b + c)
 //! determines e, and e limits |P|: P can be at most 2^e minus the largest sum in the word. P must also be so small that
-//! no sum is rebased. Equal sums have margin 0, so the path is never certain.
+//! no sum is rebased. If the best and the second best sum are equal, the margin is 0, so the path is never certain.
 //!
 //! A slack covers the rounding errors of this computation itself, whose relative size is 2^-53. Scores are finite and
 //! much smaller than the largest floats (`is_provable`). Cost and worst input: those of the search.
@@ -24,10 +24,10 @@ use crate::trie::Trie;
 use crate::utf8::char_len;
 
 /// The largest number of bytes of a word whose path is proven.
-pub(super) const MOST_WORD_BYTES: usize = 63;
+pub(super) const MAX_WORD_BYTES: usize = 63;
 
 /// The largest score of models whose words are proven; other models use the plain search.
-const LARGEST_SCORE: f64 = 1e9;
+const MAX_SCORE: f64 = 1e9;
 
 /// The number of low bits of a float that a code omits. A code has three bits of the significand, and codes start at
 /// the float 1.
@@ -48,7 +48,7 @@ fn code_below(limit: f64) -> u8 {
 
 /// Reports whether the proof is valid for a score.
 pub(super) fn is_provable(score: f64) -> bool {
-    score.abs() <= LARGEST_SCORE
+    score.abs() <= MAX_SCORE
 }
 
 /// The best path to a position in a word.
@@ -75,12 +75,12 @@ const UNREACHED: WordPosition = WordPosition {
     chars: 0,
 };
 
-const START: WordPosition = WordPosition { sum: 0.0, ..UNREACHED };
+const START_POSITION: WordPosition = WordPosition { sum: 0.0, ..UNREACHED };
 
 impl WordPosition {
     /// Replaces the path if the new sum is larger. The code does not branch, because the branch would be mispredicted.
     #[inline]
-    fn offer(&mut self, sum: f64, link: usize, entry: u32, pieces: u8) {
+    fn offer_path(&mut self, sum: f64, link: usize, entry: u32, pieces: u8) {
         let is_better = sum > self.sum;
         let loser = if is_better { self.sum } else { sum };
         self.second_sum = if loser > self.second_sum { loser } else { self.second_sum };
@@ -98,25 +98,25 @@ impl WordPosition {
 
 /// The memory of the search for a word's best path.
 pub(super) struct SearchedWord {
-    positions: [WordPosition; MOST_WORD_BYTES + 1],
+    positions: [WordPosition; MAX_WORD_BYTES + 1],
     /// The entries and ends of the pieces of the last path.
-    path: [(u32, u32); MOST_WORD_BYTES],
+    path: [(u32, u32); MAX_WORD_BYTES],
     len: usize,
 }
 
 impl Default for SearchedWord {
     fn default() -> SearchedWord {
-        SearchedWord { positions: [UNREACHED; MOST_WORD_BYTES + 1], path: [(0, 0); MOST_WORD_BYTES], len: 0 }
+        SearchedWord { positions: [UNREACHED; MAX_WORD_BYTES + 1], path: [(0, 0); MAX_WORD_BYTES], len: 0 }
     }
 }
 
 impl SearchedWord {
-    /// Searches a word of at most `MOST_WORD_BYTES` bytes. Returns the code of the sum below which the path is certain;
+    /// Searches a word of at most `MAX_WORD_BYTES` bytes. Returns the code of the sum below which the path is certain;
     /// 0 if the path is never certain.
     pub fn search<S: Score>(&mut self, trie: &Trie, scores: &[S], unknown_score: f64, word: &[u8]) -> u8 {
         let positions = &mut self.positions[..=word.len()];
         positions.fill(UNREACHED);
-        positions[0] = START;
+        positions[0] = START_POSITION;
         let (mut start, mut chars, mut largest) = (0, 0, 0f64);
         while start < word.len() {
             positions[start].chars = chars;
@@ -127,12 +127,12 @@ impl SearchedWord {
                 has_single_char |= start + len == char_end;
                 let sum = here + scores[entry as usize].to_double();
                 largest = largest.max(sum.abs());
-                positions[start + len].offer(sum, start, entry, pieces + 1);
+                positions[start + len].offer_path(sum, start, entry, pieces + 1);
             });
             if !has_single_char {
                 let sum = here + unknown_score;
                 largest = largest.max(sum.abs());
-                positions[char_end].offer(sum, start, UNKNOWN_ENTRY, pieces + 1);
+                positions[char_end].offer_path(sum, start, UNKNOWN_ENTRY, pieces + 1);
             }
             (start, chars) = (char_end, chars + 1);
         }
@@ -141,15 +141,16 @@ impl SearchedWord {
         code_below(largest_sum::<S>(self.trace(word.len(), slack), largest))
     }
 
-    /// Writes the path to `self.path`. Returns the smallest margin of the path per rounded addition.
+    /// Writes the path to `self.path`. Returns the smallest value of (margin of a position) / (number of rounded
+    /// additions up to that position).
     fn trace(&mut self, end: usize, slack: f64) -> f64 {
         let (mut at, mut smallest) = (end, f64::INFINITY);
         self.len = self.positions[end].pieces as usize;
-        for slot in self.path[..self.len].iter_mut().rev() {
+        for path_entry in self.path[..self.len].iter_mut().rev() {
             let position = self.positions[at];
             smallest =
                 smallest.min((position.margin() - slack) / (position.pieces as u32 + position.chars as u32) as f64);
-            *slot = (position.entry, at as u32);
+            *path_entry = (position.entry, at as u32);
             at = position.link as usize;
         }
         smallest

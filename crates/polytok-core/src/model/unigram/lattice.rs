@@ -1,9 +1,9 @@
 //! The lattice of all segmentations of a text with a Unigram model, for n-best lists and samples.
 //!
 //! Reference: SentencePiece's `Lattice`. A node is a piece at an offset. Nodes are in the order of their first
-//! character, then of their length. Nodes that end at the same offset are in this order too, and the order decides
-//! ties. The first node is the start of the text, the last node is its end. All sums are in single precision, in the
-//! reference's order.
+//! character, then of their length. Nodes that end at the same offset are also in this order, which decides between
+//! equal scores. The first node is the start of the text, the last node is its end. All sums are in single precision,
+//! in the reference's order.
 //!
 //! Cost: a node for each piece at each offset, and an addition for every pair of adjacent nodes.
 
@@ -15,7 +15,7 @@ use crate::trie::NONE;
 use crate::utf8::char_len;
 
 /// The index of the node at the start of the text.
-pub(super) const BEGIN: u32 = 0;
+pub(super) const START_NODE: u32 = 0;
 
 /// A piece at an offset; `start` and `end` count characters.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ pub(super) struct Lattice {
     /// The offset of the first byte of each character, and the length of the text.
     char_starts: Vec<u32>,
     /// The indices of the nodes, in the order of the characters at which they end.
-    ending: Vec<u32>,
-    /// For each character, the start of its nodes in `ending`.
-    ending_at: Vec<u32>,
+    nodes_by_end: Vec<u32>,
+    /// For each character, the index in `nodes_by_end` of the first node that ends at this character.
+    first_by_end: Vec<u32>,
     line: Line,
 }
 
@@ -56,7 +56,7 @@ impl Lattice {
     }
 
     /// Builds the lattice of nodes with these ids, starts, ends and scores, over `chars` characters.
-    pub fn of(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Lattice {
+    pub fn from_pieces(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Lattice {
         let begin = LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
         let inner_nodes =
             nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
@@ -65,9 +65,9 @@ impl Lattice {
 
     /// Builds a lattice from nodes, and adds the node at the end of the text. The first node is the start of the text.
     fn from_nodes(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, chars: usize, line: Line) -> Lattice {
-        let (ending, ending_at) = sort_by_end(&nodes, chars);
+        let (nodes_by_end, first_by_end) = sort_by_end(&nodes, chars);
         nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
-        Lattice { nodes, char_starts, ending, ending_at, line }
+        Lattice { nodes, char_starts, nodes_by_end, first_by_end, line }
     }
 
     /// Returns the index of the node at the end of the text.
@@ -77,9 +77,9 @@ impl Lattice {
 
     /// Returns the nodes that end where `node` starts.
     #[inline]
-    pub fn before(&self, node: u32) -> &[u32] {
+    pub fn left_neighbours(&self, node: u32) -> &[u32] {
         let position = self.nodes[node as usize].start as usize;
-        &self.ending[self.ending_at[position] as usize..self.ending_at[position + 1] as usize]
+        &self.nodes_by_end[self.first_by_end[position] as usize..self.first_by_end[position + 1] as usize]
     }
 
     pub fn segment(&self, node: u32) -> Segment {
@@ -91,10 +91,10 @@ impl Lattice {
         let mut scores = vec![0f32; self.nodes.len()];
         let mut previous = vec![NONE; self.nodes.len()];
         for node in 1..=self.end() {
-            let own = self.nodes[node as usize].score;
+            let own_score = self.nodes[node as usize].score;
             let (mut best, mut best_score) = (NONE, 0.0);
-            for &left in self.before(node) {
-                let score = scores[left as usize] + own;
+            for &left in self.left_neighbours(node) {
+                let score = scores[left as usize] + own_score;
                 if best == NONE || score > best_score {
                     (best, best_score) = (left, score);
                 }
@@ -111,7 +111,7 @@ impl Lattice {
         let mut sums = vec![0f32; self.nodes.len()];
         for node in 1..=self.end() {
             let mut sum = None;
-            for &left in self.before(node) {
+            for &left in self.left_neighbours(node) {
                 let path_sum = alpha * self.nodes[left as usize].score + sums[left as usize];
                 sum = Some(sum.map_or(path_sum, |sum| log_sum_exp(sum, path_sum, self.line)));
             }
@@ -123,16 +123,17 @@ impl Lattice {
     /// Returns the entropy in nats of the segmentations, whose probabilities are proportional to exp(`alpha` × score).
     pub fn entropy(&self, alpha: f32) -> f32 {
         let sums = self.forward(alpha);
-        let mut negative = vec![0f32; self.nodes.len()];
+        let mut negative_entropies = vec![0f32; self.nodes.len()];
         for node in 1..=self.end() {
             let mut entropy = 0f32;
-            for &left in self.before(node) {
-                let step = alpha * self.nodes[left as usize].score + sums[left as usize] - sums[node as usize];
-                entropy += step.exp() * (negative[left as usize] + step);
+            for &left in self.left_neighbours(node) {
+                let log_probability =
+                    alpha * self.nodes[left as usize].score + sums[left as usize] - sums[node as usize];
+                entropy += log_probability.exp() * (negative_entropies[left as usize] + log_probability);
             }
-            negative[node as usize] = entropy;
+            negative_entropies[node as usize] = entropy;
         }
-        -negative[self.end() as usize]
+        -negative_entropies[self.end() as usize]
     }
 }
 
@@ -141,7 +142,7 @@ impl Viterbi {
     pub fn path(&self) -> Vec<u32> {
         let mut path = Vec::new();
         let mut node = self.previous[self.previous.len() - 1];
-        while node != BEGIN {
+        while node != START_NODE {
             path.push(node);
             node = self.previous[node as usize];
         }
@@ -162,9 +163,9 @@ fn char_starts(norm: &[u8]) -> Vec<u32> {
 }
 
 /// Adds the nodes that start at the character `start` of `chars`, which is the first of `rest`.
-fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<LatticeNode>) {
+fn add_nodes(unigram: &Unigram, remaining_text: &[u8], (start, chars): (u32, u32), nodes: &mut Vec<LatticeNode>) {
     let mut has_single_char = false;
-    unigram.trie.prefixes(rest, |_, entry| {
+    unigram.trie.prefixes(remaining_text, |_, entry| {
         let entry = entry as usize;
         // The lengths of pieces in a damaged file can be wrong.
         let end = start.saturating_add(unigram.char_lens[entry]).clamp(start + 1, chars);
@@ -177,22 +178,22 @@ fn add_nodes(unigram: &Unigram, rest: &[u8], (start, chars): (u32, u32), nodes: 
 }
 
 /// Sorts the nodes by their ends; nodes with the same end stay in their order.
-fn sort_by_end(nodes: &[LatticeNode], chars: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut ending_at = vec![0u32; chars + 2];
+fn sort_by_end(nodes: &[LatticeNode], char_count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut first_by_end = vec![0u32; char_count + 2];
     for node in nodes {
-        ending_at[node.end as usize + 1] += 1;
+        first_by_end[node.end as usize + 1] += 1;
     }
-    for position in 1..ending_at.len() {
-        ending_at[position] += ending_at[position - 1];
+    for position in 1..first_by_end.len() {
+        first_by_end[position] += first_by_end[position - 1];
     }
-    let mut next = ending_at.clone();
-    let mut ending = vec![0; nodes.len()];
+    let mut next_index = first_by_end.clone();
+    let mut nodes_by_end = vec![0; nodes.len()];
     for (i, node) in nodes.iter().enumerate() {
-        let position = &mut next[node.end as usize];
-        ending[*position as usize] = i as u32;
+        let position = &mut next_index[node.end as usize];
+        nodes_by_end[*position as usize] = i as u32;
         *position += 1;
     }
-    (ending, ending_at)
+    (nodes_by_end, first_by_end)
 }
 
 /// Returns log(exp(x) + exp(y)) as the SentencePiece release computes it.

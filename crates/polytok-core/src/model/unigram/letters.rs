@@ -1,4 +1,5 @@
-//! Splits a text into runs of letters that no piece crosses, and encodes single characters without a search.
+//! Splits a text into runs of letters. No piece crosses the border between two runs, and a run of a single character
+//! needs no search.
 //!
 //! There is a boundary between two characters that are adjacent in no piece (see `boundary::neighbours`): no piece of
 //! any segmentation crosses that offset. The text between two boundaries is a run of letters. A character that is in no
@@ -334,7 +335,7 @@ fn joining_letters(joined: &CharPairs) -> CharTable {
 mod tests {
     use super::*;
 
-    /// A piece with a NUL, whose code marks the end of the text, would let words continue after the end.
+    /// The code of NUL marks the end of the text, so a piece with a NUL would let words continue after the end.
     #[test]
     fn pieces_with_a_nul_are_refused() {
         assert!(Letters::new([(&b"ab"[..], 1)].into_iter()).is_some());

@@ -1,19 +1,19 @@
-//! A cache of words and their best paths, one for each encoding that runs.
+//! A cache of words and their best paths. Each thread that encodes has its own.
 //!
-//! This cache has the policy (cache/sets.rs) and the keys of the cache of pieces, and a limit of its own. An entry has
-//! the path and the largest sum before the word for which the path is certain (see `certain`). The key of a word is its
-//! bytes without a U+2581 at its start, at most 15, and a flag for that U+2581. A path is up to five entries of three
-//! bytes. Words whose path is never certain are cached too, so that the path is not computed again.
+//! This cache has the same policy (cache/sets.rs) and the same keys as the cache of pieces, but a separate limit. An
+//! entry has the path and the largest sum before the word for which the path is certain (see `certain`). The key of a
+//! word is its bytes without a U+2581 at its start, at most 15, and a flag for that U+2581. A path is up to five
+//! entries of three bytes. Words whose path is never certain are cached too, so that the path is not computed again.
 
 use crate::cache::{CacheEntry, PieceKey, Sets};
 use crate::space_mark;
 
 /// The largest number of entries in a path.
-pub(super) const PATH_ENTRIES: usize = 5;
+pub(super) const MAX_PATH_ENTRIES: usize = 5;
 /// The mark after the last entry of a path.
 pub(super) const END: u32 = (1 << 24) - 1;
 /// The largest size of this cache in bytes, even if the limit of all caches is higher.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// A path of up to five entries, and the code of the sum below which the path is certain (`certain::sum_code`); 0 if
 /// the path is never certain.
@@ -26,7 +26,7 @@ impl PackedPath {
 
     /// Packs a path; None if the path is too long or its entries are too large.
     pub fn new(entries: impl ExactSizeIterator<Item = u32>, limit: u8) -> Option<PackedPath> {
-        if entries.len() > PATH_ENTRIES {
+        if entries.len() > MAX_PATH_ENTRIES {
             return None;
         }
         let mut packed = u128::MAX >> 8;
@@ -111,7 +111,7 @@ impl Default for Memo {
 impl Memo {
     /// Returns an empty cache of at most `limit` bytes.
     pub fn new(limit: usize) -> Memo {
-        Memo(Sets::new(limit.min(MOST_BYTES)))
+        Memo(Sets::new(limit.min(MAX_BYTES)))
     }
 
     /// Returns the number of bytes allocated.
@@ -151,7 +151,7 @@ mod tests {
             let packed = PackedPath::new(path.iter().copied(), 200).unwrap();
             assert!(packed.is_cached() && packed.limit() == 200);
             let entries: Vec<u32> =
-                (0..PATH_ENTRIES).map(|i| packed.entry(i)).take_while(|&entry| entry != END).collect();
+                (0..MAX_PATH_ENTRIES).map(|i| packed.entry(i)).take_while(|&entry| entry != END).collect();
             assert_eq!(entries, path);
         }
         assert!(PackedPath::new([0; 6].into_iter(), 1).is_none() && PackedPath::new([END].into_iter(), 1).is_none());
@@ -190,8 +190,8 @@ mod tests {
             cached_path.is_cached()
         });
         let cached_count = cached_words.count();
-        let most = MOST_BYTES / size_of::<WordPath>();
-        assert!(cached_count > most / 2 && cached_count <= most && memo.bytes() == MOST_BYTES);
+        let most = MAX_BYTES / size_of::<WordPath>();
+        assert!(cached_count > most / 2 && cached_count <= most && memo.bytes() == MAX_BYTES);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Unigram: finds the segmentation of a text whose pieces have the largest sum of scores.
 //!
-//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. A character that is not a piece is tried as unknown, with
-//! a score ten below the lowest score. `segment` is one search over the whole text (`best_path`), with 12 bytes of
-//! memory for each byte of text. After the first texts, text is encoded word by word (`by_word`, `words`). Cost and
-//! worst input are those of the search. Hugging Face's and llama.cpp's rules are in `wide`.
+//! Reference: SentencePiece's `EncodeOptimized`, bit by bit. A character that is not a piece can be an unknown token,
+//! whose score is ten below the lowest score. The function `segment` searches the whole text once (`best_path`), with
+//! 12 bytes of memory for each byte of text. After the first texts, text is encoded word by word (`by_word`, `words`).
+//! Cost and worst input are those of the search. Hugging Face's and llama.cpp's rules are in `wide`.
 
 pub mod best_path;
 mod by_word;
@@ -28,7 +28,7 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::lead_len;
 use crate::vocab::{Row, Vocab};
-use best_path::{Score, UNKNOWN_ENTRY, search, walk};
+use best_path::{Score, UNKNOWN_ENTRY, for_each_piece, search};
 use by_word::TABLES_PAY_AFTER;
 pub use by_word::{WordTables, accepts_raw};
 use words::{ScoredId, WordsScratch};
@@ -109,13 +109,13 @@ impl Unigram {
     fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
         let rows = dictionary_rows(vocab, line)?;
         let (min_score, max_score) = score_range(vocab);
-        let used: Vec<Row> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
-        let columns = UnigramColumns { vocab, rows: &used, line, max_score };
+        let used_rows: Vec<Row> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
+        let columns = UnigramColumns { vocab, rows: &used_rows, line, max_score };
         Ok(Unigram {
-            trie: Trie::build(used.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
-            ids: used.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
+            trie: Trie::build(used_rows.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
+            ids: used_rows.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
             lattice_scores: columns.lattice_scores().into(),
-            char_lens: used.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),
+            char_lens: used_rows.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),
             unknown_score: min_score - UNKNOWN_PENALTY,
             line,
             best_path: columns.best_path_scores(),
@@ -136,7 +136,7 @@ impl Unigram {
             BestPathScores::Single(scores) => search(&self.trie, &scores.table, self.unknown_score, norm, 0.0, states),
         };
         let mut result = Ok(());
-        walk(states, |start, end, entry| {
+        for_each_piece(states, |start, end, entry| {
             if result.is_ok() {
                 let id = if entry == UNKNOWN_ENTRY { TokenId::UNKNOWN } else { self.ids[entry as usize] };
                 result = emit(Segment { id, start, end });
@@ -175,13 +175,13 @@ impl Stored for Unigram {
             best_path,
             words: Warmup::after_bytes(TABLES_PAY_AFTER),
         };
-        let entries = match &unigram.best_path {
+        let entry_count = match &unigram.best_path {
             BestPathScores::Double(scores) => scores.table.len(),
             BestPathScores::Single(scores) => scores.table.len(),
         };
         let lengths = [unigram.ids.len(), unigram.lattice_scores.len(), unigram.char_lens.len()];
-        let are_in_range = unigram.trie.values().all(|entry| (entry as usize) < entries);
-        if lengths.iter().any(|&length| length != entries) || !are_in_range {
+        let are_in_range = unigram.trie.values().all(|entry| (entry as usize) < entry_count);
+        if lengths.iter().any(|&length| length != entry_count) || !are_in_range {
             return Err(part.section_error("ids", "do not fit the other tables"));
         }
         Ok(unigram)
@@ -190,23 +190,23 @@ impl Stored for Unigram {
 
 /// Returns the rows to which text can be encoded, after checks; reference: `InitializePieces` and `BuildTrie`.
 fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
-    let refuse = |row: Row, what: &str| {
+    let refuse_row = |row: Row, what: &str| {
         let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
         Err(Error::Spec(format!("vocab: the piece {piece:?} with id {} {what}", vocab.id(row))))
     };
-    let in_dictionary = |&row: &Row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
-    let mut rows: Vec<Row> = vocab.rows().filter(in_dictionary).collect();
+    let is_in_dictionary = |&row: &Row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
+    let mut rows: Vec<Row> = vocab.rows().filter(is_in_dictionary).collect();
     if line == Line::V0_2_3 {
         if let Some(row) = vocab.rows().find(|&row| !vocab.score(row).is_finite()) {
-            return refuse(row, "has a score that is not finite");
+            return refuse_row(row, "has a score that is not finite");
         }
         // 0.2.3 ignores this piece, which old models with byte fallback have.
         rows.retain(|&row| !(vocab.bytes(row) == b"\0" && vocab.kind(row) == Kind::Unused));
     }
     for &row in &rows {
         match vocab.bytes(row) {
-            [] => return refuse(row, "is empty"),
-            piece if piece.contains(&0) => return refuse(row, "contains NUL"),
+            [] => return refuse_row(row, "is empty"),
+            piece if piece.contains(&0) => return refuse_row(row, "contains NUL"),
             _ => {}
         }
     }
@@ -215,7 +215,7 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
     }
     sort_by_bytes(vocab, &mut rows);
     if let Some(pair) = rows.windows(2).find(|pair| vocab.bytes(pair[0]) == vocab.bytes(pair[1])) {
-        return refuse(pair[1], &format!("is already defined as id {}", vocab.id(pair[0])));
+        return refuse_row(pair[1], &format!("is already defined as id {}", vocab.id(pair[0])));
     }
     Ok(rows)
 }
@@ -223,26 +223,26 @@ fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
 /// Sorts rows by their bytes; equal rows stay in their order. The first eight bytes are compared as a number first,
 /// because they nearly always decide.
 fn sort_by_bytes(vocab: &Vocab, rows: &mut [Row]) {
-    let begin = |row: Row| {
-        let (bytes, mut begin) = (vocab.bytes(row), [0; 8]);
+    let first_bytes = |row: Row| {
+        let (bytes, mut first_bytes) = (vocab.bytes(row), [0; 8]);
         let len = bytes.len().min(8);
-        begin[..len].copy_from_slice(&bytes[..len]);
-        u64::from_be_bytes(begin)
+        first_bytes[..len].copy_from_slice(&bytes[..len]);
+        u64::from_be_bytes(first_bytes)
     };
-    let mut keys: Vec<(u64, Row)> = rows.iter().map(|&row| (begin(row), row)).collect();
+    let mut keys: Vec<(u64, Row)> = rows.iter().map(|&row| (first_bytes(row), row)).collect();
     keys.sort_unstable_by(|left, right| {
         let all_bytes = || vocab.bytes(left.1).cmp(vocab.bytes(right.1));
         left.0.cmp(&right.0).then_with(all_bytes).then(left.1.cmp(&right.1))
     });
-    rows.iter_mut().zip(keys).for_each(|(row, (_, sorted))| *row = sorted);
+    rows.iter_mut().zip(keys).for_each(|(row, (_, sorted_row))| *row = sorted_row);
 }
 
 /// Returns the lowest and highest score of the normal pieces. As in the reference, the highest score is at least the
 /// smallest positive float, so with log probabilities the highest score is about 0; the scores of user-defined pieces
 /// in 0.2.1 depend on it.
 fn score_range(vocab: &Vocab) -> (f32, f32) {
-    let normal = vocab.rows().filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
-    normal.fold((f32::MAX, f32::MIN_POSITIVE), |(min, max), score| (min.min(score), max.max(score)))
+    let normal_scores = vocab.rows().filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
+    normal_scores.fold((f32::MAX, f32::MIN_POSITIVE), |(min, max), score| (min.min(score), max.max(score)))
 }
 
 /// Returns the number of characters by the lead-byte rule; a character that the piece has only in part counts too.

@@ -15,7 +15,7 @@
 //! input: many paths with almost the same score, as in a long run of one character.
 
 use crate::error::{Error, Result};
-use crate::model::unigram::lattice::{BEGIN, Lattice, Viterbi};
+use crate::model::unigram::lattice::{Lattice, START_NODE, Viterbi};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::segment::Segment;
 use crate::spec::Line;
@@ -47,8 +47,9 @@ pub fn max_nbest(line: Line) -> usize {
 }
 
 impl Unigram {
-    /// Returns up to `n` segmentations, best first. If `n` is 0 or 1, returns the segmentation of [`Unigram::segment`]
-    /// with score 0. In 0.2.1 an `n` above 1024 counts as 1024; in 0.2.3 an `n` above 512 is an error.
+    /// Returns up to `n` segmentations, best first. If `n` is 0 or 1, returns the same segmentation as
+    /// [`Unigram::segment`], with score 0. In 0.2.1 an `n` above 1024 counts as 1024; in 0.2.3 an `n` above 512 is an
+    /// error.
     pub fn nbest(&self, norm: &[u8], n: usize) -> Result<Vec<ScoredSegmentation>> {
         let max = max_nbest(self.line);
         if n > max && self.line == Line::V0_2_3 {
@@ -70,15 +71,15 @@ impl Unigram {
     }
 }
 
-/// Returns the ids of the best two segmentations of a lattice; [`Lattice::of`] describes `nodes`. Returns `None` if
+/// Returns the ids of the best two segmentations of a lattice; [`Lattice::from_pieces`] describes `nodes`. Returns `None` if
 /// there is only one segmentation, or if 0.2.3 gives up the search. A trainer calls this function for each piece.
 pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Option<[Vec<u32>; 2]> {
-    let lattice = Lattice::of(nodes, chars, line);
+    let lattice = Lattice::from_pieces(nodes, chars, line);
     let viterbi = lattice.viterbi();
     let paths = search(&lattice, line, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
-    let ids = |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
+    let ids_of_path = |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
     let [first, second] = &paths[..] else { return None };
-    Some([ids(first), ids(second)])
+    Some([ids_of_path(first), ids_of_path(second)])
 }
 
 impl Lattice {
@@ -99,24 +100,24 @@ pub(super) struct Hypothesis {
 }
 
 /// The priorities and scores of hypotheses in a search.
-pub(super) trait Strategy {
+pub(super) trait SearchStrategy {
     /// Returns the priority and the score of the hypothesis at the end of the text.
     fn root(&mut self) -> (f32, f32);
     /// Calls `visit(node, priority, score)` for each node that ends at the start of `from`, in the order of nodes.
-    fn expand(&mut self, from: &Hypothesis, visit: impl FnMut(u32, f32, f32));
+    fn expand(&mut self, parent: &Hypothesis, visit: impl FnMut(u32, f32, f32));
 }
 
 struct BestFirst<'a>(&'a Lattice, &'a Viterbi);
 
-impl Strategy for BestFirst<'_> {
+impl SearchStrategy for BestFirst<'_> {
     fn root(&mut self) -> (f32, f32) {
         (self.1.scores[self.0.end() as usize], 0.0)
     }
 
-    fn expand(&mut self, from: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
-        for &left in self.0.before(from.node) {
+    fn expand(&mut self, parent: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
+        for &left in self.0.left_neighbours(parent.node) {
             let (best_score, own_score) = (self.1.scores[left as usize], self.0.nodes[left as usize].score);
-            visit(left, best_score + from.score, own_score + from.score);
+            visit(left, best_score + parent.score, own_score + parent.score);
         }
     }
 }
@@ -126,7 +127,7 @@ pub(super) fn search(
     lattice: &Lattice,
     line: Line,
     n: usize,
-    strategy: &mut impl Strategy,
+    strategy: &mut impl SearchStrategy,
 ) -> Result<Option<Vec<NodePath>>> {
     let (priority, score) = strategy.root();
     let root = Hypothesis { node: lattice.end(), next: NONE, priority, score };
@@ -140,7 +141,7 @@ pub(super) fn search(
     beam.agenda.push(priority, 0);
     let mut paths = Vec::new();
     while let Some((priority, top)) = beam.agenda.pop() {
-        if beam.hypotheses[top as usize].node == BEGIN {
+        if beam.hypotheses[top as usize].node == START_NODE {
             paths.push((beam.path(top), priority));
             if paths.len() == n {
                 break;
@@ -180,9 +181,9 @@ struct Beam {
 }
 
 impl Beam {
-    fn expand(&mut self, top: u32, strategy: &mut impl Strategy) {
-        let from = self.hypotheses[top as usize];
-        strategy.expand(&from, |node, priority, score| {
+    fn expand(&mut self, top: u32, strategy: &mut impl SearchStrategy) {
+        let parent = self.hypotheses[top as usize];
+        strategy.expand(&parent, |node, priority, score| {
             self.agenda.push(priority, self.hypotheses.len() as u32);
             self.hypotheses.push(Hypothesis { node, next: top, priority, score });
             self.created_count += 1;
@@ -213,7 +214,7 @@ impl Beam {
         let mut new_indexes = vec![NONE; self.hypotheses.len()];
         for _ in 0..kept_count {
             let Some((priority, top)) = self.agenda.pop() else { break };
-            agenda.push(priority, self.keep(top, &mut hypotheses, &mut new_indexes));
+            agenda.push(priority, self.copy_path(top, &mut hypotheses, &mut new_indexes));
         }
         self.max_hypotheses = hypotheses.len() + MAX_STORED;
         self.agenda = agenda;
@@ -221,19 +222,19 @@ impl Beam {
         self.truncations += 1;
     }
 
-    /// Copies `top` and the hypotheses to its right into `hypotheses`, except hypotheses that are already copied.
+    /// Copies `top` and the hypotheses to the right of `top` into `hypotheses`, except those that are already copied.
     /// Returns the new index of `top`.
-    fn keep(&self, top: u32, hypotheses: &mut Vec<Hypothesis>, new_indexes: &mut [u32]) -> u32 {
-        let mut chain = Vec::new();
+    fn copy_path(&self, top: u32, hypotheses: &mut Vec<Hypothesis>, new_indexes: &mut [u32]) -> u32 {
+        let mut missing_path = Vec::new();
         let mut at = top;
         while at != NONE && new_indexes[at as usize] == NONE {
-            chain.push(at);
+            missing_path.push(at);
             at = self.hypotheses[at as usize].next;
         }
-        for &old in chain.iter().rev() {
-            let hypothesis = self.hypotheses[old as usize];
+        for &old_index in missing_path.iter().rev() {
+            let hypothesis = self.hypotheses[old_index as usize];
             let next = if hypothesis.next == NONE { NONE } else { new_indexes[hypothesis.next as usize] };
-            new_indexes[old as usize] = hypotheses.len() as u32;
+            new_indexes[old_index as usize] = hypotheses.len() as u32;
             hypotheses.push(Hypothesis { next, ..hypothesis });
         }
         new_indexes[top as usize]
@@ -259,8 +260,8 @@ impl Agenda {
     /// Removes and returns the root. The hole at the root moves to the bottom along the larger children (the right
     /// child if they are equal); then the last entry moves up from there.
     fn pop(&mut self) -> Option<(f32, u32)> {
-        let last = self.heap.pop()?;
-        let Some(&top) = self.heap.first() else { return Some(last) };
+        let last_entry = self.heap.pop()?;
+        let Some(&top) = self.heap.first() else { return Some(last_entry) };
         let len = self.heap.len();
         let mut hole = 0;
         while 2 * hole + 2 < len {
@@ -273,7 +274,7 @@ impl Agenda {
             self.heap[hole] = self.heap[2 * hole + 1];
             hole = 2 * hole + 1;
         }
-        self.sift_up(hole, last);
+        self.sift_up(hole, last_entry);
         Some(top)
     }
 
@@ -293,7 +294,7 @@ mod tests {
     use crate::model::unigram::tests::{model, segments, show};
     use proptest::prelude::*;
 
-    fn shown_paths(text: &str, nbest: &[ScoredSegmentation]) -> Vec<(String, f32)> {
+    fn show_paths(text: &str, nbest: &[ScoredSegmentation]) -> Vec<(String, f32)> {
         nbest.iter().map(|(path, score)| (show(text, path), *score)).collect()
     }
 
@@ -301,9 +302,9 @@ mod tests {
     fn best_first_and_ties_in_heap_order() {
         for line in [Line::V0_2_1, Line::V0_2_3] {
             let model = model("a:-1 aa:-2 aaa:-3", line);
-            let found = shown_paths("aaa", &model.nbest(b"aaa", 10).unwrap());
-            assert_eq!(found, ["aaa", "aa a", "a aa", "a a a"].map(|path| (path.to_string(), -3.0)));
-            assert_eq!(shown_paths("aaa", &model.nbest(b"aaa", 1).unwrap()), [("aaa".into(), 0.0)]);
+            let segmentations = show_paths("aaa", &model.nbest(b"aaa", 10).unwrap());
+            assert_eq!(segmentations, ["aaa", "aa a", "a aa", "a a a"].map(|path| (path.to_string(), -3.0)));
+            assert_eq!(show_paths("aaa", &model.nbest(b"aaa", 1).unwrap()), [("aaa".into(), 0.0)]);
             assert_eq!(model.nbest(b"", 5).unwrap(), [(vec![], 0.0)]);
         }
     }
@@ -316,29 +317,29 @@ mod tests {
 
     #[test]
     fn the_lattice_measures_user_defined_pieces_in_characters() {
-        let found = model("日:-1 本:-1 日本:ud", Line::V0_2_3).nbest("日本".as_bytes(), 2).unwrap();
-        assert_eq!(shown_paths("日本", &found)[0], ("日本".to_string(), 0.1));
+        let segmentations = model("日:-1 本:-1 日本:ud", Line::V0_2_3).nbest("日本".as_bytes(), 2).unwrap();
+        assert_eq!(show_paths("日本", &segmentations)[0], ("日本".to_string(), 0.1));
     }
 
     #[test]
     fn a_search_that_is_too_hard_falls_back_to_the_best_path() {
         let model = model("a:-1 aa:-2 aaa:-3 aaaa:-4", Line::V0_2_3);
         let text = "a".repeat(200_000);
-        let found = model.nbest(text.as_bytes(), 100).unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].0.len(), segments(&model, &text).len());
+        let segmentations = model.nbest(text.as_bytes(), 100).unwrap();
+        assert_eq!(segmentations.len(), 1);
+        assert_eq!(segmentations[0].0.len(), segments(&model, &text).len());
     }
 
     proptest! {
         #[test]
         fn paths_are_distinct_and_scores_fall(text in "[abc]{1,9}", n in 2usize..40) {
             let model = model("a:-1.5 b:-2.25 ab:-3 ba:-3.5 aba:-6 bb:-4", Line::V0_2_3);
-            let found = model.nbest(text.as_bytes(), n).unwrap();
-            let mut paths: Vec<_> = shown_paths(&text, &found).into_iter().map(|(path, _)| path).collect();
-            prop_assert!(found.windows(2).all(|pair| pair[0].1 >= pair[1].1));
+            let segmentations = model.nbest(text.as_bytes(), n).unwrap();
+            let mut paths: Vec<_> = show_paths(&text, &segmentations).into_iter().map(|(path, _)| path).collect();
+            prop_assert!(segmentations.windows(2).all(|pair| pair[0].1 >= pair[1].1));
             paths.sort();
             paths.dedup();
-            prop_assert_eq!(paths.len(), found.len());
+            prop_assert_eq!(paths.len(), segmentations.len());
         }
 
         #[test]
@@ -347,10 +348,10 @@ mod tests {
             for (i, &priority) in priorities.iter().enumerate() {
                 agenda.push(priority as f32, i as u32);
             }
-            let popped: Vec<f32> = std::iter::from_fn(|| agenda.pop()).map(|(priority, _)| priority).collect();
+            let popped_priorities: Vec<f32> = std::iter::from_fn(|| agenda.pop()).map(|(priority, _)| priority).collect();
             let mut sorted: Vec<f32> = priorities.iter().map(|&priority| priority as f32).collect();
             sorted.sort_by(|a, b| b.total_cmp(a));
-            prop_assert_eq!(popped, sorted);
+            prop_assert_eq!(popped_priorities, sorted);
         }
     }
 }

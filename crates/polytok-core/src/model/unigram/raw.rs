@@ -6,10 +6,11 @@
 //! consecutive spaces by one U+2581, and removes spaces at the end of the text. So copied characters are split here at
 //! the same boundaries as in the normalized text (`letters`), and a flag records the U+2581 before a run.
 //!
-//! At any other character the scan stops (`ScanStop`), at a boundary that later text cannot change. From there the
-//! normalizer's steps run until the next boundary before a copied character (`rewrite`). A boundary requires that
-//! neither of the two adjacent characters can be rewritten, and that neither is followed by a later character of a key.
-//! A character that is in no longer piece has a boundary on both sides, whatever its neighbours are.
+//! If a character is neither copied nor a space, the scan stops (`ScanStop`) at the last boundary that later text
+//! cannot change. From there the normalizer's steps run until the next boundary before a copied character (`rewrite`).
+//! A boundary requires that neither of the two adjacent characters can be rewritten, and that neither is followed by a
+//! later character of a key. A character that is in no longer piece has a boundary on both sides, whatever its
+//! neighbours are.
 //!
 //! Cost: linear. Worst input: a text whose characters are all rewritten; its cost is that of normalization. Twin: the
 //! normalized text.
@@ -24,10 +25,10 @@ use crate::utf8::decode_strict;
 const STOP_FLAGS: u32 = Letter::REWRITTEN | Letter::FOLLOWS;
 
 /// The largest number of bytes of a text that is split before normalization, so that no sum of lengths overflows.
-pub(super) const MOST_TEXT_BYTES: usize = 1 << 26;
+pub(super) const MAX_TEXT_BYTES: usize = 1 << 26;
 
 /// The largest growth of text by a rule, in bytes per byte. So no text exceeds the normalizer's limit.
-const MOST_GROWTH: usize = 30;
+const MAX_GROWTH: usize = 30;
 
 /// The position of the scan in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +74,12 @@ impl Letters {
         // A user-defined piece of one character is copied, unless a longer user-defined piece starts with the
         // character.
         for piece in user_defined.clone() {
-            let Some((first, len)) = decode_strict(piece) else { return false };
+            let Some((first_char, len)) = decode_strict(piece) else { return false };
             let with_same_start = user_defined.clone().filter(|other| other.starts_with(&piece[..len]));
             let is_copied = piece.len() == len && with_same_start.count() == 1;
-            let is_key = rules.flags.iter().any(|&(char, flag)| char == first && flag != Letter::FOLLOWS);
+            let is_key = rules.flags.iter().any(|&(char, flag)| char == first_char && flag != Letter::FOLLOWS);
             if !is_copied || is_key {
-                rules.flags.push((first, Letter::REWRITTEN));
+                rules.flags.push((first_char, Letter::REWRITTEN));
             }
         }
         self.add_flags(rules.flags);
@@ -95,7 +96,7 @@ impl Letters {
         let mut count = 0;
         let mut char = self.char_at(text, cursor.at);
         while count < RUN_BATCH {
-            let before = *cursor;
+            let cursor_before_spaces = *cursor;
             while char.letter.has_any(Letter::SPACE) && !char.letter.has_any(STOP_FLAGS) {
                 *cursor = RawCursor { at: cursor.at + char.len, has_space: true };
                 char = self.char_at(text, cursor.at);
@@ -106,7 +107,7 @@ impl Letters {
             }
             if char.letter.has_any(STOP_FLAGS) {
                 // A rule can replace the space together with this character.
-                *cursor = if char.letter.has_any(Letter::FOLLOWS) { before } else { *cursor };
+                *cursor = if char.letter.has_any(Letter::FOLLOWS) { cursor_before_spaces } else { *cursor };
                 return (count, ScanStop::Rewrite);
             }
             let Some((run, next, is_last)) = self.next_raw_run(text, *cursor, char) else {
@@ -161,17 +162,18 @@ impl Letters {
         out: &mut Vec<u8>,
     ) {
         out.clear();
-        let mut after_space = cursor.has_space;
-        out.extend_from_slice(if after_space { space_mark::BYTES } else { b"" });
+        let mut is_after_space = cursor.has_space;
+        out.extend_from_slice(if is_after_space { space_mark::BYTES } else { b"" });
         while cursor.at < text.len() {
-            let (output, consumed) = normalizer.step(&text[cursor.at..]);
-            let spaces = if after_space { output.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
-            let appended = &output[spaces..];
+            let (output, bytes_read) = normalizer.step(&text[cursor.at..]);
+            let leading_spaces =
+                if is_after_space { output.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
+            let appended = &output[leading_spaces..];
             for &byte in appended {
                 out.extend_from_slice(if byte == b' ' { space_mark::BYTES } else { std::slice::from_ref(&byte) });
             }
-            after_space = appended.last().map_or(after_space, |&last| last == b' ');
-            cursor.at += consumed;
+            is_after_space = appended.last().map_or(is_after_space, |&last| last == b' ');
+            cursor.at += bytes_read;
             if cursor.at < text.len() && !out.ends_with(space_mark::BYTES) && self.is_boundary(out, text, cursor.at) {
                 *cursor = RawCursor { at: cursor.at, has_space: false };
                 return;
@@ -191,10 +193,10 @@ impl Letters {
         }
         let is_start = |&offset: &usize| normalized[offset] & 0xC0 != 0x80;
         let tail = normalized.len().saturating_sub(4)..normalized.len();
-        let Some(last) = tail.rev().find(is_start).map(|offset| &normalized[offset..]) else { return false };
-        // The last normalized character can be incomplete, and then the bytes after it can complete the character.
-        let complete = decode_strict(last).filter(|&(_, len)| len == last.len());
-        complete.is_some_and(|(left, _)| next.letter.has_any(Letter::SPACE) || !self.joins(left as u32, next.code))
+        let Some(last_bytes) = tail.rev().find(is_start).map(|offset| &normalized[offset..]) else { return false };
+        // The last normalized character can be incomplete, and later bytes can complete it.
+        let last_char = decode_strict(last_bytes).filter(|&(_, len)| len == last_bytes.len());
+        last_char.is_some_and(|(left, _)| next.letter.has_any(Letter::SPACE) || !self.joins(left as u32, next.code))
     }
 }
 
@@ -208,7 +210,7 @@ impl LetterRules {
     fn add(&mut self, key: &KeyChar) {
         if let Some(text) = key.replacement {
             let output_len = text.len() + 2 * text.iter().filter(|&&byte| byte == b' ').count();
-            self.is_supported &= output_len <= MOST_GROWTH * key.len;
+            self.is_supported &= output_len <= MAX_GROWTH * key.len;
         }
         match key.replacement {
             _ if !key.is_first => self.flags.push((key.char, Letter::FOLLOWS)),

@@ -10,8 +10,8 @@
 //! Cost: one pass over the lattice for each draw; one search for all draws without replacement.
 
 use crate::error::{Error, Result};
-use crate::model::unigram::lattice::{BEGIN, Lattice};
-use crate::model::unigram::nbest::{Hypothesis, NodePath, ScoredSegmentation, Strategy, search};
+use crate::model::unigram::lattice::{Lattice, START_NODE};
+use crate::model::unigram::nbest::{Hypothesis, NodePath, ScoredSegmentation, SearchStrategy, search};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
 use crate::segment::Segment;
@@ -113,14 +113,14 @@ fn draw_path(lattice: &Lattice, forward: &[f32], alpha: f32, rng: &mut Rng) -> V
     let mut log_weights = Vec::new();
     let mut node = lattice.end();
     loop {
-        let before = lattice.before(node);
+        let left_nodes = lattice.left_neighbours(node);
         log_weights.clear();
-        log_weights.extend(before.iter().map(|&left| {
+        log_weights.extend(left_nodes.iter().map(|&left| {
             let log_weight = forward[left as usize] + alpha * lattice.nodes[left as usize].score;
             log_weight as f64
         }));
-        node = before[rng.draw(&log_weights)];
-        if node == BEGIN {
+        node = left_nodes[rng.draw(&log_weights)];
+        if node == START_NODE {
             break;
         }
         path.push(node);
@@ -203,25 +203,26 @@ impl PerturbedSearch<'_> {
     }
 }
 
-impl Strategy for PerturbedSearch<'_> {
+impl SearchStrategy for PerturbedSearch<'_> {
     fn root(&mut self) -> (f32, f32) {
         (self.draw_gumbel(), 0.0)
     }
 
-    fn expand(&mut self, from: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
+    fn expand(&mut self, parent: &Hypothesis, mut visit: impl FnMut(u32, f32, f32)) {
         let PathSampler { lattice, forward, alpha } = self.sampler;
-        let before = lattice.before(from.node);
-        let total = forward[from.node as usize];
-        let log_probability =
-            |&left: &u32| from.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - total;
+        let before = lattice.left_neighbours(parent.node);
+        let log_total = forward[parent.node as usize];
+        let log_probability = |&left: &u32| {
+            parent.score + forward[left as usize] + alpha * lattice.nodes[left as usize].score - log_total
+        };
         let children: Vec<(f32, f32)> =
             before.iter().map(log_probability).map(|log| (log, log + self.draw_gumbel())).collect();
         let max = children.iter().fold(-1e8f32, |max, &(_, perturbed)| max.max(perturbed));
         for (&left, &(log, perturbed)) in before.iter().zip(&children) {
             // Conditions the children's noise so that the highest child priority is the parent's priority, with the
             // paper's numerically stable formula.
-            let v = from.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
-            visit(left, from.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
+            let v = parent.priority - perturbed + (-(perturbed - max).exp()).ln_1p();
+            visit(left, parent.priority - v.max(0.0) - (-v.abs()).exp().ln_1p(), log);
         }
     }
 }
@@ -241,8 +242,8 @@ mod tests {
 
     /// Returns every segmentation with its probability.
     fn segmentation_probabilities(model: &Unigram, alpha: f32) -> HashMap<String, f64> {
-        let all = model.nbest(TEXT.as_bytes(), 100).unwrap();
-        let weights = all.iter().map(|(path, score)| (show(TEXT, path), (alpha * score).exp() as f64));
+        let segmentations = model.nbest(TEXT.as_bytes(), 100).unwrap();
+        let weights = segmentations.iter().map(|(path, score)| (show(TEXT, path), (alpha * score).exp() as f64));
         let weights: HashMap<_, _> = weights.collect();
         let total: f64 = weights.values().sum();
         weights.into_iter().map(|(path, weight)| (path, weight / total)).collect()
@@ -302,8 +303,9 @@ mod tests {
             }
             assert!((total / 4_000.0 - 1.0).abs() < 0.05, "{total}");
         }
-        let all = SampleOptions { num_samples: 1000, alpha: 1.0, without_replacement: true, include_best: false };
-        let drawn_paths = model.sample_with_score(TEXT.as_bytes(), all, &mut rng).unwrap();
+        let draw_all_options =
+            SampleOptions { num_samples: 1000, alpha: 1.0, without_replacement: true, include_best: false };
+        let drawn_paths = model.sample_with_score(TEXT.as_bytes(), draw_all_options, &mut rng).unwrap();
         assert_eq!(drawn_paths.len(), exact_probabilities.len() - 1);
     }
 
@@ -317,18 +319,19 @@ mod tests {
 
     #[test]
     fn arguments_are_checked() {
-        let (modern, classic, mut rng) = (model(PIECES, Line::V0_2_3), model(PIECES, Line::V0_2_1), Rng::new(0));
-        assert!(modern.sample(b"a", 513, 0.1, &mut rng).is_err());
-        assert!(classic.sample(b"a", 513, 0.1, &mut rng).is_err());
-        assert!(modern.sample(b"a", -1, -0.1, &mut rng).is_err());
-        assert!(classic.sample(b"a", -1, -0.1, &mut rng).is_ok());
-        assert!(classic.sample(b"a", -1, f32::NAN, &mut rng).is_err());
-        assert_eq!(modern.sample(b"aba", 0, 0.1, &mut rng).unwrap().len(), 2);
+        let (model_0_2_3, model_0_2_1, mut rng) =
+            (model(PIECES, Line::V0_2_3), model(PIECES, Line::V0_2_1), Rng::new(0));
+        assert!(model_0_2_3.sample(b"a", 513, 0.1, &mut rng).is_err());
+        assert!(model_0_2_1.sample(b"a", 513, 0.1, &mut rng).is_err());
+        assert!(model_0_2_3.sample(b"a", -1, -0.1, &mut rng).is_err());
+        assert!(model_0_2_1.sample(b"a", -1, -0.1, &mut rng).is_ok());
+        assert!(model_0_2_1.sample(b"a", -1, f32::NAN, &mut rng).is_err());
+        assert_eq!(model_0_2_3.sample(b"aba", 0, 0.1, &mut rng).unwrap().len(), 2);
         let options = SampleOptions { num_samples: 2, alpha: 1.0, without_replacement: false, include_best: true };
-        assert!(classic.sample_with_score(b"a", options, &mut rng).is_err());
+        assert!(model_0_2_1.sample_with_score(b"a", options, &mut rng).is_err());
         let options = SampleOptions { without_replacement: true, ..options };
-        assert_eq!(classic.sample_with_score(b"", options, &mut rng).unwrap(), []);
+        assert_eq!(model_0_2_1.sample_with_score(b"", options, &mut rng).unwrap(), []);
         // The text has only one segmentation, the best one, so no other segmentation can be drawn.
-        assert_eq!(classic.sample_with_score(b"b", options, &mut rng).unwrap().len(), 1);
+        assert_eq!(model_0_2_1.sample_with_score(b"b", options, &mut rng).unwrap().len(), 1);
     }
 }

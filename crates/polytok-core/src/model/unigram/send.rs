@@ -1,6 +1,6 @@
 //! Sends the paths of words to the output.
 
-use super::memo::{END, PATH_ENTRIES, PackedPath};
+use super::memo::{END, MAX_PATH_ENTRIES, PackedPath};
 use super::words::Receiver;
 use crate::error::Result;
 use crate::post::{Out, Sink};
@@ -8,7 +8,7 @@ use crate::segment::Segment;
 use crate::token_id::TokenId;
 
 /// The largest number of ids that are sent to the output together.
-const BATCH_IDS: usize = 256;
+const BATCH_LEN: usize = 256;
 
 /// Sends pieces to the output. A sink that receives only ids gets them in batches.
 pub(super) struct Sender<'a, 'o, S> {
@@ -18,27 +18,27 @@ pub(super) struct Sender<'a, 'o, S> {
     lens: &'a [u32],
     text: &'a [u8],
     out: &'a mut Out<'o, S>,
-    batch: [TokenId; BATCH_IDS],
-    count: usize,
+    batch: [TokenId; BATCH_LEN],
+    id_count: usize,
 }
 
 impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
     pub fn new(ids: &'a [TokenId], lens: &'a [u32], text: &'a [u8], out: &'a mut Out<'o, S>) -> Sender<'a, 'o, S> {
-        Sender { ids, lens, text, out, batch: [TokenId(0); BATCH_IDS], count: 0 }
+        Sender { ids, lens, text, out, batch: [TokenId(0); BATCH_LEN], id_count: 0 }
     }
 
     /// Sends the pending ids. Only a sink that receives only ids has pending ids.
     #[inline]
     pub fn flush(&mut self) -> Result<()> {
         if let Some(out) = S::by_ids(self.out) {
-            out.write_ids(&self.batch[..self.count]);
+            out.write_ids(&self.batch[..self.id_count]);
         }
-        self.count = 0;
+        self.id_count = 0;
         Ok(())
     }
 
     fn send_path_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
-        for entry in (0..PATH_ENTRIES).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
+        for entry in (0..MAX_PATH_ENTRIES).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
             let end = start + self.lens[entry as usize];
             self.out.write_segment(self.text, 0, Segment { id: self.id(entry), start, end })?;
             start = end;
@@ -57,20 +57,20 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     fn receive_path(
         &mut self,
         path: PackedPath,
-        ids: &[TokenId; PATH_ENTRIES],
-        count: usize,
+        ids: &[TokenId; MAX_PATH_ENTRIES],
+        id_count: usize,
         start: u32,
     ) -> Result<()> {
         if S::by_ids(self.out).is_none() {
             return self.send_path_with_spans(path, start);
         }
-        if self.count + PATH_ENTRIES > BATCH_IDS {
+        if self.id_count + MAX_PATH_ENTRIES > BATCH_LEN {
             self.flush()?;
         }
-        if let Some(room) = self.batch[self.count..].first_chunk_mut::<PATH_ENTRIES>() {
-            *room = *ids;
+        if let Some(id_slots) = self.batch[self.id_count..].first_chunk_mut::<MAX_PATH_ENTRIES>() {
+            *id_slots = *ids;
         }
-        self.count += count;
+        self.id_count += id_count;
         Ok(())
     }
 
@@ -79,11 +79,11 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
         if S::by_ids(self.out).is_none() {
             return self.out.write_segment(self.text, 0, Segment { id: self.id(entry), start, end });
         }
-        if self.count == BATCH_IDS {
+        if self.id_count == BATCH_LEN {
             self.flush()?;
         }
-        self.batch[self.count] = self.id(entry);
-        self.count += 1;
+        self.batch[self.id_count] = self.id(entry);
+        self.id_count += 1;
         Ok(())
     }
 

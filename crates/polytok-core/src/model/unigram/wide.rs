@@ -10,7 +10,7 @@
 //!
 //! Memory: 16 bytes per byte of text. The twin of llama.cpp's model is python/polytok/reference/llama_cpp_ugm.py.
 
-use super::best_path::{PathState, WideScore, search, walk};
+use super::best_path::{PathState, WideScore, for_each_piece, search};
 use crate::error::{Error, Result};
 use crate::native::Tables;
 use crate::segment::Segment;
@@ -55,10 +55,11 @@ impl WideUnigram {
         let build = || Trie::build(rows.iter().map(|&row| vocab.bytes(row)).zip(0..));
         let trie = Trie::compile(tables, vocab.max_entry_len(), |entry| (entry as usize) < rows.len(), build)?;
         let ids: Vec<TokenId> = rows.iter().map(|&row| vocab.id(row)).collect();
-        let byte = |byte: usize| trie.get(format!("<0x{byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
+        let id_of_byte =
+            |id_of_byte: usize| trie.get(format!("<0x{id_of_byte:02X}>").as_bytes()).map(|entry| ids[entry as usize]);
         let has_fallback = matches!(rules, UnigramRules::HuggingFace { byte_fallback: true });
-        let ids_of_bytes = has_fallback.then(|| Box::new(std::array::from_fn(byte)));
-        let unknown = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
+        let ids_of_bytes = has_fallback.then(|| Box::new(std::array::from_fn(id_of_byte)));
+        let unknown_row = vocab.rows().find(|&row| vocab.kind(row) == Kind::Unknown);
         let score = |row: Row| match is_hugging_face {
             true => vocab.wide_score(row),
             false if vocab.kind(row) == Kind::UserDefined => 0.0,
@@ -67,7 +68,7 @@ impl WideUnigram {
         Ok(WideUnigram {
             scores: rows.iter().map(|&row| WideScore(score(row))).collect(),
             unknown_score: unknown_score(vocab, is_hugging_face),
-            unknown_id: unknown.map(|row| vocab.id(row)),
+            unknown_id: unknown_row.map(|row| vocab.id(row)),
             is_hugging_face,
             trie,
             ids_of_bytes,
@@ -90,21 +91,22 @@ impl WideUnigram {
             ));
         }
         let (mut result, mut unknown_start) = (Ok(()), None);
-        walk(states, |start, end, entry| {
+        for_each_piece(states, |start, end, entry| {
             let id = self.ids.get(entry as usize).copied().filter(|&id| Some(id) != self.unknown_id);
             let Some(id) = id else {
                 unknown_start.get_or_insert(start);
                 return;
             };
-            let unknown_result = unknown_start.take().map_or(Ok(()), |from| self.emit_unknown(text, from, start, emit));
-            let next = |()| unknown_result.and_then(|()| emit(Segment { id, start, end }));
-            result = std::mem::replace(&mut result, Ok(())).and_then(next);
+            let unknown_result =
+                unknown_start.take().map_or(Ok(()), |run_start| self.emit_unknown(text, run_start, start, emit));
+            let emit_next = |()| unknown_result.and_then(|()| emit(Segment { id, start, end }));
+            result = std::mem::replace(&mut result, Ok(())).and_then(emit_next);
         });
         if states.capacity() > MAX_KEPT_STATES {
             *states = Vec::new();
         }
         result?;
-        unknown_start.map_or(Ok(()), |from| self.emit_unknown(text, from, text.len() as u32, emit))
+        unknown_start.map_or(Ok(()), |run_start| self.emit_unknown(text, run_start, text.len() as u32, emit))
     }
 
     /// Emits a run of unknown characters.
@@ -153,8 +155,8 @@ fn unknown_score(vocab: &Vocab, is_hugging_face: bool) -> f64 {
     if is_hugging_face {
         return rows.map(|row| vocab.wide_score(row)).fold(f64::INFINITY, f64::min) - UNKNOWN_PENALTY as f64;
     }
-    let normal = rows.filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
-    (normal.fold(f32::MAX, f32::min) - UNKNOWN_PENALTY) as f64
+    let normal_scores = rows.filter(|&row| vocab.kind(row) == Kind::Normal).map(|row| vocab.score(row));
+    (normal_scores.fold(f32::MAX, f32::min) - UNKNOWN_PENALTY) as f64
 }
 
 #[cfg(test)]
@@ -166,14 +168,14 @@ mod tests {
     const HUGGING_FACE_WITH_BYTES: UnigramRules = UnigramRules::HuggingFace { byte_fallback: true };
 
     fn segment(rules: UnigramRules, rows: &[(&str, f32, Kind)], text: &str) -> Vec<(u32, u32, u32)> {
-        let mut out = Vec::new();
+        let mut segments = Vec::new();
         let mut emit = |segment: Segment| {
-            out.push((segment.id.0, segment.start, segment.end));
+            segments.push((segment.id.0, segment.start, segment.end));
             Ok(())
         };
         let model = WideUnigram::compile(&vocab(rows), rules, &mut Tables::default()).unwrap();
         model.segment(text.as_bytes(), &mut WideScratch::default(), &mut emit).unwrap();
-        out
+        segments
     }
 
     /// The expected ids are those of tokenizers 0.23.3.
@@ -206,9 +208,9 @@ mod tests {
         columns.blob = b"a".to_vec();
         (columns.ids, columns.scores, columns.kinds) = (vec![0], vec![-1.0], vec![Kind::Normal]);
         let model = WideUnigram::compile(&Vocab::new(columns).unwrap(), HUGGING_FACE, &mut Tables::default()).unwrap();
-        let run = |text: &[u8]| model.segment(text, &mut WideScratch::default(), &mut |_| Ok(()));
-        assert!(run(b"aa").is_ok());
-        assert!(matches!(run(b"ab"), Err(Error::Encode(_))));
+        let segment_text = |text: &[u8]| model.segment(text, &mut WideScratch::default(), &mut |_| Ok(()));
+        assert!(segment_text(b"aa").is_ok());
+        assert!(matches!(segment_text(b"ab"), Err(Error::Encode(_))));
     }
 
     #[test]

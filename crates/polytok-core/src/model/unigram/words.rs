@@ -3,16 +3,16 @@
 //! No piece crosses the boundaries between runs of letters (`letters`), so every path contains all boundaries, and the
 //! best path of each run depends only on the run and the sum before the run. The sum is computed as in the reference,
 //! with one rounded addition for each piece. If the cached path of a word is certain at the current sum (`certain`),
-//! that path is used. Any other word is searched with the sums of the reference. Texts before normalization are also
-//! supported (`raw`). The twin is `best_path::search` over the whole text.
+//! that path is used. If the path is not certain, the word is searched with the sums of the reference. Texts before
+//! normalization are also supported (`raw`). The twin is `best_path::search` over the whole text.
 //!
 //! Cost: linear for cached words; a new word is searched once. Worst input: one long word, which costs the same as in
 //! the twin.
 
-use super::best_path::{PathState, Score, UNKNOWN_ENTRY, search, walk};
-use super::certain::{MOST_WORD_BYTES, SearchedWord, sum_code};
+use super::best_path::{PathState, Score, UNKNOWN_ENTRY, for_each_piece, search};
+use super::certain::{MAX_WORD_BYTES, SearchedWord, sum_code};
 use super::letters::{LetterRun, Letters, RUN_BATCH, RunKind};
-use super::memo::{END, Memo, PATH_ENTRIES, PackedPath, word_key};
+use super::memo::{END, MAX_PATH_ENTRIES, Memo, PackedPath, word_key};
 use super::raw::{RawCursor, ScanStop};
 use crate::cache::PieceKey;
 use crate::error::Result;
@@ -22,7 +22,7 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 
 /// The largest capacity of a buffer that is kept after a call.
-const MOST_KEPT_STATES: usize = 1 << 20;
+const MAX_KEPT_LEN: usize = 1 << 20;
 
 /// The score and the id of an entry.
 #[derive(Clone, Copy)]
@@ -77,11 +77,11 @@ impl<Sum> WordsScratch<Sum> {
 
     /// Frees buffers that a huge text made large.
     pub fn release(&mut self) {
-        if self.states.capacity() > MOST_KEPT_STATES {
+        if self.states.capacity() > MAX_KEPT_LEN {
             self.states = Vec::new();
         }
         for bytes in [&mut self.marked_word, &mut self.rewritten_text] {
-            if bytes.capacity() > MOST_KEPT_STATES {
+            if bytes.capacity() > MAX_KEPT_LEN {
                 *bytes = Vec::new();
             }
         }
@@ -91,8 +91,13 @@ impl<Sum> WordsScratch<Sum> {
 /// A receiver of paths. Offsets are in the normalized text; if the text is not normalized yet, offsets have no meaning.
 pub(in crate::model) trait Receiver {
     /// Receives a cached path that starts at `start`; the first `count` of `ids` are the ids of the path.
-    fn receive_path(&mut self, path: PackedPath, ids: &[TokenId; PATH_ENTRIES], count: usize, start: u32)
-    -> Result<()>;
+    fn receive_path(
+        &mut self,
+        path: PackedPath,
+        ids: &[TokenId; MAX_PATH_ENTRIES],
+        count: usize,
+        start: u32,
+    ) -> Result<()>;
     /// Receives one piece.
     fn receive_piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()>;
     /// Receives unknown characters.
@@ -210,7 +215,7 @@ impl<S: Score> WordDictionary<'_, S> {
     /// sum.
     #[inline]
     fn send_cached(&self, path: PackedPath, sum: S::Sum, start: u32, receiver: &mut impl Receiver) -> Result<S::Sum> {
-        let (mut sum, mut ids, mut count) = (sum, [TokenId(0); PATH_ENTRIES], 0);
+        let (mut sum, mut ids, mut count) = (sum, [TokenId(0); MAX_PATH_ENTRIES], 0);
         for (i, id) in ids.iter_mut().enumerate() {
             let entry = path.entry(i);
             let row = self.rows[(entry as usize).min(self.rows.len() - 1)];
@@ -256,7 +261,7 @@ impl<S: Score> WordDictionary<'_, S> {
         scratch: &mut WordsScratch<S::Sum>,
         receiver: &mut impl Receiver,
     ) -> Result<S::Sum> {
-        if path.is_cached() || word.len() > MOST_WORD_BYTES {
+        if path.is_cached() || word.len() > MAX_WORD_BYTES {
             return self.search_and_send(word, at, sum, &mut scratch.states, receiver);
         }
         let searched = &mut scratch.searched_word;
@@ -296,7 +301,7 @@ impl<S: Score> WordDictionary<'_, S> {
     ) -> Result<S::Sum> {
         let (sum, _) = search(self.trie, self.scores, S::round(self.unknown_score), word, sum, states);
         let mut result = Ok(());
-        walk(states, |start, end, entry| {
+        for_each_piece(states, |start, end, entry| {
             if result.is_ok() {
                 result = match entry {
                     UNKNOWN_ENTRY => receiver.receive_unknown(&word[start as usize..end as usize], at + start),
