@@ -189,12 +189,12 @@ def targets_table(results: Results) -> str:
     """Returns a table with a row for each target and vocabulary and a column for each text; missed targets are bold."""
     target_rows = list(measured_rows(results))
     met_flags = [target.is_met(figure.value) for target, _, _, figure in target_rows if figure.value is not None]
-    tables = [f"{sum(met_flags)} of {len(met_flags)} are met; the others are **bold**."]
+    paragraphs = [f"{sum(met_flags)} of {len(met_flags)} are met; the others are **bold**."]
     for texts in (TEXTS, WORST_TEXTS):
         if shown_rows := [row for row in target_rows if row[2] in texts]:
             head = ["vocabulary", "what", "target"]
-            tables.append(matrix(shown_rows, _row_titles, lambda row: row[2].title, _cell, head))
-    return "\n\n".join(tables)
+            paragraphs.append(matrix(shown_rows, _row_titles, lambda row: row[2].title, _cell, head))
+    return "\n\n".join(paragraphs)
 
 
 def _row_titles(row: Row) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def test_many_short_texts() -> None:
 
 
 def test_sentences_that_do_not_fit_are_refused_for_any_threads() -> None:
-    """Tests that the sentences fit within the limit that the error names."""
+    """Tests that training succeeds with the memory limit that the error names."""
     rng = random.Random(3)
     texts = ["".join(rng.choices("abcdefgh", k=40)) for _ in range(12_000)]
 

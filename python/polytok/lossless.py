@@ -106,7 +106,7 @@ def _reasons_against(spec: Spec) -> Iterator[Reason]:
         yield from _split_reasons(split)
     match spec.normalize, spec.decode:
         case (), BytesDecode():
-            yield from _bytes_reasons(spec)
+            yield from _reasons_over_bytes(spec)
         case (PrefixSpace(),), Llama2cDecode():
             yield from _llama2c_reasons(spec)
         case (SentencePieceNormalize() as step,), SentencePieceDecode() as decode:
@@ -128,7 +128,7 @@ def _split_reasons(step: SplitStep) -> Iterator[Reason]:
 # Formats whose decoding concatenates the pieces unchanged: tiktoken, minbpe, RWKV
 
 
-def _bytes_reasons(spec: Spec) -> Iterator[Reason]:
+def _reasons_over_bytes(spec: Spec) -> Iterator[Reason]:
     """Yields the reasons for a model over bytes, which needs an entry for every byte."""
     if not (isinstance(spec.model, Longest) or _is_bpe_over_bytes(spec)):
         yield Reason(f"model: {spec.model.kind} with decoding by {spec.decode.kind} does not provably restore all text")

@@ -27,7 +27,7 @@ class TokenTexts:
         )
 
     def text_of_id(self, id: int) -> str:
-        """Returns the text of an id that comes from no text, such as an id of the template."""
+        """Returns the text to show for an id that encoding inserted, such as an id of the template."""
         return self._special_texts[id] if id in self._special_texts else self._text_of_row(id)
 
     def text_of_token(self, id: int, known_text: bytes | None) -> str:

@@ -123,7 +123,7 @@ fn list<T>(object: &Bound<'_, PyAny>, name: &str, read: impl Fn(&Bound<'_, PyAny
 }
 
 /// Reads the steps of a Spec's `normalize`.
-pub fn normalize_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Normalize>> {
+pub fn read_normalize_steps(steps: &Bound<'_, PyAny>) -> PyResult<Vec<Normalize>> {
     steps.try_iter()?.map(|step| normalize_step(&step?)).collect()
 }
 

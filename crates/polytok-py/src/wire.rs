@@ -72,8 +72,8 @@ fn sentencepiece_probe(data: &[u8]) -> PyResult<()> {
     sentencepiece::probe(data).map_err(raised)
 }
 
-/// Reads a SentencePiece model: the columns, the details of the pieces, all other fields as a protobuf message, and the
-/// character map.
+/// Reads a SentencePiece model. Returns the columns of the pieces, the unusual fields of pieces, all other fields as a
+/// protobuf message, and the character map.
 #[pyfunction]
 fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<'py>, [Bound<'py, PyBytes>; 3])> {
     let pieces = sentencepiece::read_pieces(data).map_err(raised)?;

@@ -103,7 +103,8 @@ mod avx2 {
         write_selected(_mm256_extracti128_si256::<1>(all_units), character_starts >> 8, units, count)
     }
 
-    /// Returns the units of characters of up to three bytes, from the first, second and third bytes of the characters.
+    /// Returns the UTF-16 units of characters that have one to three bytes in UTF-8. The arguments are the first,
+    /// second and third bytes of the characters.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn characters(first: __m256i, second: __m256i, third: __m256i) -> __m256i {

@@ -152,20 +152,20 @@ def _push_texts(
     """Pushes the texts of a task to a trainer or to `Counts`, and returns the first fields of the task's record."""
     text_count = text_bytes = 0
     skipped_counts: Counter[str] = Counter()
-    places: list[tuple[str, str]] = []
+    examples: list[tuple[str, str]] = []
     for part in (Part(**part) for part in description["parts"]):
         for block in documents(part, Source(**description["sources"][str(part.source)]), reading):
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
             skipped_counts.update(text.reason for text in block.skipped)
-            places += [(text.place, text.reason) for text in block.skipped[: MAX_EXAMPLES - len(places)]]
+            examples += [(text.place, text.reason) for text in block.skipped[: MAX_EXAMPLES - len(examples)]]
             report_progress(text_count, 0, text_bytes)
     skipped_counts.update(getattr(trainer, "left_out", {}))
     return {
         "documents": text_count,
         "text_bytes": text_bytes,
         "skipped": dict(sorted(skipped_counts.items())),
-        "examples": places,
+        "examples": examples,
     }
 
 

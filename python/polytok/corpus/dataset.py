@@ -135,10 +135,10 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         parts = []
         number = bisect_right(self._first_tokens, start) - 1
         while start < stop:
-            first_token, last_token = self._first_tokens[number], self._first_tokens[number + 1]
-            if start < last_token:
-                parts.append(self._shard(number).ids[start - first_token : stop - first_token])
-                start = last_token
+            shard_start, shard_end = self._first_tokens[number], self._first_tokens[number + 1]
+            if start < shard_end:
+                parts.append(self._shard(number).ids[start - shard_start : stop - shard_start])
+                start = shard_end
             number += 1
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *parts])
 

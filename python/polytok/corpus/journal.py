@@ -141,7 +141,7 @@ class Journal:
     def verify_records(
         self, identity: str, count: int, report_progress: Callable[[int, int], object]
     ) -> dict[int, dict[str, Any]]:
-        """Returns the records of this job's ``count`` tasks whose files match their checksums, by task number.
+        """Returns, by task number, the record of each of the job's ``count`` tasks whose file matches its checksum.
 
         ``report_progress`` is called with the number of records verified so far and the number of all records.
         """

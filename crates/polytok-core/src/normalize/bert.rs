@@ -260,7 +260,7 @@ mod tests {
 
     /// If cleaning changes only spaces in the text, checks that the text and the cleaned text have the same words, and
     /// returns true.
-    fn check_words(text: &str, options: BertOptions, [raw, cleaned]: &[SplitChain; 2]) -> bool {
+    fn has_words_of_cleaned_text(text: &str, options: BertOptions, [raw, cleaned]: &[SplitChain; 2]) -> bool {
         let bert = Bert::compile(options);
         let mut out = Vec::new();
         bert.apply(text, &mut out);
@@ -293,11 +293,14 @@ mod tests {
         for (i, c) in ('\0'..=char::MAX).filter(|&c| options.changes_only_spaces(c)).enumerate() {
             text.extend([c, 'a', c, c, ' ']);
             if i % 256 == 255 {
-                assert!(check_words(&std::mem::take(&mut text), options, &chains));
+                assert!(has_words_of_cleaned_text(&std::mem::take(&mut text), options, &chains));
             }
         }
-        assert!(check_words(&text, options, &chains));
-        assert!(check_words("a\nb 漢,", options, &chains) && !check_words("a\0b", options, &chains));
+        assert!(has_words_of_cleaned_text(&text, options, &chains));
+        assert!(
+            has_words_of_cleaned_text("a\nb 漢,", options, &chains)
+                && !has_words_of_cleaned_text("a\0b", options, &chains)
+        );
     }
 
     proptest! {
@@ -307,7 +310,7 @@ mod tests {
             flags in 0u8..16,
         ) {
             let options = options(flags);
-            check_words(&text, options, &chains(options));
+            has_words_of_cleaned_text(&text, options, &chains(options));
             let spans = char_spans(text.as_bytes());
             let (mut fast, mut expected) = (AlignedOutput::new(&spans), AlignedOutput::new(&spans));
             Bert::compile(options).apply(&text, &mut fast);

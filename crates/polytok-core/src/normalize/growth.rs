@@ -42,8 +42,8 @@ impl<'a, O: Output> BoundedOutput<'a, O> {
     }
 
     #[inline]
-    /// Reports whether `len` more bytes fit.
-    fn has_room(&mut self, len: usize) -> bool {
+    /// Returns true if `len` more bytes fit; otherwise records that the output is too long.
+    fn take_room(&mut self, len: usize) -> bool {
         self.is_over |= len > self.max_len.saturating_sub(self.out.written());
         !self.is_over
     }
@@ -52,21 +52,21 @@ impl<'a, O: Output> BoundedOutput<'a, O> {
 impl<O: Output> Output for BoundedOutput<'_, O> {
     #[inline]
     fn keep(&mut self, input: &[u8], from: usize, to: usize) {
-        if self.has_room(to - from) {
+        if self.take_room(to - from) {
             self.out.keep(input, from, to);
         }
     }
 
     #[inline]
     fn change(&mut self, text: &[u8], at: usize) {
-        if self.has_room(text.len()) {
+        if self.take_room(text.len()) {
             self.out.change(text, at);
         }
     }
 
     #[inline]
     fn insert(&mut self, text: &[u8], at: usize) {
-        if self.has_room(text.len()) {
+        if self.take_room(text.len()) {
             self.out.insert(text, at);
         }
     }

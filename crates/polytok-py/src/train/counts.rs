@@ -42,10 +42,10 @@ impl Spill for Folder {
 }
 
 /// The maximum size in memory, in bytes, and the folder for the data above this limit.
-pub type PyLimit = Option<(usize, PathBuf)>;
+pub type PyMemoryLimit = Option<(usize, PathBuf)>;
 
 /// Converts a limit to the engine's type.
-pub fn limit(limit: PyLimit) -> Option<Limit> {
+pub fn limit(limit: PyMemoryLimit) -> Option<Limit> {
     limit.map(|(bytes, path)| Limit { bytes, spill: Arc::new(Folder { path, next: AtomicU64::new(0) }) })
 }
 
@@ -90,9 +90,9 @@ impl PyTextCounter {
         split: &Bound<'_, PyAny>,
         special: Vec<Vec<u8>>,
         threads: usize,
-        limit: PyLimit,
+        limit: PyMemoryLimit,
     ) -> PyResult<PyTextCounter> {
-        let rules = TextRules::compile(&special, spec::normalize_steps(normalize)?, &spec::split_steps(split)?);
+        let rules = TextRules::compile(&special, spec::read_normalize_steps(normalize)?, &spec::split_steps(split)?);
         Ok(PyTextCounter(Some(TextCounter::new(rules.map_err(to_python)?, threads, self::limit(limit)))))
     }
 
@@ -134,7 +134,7 @@ pub struct PyWordCounter(pub WordCounter);
 #[pymethods]
 impl PyWordCounter {
     #[new]
-    fn new(limit: PyLimit) -> PyWordCounter {
+    fn new(limit: PyMemoryLimit) -> PyWordCounter {
         PyWordCounter(WordCounter::new(self::limit(limit)))
     }
 

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::counts::{self, PyLimit, PyWordCounter};
+use super::counts::{self, PyMemoryLimit, PyWordCounter};
 use super::progress::Reporter;
 use super::unigram::PyUnigramOptions;
 use crate::errors::to_python;
@@ -169,7 +169,7 @@ pub struct PySentenceCounter {
 impl PySentenceCounter {
     /// Creates a counter for a model: "bpe", "unigram", "word" or "char". `limit` is a number of bytes and a folder.
     #[new]
-    fn new(model: &str, options: PyTrainerOptions, limit: PyLimit) -> PyResult<PySentenceCounter> {
+    fn new(model: &str, options: PyTrainerOptions, limit: PyMemoryLimit) -> PyResult<PySentenceCounter> {
         let options = options.to_core().map_err(to_python)?;
         let limit = counts::limit(limit.map(|(bytes, folder)| (bytes / options.threads.max(1), folder)));
         let corpus = new_corpus(model, &options, limit.as_ref()).map_err(to_python)?;

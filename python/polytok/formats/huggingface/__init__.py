@@ -255,7 +255,7 @@ def _decode_steps(decode: Decode) -> decoders.Steps | None:
         return (ByteLevelDecode(),)
     if isinstance(decode, ChainDecode):
         return decode.steps
-    raise FormatError(f"tokenizers has no decoder of the kind {decode.kind!r}")
+    raise FormatError(f"the package tokenizers has no decoder of the kind {decode.kind!r}")
 
 
 def _template_texts(spec: Spec) -> dict[int, str]:

@@ -9,7 +9,7 @@ use crate::spec::Scheme;
 
 pub(super) struct MetaspaceDecoder {
     replacer: LiteralReplacer,
-    /// The text that is written in the first token in place of the visible text for spaces.
+    /// The text to which a U+2581 at the start of the first token is decoded.
     first_content: &'static [u8],
 }
 

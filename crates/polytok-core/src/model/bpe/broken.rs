@@ -1,9 +1,9 @@
-//! SplitsOfSymbols bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns cannot
-//! split such bytes.
+//! SplitsOfSymbols bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns
+//! cannot split such bytes.
 //!
 //! No merge can cross such a boundary (see boundary/neighbours.rs), so the parts are merged alone, and a part of one
-//! byte needs no merging. Twin: merging the same bytes as one piece. Cost: a bit test for each byte, and one pass over
-//! all entries.
+//! byte needs no merging. Twin: merging the same bytes as one piece. Cost: one pass over all entries when the table is
+//! built, and one bit test for each byte of text.
 
 use super::{Bpe, BpeScratch, SymbolOutput};
 use crate::boundary::neighbours::BytePairs;

@@ -9,7 +9,7 @@ const DROPPED_INDEX: usize = usize::MAX;
 /// The changes of a symbol on one side of the merged pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct SymbolChange {
-    /// The count of the pair of the symbol and the merged half that the merge removes.
+    /// How many occurrences of the pair (symbol, merged half) the merge removes.
     removed_count: i64,
     /// The count of the pair of the symbol and the new symbol.
     added_count: i64,

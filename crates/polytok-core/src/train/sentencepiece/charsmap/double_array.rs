@@ -1,10 +1,10 @@
 //! Converts the automaton to a double array of 32-bit units, with the layout of Darts-clone.
 //!
 //! A unit holds a label in its low byte. Bit 8 is set if a key ends at this unit. The bits from 10 on hold the xor
-//! distance to the children, which is shifted left by 8 more bits if bit 9 is set. Bit 31 marks a unit that holds a
-//! value. The last 16 blocks of 256 units are open: their free units form a ring, which is searched for the first
-//! offset with room for all children of a unit. Earlier blocks are closed: their free units get labels that no lookup
-//! matches. Subtrees with several parents are stored once, if a unit can encode the distance.
+//! distance to the children; if bit 9 is set, the distance is this number shifted left by 8 bits. Bit 31 marks a unit
+//! that holds a value. The last 16 blocks of 256 units are open: their free units form a ring, which is searched for
+//! the first offset with room for all children of a unit. Earlier blocks are closed: their free units get labels that
+//! no lookup matches. Subtrees with several parents are stored once, if a unit can encode the distance.
 //!
 //! Cost: each state tries free units in at most 16 blocks, with one step for each free unit.
 
