@@ -4,6 +4,8 @@
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
 #   make lint    formatting, lints, types, and whether the documentation builds
+#   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
+#                the data)
 #   make docs    the documentation as a site, in the folder site/
 #   make bench   five minutes of the benchmarks, written into docs/ and the README (needs the data, as parity)
 PYTHON ?= python3
@@ -11,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parity lint docs bench clean check-tools
+.PHONY: demo test parity lint budget docs bench clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -32,6 +34,9 @@ lint: $(VENV)/installed-test $(VENV)/installed-docs
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python -m mypy.stubtest polytok._core --mypy-config-file pyproject.toml
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir target/site
+
+budget: $(VENV)/installed-test
+	$(BIN)/python -m bench.budget --against bench/budget.json --gate 3
 
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -113,3 +113,9 @@ def test_the_gate_fails_for_growth_other_texts_other_output_and_missing_cells(
     ):
         assert line in printed_text
     assert budget.print_verdict({}, old_budgets, 2) == 1 and budget.print_verdict(new_budgets, old_budgets, None) == 0
+
+
+def test_by_default_the_cells_of_the_stored_budget_are_counted(tmp_path: Path) -> None:
+    stored_cells = budget.list_cells(ROOT / "bench/budget.json")
+    assert set(stored_cells) < set(CELLS) and len(stored_cells) == 6
+    assert budget.list_cells(tmp_path) == list(CELLS)

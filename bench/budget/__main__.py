@@ -20,6 +20,7 @@ from .callgrind import count_instructions
 from .cells import CELLS, LOAD
 from .child import FIRST_PASS, SECOND_PASS
 
+_CELLS_HELP = f"by default the cells of --against's file, or all: {', '.join(CELLS)}"
 TABLE_HEAD = ("vocabulary, text, operation", "pass", "per byte", "per piece", "before, per byte", "growth")
 
 
@@ -46,7 +47,7 @@ def main() -> None:
         raise SystemExit("the benchmark data is missing: set POLYTOK_DATA to the folder that holds corpus/ and vocab/")
     if shutil.which("valgrind") is None:
         raise SystemExit("valgrind is not installed: install it with your system's packages")
-    names = arguments.cell or list(CELLS)
+    names = arguments.cell or (list_cells(arguments.against) if arguments.against else list(CELLS))
     old_budgets = read_budgets(arguments.against, names, arguments.processes) if arguments.against else {}
     budgets = count_budgets(arguments.build or installed_package(), names, arguments.processes)
     if arguments.json:
@@ -61,7 +62,7 @@ def create_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.budget", description=__doc__)
     parser.add_argument("--build", metavar="PATH", type=Path, help="a package's folder or an extension module")
     parser.add_argument("--against", metavar="PATH", type=Path, help="another build, or a file that --json wrote")
-    parser.add_argument("--cell", nargs="+", metavar="NAME", choices=CELLS, help=f"the cells: {', '.join(CELLS)}")
+    parser.add_argument("--cell", nargs="+", metavar="NAME", choices=CELLS, help=_CELLS_HELP)
     parser.add_argument("--gate", type=float, metavar="PERCENT", help="fail if a cell needs PERCENT more instructions")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--processes", type=int, default=2, help="the number of cells to count in parallel")
@@ -73,6 +74,11 @@ def installed_package() -> Path:
     import polytok
 
     return Path(polytok.__file__).parent
+
+
+def list_cells(path: Path) -> list[str]:
+    """Returns the names of the cells in a JSON file; of all cells if ``path`` is a build."""
+    return list(json.loads(path.read_text(encoding="utf-8"))) if path.suffix == ".json" else list(CELLS)
 
 
 def read_budgets(path: Path, names: Iterable[str], processes: int) -> dict[str, Budget]:
