@@ -108,7 +108,7 @@ def test_normalization_rules_from_files(tmp_path: Any) -> None:
 
 
 def test_files_are_read_by_lines(tmp_path: Any) -> None:
-    """Trains from a file to .model and .vocab; lines that are too long and reserved characters are reported."""
+    """Trains from a file to .model and .vocab. The report names reserved characters and lines that are too long."""
     corpus = tmp_path / "corpus.txt"
     corpus.write_bytes("\r\n".join(texts("latin")).encode() + b"\n\n\xff\xfe a\n")
     sentencepiece.SentencePieceTrainer.train(

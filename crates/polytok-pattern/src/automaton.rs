@@ -27,7 +27,7 @@ pub(super) const MAX_LEVELS: usize = 4;
 const MAX_CYCLE: usize = 4;
 /// The mask of the row number in the upper half of a cell.
 const ROW_MASK: u32 = 0x7FFF;
-/// The bit that marks a gap, in a cell and in an end that the automaton writes.
+/// The bit that marks a gap, both in a cell of the table and in an end that the automaton outputs.
 pub(super) const GAP: u32 = 1 << 31;
 /// The step number that represents a gap, which is one character that no match covers.
 const GAP_STEP: u16 = u16::MAX;

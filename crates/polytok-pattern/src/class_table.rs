@@ -1,4 +1,5 @@
-//! Maps each character to a number, which is chosen by classes of regular expressions.
+//! Maps each character to the number of its class; characters that no class of the pattern distinguishes have the same
+//! number.
 
 use crate::char_groups::CharGroups;
 use crate::classes::Classes;

@@ -119,7 +119,8 @@ mod avx2 {
         _mm256_blendv_epi8(units_up_to_two_bytes, three_byte_units, longer_than(0xDF))
     }
 
-    /// Writes the units of `all_units` whose bits are set to `units[count..]`, and returns the new number of units.
+    /// Appends to `units[..count]` those units of `all_units` whose bits in the mask are set. Returns the new count of
+    /// units.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn write_selected(all_units: __m128i, bits: usize, units: &mut [u16], count: usize) -> usize {

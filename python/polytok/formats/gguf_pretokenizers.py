@@ -51,7 +51,7 @@ _LAST_ALTERNATIVES = rf"| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_WHITE_SPACES}"
 
 
 def _case_change_words(letter: str, contraction: str, numbers: str) -> str:
-    """Returns an expression for words that can change once, from upper case to lower case."""
+    """Returns an expression for words of letters of one case, or of upper case followed by lower case."""
     upper_class, lower_class = f"((?={letter})([^a-z]))", f"((?={letter})([^A-Z]))"
     prefix = r"[^\r\n\p{L}\p{N}]?"
     words = f"{prefix}{upper_class}*{lower_class}+{contraction}|{prefix}{upper_class}+{lower_class}*{contraction}"

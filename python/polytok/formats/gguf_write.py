@@ -47,8 +47,7 @@ ReadFunction = Callable[[bytes, ReadOptions], Spec]
 
 
 def rewrite(spec: Spec, read: ReadFunction) -> Written:
-    """Writes the file that a Spec was read from again, with the changes of the Spec; without such a file, writes a new
-    one."""
+    """Writes a copy of the file that a Spec was read from, with the changes of the Spec; without a file, a new one."""
     if not isinstance(spec.decode, LlamaCppDecode):
         raise FormatError(f"llama.cpp has no decoder like this tokenizer's: {spec.decode!r:.100}")
     require_ids_in_row_order(spec.vocab, "gguf")

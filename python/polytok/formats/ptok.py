@@ -44,7 +44,7 @@ def refusal(data: bytes) -> str | None:
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a file."""
     file = NativeFile(_core.NativeFile.copy(data))
-    file.compile()  # checks that the data is a valid Spec, and is fast
+    file.compile()  # compiling checks that the data is a valid Spec, and takes little time
     return file.spec()
 
 

@@ -164,7 +164,7 @@ class _MessageFields:
     def extra(self, piece_details: bytes) -> Mapping[str, Any]:
         """Returns the remaining fields as data for ``Spec.extra``.
 
-        A message from which all fields were taken is omitted, because writing these fields adds the message again.
+        A message is omitted if all its fields are stored elsewhere: writing these fields creates the message again.
         """
         remaining_fields: dict[str, Any] = {}
         for key, value in self.messages.items():

@@ -1,7 +1,7 @@
 """BERT's ``vocab.txt``: one token per line; the id is the number of the line, counted from 0.
 
-``tokenizer_config.json`` in the same folder has the options, such as lower-casing. The file is read as the Spec of a
-tokenizer.json, and the Spec is written as one unless the caller asks for this format.
+``tokenizer_config.json`` in the same folder has the options, such as lower-casing. The Spec is the same as for a
+tokenizer.json, and is written as a tokenizer.json unless the caller asks for vocab.txt.
 """
 
 from __future__ import annotations

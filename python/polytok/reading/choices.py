@@ -28,9 +28,9 @@ class Reading:
       or the texts between occurrences of ``separator`` (``separator``).
     * ``separator``: the string between two texts, for the unit ``separator``.
     * ``invalid``: how to treat a text that is not UTF-8: raise an error (``error``), replace invalid bytes with U+FFFD
-      (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). ``keep`` is allowed only when a
-      kind over bytes is trained, and is the default there; otherwise ``error`` is the default. Except with ``error``,
-      lone surrogates of a ``str`` are replaced with U+FFFD.
+      (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). ``keep`` is allowed only for
+      models whose symbols are bytes, and is their default; the default of other models is ``error``. Except with
+      ``error``, lone surrogates of a ``str`` are replaced with U+FFFD.
     * ``records``: how to treat an invalid record, and a record without the field: raise an error (``error``), or skip
       and report the record (``skip``).
     * ``broken``: how to treat a damaged or truncated file: raise an error (``error``), or read the texts before the

@@ -29,9 +29,9 @@ class BpeTrainer:
       list of sizes trains all sizes in a single run.
     * ``ties``: the rule for the order of equally frequent pairs. ``"ids"`` merges the pair whose left token has the
       lowest id first, then the lowest right id; the order of the texts does not matter. ``"minbpe"`` merges the pair
-      first that occurs first in the current state of the texts, as minbpe does. ``"huggingface"`` is the same rule as
-      ``"ids"`` applied to the ids of the BpeTrainer of ``tokenizers`` 0.23.3; the options and the result are those of
-      that trainer.
+      first that occurs first in the current state of the texts, as minbpe does. ``"huggingface"`` trains like the
+      BpeTrainer of ``tokenizers`` 0.23.3, with the same options and result: its rule is ``"ids"``, with the ids that
+      this trainer assigns.
     * ``pattern``: the pattern that splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``,
       ``default``, tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are
       the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2`` with ``ties="huggingface"`` and

@@ -13,7 +13,9 @@ Pattern = str | Sequence[SplitStep] | None
 
 
 def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
-    """Returns the split steps for the name of a pattern or for a regular expression; returns steps unchanged.
+    """Returns the split steps of a named pattern or of a regular expression.
+
+    An argument that already consists of split steps is returned unchanged.
 
     ``behavior`` defines how text between the matches of a regular expression is split. Raises `ArgumentError` for a
     value of another type, and for an identifier that is not the name of a pattern.

@@ -61,7 +61,7 @@ impl Replacer {
         self.finder.literal()
     }
 
-    /// Reports whether the step replaces a literal text that `text` does not contain.
+    /// Reports whether the step changes nothing, because it replaces a literal text that `text` does not contain.
     pub fn keeps(&self, text: &[u8]) -> bool {
         self.finder.is_literal_outside(text)
     }

@@ -174,8 +174,8 @@ fn shift_bits(bits: u64, before: u64) -> u64 {
     bits << 1 | before >> (BLOCK_BYTES - 1)
 }
 
-/// Clears the first bit and returns its offset in the text; if no bit is set, returns the end of the block, which is at
-/// `at`.
+/// Clears the first bit and returns the offset of the bit in the text. The block starts at offset `at`; if no bit is
+/// set, returns the end of the block.
 #[inline]
 fn take_first(at: usize, bits: &mut u64) -> u32 {
     let index = bits.trailing_zeros();

@@ -27,7 +27,7 @@ pub struct TekkenEntries {
     pub columns: VocabColumns,
     /// Each row whose `token_str` differs from the decoded bytes, with its `token_str`.
     pub unequal_texts: Vec<(u32, Option<String>)>,
-    /// The range of the JSON with the entries after the first `live` entries.
+    /// The range of the JSON text that contains the entries after the first `live` entries.
     pub unused: Option<Range<usize>>,
 }
 

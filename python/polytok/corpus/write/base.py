@@ -73,7 +73,7 @@ class ShardWriter(ABC):
     def stored_dtype(cls, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """Returns the dtype that the format uses for ids of ``dtype``: int32 replaces uint32 if necessary.
 
-        Raises `ArgumentError` if the dtype is neither supported nor uint32.
+        Raises `ArgumentError` if the format cannot store the dtype. Every format accepts uint32.
         """
         if dtype.name in cls.dtypes:
             return dtype

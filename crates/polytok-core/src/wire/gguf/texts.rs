@@ -1,4 +1,5 @@
-//! Converts token texts between the characters of GPT-2's table and bytes, and merges between lines of text and ids.
+//! Converts token texts from the characters of GPT-2's table to bytes and back, and lists of merges from lines of text
+//! to ids and back.
 
 use hashbrown::HashMap;
 use std::hash::RandomState;
