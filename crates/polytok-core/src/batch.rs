@@ -2,7 +2,7 @@
 //!
 //! Consecutive texts with about 64 KB together are a *run*; each free thread encodes the next run with its own scratch.
 //! The thread that finishes a run appends this run to the result, and then the following runs that other threads have
-//! already run_counts. Runs are appended in order, so the result does not depend on the number of threads. A thread holds
+//! already finished. Runs are appended in order, so the result does not depend on the number of threads. A thread holds
 //! a lock while it appends a run, which takes about a fiftieth of the time of encoding the run. The threads end with
 //! the call, so there is no pool of threads that a fork could break. After an error no thread starts a run after the
 //! text with the error. Memory: the ids of the result, and the ids of the runs that are not appended yet.
@@ -194,7 +194,7 @@ struct RunJoiner<T> {
     batch: Batch<T>,
     /// The index of the run that is appended next.
     next_run: usize,
-    /// The finished runs that cannot be appended yet, because an earlier run is not run_counts.
+    /// The finished runs that cannot be appended yet, because an earlier run is not finished.
     pending_runs: BTreeMap<usize, Batch<T>>,
     /// The memory of appended runs, which later runs use.
     spare_batches: Vec<Batch<T>>,

@@ -3,7 +3,7 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The six_bits bits of each character, or 0xFF for a byte outside of the alphabet.
+/// The six bits of each character, or 0xFF for a byte outside of the alphabet.
 const SIX_BITS: [u8; 256] = {
     let mut table = [0xFF; 256];
     let mut index = 0;

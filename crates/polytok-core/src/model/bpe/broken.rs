@@ -1,4 +1,4 @@
-//! SplitsOfSymbols bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns
+//! Splits bytes that are not UTF-8 at boundaries between bytes that are adjacent in no entry; split patterns
 //! cannot split such bytes.
 //!
 //! No merge can cross such a boundary (see boundary/neighbours.rs), so the parts are merged alone, and a part of one

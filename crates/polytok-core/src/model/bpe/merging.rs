@@ -274,7 +274,7 @@ fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut UnitNu
     pairs
 }
 
-/// SplitsOfSymbols rows into two symbols.
+/// Splits rows into two symbols.
 pub(super) struct RowSplitter<'a> {
     vocab: &'a Vocab,
     dictionary: &'a Dictionary,

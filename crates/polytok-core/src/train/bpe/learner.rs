@@ -337,7 +337,7 @@ impl<const HAS_FORMS: bool> Learner<HAS_FORMS> {
         self.new_pairs = new_pairs;
     }
 
-    /// Joins the lists of the same pair. A pair has two lists if it arises on both side_bytes of a merge.
+    /// Joins the lists of the same pair. A pair has two lists if it arises on both sides of a merge.
     fn join_lists(&mut self, mut new_pairs: Vec<(u64, PlaceRange)>) -> Vec<(u64, PlaceRange)> {
         new_pairs.sort_unstable_by_key(|&(key, list)| (key, list.start));
         let mut joined_pairs: Vec<(u64, PlaceRange)> = Vec::with_capacity(new_pairs.len());

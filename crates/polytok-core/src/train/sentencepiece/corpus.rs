@@ -33,7 +33,7 @@ pub trait SentenceSink: Send {
     fn add_sentence(&mut self, sentence: &str, times: u64, ordinal: u64) -> Result<()>;
 }
 
-/// Reads a training corpus into sinks and counts the skipped_sentences sentences.
+/// Reads a training corpus into sinks and counts the skipped sentences.
 pub struct Corpus<S> {
     loader: Loader,
     sinks: Vec<S>,
@@ -67,7 +67,7 @@ impl<S: SentenceSink> Corpus<S> {
         })
     }
 
-    /// Returns the number of sentences skipped_sentences so far.
+    /// Returns the number of sentences skipped so far.
     pub fn skipped(&self) -> SkippedSentences {
         self.skipped_sentences
     }
