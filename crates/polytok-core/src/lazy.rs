@@ -4,8 +4,8 @@
 //! A value is built before its lock is taken, so no thread waits while another thread builds, and a fork hardly ever
 //! happens while the lock is held. The price: two threads can build the same value.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// A value that is built when it is first needed.
 #[derive(Debug)]
@@ -103,6 +103,89 @@ impl<T> From<T> for Warmup<T> {
     }
 }
 
+/// A [`Warmup`] that is built in steps: after the limit, each caller does a part of the work, in proportion to the
+/// caller's text, so that no short text waits until all is built. `B` is the unfinished value.
+///
+/// A caller that finds another thread at work does no step. If a fork happens during a step, the child process does no
+/// more steps; then only a text that alone reaches the limit builds the value.
+#[derive(Debug)]
+pub struct SteppedWarmup<T, B> {
+    warmup: Warmup<T>,
+    unfinished: Mutex<Option<B>>,
+}
+
+/// The result of a step.
+pub enum Step<T, B> {
+    /// More steps must follow.
+    Unfinished(B),
+    /// The value, or `None` if it cannot be built.
+    Finished(Option<T>),
+}
+
+impl<T, B> SteppedWarmup<T, B> {
+    /// Creates a value whose first step follows after this many bytes of text.
+    pub fn after_bytes(byte_limit: usize) -> SteppedWarmup<T, B> {
+        SteppedWarmup { warmup: Warmup::after_bytes(byte_limit), unfinished: Mutex::new(None) }
+    }
+
+    /// Returns the value, if it is built.
+    #[inline]
+    pub fn peek(&self) -> Option<&T> {
+        self.warmup.peek()
+    }
+
+    /// Returns the value, and builds all of the value if it is missing, even if little text was encoded so far.
+    pub fn build_now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
+        self.warmup.build_now(build)
+    }
+
+    /// Returns the value for a caller that is about to encode `bytes` bytes; None if the caller must take the slower
+    /// path. `build` builds all of the value, for a text that alone reaches the limit; `step` does a part of the work.
+    #[inline]
+    pub fn get(
+        &self,
+        bytes: usize,
+        build: impl FnOnce() -> Option<T>,
+        step: impl FnOnce(Option<B>) -> Step<T, B>,
+    ) -> Option<&T> {
+        match self.warmup.value.peek() {
+            Some(value) => value.as_ref(),
+            None => self.advance(bytes, build, step),
+        }
+    }
+
+    #[cold]
+    fn advance(
+        &self,
+        bytes: usize,
+        build: impl FnOnce() -> Option<T>,
+        step: impl FnOnce(Option<B>) -> Step<T, B>,
+    ) -> Option<&T> {
+        let Warmup { bytes: sum, byte_limit, .. } = &self.warmup;
+        if bytes >= *byte_limit {
+            return self.build_now(build);
+        }
+        if sum.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) < *byte_limit {
+            return None;
+        }
+        let mut unfinished = self.unfinished.try_lock().ok()?;
+        match step(unfinished.take()) {
+            Step::Unfinished(value) => {
+                *unfinished = Some(value);
+                None
+            }
+            Step::Finished(value) => self.build_now(|| value),
+        }
+    }
+}
+
+impl<T, B> From<T> for SteppedWarmup<T, B> {
+    /// Creates a value that is already built.
+    fn from(value: T) -> SteppedWarmup<T, B> {
+        SteppedWarmup { warmup: value.into(), unfinished: Mutex::new(None) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,5 +234,45 @@ mod tests {
         let warmup = Warmup::from(5);
         assert_eq!((warmup.peek(), warmup.get(0, || None), warmup.build_now(|| None)), (Some(&5), Some(&5), Some(&5)));
         assert_eq!(Warmup::<u32>::after_bytes(0).peek(), None);
+    }
+    /// Each step adds the bytes of its text; the value is finished at 5.
+    fn get(warmup: &SteppedWarmup<usize, usize>, bytes: usize) -> Option<usize> {
+        let step = |sum: Option<usize>| match sum.unwrap_or(0) + bytes {
+            sum @ 5.. => Step::Finished(Some(sum)),
+            sum => Step::Unfinished(sum),
+        };
+        warmup.get(bytes, || Some(1000), step).copied()
+    }
+
+    #[test]
+    fn a_stepped_warmup_is_built_by_several_texts_after_its_limit() {
+        let warmup = SteppedWarmup::after_bytes(10);
+        assert_eq!([7, 2, 3, 1, 2, 9].map(|bytes| get(&warmup, bytes)), [None, None, None, None, Some(6), Some(6)]);
+    }
+
+    #[test]
+    fn one_long_text_builds_a_stepped_warmup_immediately() {
+        let warmup = SteppedWarmup::after_bytes(10);
+        assert_eq!([9, 1, 10, 1].map(|bytes| get(&warmup, bytes)), [None, None, Some(1000), Some(1000)]);
+    }
+
+    #[test]
+    fn during_a_step_other_callers_take_the_slower_path() {
+        let warmup = SteppedWarmup::<usize, usize>::after_bytes(2);
+        assert_eq!(get(&warmup, 1), None);
+        let during_step = |_| {
+            assert_eq!(get(&warmup, 1), None);
+            Step::Finished(Some(7))
+        };
+        assert_eq!((warmup.get(1, || None, during_step), warmup.peek()), (Some(&7), Some(&7)));
+        assert_eq!(SteppedWarmup::<_, usize>::from(5).peek(), Some(&5));
+    }
+
+    #[test]
+    fn a_stepped_value_that_cannot_be_built_is_not_tried_again() {
+        let warmup = SteppedWarmup::<usize, usize>::after_bytes(2);
+        assert_eq!(warmup.get(1, || None, |_| panic!("too early")), None);
+        assert_eq!(warmup.get(1, || None, |_| Step::Finished(None)), None);
+        assert_eq!(warmup.get(1, || panic!("built again"), |_| panic!("built again")), None);
     }
 }

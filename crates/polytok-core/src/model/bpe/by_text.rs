@@ -18,12 +18,16 @@ use crate::utf8;
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::Dictionary;
 
-/// The table is built when the number of rows of the vocabulary, divided by this number, is less than the number of
-/// bytes of encoded text. This is not too early, because most pieces of a text are cached and need no lookups. With
-/// ranks by id, the table is built earlier: symbols are bytes, so a text has more symbols, and the table takes less
-/// time to build.
+/// Building of the table starts when the number of rows of the vocabulary, divided by this number, is less than the
+/// number of bytes of encoded text. This is not too early, because most pieces of a text are cached and need no
+/// lookups. With ranks by id, the table is built earlier: symbols are bytes, so a text has more symbols, and the table
+/// takes less time to build.
 const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
+
+/// The number of rows whose pairs are added to the table for each byte of a piece that is encoded meanwhile. A row takes
+/// about a microsecond, so a text of 4 KB waits for a few milliseconds at most.
+pub(super) const ROWS_PER_STEP_BYTE: usize = 2;
 
 /// Pairs are looked up by their texts only if no entry is longer than this number of bytes.
 const MAX_LOOKUP_BYTES: usize = 256;

@@ -8,7 +8,7 @@
 
 use hashbrown::HashMap;
 
-use super::derived::derived_pairs;
+use super::derived::PairDerivation;
 use super::merge::Watch;
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, ShortPiece};
@@ -60,14 +60,9 @@ impl MergingSource<'_> {
         // In llama2.c, a space that the normalizer inserts has no continuation bytes, while a space inside of an entry
         // can have some, and byte pieces can encode other text than their own.
         if self.symbols != Symbols::Groups {
-            let mut units = UnitNumbering::new(self.vocab, self.dictionary, self.symbols);
-            let seed = self.seed();
-            let (pairs, late_rows) = derived_pairs(self.vocab, self.dictionary, &mut units, &self.ranks(), seed)?;
-            return Ok(Merging {
-                is_pruned: true,
-                late_rows: late_rows.into(),
-                ..Merging::new(units.finish()?, pairs.finish())
-            });
+            let mut derivation = PairDerivation::start(self);
+            derivation.advance(self, usize::MAX)?;
+            return derivation.finish();
         }
         self.build_all()
     }
@@ -78,12 +73,13 @@ impl MergingSource<'_> {
         let mut units = UnitNumbering::new(vocab, dictionary, symbols);
         let pairs = match priority {
             Priority::Merges(merges) => listed_pairs(vocab, merges, prefix)?,
-            _ => pairs_by_splitting(vocab, dictionary, &mut units, &self.ranks()),
+            _ => pairs_by_splitting(self, &mut units),
         };
         Ok(Merging::new(units.finish()?, Pairs::build(pairs, self.seed())?))
     }
 
-    fn ranks(&self) -> Vec<Rank> {
+    /// Returns the rank of each row.
+    pub(super) fn ranks(&self) -> Vec<Rank> {
         match self.priority {
             Priority::Score => ranks_by_score(self.vocab, self.symbols),
             _ => ranks_by_id(self.vocab),
@@ -91,7 +87,7 @@ impl MergingSource<'_> {
     }
 
     /// Returns the seed of the hash tables: a hash of their contents.
-    fn seed(&self) -> u64 {
+    pub(super) fn seed(&self) -> u64 {
         let seed = hash_bytes(self.vocab.blob(), self.vocab.len() as u64);
         match self.priority {
             Priority::Merges(merges) => hash_bytes(bytemuck::cast_slice(merges), seed),
@@ -101,6 +97,11 @@ impl MergingSource<'_> {
 }
 
 impl Merging {
+    /// Returns tables that have only the pairs that encoding needs. `late_rows` must be in ascending order.
+    pub(super) fn from_derived(units: UnitSymbols, pairs: Pairs, late_rows: Vec<Row>) -> Merging {
+        Merging { is_pruned: true, late_rows: late_rows.into(), ..Merging::new(units, pairs) }
+    }
+
     fn new(units: UnitSymbols, pairs: Pairs) -> Merging {
         let frequent_symbols = units.frequent_symbols();
         let frequent_count = frequent_symbols.len();
@@ -261,23 +262,23 @@ fn listed_pairs(vocab: &Vocab, merges: &[[u32; 3]], prefix: &[u8]) -> Result<Vec
 }
 
 /// Returns every pair of symbols whose concatenation is a reachable row.
-fn pairs_by_splitting(vocab: &Vocab, dictionary: &Dictionary, units: &mut UnitNumbering, ranks: &[Rank]) -> Vec<Pair> {
-    let splitter = RowSplitter::new(vocab, dictionary, units.kind);
+fn pairs_by_splitting(source: &MergingSource, units: &mut UnitNumbering) -> Vec<Pair> {
+    let &MergingSource { vocab, dictionary, .. } = source;
+    let splitter = RowSplitter::new(source);
     let mut pairs = Vec::with_capacity(2 * vocab.len());
-    for (row, &rank) in vocab.rows().zip(ranks) {
+    for (row, rank) in vocab.rows().zip(source.ranks()) {
         let piece = vocab.bytes(row);
         let is_first_row = || dictionary.reachable_rows.find(vocab, piece) == Some(row);
         if rank != Rank::NONE && piece.len() > 1 && dictionary.reaches(vocab, row) && is_first_row() {
-            splitter.push(row, rank, units, &mut pairs);
+            splitter.push(source, row, rank, units, &mut pairs);
         }
     }
     pairs
 }
 
 /// Splits rows into two symbols.
-pub(super) struct RowSplitter<'a> {
-    vocab: &'a Vocab,
-    dictionary: &'a Dictionary,
+#[derive(Debug)]
+pub(super) struct RowSplitter {
     /// For each length in bytes, true if a half can have this length, which is the length of a reachable row or of a
     /// character. This limits the splits that are tried for a huge entry.
     is_half_len: Vec<bool>,
@@ -286,36 +287,46 @@ pub(super) struct RowSplitter<'a> {
     splits_chars: bool,
 }
 
-impl RowSplitter<'_> {
+impl RowSplitter {
     /// Returns a splitter of the rows that text can reach.
-    pub(super) fn new<'a>(vocab: &'a Vocab, dictionary: &'a Dictionary, kind: Symbols) -> RowSplitter<'a> {
+    pub(super) fn new(source: &MergingSource) -> RowSplitter {
+        let &MergingSource { vocab, dictionary, .. } = source;
         let rows = || vocab.rows().filter(|&row| dictionary.reaches(vocab, row));
         let mut is_half_len = vec![false; vocab.max_entry_len().max(4) + 1];
         is_half_len[1..=4].fill(true);
         rows().for_each(|row| is_half_len[vocab.bytes(row).len()] = true);
         let is_utf8 = |row: Row| std::str::from_utf8(vocab.bytes(row)).is_ok();
-        let splits_chars = kind == Symbols::Bytes || !rows().all(is_utf8);
-        RowSplitter { vocab, dictionary, is_half_len, splits_chars }
+        let splits_chars = source.symbols == Symbols::Bytes || !rows().all(is_utf8);
+        RowSplitter { is_half_len, splits_chars }
     }
 
     /// Adds every pair of symbols whose concatenation is a row. A half that is a character but not a row gets a symbol.
-    pub(super) fn push(&self, row: Row, rank: Rank, units: &mut UnitNumbering, pairs: &mut Vec<Pair>) {
-        let piece = self.vocab.bytes(row);
+    pub(super) fn push(
+        &self,
+        source: &MergingSource,
+        row: Row,
+        rank: Rank,
+        units: &mut UnitNumbering,
+        pairs: &mut Vec<Pair>,
+    ) {
+        let piece = source.vocab.bytes(row);
         for split_at in 1..piece.len() {
             let has_half_lengths = self.is_half_len[split_at] && self.is_half_len[piece.len() - split_at];
             if !has_half_lengths || (!self.splits_chars && is_continuation(piece[split_at])) {
                 continue;
             }
             let (left, right) = piece.split_at(split_at);
-            let Some(left) = self.symbol(left, false, units) else { continue };
-            let Some(right) = self.symbol(right, true, units) else { continue };
+            let Some(left) = source.half_symbol(left, false, units) else { continue };
+            let Some(right) = source.half_symbol(right, true, units) else { continue };
             pairs.push(Pair { left, right, rank, merged: Symbol::row(row) });
         }
     }
+}
 
+impl MergingSource<'_> {
     /// Returns the symbol of a half: a row, or a character that is not a row. A character can be incomplete only at the
     /// end of a text, so only in the right half.
-    fn symbol(&self, bytes: &[u8], is_at_end: bool, units: &mut UnitNumbering) -> Option<Symbol> {
+    fn half_symbol(&self, bytes: &[u8], is_at_end: bool, units: &mut UnitNumbering) -> Option<Symbol> {
         if let Some(row) = self.dictionary.reachable_rows.find(self.vocab, bytes) {
             return Some(Symbol::row(row));
         }

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use crate::cache;
 use crate::error::{Error, Result};
-use crate::lazy::{Lazy, Warmup};
+use crate::lazy::{Lazy, Step, SteppedWarmup};
 use crate::model::whole::control_symbol_error;
 use crate::native::Tables;
 use crate::normalize::user_defined;
@@ -26,7 +26,8 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::dictionary::{Dictionary, SymbolOutput};
 use crate::vocab::{Row, Vocab};
-use by_text::{ByText, bytes_before_table};
+use by_text::{ByText, ROWS_PER_STEP_BYTE, bytes_before_table};
+use derived::PairDerivation;
 use merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use merging::{Merging, MergingSource};
 use scalars::Scalars;
@@ -64,7 +65,7 @@ pub struct Bpe {
     symbols: Symbols,
     /// The tables of symbols and pairs. Until the tables are built, or if building fails, pairs are looked up by their
     /// texts.
-    merging: Warmup<Merging>,
+    merging: SteppedWarmup<Merging, PairDerivation>,
     /// The length of the longest entry.
     max_entry_len: usize,
     /// Hugging Face's initial symbols.
@@ -134,7 +135,7 @@ impl Bpe {
         // from a file.
         let merging = match splits_unused {
             _ if bytes_before_table > 0 && (splits_unused || !tables.are_stored()) => {
-                Warmup::after_bytes(bytes_before_table)
+                SteppedWarmup::after_bytes(bytes_before_table)
             }
             true => source.build_all()?.into(),
             false => tables.get("bpe", || source.build())?.into(),
@@ -356,7 +357,21 @@ impl Bpe {
     /// Returns the tables to merge a text of `len` bytes; None if pairs are looked up by their texts.
     #[inline]
     fn merging(&self, len: usize) -> Option<&Merging> {
-        self.merging.get(len, || self.build_merging())
+        self.merging.get(len, || self.build_merging(), |derivation| self.advance_merging(derivation, len))
+    }
+
+    /// Does a part of the work of `build_merging`, before a piece of `len` bytes is encoded.
+    fn advance_merging(&self, derivation: Option<PairDerivation>, len: usize) -> Step<Merging, PairDerivation> {
+        if self.splits_unused {
+            return Step::Finished(self.build_merging());
+        }
+        let source = self.source();
+        let mut derivation = derivation.unwrap_or_else(|| PairDerivation::start(&source));
+        match derivation.advance(&source, len.saturating_mul(ROWS_PER_STEP_BYTE)) {
+            Ok(false) => Step::Unfinished(derivation),
+            Ok(true) => Step::Finished(derivation.finish().ok()),
+            Err(_) => Step::Finished(None),
+        }
     }
 
     fn build_merging(&self) -> Option<Merging> {

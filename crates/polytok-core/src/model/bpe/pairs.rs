@@ -60,6 +60,7 @@ pub struct Pairs {
 }
 
 /// A table to which pairs are still added.
+#[derive(Debug)]
 pub struct GrowingPairs {
     map: BucketMap<Vec<Bucket>>,
     list: Vec<Pair>,

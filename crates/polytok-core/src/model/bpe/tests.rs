@@ -104,7 +104,7 @@ proptest! {
         let by_table = compile().unwrap();
         by_table.merging.build_now(|| by_table.source().build().ok());
         for text in texts {
-            let by_text = Bpe { merging: Warmup::after_bytes(1 << 20), ..compile().unwrap() };
+            let by_text = Bpe { merging: SteppedWarmup::after_bytes(1 << 20), ..compile().unwrap() };
             let text = &text.as_bytes()[..text.len().saturating_sub(tail)]; // the last character may be clipped
             prop_assert_eq!(results(&by_text, text), results(&by_table, text), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
@@ -125,8 +125,10 @@ proptest! {
         let compile = || Bpe::compile(vocab.clone(), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let by_table = compile();
         by_table.merging.build_now(|| by_table.source().build().ok());
+        let by_steps = Bpe { merging: SteppedWarmup::after_bytes(200), ..compile() };
         for text in texts {
-            let by_text = Bpe { merging: Warmup::after_bytes(1 << 20), ..compile() }; // with few entries, the first text builds the table
+            prop_assert_eq!(results(&by_steps, text.as_bytes()), results(&by_table, text.as_bytes()), "{:?}", text);
+            let by_text = Bpe { merging: SteppedWarmup::after_bytes(1 << 20), ..compile() }; // with few entries, the first text builds the table
             prop_assert_eq!(results(&by_text, text.as_bytes()), results(&by_table, text.as_bytes()), "{:?}", text);
             prop_assert!(by_text.merging.peek().is_none());
         }

@@ -47,6 +47,7 @@ pub(super) struct UnitSymbols {
 }
 
 /// The symbols of units, while new units can still be numbered.
+#[derive(Debug)]
 pub(super) struct UnitNumbering {
     pub(super) kind: Symbols,
     bytes: [Symbol; 256],
