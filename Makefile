@@ -49,7 +49,7 @@ check-tools:
 	@command -v $(PYTHON) >/dev/null || { echo "polytok needs Python 3.10 or newer: install python3, or say where it is with PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "polytok needs Python 3.10 or newer, and $(PYTHON) is older: install a newer one, or say where it is with PYTHON=..."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) lacks the venv module: install your system's python3-venv package"; exit 1; }
-	@command -v cargo >/dev/null || { echo "polytok needs a Rust toolchain (cargo and rustc 1.88 or newer): install one with rustup or your system's packages"; exit 1; }
+	@command -v cargo >/dev/null || { echo "polytok needs a Rust toolchain (cargo and rustc 1.89 or newer): install one with rustup or your system's packages"; exit 1; }
 
 $(VENV)/created: | check-tools
 	$(PYTHON) -m venv $(VENV)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cases import OWN_ENGINE_NAME, UNCACHED_ENGINE_NAME, Vocabulary
-from ..simd import AVX2
+from ..simd import AVX2, AVX512
 from .base import Adapter, Engine
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def create_adapter(tokenizer: Tokenizer) -> Adapter:
     )
 
 
-SIMD = (AVX2,)
+SIMD = (AVX512, AVX2)
 
 ENGINE = Engine(OWN_ENGINE_NAME, "polytok", load, simd=SIMD)
 UNCACHED_ENGINE = Engine(UNCACHED_ENGINE_NAME, "polytok", load_uncached, distribution="polytok", simd=SIMD)

@@ -57,14 +57,19 @@ impl CharGroups {
     // The attribute is needed: callers that are compiled for other processor features would not inline the function.
     #[inline(always)]
     pub(super) fn first(&self, classes: &Classes, bytes: [u8; 4]) -> u8 {
-        let lead = bytes[0];
-        if lead >= 0xF0 {
+        let ascii = self.ascii[(bytes[0] & 0x7F) as usize];
+        let other = self.first_non_ascii(classes, bytes);
+        if bytes[0] < 0x80 { ascii } else { other }
+    }
+
+    /// Returns the group of the first character of `bytes` if that character is not ASCII; for ASCII, any group.
+    #[inline(always)]
+    pub(super) fn first_non_ascii(&self, classes: &Classes, bytes: [u8; 4]) -> u8 {
+        if bytes[0] >= 0xF0 {
             return self.group_of_class[(classes.at(&bytes, 0).0 & 63) as usize];
         }
         let word = u32::from_le_bytes(bytes) as usize;
         let block = self.pairs[(word << 6 & 0xFC0) | (word >> 8 & 0x3F)] as usize;
-        let other = self.blocks[block + (word >> 16 & 0x3F)];
-        let ascii = self.ascii[(lead & 0x7F) as usize];
-        if lead < 0x80 { ascii } else { other }
+        self.blocks[block + (word >> 16 & 0x3F)]
     }
 }

@@ -1,6 +1,7 @@
 //! The state of the search for the pieces of a text, from one call of `fill` to the next.
 
 use super::automaton::MAX_LEVELS;
+use super::blocks::Block;
 use super::regex::Search;
 use super::scanner::Failures;
 
@@ -16,6 +17,8 @@ pub struct Cursor {
     pub(super) checked_to: usize,
     /// The offset up to which the automaton must read before the rule is used again.
     pub(super) must_read_to: usize,
+    /// The block that the rule has read last.
+    pub(super) block: Block,
     /// The pending candidates of the automaton.
     pub(super) candidates: [u32; MAX_LEVELS],
     /// The failures that the scanner recorded in this text.
@@ -34,6 +37,7 @@ impl Cursor {
             from: 0,
             checked_to: 0,
             must_read_to: 0,
+            block: Block::default(),
             candidates: [0; MAX_LEVELS],
             failures: Failures::new(),
             search: Search::default(),

@@ -13,7 +13,7 @@
 //! Deriving the rule takes milliseconds, so the rule is derived only after enough bytes.
 
 use super::automaton::{Automaton, GAP, MAX_LEVELS};
-use super::blocks::{self, Block, Word};
+use super::blocks::{self, Block, Instructions, Word};
 use super::classes::Classes;
 use super::cursor::Cursor;
 use super::rule::{BEFORE, Rule};
@@ -47,6 +47,8 @@ const START: usize = 4 * BEFORE;
 /// An automaton and its rule.
 pub(super) struct Stream {
     automaton: Automaton,
+    /// The vector instructions by which the rule is applied; None if the processor has none of them.
+    instructions: Option<Instructions>,
     rule: OnceLock<Option<Rule>>,
     /// The number of bytes that the automaton has read, up to the derivation of the rule.
     bytes_read: AtomicUsize,
@@ -68,13 +70,19 @@ impl FoundPieces<'_> {
         self.from = end;
     }
 
-    /// Adds the pieces that end at the positions of the set bits; the lowest bit represents position `first`.
+    /// Adds the pieces that end at the set bits of `ends`; the lowest bit represents offset `base`. Returns false if
+    /// the pieces have no room.
     #[inline]
-    fn ends(&mut self, block: &Block, first: usize, mut bits: u64) {
-        while bits != 0 {
-            self.end(block.offset(first + bits.trailing_zeros() as usize) as u32, false);
-            bits &= bits - 1;
+    fn ends(&mut self, instructions: Instructions, base: usize, ends: u64) -> bool {
+        let room = &mut self.pieces[self.count..];
+        if !blocks::is_room_for(ends, room.len()) {
+            return false;
         }
+        self.count += instructions.write_pieces(base as u32, ends, self.from, room);
+        if ends != 0 {
+            self.from = self.pieces[self.count - 1].1;
+        }
+        true
     }
 
     /// Repeats the last `count` pieces `times` times, each time `step` bytes further right. The caller must check the
@@ -97,30 +105,44 @@ impl FoundPieces<'_> {
     }
 
     #[inline]
-    fn has_room_for(&self, more: u32) -> bool {
-        self.count + more as usize <= self.pieces.len()
+    fn has_room(&self) -> bool {
+        self.count + ROOM <= self.pieces.len()
     }
 }
 
 impl Stream {
     pub(super) fn new(automaton: Automaton) -> Stream {
-        Stream { automaton, rule: OnceLock::new(), bytes_read: AtomicUsize::new(0) }
+        let instructions = Instructions::of_processor().last();
+        Stream { automaton, instructions, rule: OnceLock::new(), bytes_read: AtomicUsize::new(0) }
     }
 
     /// Writes the next matches to `pieces` and returns their number; 0 after the last match.
     pub(super) fn fill(&self, classes: &Classes, text: &[u8], cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> usize {
+        self.fill_by(self.rule(classes, text, cursor), classes, text, cursor, pieces)
+    }
+
+    /// Implements `fill` with a rule and the instructions by which the rule is applied.
+    fn fill_by(
+        &self,
+        rule: Option<(&Rule, Instructions)>,
+        classes: &Classes,
+        text: &[u8],
+        cursor: &mut Cursor,
+        pieces: &mut [(u32, u32)],
+    ) -> usize {
         assert!(pieces.len() >= ROOM, "`pieces` must have room for {ROOM} pieces");
-        let rule = self.rule(classes, text, cursor);
-        let mut block = Block::new();
         let mut writer = FoundPieces { pieces, count: 0, from: cursor.from };
-        while writer.has_room_for(ROOM as u32) && cursor.at <= text.len() {
+        while cursor.at <= text.len() {
             match rule {
-                Some(rule)
+                Some((rule, instructions))
                     if cursor.must_read_to <= writer.from as usize
                         && cursor.at <= writer.from as usize + MAX_REREAD_CHARS =>
                 {
-                    find_by_rule(rule, classes, text, &mut block, cursor, &mut writer);
+                    if !find_by_rule(rule, instructions, classes, text, cursor, &mut writer) {
+                        break;
+                    }
                 }
+                _ if !writer.has_room() => break,
                 _ if self.find_by_cycles(classes, text, cursor, &mut writer) => {}
                 _ => {
                     let is_near = cursor.must_read_to < cursor.at + CHUNK && cursor.at < writer.from as usize + CHUNK;
@@ -133,16 +155,18 @@ impl Stream {
         writer.count
     }
 
-    /// Returns the rule; None before enough bytes were read to pay for deriving the rule.
-    fn rule(&self, classes: &Classes, text: &[u8], cursor: &Cursor) -> Option<&Rule> {
+    /// Returns the rule and the instructions by which it is applied; None before enough bytes were read to pay for
+    /// deriving the rule.
+    fn rule(&self, classes: &Classes, text: &[u8], cursor: &Cursor) -> Option<(&Rule, Instructions)> {
+        let instructions = self.instructions?;
         if let Some(rule) = self.rule.get() {
-            return rule.as_ref();
+            return Some((rule.as_ref()?, instructions));
         }
         let new = if cursor.at == 0 { text.len() } else { 0 };
-        if self.bytes_read.fetch_add(new, Ordering::Relaxed) < BYTES_BEFORE_RULE || !blocks::is_supported() {
+        if self.bytes_read.fetch_add(new, Ordering::Relaxed) < BYTES_BEFORE_RULE {
             return None;
         }
-        self.prepare(classes)
+        Some((self.prepare(classes)?, instructions))
     }
 
     /// Reports whether the matches cover every text.
@@ -161,22 +185,38 @@ impl Stream {
         self.rule.get()?.as_ref()
     }
 
+    /// Finds all pieces of a text by the automaton and the given instructions, with `room` pieces in a call of `fill`.
+    #[cfg(test)]
+    pub(super) fn pieces_by(
+        &self,
+        instructions: Option<Instructions>,
+        classes: &Classes,
+        text: &str,
+        room: usize,
+    ) -> Vec<(u32, u32)> {
+        let (mut cursor, mut found, mut pieces) = (Cursor::new(), vec![(0, 0); room], Vec::new());
+        let rule = self.rule.get().and_then(Option::as_ref).zip(instructions);
+        loop {
+            match self.fill_by(rule, classes, text.as_bytes(), &mut cursor, &mut found) {
+                0 => return pieces,
+                count => pieces.extend_from_slice(&found[..count]),
+            }
+        }
+    }
+
     /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if the rule
     /// finds no such offset.
     pub(super) fn certain_end(&self, classes: &Classes, text: &[u8], from: usize) -> Option<usize> {
-        let rule = self.prepare(classes)?;
-        let mut block = Block::new();
+        let (rule, instructions) = (self.prepare(classes)?, self.instructions?);
+        let mut block = Block::default();
         let mut at = (from.max(START)..text.len()).find(|&at| !is_continuation(text[at]))?;
         loop {
-            block.read(rule, classes, text, at);
-            if block.len() == 0 {
-                return None;
-            }
-            let certain = block.words(0).find(|(_, word)| word.ends & !word.unsure != 0);
+            block.read(instructions, rule, classes, text, at);
+            let certain = block.words(block.position(at)?).find(|(_, word)| word.ends & !word.unsure != 0);
             if let Some((first, word)) = certain {
                 return Some(block.offset(first + (word.ends & !word.unsure).trailing_zeros() as usize));
             }
-            at = block.offset(block.len());
+            at = block.end();
         }
     }
 
@@ -258,45 +298,49 @@ impl Stream {
 }
 
 /// Finds ends by the rule, up to the first offset at which the rule is unsure. Afterwards the cursor is at the last
-/// end, with the automaton in its first state.
+/// end, with the automaton in its first state. Returns false if the room for pieces is used up.
 fn find_by_rule(
     rule: &Rule,
+    instructions: Instructions,
     classes: &Classes,
     text: &[u8],
-    block: &mut Block,
     cursor: &mut Cursor,
     writer: &mut FoundPieces,
-) {
+) -> bool {
     let from = cursor.checked_to.max(writer.from as usize);
-    let start = block.position(from).unwrap_or_else(|| {
-        block.read(rule, classes, text, from);
-        0
-    });
-    // Near the start and the end of the text, a window does not fit into the text.
-    cursor.must_read_to = match block.len() {
-        0 if from < START => START,
-        0 => NEVER,
-        _ => 0,
-    };
-    cursor.checked_to = if block.len() == 0 { from } else { block.offset(block.len()) };
-    // The start of the next piece is a known end, which needs no decision.
-    let start = start + (from == writer.from as usize) as usize;
-    for (first, word) in block.words(start) {
-        let Word { ends, unsure } = word;
-        let certain = ends & (unsure & unsure.wrapping_neg()).wrapping_sub(1);
-        let has_room = writer.has_room_for(certain.count_ones());
-        if has_room {
-            writer.ends(block, first, certain);
-        }
-        if !has_room || unsure != 0 {
-            cursor.checked_to = block.offset(first.max(start));
-            cursor.must_read_to =
-                if has_room { block.offset((first + last_position_to_read(unsure)).min(block.len())) } else { 0 };
-            break;
-        }
+    if cursor.block.position(from).is_none() {
+        cursor.block.read(instructions, rule, classes, text, from);
+    }
+    let mut had_room = true;
+    if let Some(position) = cursor.block.position(from) {
+        // The start of the next piece is a known end, which needs no decision.
+        let start = position + (from == writer.from as usize) as usize;
+        had_room = write_decided(instructions, cursor, start, writer);
+    } else {
+        // Near the start and the end of the text, a window does not fit into the text.
+        cursor.must_read_to = if from < START { START } else { NEVER };
+        cursor.checked_to = from;
     }
     cursor.at = writer.from as usize;
     cursor.row = 0;
+    had_room
+}
+
+/// Writes the pieces of the cursor's block from position `start` on, up to the first unsure position or until the room
+/// is used up. Returns false if the room is used up.
+fn write_decided(instructions: Instructions, cursor: &mut Cursor, start: usize, writer: &mut FoundPieces) -> bool {
+    let block = &cursor.block;
+    (cursor.must_read_to, cursor.checked_to) = (0, block.end());
+    for (first, Word { ends, unsure }) in block.words(start) {
+        let certain = ends & (unsure & unsure.wrapping_neg()).wrapping_sub(1);
+        let had_room = writer.ends(instructions, block.offset(first), certain);
+        if !had_room || unsure != 0 {
+            cursor.checked_to = block.offset(first.max(start));
+            cursor.must_read_to = if had_room { block.offset(first + last_position_to_read(unsure)) } else { 0 };
+            return had_room;
+        }
+    }
+    true
 }
 
 /// Returns the position in a word up to which the automaton must read; `unsure` has a bit for each unsure position.
