@@ -221,7 +221,7 @@ impl CompiledModel {
     /// entries are not known.
     pub fn own_entries<'v>(&'v self, vocab: &'v Vocab) -> Option<OwnEntries<'v>> {
         match self {
-            CompiledModel::Bpe(bpe) => Some(Box::new(bpe.own_entries()?)),
+            CompiledModel::Bpe(bpe) => bpe.own_entries(),
             CompiledModel::WordPiece(wordpiece) => Some(Box::new(wordpiece.own_entries(vocab))),
             _ => None,
         }

@@ -16,6 +16,7 @@ use hashbrown::HashMap;
 use crate::cache;
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Step, SteppedWarmup};
+use crate::model::OwnEntries;
 use crate::model::whole::control_symbol_error;
 use crate::native::Tables;
 use crate::normalize::user_defined;
@@ -225,12 +226,27 @@ impl Bpe {
         rows.map(|row| self.vocab.bytes(row))
     }
 
-    /// Returns the entries whose own text merges to the entry, with their ids, the last merged first. Returns None if
-    /// the tables are not built yet. Returns None for models whose symbols are not bytes, because their route caches
-    /// text before normalization.
-    pub fn own_entries(&self) -> Option<impl Iterator<Item = (Cow<'_, [u8]>, TokenId)>> {
-        let entries = if self.is_of_bytes() { self.own_rows()? } else { return None };
-        Some(entries.map(|(entry, id)| (Cow::Borrowed(entry), id)))
+    /// Returns the entries that encode to their own id wherever they are whole pieces, with their ids, the rarest first.
+    /// Returns None if these entries are not known yet. Returns None for models whose symbols are not bytes, because
+    /// their route caches text before normalization.
+    pub fn own_entries(&self) -> Option<OwnEntries<'_>> {
+        if !self.is_of_bytes() {
+            return None;
+        }
+        let with_text = |(entry, id)| (Cow::Borrowed(entry), id);
+        match self.own_rows() {
+            Some(entries) => Some(Box::new(entries.map(with_text))),
+            None if self.whole_piece_first => Some(Box::new(self.whole_entries().map(with_text))),
+            None => None,
+        }
+    }
+
+    /// Returns the bytes and ids of the rows that `segment` finds before it merges.
+    fn whole_entries(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
+        let entries = self.vocab.rows().rev().map(|row| (row, self.vocab.bytes(row)));
+        let found_entries =
+            entries.filter(|&(row, entry)| self.dictionary.reachable_rows.find(&self.vocab, entry) == Some(row));
+        found_entries.map(|(row, entry)| (entry, self.vocab.id(row)))
     }
 
     /// Returns the bytes and ids of the rows whose own text merges to the row.

@@ -135,6 +135,24 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn own_entries_are_encoded_as_themselves(
+        words in prop::collection::vec("[abc]{1,5}|(ab){1,6}|[aé世]{1,3}", 1..30), is_whole_piece_first: bool, has_table: bool,
+    ) {
+        let rows: Vec<_> = words.iter().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let bpe = Bpe::compile(Arc::new(vocab(&rows)), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
+        if has_table {
+            bpe.merging.build_now(|| bpe.build_merging());
+        }
+        prop_assert_eq!(bpe.own_entries().is_some(), is_whole_piece_first || bpe.merging.peek().is_some());
+        for (entry, id) in bpe.own_entries().into_iter().flatten() {
+            prop_assert_eq!(&results(&bpe, &entry)[0], &Ok(vec![(id, 0, entry.len() as u32)]));
+        }
+    }
+}
+
 /// Generates bytes, in runs and alone; some of the bytes are adjacent in entries.
 fn odd_bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(b"ab\xC3\xA9\x80\xFF\xFE\xE4".to_vec());
