@@ -6,7 +6,7 @@
 //! window, and a window is in the cube if each character is in its set. If the window of an offset is in a cube of
 //! `ends`, a piece ends at the offset. If the window is in a cube of `unsure`, the end depends on more text. In all
 //! other windows, no piece ends. Each of eight cubes is a bit of a byte, so five table lookups and four ANDs test eight
-//! cubes at an offset; `blocks` does that for 32 offsets together.
+//! cubes at an offset; `blocks` does that for up to 64 offsets together.
 //!
 //! Classes are sorted into at most 16 groups, so that a set of groups is one row of a vector's lookup table. If a
 //! pattern has more classes, some classes share a group. Sharing makes more windows unsure, but changes no certain
