@@ -26,8 +26,8 @@ const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
 /// The number of rows whose pairs are added to the table for each byte of a piece that is encoded meanwhile. A row takes
-/// about a microsecond, so a text of 4 KB waits for a few milliseconds at most.
-pub(super) const ROWS_PER_STEP_BYTE: usize = 2;
+/// about a microsecond, so a text of 4 KB waits for at most about 30 ms.
+pub(super) const ROWS_PER_STEP_BYTE: usize = 8;
 
 /// Pairs are looked up by their texts only if no entry is longer than this number of bytes.
 const MAX_LOOKUP_BYTES: usize = 256;
