@@ -136,7 +136,10 @@ impl<T, B> SteppedWarmup<T, B> {
 
     /// Returns the value, and builds all of the value if it is missing, even if little text was encoded so far.
     pub fn build_now(&self, build: impl FnOnce() -> Option<T>) -> Option<&T> {
-        self.warmup.build_now(build)
+        let value = self.warmup.build_now(build);
+        // The memory of unfinished steps is not needed any more.
+        self.unfinished.try_lock().ok().and_then(|mut unfinished| unfinished.take());
+        value
     }
 
     /// Returns the value for a caller that is about to encode `bytes` bytes; None if the caller must take the slower
@@ -254,6 +257,7 @@ mod tests {
     fn one_long_text_builds_a_stepped_warmup_immediately() {
         let warmup = SteppedWarmup::after_bytes(10);
         assert_eq!([9, 1, 10, 1].map(|bytes| get(&warmup, bytes)), [None, None, Some(1000), Some(1000)]);
+        assert!(warmup.unfinished.lock().unwrap().is_none(), "the memory of the steps is freed");
     }
 
     #[test]
