@@ -6,6 +6,9 @@
 //! local, the steps normalize the text from the seam before the character to the next seam. A seam is an offset between
 //! two kept characters; the steps rewrite the text before and after a seam independently.
 //!
+//! A [`CharMap`] can replace characters of the output, for models that do not distinguish all characters. The table
+//! has the replaced output, and a replaced character is not kept.
+//!
 //! Two kinds of steps run before the table is used: steps that replace texts, and the conversion of ASCII to lower
 //! case.
 //!
@@ -27,24 +30,29 @@ const BLOCK: usize = 256;
 /// The number of blocks of the table.
 const BLOCK_COUNT: usize = 0x11_0000 / BLOCK;
 
+/// Returns the character by which a character of the normalized text is replaced. ASCII must stay.
+pub type CharMap = Arc<dyn Fn(char) -> char + Send + Sync>;
+
 /// The table of a normalizer's output for each character.
 pub struct CharRewrites {
     normalizer: Arc<Normalizer>,
+    char_map: Option<CharMap>,
     kept_chars: Unchanged,
     blocks: Box<[OnceLock<Box<[Rewrite; BLOCK]>>]>,
     /// True if the normalizer converts to lower case, so that ASCII can be converted first.
     has_lower_case: bool,
 }
 
-/// The text that replaces a character: at most 15 bytes, and the length in the last byte. Or `NOT_LOCAL`. The three
-/// letters of a Hangul syllable fit.
+/// The text that replaces a character: at most 15 bytes, and the length in the last byte. Or `KEPT`, or `NOT_LOCAL`. The
+/// three letters of a Hangul syllable fit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Rewrite([u8; REWRITE_BYTES]);
 
 const REWRITE_BYTES: usize = 16;
 
 impl Rewrite {
-    const NOT_LOCAL: Rewrite = Rewrite([REWRITE_BYTES as u8; REWRITE_BYTES]);
+    const KEPT: Rewrite = Rewrite([REWRITE_BYTES as u8; REWRITE_BYTES]);
+    const NOT_LOCAL: Rewrite = Rewrite([REWRITE_BYTES as u8 + 1; REWRITE_BYTES]);
 
     /// Stores a text. A character with a longer replacement is `NOT_LOCAL`, so that the steps write the replacement.
     fn new(text: &[u8]) -> Rewrite {
@@ -55,6 +63,11 @@ impl Rewrite {
         bytes[..text.len()].copy_from_slice(text);
         bytes[REWRITE_BYTES - 1] = text.len() as u8;
         Rewrite(bytes)
+    }
+
+    #[inline]
+    fn is_text(&self) -> bool {
+        self.0[REWRITE_BYTES - 1] < REWRITE_BYTES as u8
     }
 
     /// Appends the text. All bytes are appended first, because copying a fixed number of bytes takes one instruction.
@@ -98,7 +111,7 @@ struct Seam {
 impl CharRewrites {
     /// Returns the table of a normalizer; None if the normalizer has a step that might not rewrite characters
     /// independently.
-    pub fn new(normalizer: &Arc<Normalizer>) -> Option<CharRewrites> {
+    pub fn new(normalizer: &Arc<Normalizer>, char_map: Option<CharMap>) -> Option<CharRewrites> {
         let has_lower_case = match normalizer.char_steps() {
             [NormalizeStep::Bert(step)] => step.lowercases(),
             [NormalizeStep::Wpm(step)] => step.lowercases(),
@@ -107,11 +120,11 @@ impl CharRewrites {
         };
         let normalizer = normalizer.clone();
         let kept_chars = Unchanged::new({
-            let normalizer = normalizer.clone();
-            move |c| normalizer.keeps(c)
+            let (normalizer, char_map) = (normalizer.clone(), char_map.clone());
+            move |c| normalizer.keeps(c) && char_map.as_ref().is_none_or(|char_map| char_map(c) == c)
         });
         let blocks = (0..BLOCK_COUNT).map(|_| OnceLock::new()).collect();
-        kept_chars.has(' ').then_some(CharRewrites { normalizer, kept_chars, blocks, has_lower_case })
+        kept_chars.has(' ').then_some(CharRewrites { normalizer, char_map, kept_chars, blocks, has_lower_case })
     }
 
     /// Reports whether all characters of the text are kept.
@@ -161,11 +174,8 @@ impl CharRewrites {
             let end = self.kept_chars.run_end(text, at);
             out.extend_from_slice(&text.as_bytes()[at..end]);
             seam = last_seam(&text[at..end], Seam { at: end, output_len: out.len() }).unwrap_or(seam);
-            let Some(c) = text[end..].chars().next() else { break };
-            at = end + c.len_utf8();
-            let rewrite = self.rewrite_of(c);
-            if rewrite != Rewrite::NOT_LOCAL {
-                rewrite.append_to(out);
+            at = self.rewrite_run(text, end, out);
+            if text[at..].chars().next().is_none_or(|c| self.rewrite_of(c) != Rewrite::NOT_LOCAL) {
                 continue;
             }
             at = self.next_seam(text, at);
@@ -174,6 +184,18 @@ impl CharRewrites {
             seam = Seam { at, output_len: out.len() };
         }
         Ok(())
+    }
+
+    /// Appends the table's output for the run of characters at `from` that are local and not kept. Returns the end of
+    /// the run.
+    fn rewrite_run(&self, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
+        let mut chars = text[from..].chars();
+        let mut rest = chars.as_str();
+        while let Some(rewrite) = chars.next().map(|c| self.rewrite_of(c)).filter(Rewrite::is_text) {
+            rewrite.append_to(out);
+            rest = chars.as_str();
+        }
+        text.len() - rest.len()
     }
 
     /// Runs the steps on a part of a text, and appends their output.
@@ -190,7 +212,13 @@ impl CharRewrites {
             steps_output,
             spare_buffer,
         )?;
-        out.extend_from_slice(steps_output);
+        match &self.char_map {
+            Some(char_map) => {
+                let chars = valid(steps_output).unwrap_or_default().chars();
+                out.extend_from_slice(chars.map(|c| char_map(c)).collect::<String>().as_bytes());
+            }
+            None => out.extend_from_slice(steps_output),
+        }
         Ok(())
     }
 
@@ -202,9 +230,20 @@ impl CharRewrites {
 
     fn build_block(&self, block: usize) -> Box<[Rewrite; BLOCK]> {
         Box::new(std::array::from_fn(|at| {
-            let text = char::from_u32((block * BLOCK + at) as u32).and_then(|c| self.normalizer.rewrite_char(c));
-            text.map_or(Rewrite::NOT_LOCAL, |text| Rewrite::new(text.as_bytes()))
+            let c = char::from_u32((block * BLOCK + at) as u32);
+            c.and_then(|c| self.build_rewrite(c)).unwrap_or(Rewrite::NOT_LOCAL)
         }))
+    }
+
+    fn build_rewrite(&self, c: char) -> Option<Rewrite> {
+        if self.kept_chars.has(c) {
+            return Some(Rewrite::KEPT);
+        }
+        let mut text = self.normalizer.rewrite_char(c)?;
+        if let Some(char_map) = &self.char_map {
+            text = text.chars().map(|c| char_map(c)).collect();
+        }
+        Some(Rewrite::new(text.as_bytes()))
     }
 
     /// Returns the first seam after `from`, or the end of the text.

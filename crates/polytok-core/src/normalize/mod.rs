@@ -31,7 +31,7 @@ use crate::spec::{Line, Normalize};
 use crate::trie::Trie;
 use crate::utf8::valid;
 use crate::vocab::Vocab;
-pub use by_char::{CharRewrites, RewriteBuffers};
+pub use by_char::{CharMap, CharRewrites, RewriteBuffers};
 pub use escape::{Escape, Prefix};
 use growth::{BoundedOutput, growth_error, limit};
 use origin::Origin;

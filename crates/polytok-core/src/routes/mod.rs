@@ -33,8 +33,6 @@ pub(crate) enum Route {
 pub(crate) struct RouteScratch {
     text: Vec<u8>,
     rewrite_buffers: RewriteBuffers,
-    /// The rewritten text with stand-ins for unknown characters.
-    replaced_text: Vec<u8>,
     parts: Option<Box<TextParts>>,
 }
 
@@ -42,7 +40,6 @@ impl RouteScratch {
     /// Frees buffers of more than `max_kept` bytes.
     pub fn release(&mut self, max_kept: usize) {
         release(&mut self.text, max_kept);
-        release(&mut self.replaced_text, max_kept);
         self.rewrite_buffers.release(max_kept);
     }
 }

@@ -36,18 +36,24 @@ fn with_spaces(text: &str) -> String {
     text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect()
 }
 
+fn replace_ideographs(c: char) -> char {
+    if ('一'..='龜').contains(&c) { '#' } else { c }
+}
+
 fn check(rewrites: &CharRewrites, text: &str) {
     let mut expected = Vec::new();
     rewrites.normalizer.normalize(text.as_bytes(), &mut expected, &mut Vec::new()).unwrap();
     let mut buffers = RewriteBuffers::default();
     let rewritten = rewrites.rewrite(text, &mut buffers).unwrap();
-    assert_eq!(with_spaces(rewritten), with_spaces(std::str::from_utf8(&expected).unwrap()), "{text:?}");
+    let expected = std::str::from_utf8(&expected).unwrap().chars();
+    let expected: String = expected.map(|c| rewrites.char_map.as_ref().map_or(c, |map| map(c))).collect();
+    assert_eq!(with_spaces(rewritten), with_spaces(&expected), "{text:?}");
 }
 
 #[test]
 fn every_character_is_rewritten_as_by_the_steps() {
     for steps in [steps(0, 7), steps(1, 0b111_1111), steps(1, 0b100_1000), steps(1, 0b100_0110), steps(1, 0b100_0101)] {
-        let rewrites = CharRewrites::new(&compile(steps)).unwrap();
+        let rewrites = CharRewrites::new(&compile(steps), None).unwrap();
         let chars: Vec<char> = ('\0'..=char::MAX).collect();
         for chunk in chars.chunks(256) {
             check(&rewrites, &chunk.iter().flat_map(|&c| [c, 'a', c, c, '世', '\u{301}', c, 'e']).collect::<String>());
@@ -57,11 +63,21 @@ fn every_character_is_rewritten_as_by_the_steps() {
 
 /// All characters are local in llama.cpp's step, so the words of the rewritten text must be the words of the step's
 /// output.
+/// The output is longer than the text, so the buffer grows.
+#[test]
+fn a_text_of_characters_that_are_not_local() {
+    let rewrites = CharRewrites::new(&compile(steps(1, 0b100_0010)), Some(Arc::new(replace_ideographs))).unwrap();
+    for count in [1, 2, 7, 300] {
+        check(&rewrites, &"世界\u{301}a\u{301}".repeat(count));
+        check(&rewrites, &format!("世{}", "\u{FDFA}".repeat(count)));
+    }
+}
+
 #[test]
 fn words_of_every_character_are_those_of_the_step() {
     for (lowercase, strip_accents) in [(false, false), (false, true), (true, false), (true, true)] {
         let normalizer = compile(vec![Normalize::Wpm { lowercase, strip_accents }]);
-        let rewrites = CharRewrites::new(&normalizer).unwrap();
+        let rewrites = CharRewrites::new(&normalizer, None).unwrap();
         let words =
             crate::split::chain::SplitChain::compile_words(Some(&normalizer.wpm().unwrap().single_word_class()))
                 .unwrap();
@@ -85,8 +101,10 @@ proptest! {
         choice in 0usize..2,
         flags in 0u8..128,
     ) {
-        if let Some(rewrites) = CharRewrites::new(&compile(steps(choice, flags))) {
-            check(&rewrites, &text);
+        for char_map in [None, Some(Arc::new(replace_ideographs) as CharMap)] {
+            if let Some(rewrites) = CharRewrites::new(&compile(steps(choice, flags)), char_map) {
+                check(&rewrites, &text);
+            }
         }
     }
 }

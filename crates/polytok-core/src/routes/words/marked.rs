@@ -4,18 +4,15 @@
 //! The cache also has the pieces of normalized text, all of which start with U+2581. A text that contains U+2581 is
 //! encoded by the general path, so no word of this route starts with U+2581.
 //!
-//! Characters that no entry contains are replaced first; see `unknown_chars`.
+//! The normalizer's table also replaces characters that no entry contains; see `unknown_chars`.
 
 use memchr::memmem;
 
-use super::unknown_chars::UnknownChars;
 use crate::cache::PieceKey;
 use crate::error::Result;
-use crate::lazy::Lazy;
-use crate::model::CompiledModel;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
-use crate::segmenter::{Context, Segmenter, collect_segments};
+use crate::segmenter::{Context, collect_segments};
 use crate::space_mark;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
@@ -23,21 +20,11 @@ use crate::split::cursor::SplitCursor;
 /// The split to words that get U+2581 before them.
 pub(super) struct MarkedWords {
     words: SplitChain,
-    /// Built for the first text that is not ASCII.
-    unknown_chars: Lazy<Option<UnknownChars>>,
 }
 
 impl MarkedWords {
     pub fn compile() -> Option<MarkedWords> {
-        Some(MarkedWords { words: SplitChain::compile_words(None)?, unknown_chars: Lazy::default() })
-    }
-
-    /// Returns the text with the characters replaced that no entry contains.
-    pub fn replace_unknown<'t>(&self, text: &'t str, segmenter: &Segmenter, out: &'t mut Vec<u8>) -> &'t str {
-        let CompiledModel::WideUnigram(model) = &segmenter.model else { return text };
-        let chars = || self.unknown_chars.get(|| UnknownChars::new(model, &segmenter.vocab)).as_ref();
-        let chars = if text.is_ascii() { None } else { chars() };
-        chars.map_or(text, |chars| chars.replace(text, out))
+        Some(MarkedWords { words: SplitChain::compile_words(None)? })
     }
 
     /// Encodes a text. `buffer` is memory for a word.

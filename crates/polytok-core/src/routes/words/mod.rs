@@ -19,7 +19,7 @@ use super::RouteScratch;
 use crate::error::Result;
 use crate::model::CompiledModel;
 use crate::normalize::origin::Place;
-use crate::normalize::{CharRewrites, Normalizer};
+use crate::normalize::{CharMap, CharRewrites, Normalizer};
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::SplitChain;
@@ -58,12 +58,24 @@ impl WordSplit {
     }
 }
 
+impl WordSplit {
+    /// Returns the function that replaces characters of the normalized text, if the model does not distinguish all
+    /// characters.
+    fn char_map(&self, Segmenter { model, vocab, .. }: &Segmenter) -> Option<CharMap> {
+        match (self, model) {
+            (WordSplit::WithMarks(_), CompiledModel::WideUnigram(model)) => unknown_chars::char_map(model, vocab),
+            _ => None,
+        }
+    }
+}
+
 impl WordsRoute {
     /// Returns the route if the words can be found and the normalizer rewrites characters independently.
     pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<WordsRoute> {
         let split = WordSplit::choose(normalizer, segmenter)?;
         let accepts_all_texts = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
-        Some(WordsRoute { rewrites: CharRewrites::new(normalizer)?, split, accepts_all_texts })
+        let rewrites = CharRewrites::new(normalizer, split.char_map(segmenter))?;
+        Some(WordsRoute { rewrites, split, accepts_all_texts })
     }
 
     pub fn accepts(&self, text: &[u8]) -> bool {
@@ -73,15 +85,12 @@ impl WordsRoute {
     pub fn run<S: IdSink>(&self, text: &[u8], scratch: &mut RouteScratch, context: &mut Context<S>) -> Result<()> {
         let Ok(text) = valid(text) else { return Ok(()) };
         context.out.begin_part(Place::default());
-        let RouteScratch { text: buffer, rewrite_buffers, replaced_text, .. } = scratch;
+        let RouteScratch { text: buffer, rewrite_buffers, .. } = scratch;
         let text = self.rewrites.rewrite(text, rewrite_buffers)?;
         match &self.split {
             WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
             WordSplit::OfText(words) => context.encode_pieces(words, text),
-            WordSplit::WithMarks(words) => {
-                let text = words.replace_unknown(text, context.segmenter, replaced_text);
-                words.encode(text, buffer, context)
-            }
+            WordSplit::WithMarks(words) => words.encode(text, buffer, context),
         }
     }
 }
