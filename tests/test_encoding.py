@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,20 +59,40 @@ def template(text: str) -> tuple[Insert | Slot, ...]:
     return tuple(parts)
 
 
+class ReferenceColumns:
+    """Columns of tokens, as tokenizers encodes a text or a list of words."""
+
+    def __init__(self, encoding: Any) -> None:
+        self.encoding = encoding
+
+    def __len__(self) -> int:
+        return len(self.encoding)
+
+    def ids(self, start: int, stop: int) -> Any:
+        return self.encoding.ids[start:stop]
+
+    def offsets(self, start: int, stop: int) -> Any:
+        return self.encoding.offsets[start:stop]
+
+    def words(self, start: int, stop: int) -> Any:
+        return self.encoding.word_ids[start:stop]
+
+    def texts(self, start: int, stop: int) -> list[tuple[int, bytes | None]]:
+        tokens = zip(self.encoding.ids[start:stop], self.encoding.tokens[start:stop], strict=True)
+        return [(id, None if token in WORDS else token.encode()) for id, token in tokens]
+
+
 class ReferenceEngine:
     """A fake engine that returns tokenizers' columns."""
 
     def __init__(self, reference: Any) -> None:
         self.reference = reference
 
-    def token_columns(self, text: str, options: object) -> SimpleNamespace:
-        encoding = self.reference.encode(text, add_special_tokens=False)
-        starts, ends = (np.array([span[i] for span in encoding.offsets], dtype=np.uint32) for i in (0, 1))
-        words = np.array(encoding.word_ids, dtype=np.int32)
-        token_texts = [(at, token.encode()) for at, token in enumerate(encoding.tokens) if token not in WORDS]
-        ids = np.array(encoding.ids, dtype=np.uint32)
-        spans = {"starts": starts, "ends": ends, "first_starts": starts, "first_ends": ends}
-        return SimpleNamespace(ids=ids, **spans, words=words, token_texts=token_texts)
+    def token_columns(self, text: str, options: object) -> ReferenceColumns:
+        return ReferenceColumns(self.reference.encode(text, add_special_tokens=False))
+
+    def token_columns_of_words(self, words: list[str], options: object) -> ReferenceColumns:
+        return ReferenceColumns(self.reference.encode(words, is_pretokenized=True, add_special_tokens=False))
 
     def token_bytes(self, id: int) -> bytes:
         token: str = self.reference.id_to_token(id)

@@ -10,16 +10,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from . import _core
 from .errors import ArgumentError, EncodeError
 from .names import TokenTexts
 from .spec import Insert, Slot, Spec, TemplatePart
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 Text: TypeAlias = str | bytes
 Words: TypeAlias = Sequence[Text]
@@ -124,26 +120,6 @@ def _parse_direction(name: str) -> Direction:
     return "left" if name == "Left" else "right"
 
 
-class EncodingColumns(NamedTuple):
-    """The tokens of one text or of a list of words, without a template, as columns with a row for each token."""
-
-    ids: npt.NDArray[np.uint32]
-    starts: npt.NDArray[np.uint32]
-    ends: npt.NDArray[np.uint32]
-    first_starts: npt.NDArray[np.uint32]
-    """The start of each token for the case that it is the first token of a window, where it can keep its space."""
-    first_ends: npt.NDArray[np.uint32]
-    words: npt.NDArray[np.int32]
-    known_texts: dict[int, bytes]
-    """The texts of special and unknown tokens, by row."""
-    names: TokenTexts
-
-    def tokens(self, start: int, stop: int) -> list[str]:
-        """Returns the texts of the tokens from ``start`` to ``stop``."""
-        ids: list[int] = self.ids[start:stop].tolist()
-        return [self.names.text_of_token(id, self.known_texts.get(at)) for at, id in enumerate(ids, start)]
-
-
 class _TokenRun(Protocol):
     """The interface of a run of tokens of one kind."""
 
@@ -160,11 +136,12 @@ class _TokenRun(Protocol):
     def words(self) -> list[int | None]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _TextTokens:
-    """A run of tokens of one text."""
+    """A run of tokens of one text. The class is not frozen, because creating a frozen object takes twice the time."""
 
-    columns: EncodingColumns
+    columns: _core.TokenColumns
+    names: TokenTexts
     start: int
     stop: int
     sequence: int
@@ -175,22 +152,16 @@ class _TextTokens:
         return self.stop - self.start
 
     def ids(self) -> list[int]:
-        ids: list[int] = self.columns.ids[self.start : self.stop].tolist()
-        return ids
+        return self.columns.ids(self.start, self.stop)
 
     def tokens(self) -> list[str]:
-        return self.columns.tokens(self.start, self.stop)
+        return [self.names.text_of_token(id, text) for id, text in self.columns.texts(self.start, self.stop)]
 
     def offsets(self) -> list[tuple[int, int]]:
-        columns, rows = self.columns, slice(self.start, self.stop)
-        spans = list(zip(columns.starts[rows].tolist(), columns.ends[rows].tolist(), strict=True))
-        if spans:
-            spans[0] = (int(columns.first_starts[self.start]), int(columns.first_ends[self.start]))
-        return spans
+        return self.columns.offsets(self.start, self.stop)
 
     def words(self) -> list[int | None]:
-        words: list[int | None] = self.columns.words[self.start : self.stop].tolist()
-        return words
+        return [*self.columns.words(self.start, self.stop)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +332,9 @@ class Encoding:
         return Encoding(self._parts + other._parts, (*merged_windows, *merged_overflow))
 
 
+_Template: TypeAlias = tuple[_TextlessTokens | Slot, ...]
+
+
 class Encoder:
     """Builds encodings from the columns that the engine returns, for one Spec."""
 
@@ -370,7 +344,10 @@ class Encoder:
         self._spec = spec
         self._core = core
         self._names = TokenTexts(spec, core)
-        self._templates = [self._template_parts(spec.post.single), self._template_parts(spec.post.pair)]
+        templates = [self._template_parts(spec.post.single), self._template_parts(spec.post.pair)]
+        slots = [tuple(part for part in template if isinstance(part, Slot)) for template in templates]
+        # The first index is whether special tokens are added, the second is whether there is a second text.
+        self._templates: Sequence[Sequence[_Template]] = (slots, templates)
 
     def encode(
         self,
@@ -381,20 +358,44 @@ class Encoder:
         words: bool,
     ) -> Encoding:
         """Returns the encoding of a text or of a pair; with ``words`` the inputs are lists of words."""
-        add_special = options is not None and options.add_special
-        texts = [text] if pair is None else [text, pair]
-        columns = [
-            self._word_columns(one_text, options) if words else self._text_columns(one_text, options)
-            for one_text in texts
-        ]
-        template = self._templates[len(columns) - 1]
-        windows = [[(0, len(text_columns.ids))] for text_columns in columns]
-        if truncation is not None:
-            template_length = sum(len(part) for part in template if not isinstance(part, Slot)) if add_special else 0
-            windows = _windows_of_texts(
-                [len(text_columns.ids) for text_columns in columns], truncation, template_length
-            )
-        return _encoding_from_template(template, columns, windows, add_special)
+        texts = (text,) if pair is None else (text, pair)
+        to_columns = self._columns_of_words if words else self._columns_of_text
+        columns = [to_columns(one_text, options) for one_text in texts]
+        template = self._templates[options is not None and options.add_special][pair is not None]
+        if truncation is None:
+            return Encoding(tuple([self._whole_part(part, columns) for part in template]))
+        template_length = sum(len(part) for part in template if not isinstance(part, Slot))
+        windows = _windows_of_texts([len(text) for text in columns], truncation, template_length)
+        encoding = Encoding(())
+        for part in template:
+            encoding = encoding.merged(self._part_in_windows(part, columns, windows))
+        return encoding
+
+    def _whole_part(self, part: _TextlessTokens | Slot, columns: Sequence[_core.TokenColumns]) -> _TokenRun:
+        """Returns the tokens of a part of a template; in a slot, the tokens of the whole text."""
+        if not isinstance(part, Slot):
+            return part
+        text = _text_of_slot(part, columns)
+        return _TextTokens(text, self._names, 0, len(text), part.text, part.type_id)
+
+    def _part_in_windows(
+        self,
+        part: _TextlessTokens | Slot,
+        columns: Sequence[_core.TokenColumns],
+        windows: Sequence[Sequence[tuple[int, int]]],
+    ) -> Encoding:
+        """Returns an encoding with the tokens of a part of a template; in a slot, with the first window of the text.
+
+        The other windows overflow; their type ids are the indices of the texts.
+        """
+        if not isinstance(part, Slot):
+            return Encoding((part,))
+        text = _text_of_slot(part, columns)
+        first_window, *overflowing = (
+            _TextTokens(text, self._names, *span, part.text, part.text) for span in windows[part.text]
+        )
+        first_window.type_id = part.type_id
+        return Encoding((first_window,), tuple(Encoding((window,)) for window in overflowing))
 
     def truncation(self, requested: Truncation | bool | None) -> Truncation | None:
         """Returns the caller's truncation; True selects the truncation in the tokenizer's file."""
@@ -417,76 +418,33 @@ class Encoder:
         settings: Mapping[str, Any] = fields
         return settings
 
-    def _template_parts(self, parts: Sequence[TemplatePart]) -> tuple[_TextlessTokens | Slot, ...]:
+    def _template_parts(self, parts: Sequence[TemplatePart]) -> _Template:
         def to_tokens(part: Insert) -> _TextlessTokens:
             return _TextlessTokens(part.ids, tuple(map(self._names.text_of_id, part.ids)), part.type_id, (1, 1))
 
         return tuple(to_tokens(part) if isinstance(part, Insert) else part for part in parts)
 
-    def _text_columns(self, text: object, options: _core.ResolvedOptions | None) -> EncodingColumns:
+    def _columns_of_text(self, text: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
         if not isinstance(text, (str, bytes)):
             raise TypeError("a text is a str or bytes; for lists of words pass pretokenized=True")
-        columns = self._core.token_columns(text, options)
-        spans = (columns.starts, columns.ends, columns.first_starts, columns.first_ends)
-        return EncodingColumns(columns.ids, *spans, columns.words, dict(columns.token_texts), self._names)
+        return self._core.token_columns(text, options)
 
-    def _word_columns(self, words: object, options: _core.ResolvedOptions | None) -> EncodingColumns:
+    def _columns_of_words(self, words: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
             raise TypeError("pretokenized=True needs lists of words")
-        columns = [self._text_columns(word, options) for word in words]
-        if not columns:
-            return self._text_columns("", options)
-        import numpy as np
+        return self._core.token_columns_of_words([*words], options)
 
-        word_numbers = np.repeat(np.arange(len(columns), dtype=np.int32), [len(word.ids) for word in columns])
-        rows = zip(
-            *((word.ids, word.starts, word.ends, word.first_starts, word.first_ends) for word in columns),
-            strict=True,
-        )
-        ids, starts, ends, first_starts, first_ends = (np.concatenate(row) for row in rows)
-        first_row_of_word = itertools.accumulate((len(word.ids) for word in columns), initial=0)
-        known_texts = {
-            at + i: text
-            for at, word in zip(first_row_of_word, columns, strict=False)
-            for i, text in word.known_texts.items()
-        }
-        return EncodingColumns(ids, starts, ends, first_starts, first_ends, word_numbers, known_texts, self._names)
+
+def _text_of_slot(slot: Slot, columns: Sequence[_core.TokenColumns]) -> _core.TokenColumns:
+    if slot.text >= len(columns):
+        raise EncodeError("the template for a single text contains a second text; pass a pair")
+    return columns[slot.text]
 
 
 def pad_encodings(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
     """Pads all encodings to the same length."""
     length = padding.target(encodings)
     return [encoding.padded(length, padding) for encoding in encodings]
-
-
-def _encoding_from_template(
-    template: Sequence[_TextlessTokens | Slot],
-    columns: Sequence[EncodingColumns],
-    windows: Sequence[Sequence[tuple[int, int]]],
-    add_special: bool,
-) -> Encoding:
-    """Puts the first window of each text into the template.
-
-    The other windows overflow, without the template; their type ids are the indices of the texts.
-    """
-    part_encodings: list[Encoding] = []
-    for part in template:
-        if isinstance(part, Slot):
-            if part.text >= len(columns):
-                raise EncodeError("the template for a single text contains a second text; pass a pair")
-            text, spans = columns[part.text], windows[part.text]
-            overflowing_windows = (Encoding((_TextTokens(text, *span, part.text, part.text),)) for span in spans[1:])
-            part_encodings.append(
-                Encoding((_TextTokens(text, *spans[0], part.text, part.type_id),), tuple(overflowing_windows))
-            )
-        elif add_special:
-            part_encodings.append(Encoding((part,)))
-    if all(not encoding.overflowing for encoding in part_encodings):
-        return Encoding(tuple(itertools.chain.from_iterable(encoding._parts for encoding in part_encodings)))
-    merged_encoding = Encoding(())
-    for encoding in part_encodings:
-        merged_encoding = merged_encoding.merged(encoding)
-    return merged_encoding
 
 
 def _windows_of_texts(

@@ -11,6 +11,7 @@ mod pattern;
 mod spec;
 mod text;
 mod texts;
+mod token_columns;
 mod tokenizer;
 mod train;
 mod wire;
@@ -22,7 +23,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tokenizer::PyTokenizer>()?;
     module.add_class::<tokenizer::PyResolvedOptions>()?;
-    module.add_class::<tokenizer::PyTokenColumns>()?;
+    module.add_class::<token_columns::PyTokenColumns>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
     module.add_class::<checksum::PyChecksum>()?;
     native::register(module)?;

@@ -8,7 +8,6 @@ use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
-use polytok_core::sink::Token;
 use polytok_core::special::SpecialSet;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
@@ -18,6 +17,7 @@ use crate::errors::{row_error, to_python};
 use crate::ids::{Ids, MAX_BORROWED_IDS};
 use crate::ints::Ints;
 use crate::texts::PyTexts;
+use crate::token_columns::PyTokenColumns;
 use crate::{arrow, ids, spec, text};
 
 /// The length in bytes from which on a text is encoded without the GIL. For a shorter text, releasing the GIL costs
@@ -82,23 +82,6 @@ type Spans<'py> = (
     Bound<'py, PyArray1<u32>>,
 );
 
-/// The tokens of a text, as columns.
-#[pyclass(frozen, get_all, name = "TokenColumns")]
-pub struct PyTokenColumns {
-    ids: Py<PyArray1<u32>>,
-    /// The offset of the first character of each token; all spans of this type count characters.
-    starts: Py<PyArray1<u32>>,
-    ends: Py<PyArray1<u32>>,
-    /// The span that each token has if the token is the first token of a window.
-    first_starts: Py<PyArray1<u32>>,
-    first_ends: Py<PyArray1<u32>>,
-    /// The index of the piece of each token; -1 for a token that is not part of a piece.
-    words: Py<PyArray1<i32>>,
-    /// The index and the text of each special token, and of each unknown token whose text differs from the text of its
-    /// entry.
-    token_texts: Vec<(usize, Py<PyBytes>)>,
-}
-
 /// Converts spans of bytes to spans of characters.
 fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     if text.is_ascii() {
@@ -113,13 +96,8 @@ fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> 
     (starts, ends)
 }
 
-/// Returns the spans of tokens in characters.
-fn token_spans(text: &[u8], tokens: &[Token]) -> (Vec<u32>, Vec<u32>) {
-    char_spans(text, tokens.iter().map(|token| (token.start, token.end)))
-}
-
 /// Runs a function; releases the GIL if the text is long.
-fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
+pub fn run_detached<T: Send>(py: Python<'_>, bytes: usize, run: impl FnOnce() -> T + Send) -> T {
     if bytes < MAX_BYTES_WITH_GIL { run() } else { py.detach(run) }
 }
 
@@ -189,7 +167,7 @@ impl PyTokenizer {
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.ints.list(py, &self.tokenizer, &self.ids(py, text, engine_options(options))?)
+        self.list(py, &self.ids(py, text, engine_options(options))?)
     }
 
     #[pyo3(signature = (text, options=None))]
@@ -305,32 +283,21 @@ impl PyTokenizer {
     /// Encodes a text to columns of tokens, without the template.
     #[pyo3(signature = (text, options=None))]
     fn token_columns<'py>(
-        &self,
-        py: Python<'py>,
+        tokenizer: &Bound<'py, Self>,
         text: &Bound<'py, PyAny>,
         options: Options<'_, 'py>,
     ) -> PyResult<PyTokenColumns> {
-        let text = text::text(text)?;
-        let options = EncodeOptions { add_special: false, ..engine_options(options) };
-        let (tokens, firsts) =
-            run_detached(py, text.len(), || self.tokenizer.window_tokens(&text, options)).map_err(to_python)?;
-        let text_of_token = |(i, token): (usize, &Token)| {
-            let unknown = self.tokenizer.unknown_text(token).filter(|_| self.tokenizer.spells_unknown());
-            token.special_text().or(unknown).map(|text| (i, PyBytes::new(py, text).unbind()))
-        };
-        let (starts, ends) = token_spans(&text, &tokens);
-        let (first_starts, first_ends) =
-            firsts.map_or_else(|| (starts.clone(), ends.clone()), |firsts| token_spans(&text, &firsts));
-        let words = tokens.iter().map(|token| token.word.map_or(-1, |word| word as i32)).collect();
-        Ok(PyTokenColumns {
-            ids: column(py, tokens.iter().map(|token| token.id.0).collect()).unbind(),
-            starts: column(py, starts).unbind(),
-            ends: column(py, ends).unbind(),
-            first_starts: column(py, first_starts).unbind(),
-            first_ends: column(py, first_ends).unbind(),
-            words: column(py, words).unbind(),
-            token_texts: tokens.iter().enumerate().filter_map(text_of_token).collect(),
-        })
+        PyTokenColumns::encode(tokenizer, text, engine_options(options))
+    }
+
+    /// Encodes a list of words to columns of tokens, without the template.
+    #[pyo3(signature = (words, options=None))]
+    fn token_columns_of_words<'py>(
+        tokenizer: &Bound<'py, Self>,
+        words: Vec<Bound<'py, PyAny>>,
+        options: Options<'_, 'py>,
+    ) -> PyResult<PyTokenColumns> {
+        PyTokenColumns::encode_words(tokenizer, &words, engine_options(options))
     }
 
     fn decode_bytes<'py>(
@@ -427,6 +394,16 @@ impl PyTokenizer {
 }
 
 impl PyTokenizer {
+    /// The tokenizer of the engine.
+    pub fn engine(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// Creates a list of ids.
+    pub fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
+        self.ints.list(py, &self.tokenizer, ids)
+    }
+
     /// Converts ids to a numpy array of uint16 if every id of the vocabulary fits, else of uint32.
     fn array<'py>(&self, py: Python<'py>, ids: Vec<u32>) -> Bound<'py, PyAny> {
         match self.is_narrow {

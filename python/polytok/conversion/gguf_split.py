@@ -108,7 +108,4 @@ def _tokenizer(steps: tuple[SplitStep, ...]) -> _core.Tokenizer | None:
 def _piece_indices(steps: tuple[SplitStep, ...], text: str) -> list[int] | None:
     """Returns the index of the piece that contains each byte; None if the engine does not accept the steps."""
     tokenizer = _tokenizer(steps)
-    if tokenizer is None:
-        return None
-    indices: list[int] = tokenizer.token_columns(text).words.tolist()
-    return indices
+    return None if tokenizer is None else tokenizer.token_columns(text).words()

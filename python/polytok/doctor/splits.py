@@ -108,7 +108,7 @@ def _split_entries(spec: Spec) -> tuple[list[bytes], int] | None:
 
 
 def _piece_count(tokenizer: _core.Tokenizer, text: bytes) -> int:
-    return int(tokenizer.token_columns(text).words.max(initial=-1)) + 1
+    return max(tokenizer.token_columns(text).words(), default=-1) + 1
 
 
 def _is_text(piece: bytes) -> bool:
