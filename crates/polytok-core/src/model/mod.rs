@@ -147,6 +147,19 @@ impl CompiledModel {
         }
     }
 
+    /// Writes the ids of a short piece to `ids`, faster than `segment`. Returns false if only `segment` can encode the
+    /// piece.
+    #[inline]
+    pub fn encode_short(
+        &self,
+        piece: &[u8],
+        is_part: bool,
+        scratch: &mut ModelScratch,
+        ids: &mut Vec<TokenId>,
+    ) -> bool {
+        matches!(self, CompiledModel::Bpe(bpe) if bpe.encode_short(piece, is_part, &mut scratch.bpe, ids))
+    }
+
     /// Segments a text that is not split.
     pub fn encode_text<S: Sink>(
         &self,

@@ -127,9 +127,10 @@ impl<S: IdSink> Context<'_, '_, S> {
     ) -> Result<()> {
         let Context { segmenter, scratch, out } = self;
         let bytes = &text[start..end];
-        let is_known = scratch.run_model(|model_scratch, segments| {
-            segmenter.model.segment(bytes, start, is_part, model_scratch, &mut collect_segments(segments))
-        })?;
+        let is_known = segmenter.model.encode_short(bytes, is_part, &mut scratch.model, &mut scratch.ids)
+            || scratch.run_model(|model_scratch, segments| {
+                segmenter.model.segment(bytes, start, is_part, model_scratch, &mut collect_segments(segments))
+            })?;
         if is_known {
             segmenter.cache_ids(bytes, start, key, &scratch.ids, &mut scratch.cache);
             out.write_ids(&scratch.ids);

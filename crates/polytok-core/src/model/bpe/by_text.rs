@@ -73,9 +73,12 @@ impl PairLookup for ByText<'_> {
     #[inline]
     fn look_up(&self, left: PlacedSymbol, right: PlacedSymbol, end: impl FnOnce() -> Option<u32>) -> (Rank, Symbol) {
         const NONE: (Rank, Symbol) = (Rank::NONE, Symbol::INERT);
+        if left.symbol.is_user_defined() || right.symbol.is_user_defined() {
+            return NONE;
+        }
         let end = end().map_or(self.text.len(), |end| end as usize);
         let text = &self.text[left.start as usize..end];
-        if text.len() > self.max_entry_len || left.symbol.is_user_defined() || right.symbol.is_user_defined() {
+        if text.len() > self.max_entry_len {
             return NONE;
         }
         match self.dictionary.reachable_rows.find(self.vocab, text) {

@@ -38,6 +38,7 @@ mod broken;
 mod by_text;
 mod derive;
 mod derived;
+mod encode_short;
 pub mod merge;
 pub(crate) mod merging;
 mod pair_filter;
@@ -55,6 +56,7 @@ mod windows;
 
 use broken::ByteBoundaries;
 pub use derive::RowDerivation;
+use encode_short::SplitEntries;
 pub use rules::BpeRules;
 use symbol::{Symbol, SymbolKind};
 use watcher::{Halves, SplitsOfSymbols, Watcher};
@@ -86,6 +88,8 @@ pub struct Bpe {
     has_prefix: bool,
     /// The result of `Merging::own_row_bits`, built when a piece first needs it.
     own_row_bits: Lazy<Option<Vec<u64>>>,
+    /// The entries that merging can split; built when a piece first needs it.
+    split_entries: Lazy<SplitEntries>,
     /// The boundaries between bytes that are not UTF-8; built when a text has such bytes.
     byte_boundaries: Lazy<ByteBoundaries>,
     /// See `can_split_at_boundaries`.
@@ -168,6 +172,7 @@ impl Bpe {
             splits_unused,
             has_prefix,
             own_row_bits: Lazy::default(),
+            split_entries: Lazy::default(),
             byte_boundaries: Lazy::default(),
             priority: match priority {
                 Priority::Merges(_) => Priority::Merges(Vec::new()), // never pruned

@@ -33,6 +33,10 @@ impl Symbol {
     /// the entry's id, which is smaller than this number.
     pub const USER_DEFINED: u32 = 1 << 31;
 
+    /// The symbol before the first and after the last symbol of a short piece. It never merges, because it has the
+    /// number of a user-defined entry.
+    pub const BORDER: Symbol = Symbol::user_defined(TokenId(0));
+
     /// Returns the symbol of a row.
     #[inline(always)]
     pub const fn row(row: Row) -> Symbol {

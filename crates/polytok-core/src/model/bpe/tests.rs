@@ -153,6 +153,53 @@ proptest! {
     }
 }
 
+proptest! {
+    /// A later entry can be a half of an earlier entry, so merging can split entries. Not every byte has an entry, and
+    /// some pieces are too long.
+    #[test]
+    fn short_pieces_have_the_ids_of_the_heap(
+        words in prop::collection::vec("[abc]{1,5}|(ab){1,6}|[aé世]{1,3}", 1..40), is_whole_piece_first: bool,
+        pieces in prop::collection::vec(prop::collection::vec((any::<prop::sample::Index>(), odd_tail()), 0..8), 8),
+    ) {
+        let rows: Vec<_> = words.iter().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let bpe = Bpe::compile(Arc::new(vocab(&rows)), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
+        let scratch = &mut BpeScratch::default();
+        let has_tables = bpe.merging.peek().is_some();
+        prop_assert!(has_tables || !bpe.encode_short(b"a", false, scratch, &mut Vec::new()));
+        bpe.merging.build_now(|| bpe.build_merging());
+        let all_pairs = bpe.source().build_all().unwrap();
+        let concat = |parts: Vec<(prop::sample::Index, Vec<u8>)>| -> Vec<u8> {
+            parts.iter().flat_map(|(index, tail)| [index.get(&words).as_bytes(), tail]).flatten().copied().collect()
+        };
+        let entries = words.iter().map(|word| word.clone().into_bytes());
+        for piece in pieces.into_iter().map(concat).chain(entries) {
+            let mut symbols = Vec::new();
+            all_pairs.units.push(&piece, 0, &mut symbols);
+            merge::merge_long(&all_pairs.pairs, &mut symbols, &mut Default::default(), &mut NoWatcher);
+            let id = |symbol: &PlacedSymbol| match symbol.symbol.kind(bpe.vocab.len()) {
+                SymbolKind::Row(row) => Some(bpe.vocab.id(row)),
+                _ => None,
+            };
+            let merged_ids: Option<Vec<TokenId>> = symbols.iter().map(id).collect();
+            for is_part in [false, true] {
+                let entry = bpe.dictionary.reachable_rows.find(&bpe.vocab, &piece).filter(|_| is_whole_piece_first && !is_part);
+                let expected = entry.map(|row| vec![bpe.vocab.id(row)]).or(merged_ids.clone());
+                let mut ids = vec![TokenId(7)];
+                let is_encoded = bpe.encode_short(&piece, is_part, scratch, &mut ids);
+                prop_assert!(!is_encoded || Some(&ids) == expected.as_ref(), "{:?}", piece);
+                let must_encode = piece.len() <= 32 && merged_ids.is_some() && entry.is_none();
+                prop_assert!(is_encoded || !must_encode, "{:?}", piece);
+            }
+        }
+    }
+}
+
+/// Generates up to three bytes, which can be of no entry.
+fn odd_tail() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(prop::sample::select(b"abc\xC3\xA9\xE4\x00".to_vec()), 1..4)]
+}
+
 /// Generates bytes, in runs and alone; some of the bytes are adjacent in entries.
 fn odd_bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(b"ab\xC3\xA9\x80\xFF\xFE\xE4".to_vec());

@@ -1,0 +1,73 @@
+//! Encodes short pieces of byte-level vocabularies to ids, without offsets. Most pieces that are not cached are such
+//! pieces.
+//!
+//! The ids are those of `Bpe::segment`. With tiktoken's rule, `segment` first looks up the piece among all entries. But
+//! most entries merge to themselves, so here the piece is looked up only among the others; cl100k has none, and Llama 3
+//! has some. A lookup among all entries would wait for distant memory, and nearly always fail.
+
+use super::merging::Merging;
+use super::symbol::SymbolKind;
+use super::{Bpe, BpeScratch};
+use crate::cache;
+use crate::token_id::TokenId;
+use crate::vocab::Row;
+use crate::vocab::dictionary::Rows;
+
+/// The entries that merging can split, although they encode to their own id if they are whole pieces.
+pub(super) enum SplitEntries {
+    /// No entry.
+    None,
+    /// These entries.
+    Some(Rows),
+    /// Any entry, because the tables do not show how entries merge.
+    Unknown,
+}
+
+impl Bpe {
+    /// Writes the ids of a short piece to `ids`. Returns false if only `segment` can encode the piece: if the piece is
+    /// too long, has unknown text, or is an entry that merging can split, or if the tables for merging bytes are missing.
+    #[inline]
+    pub fn encode_short(&self, piece: &[u8], is_part: bool, scratch: &mut BpeScratch, ids: &mut Vec<TokenId>) -> bool {
+        let can_merge = self.is_of_bytes() && self.exceptions.is_empty() && piece.len() <= cache::MAX_LONG_BYTES;
+        let Some(merging) = self.merging.peek().filter(|_| can_merge) else { return false };
+        if self.whole_piece_first && !is_part && self.may_split_entry(piece, merging) {
+            return false;
+        }
+        let short = &mut scratch.merge.short;
+        merging.start(piece, 0, short);
+        short.merge(&merging.pairs);
+        ids.clear();
+        for symbol in short.remaining_symbols() {
+            let SymbolKind::Row(row) = symbol.symbol.kind(self.vocab.len()) else { return false };
+            ids.push(self.vocab.id(row));
+        }
+        true
+    }
+
+    /// Reports whether the piece can be an entry that merging splits.
+    #[inline]
+    fn may_split_entry(&self, piece: &[u8], merging: &Merging) -> bool {
+        match self.split_entries.get(|| self.find_split_entries(merging)) {
+            SplitEntries::None => false,
+            SplitEntries::Some(rows) => rows.find(&self.vocab, piece).is_some(),
+            SplitEntries::Unknown => self.dictionary.reachable_rows.find(&self.vocab, piece).is_some(),
+        }
+    }
+
+    /// Returns the entries that `segment` finds before it merges, and whose own text is not known to merge to the entry.
+    /// An entry of one byte is an initial symbol and cannot split.
+    fn find_split_entries(&self, merging: &Merging) -> SplitEntries {
+        let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len()));
+        let Some(own_row_bits) = own_row_bits else { return SplitEntries::Unknown };
+        let is_own = |row: Row| own_row_bits[row.index() / 64] >> (row.index() % 64) & 1 == 1;
+        let is_found = |row: Row| match self.vocab.bytes(row) {
+            [_] => false,
+            entry => self.dictionary.reachable_rows.find(&self.vocab, entry) == Some(row),
+        };
+        let rows = || self.vocab.rows().filter(|&row| !is_own(row) && is_found(row));
+        match rows().next() {
+            None => SplitEntries::None,
+            Some(_) => Rows::index(&self.vocab, rows()).map_or(SplitEntries::Unknown, SplitEntries::Some),
+        }
+    }
+}
