@@ -1,17 +1,23 @@
 //! Encodes a text to ids without spans, and then computes the spans of the tokens from the lengths of their entries;
-//! see `sink::lengths` for the proof.
+//! see `post::lengths` for the proof.
+
+use memchr::memmem;
 
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
 use crate::normalize::Escape;
 use crate::normalize::origin::Place;
+use crate::post::lengths::Lengths;
 use crate::post::{Out, Sink};
 use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::{Context, Segmenter};
-use crate::sink::lengths::{Lengths, Tiles};
+use crate::sink::tiles::Tiles;
+use crate::space_mark;
+use crate::spec::Kind;
 use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
+use crate::vocab::Vocab;
 
 /// The number of pieces that the split finds at a time.
 const PIECE_BATCH_LEN: usize = 256;
@@ -19,6 +25,9 @@ const PIECE_BATCH_LEN: usize = 256;
 /// The kind of text that tokens cover without gaps, and the lengths of the tokens, from which spans are computed.
 pub(crate) struct ByLengths {
     covered_text: CoveredText,
+    /// False if the lengths of tokens do not show where words start: if a vocabulary has user-defined pieces but no
+    /// split, each user-defined piece starts a new word.
+    has_words: bool,
     lengths: Lazy<Lengths>,
 }
 
@@ -37,23 +46,24 @@ impl ByLengths {
     /// Decides which text the tokens of a vocabulary cover without gaps.
     pub fn compile(segmenter: &Segmenter, route: Option<&Route>) -> ByLengths {
         let Segmenter { model, splits, user_defined, .. } = segmenter;
-        // If a vocabulary has user-defined pieces but no split, each user-defined piece starts a new word, and the
-        // lengths of tokens do not show where words start.
-        let has_words = !(splits.is_empty() && user_defined.is_some());
+        // SentencePiece's spans of a user-defined piece with spaces are not those of the spaces in the text.
+        let has_user_defined_spaces = user_defined.is_some() && has_user_defined_spaces(&segmenter.vocab);
         let covered_text = match (route.and_then(Route::as_sentencepiece_bpe), model) {
-            (Some(_), _) if has_words && model.covers_own_bytes() => CoveredText::Raw,
+            _ if has_user_defined_spaces => CoveredText::Nothing,
+            (Some(_), _) if model.covers_own_bytes() => CoveredText::Raw,
             (Some(_), _) => CoveredText::Nothing,
-            (_, CompiledModel::Bpe(_)) if has_words && model.covers_own_bytes() => CoveredText::Normalized,
+            (_, CompiledModel::Bpe(_)) if model.covers_own_bytes() => CoveredText::Normalized,
             (_, CompiledModel::LongestMatch(_)) => CoveredText::Normalized,
             _ => CoveredText::Nothing,
         };
-        ByLengths { covered_text, lengths: Lazy::default() }
+        let has_words = !(splits.is_empty() && user_defined.is_some());
+        ByLengths { covered_text, has_words, lengths: Lazy::default() }
     }
 
     /// Returns a value that disables the computation of spans from lengths.
     #[cfg(test)]
     fn disabled() -> ByLengths {
-        ByLengths { covered_text: CoveredText::Nothing, lengths: Lazy::default() }
+        ByLengths { covered_text: CoveredText::Nothing, has_words: false, lengths: Lazy::default() }
     }
 
     /// Encodes a part of the caller's text with the route, and writes its tokens to the sink. Returns false and writes
@@ -69,6 +79,9 @@ impl ByLengths {
         let Some(escaped) = route.as_sentencepiece_bpe().filter(|_| self.covered_text == CoveredText::Raw) else {
             return false;
         };
+        if out.sink.needs_words() && !self.has_words {
+            return false;
+        }
         if part.is_empty() || valid(part).is_err() || !route.accepts(segmenter, part) {
             return false;
         }
@@ -102,7 +115,8 @@ impl ByLengths {
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> bool {
-        if S::by_ids(out).is_some() || self.covered_text != CoveredText::Normalized {
+        let lacks_words = out.sink.needs_words() && !self.has_words;
+        if S::by_ids(out).is_some() || lacks_words || self.covered_text != CoveredText::Normalized {
             return false;
         }
         let mut tiles = std::mem::take(&mut scratch.tiles);
@@ -123,10 +137,19 @@ impl ByLengths {
     fn find_ends(&self, segmenter: &Segmenter, text: &[u8], prefix: usize, tiles: &mut Tiles) -> bool {
         let Segmenter { vocab, fallback, .. } = segmenter;
         let is_escaped = self.covered_text == CoveredText::Raw;
-        let ids_without_length = || segmenter.model.byte_ids().unwrap_or_default();
-        let lengths = self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, &ids_without_length()));
-        lengths.find_ends(text, prefix, fallback, tiles)
+        let compile = || Lengths::compile(vocab, fallback, is_escaped, segmenter.model.byte_ids().as_deref());
+        let lengths = self.lengths.get(compile);
+        lengths.find_ends(text, prefix, fallback, &tiles.ids, &mut tiles.ends)
     }
+}
+
+/// Reports whether a user-defined piece has a space or U+2581.
+fn has_user_defined_spaces(vocab: &Vocab) -> bool {
+    let mut user_defined = vocab.rows().filter(|&row| vocab.kind(row) == Kind::UserDefined);
+    user_defined.any(|row| {
+        let piece = vocab.bytes(row);
+        piece.contains(&b' ') || memmem::find(piece, space_mark::BYTES).is_some()
+    })
 }
 
 /// Splits the text and appends the starts of the pieces to `word_starts`; returns false if the text cannot be split.

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use crate::boundary::Boundary;
 use crate::cache::{Block, Cache};
 use crate::huge::release;
+use crate::lazy::Lazy;
 use crate::model::{CompiledModel, ModelScratch};
+use crate::post::lengths::Lengths;
 use crate::post::{Fallback, Out, Sink};
 use crate::segment::Segment;
 use crate::split::chain::SplitChain;
@@ -31,6 +33,8 @@ pub(crate) struct Segmenter {
     /// User-defined pieces, which are matched before anything else in texts without a split.
     pub user_defined: Option<Arc<Trie>>,
     pub fallback: Fallback,
+    /// The lengths of the entries, from which spans are computed.
+    pub lengths: Lazy<Lengths>,
 }
 
 /// The memory of a segmenter.

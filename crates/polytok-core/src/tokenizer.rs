@@ -131,6 +131,7 @@ impl Tokenizer {
             splits: SplitChain::compile_with_spaced(&spec.split, &spaced_class)?,
             user_defined,
             fallback: Fallback::compile(spec.unknown, unknown_rules, &vocab)?,
+            lengths: Lazy::default(),
             vocab,
         };
         let route = Route::choose(&normalizer, &segmenter, spec.line);

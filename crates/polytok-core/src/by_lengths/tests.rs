@@ -41,6 +41,7 @@ fn tokenizers_with_twins() -> Vec<(Tokenizer, Tokenizer)> {
     ] {
         let normalize = vec![Normalize::SentencePiece(step.clone())];
         specs.push(Spec { normalize: normalize.clone(), ..specs[kind].clone() });
+        specs.push(Spec { normalize: normalize.clone(), ..make_user_defined(&specs[kind], b"ab") });
         specs.push(Spec { normalize, ..add_byte_entries(&specs[kind]) });
     }
     let space_pattern = Pattern { text: " ".into(), is_regex: false, unicode: None };
@@ -57,6 +58,15 @@ fn tokenizers_with_twins() -> Vec<(Tokenizer, Tokenizer)> {
         tokenizer
     };
     specs.into_iter().map(|spec| (Tokenizer::compile(spec.clone()).unwrap(), compile_twin(spec))).collect()
+}
+
+/// Changes the kind of an entry to user-defined.
+fn make_user_defined(spec: &Spec, piece: &[u8]) -> Spec {
+    let mut spec = spec.clone();
+    let columns = &mut spec.vocab;
+    let row = columns.offsets.windows(2).position(|ends| &columns.blob[ends[0] as usize..ends[1] as usize] == piece);
+    columns.kinds[row.unwrap()] = Kind::UserDefined;
+    spec
 }
 
 /// Adds an entry for each byte to the vocabulary, so that unknown characters are encoded as bytes.

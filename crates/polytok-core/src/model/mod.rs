@@ -73,6 +73,23 @@ pub(crate) struct ModelParts<'a> {
     pub line: Line,
 }
 
+/// The number of bytes of text that each token of a piece covers: at most the bytes of its entry without a prefix.
+#[derive(Clone, Copy, Default)]
+pub struct CoveredBytes {
+    /// The lengths of the prefixes of the first entry and of the later entries; a prefix covers no text.
+    prefix_lens: [usize; 2],
+    /// True if the only token of a piece covers the whole piece, whatever its entry is.
+    pub is_whole_if_single: bool,
+}
+
+impl CoveredBytes {
+    /// Returns the length of the prefix of the first entry of a piece, or of a later entry.
+    #[inline]
+    pub fn prefix_len(&self, is_first: bool) -> usize {
+        self.prefix_lens[!is_first as usize]
+    }
+}
+
 impl CompiledModel {
     /// Compiles the model of a Spec.
     pub fn compile(model: Model, parts: ModelParts, tables: &mut Tables) -> Result<CompiledModel> {
@@ -212,6 +229,19 @@ impl CompiledModel {
     /// Reports whether every token covers exactly the bytes of its entry.
     pub fn covers_own_bytes(&self) -> bool {
         matches!(self, CompiledModel::Bpe(bpe) if bpe.covers_own_bytes())
+    }
+
+    /// Describes how many bytes the tokens of a piece without unknown text cover; None if their entries do not show it.
+    #[inline]
+    pub fn covered_bytes(&self) -> Option<CoveredBytes> {
+        match self {
+            CompiledModel::Bpe(bpe) if bpe.covers_own_bytes() => Some(CoveredBytes::default()),
+            CompiledModel::WordPiece(wordpiece) => {
+                Some(CoveredBytes { prefix_lens: wordpiece.prefix_lens(), is_whole_if_single: true })
+            }
+            CompiledModel::WideUnigram(_) => Some(CoveredBytes { is_whole_if_single: true, ..Default::default() }),
+            _ => None,
+        }
     }
 
     /// Returns the ids of the 256 bytes if the model encodes characters without an entry as bytes. Tokens with these

@@ -36,6 +36,7 @@ pub struct WordPiece {
     unknown_id: TokenId,
     max_chars: usize,
     phantom_space: bool,
+    continuing_prefix_len: usize,
 }
 
 impl WordPiece {
@@ -60,8 +61,16 @@ impl WordPiece {
             unknown_id,
             max_chars: max_chars.unwrap_or(usize::MAX),
             phantom_space,
+            continuing_prefix_len: continuing_prefix.len(),
             trie,
         })
+    }
+
+    /// Returns the lengths of the prefixes that cover no text: of the entry at the start of a piece, and of
+    /// continuations.
+    #[inline]
+    pub fn prefix_lens(&self) -> [usize; 2] {
+        [if self.phantom_space { SPACE_MARK.len() } else { 0 }, self.continuing_prefix_len]
     }
 
     /// Splits a piece to entries; a piece that cannot be split is one unknown segment. `scratch` is memory for the

@@ -5,6 +5,7 @@
 //! the entry of this byte; the token of the last byte gets the span of the character, and the tokens of the bytes
 //! before it get empty spans. Without byte fallback adjacent unknown characters are encoded as one unknown token.
 
+pub mod lengths;
 mod sink;
 pub mod template;
 mod unknown;

@@ -5,6 +5,8 @@
 //! by a separate function: a long piece is split at boundaries, and its parts are looked up in the cache in the same
 //! way.
 
+mod spans;
+
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
 use crate::cache::{Block, BlockPiece, Cache, MAX_LONG_BYTES, PieceKey};
@@ -22,7 +24,7 @@ impl<S: Sink> Context<'_, '_, S> {
     pub(super) fn encode_block(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
         match self.by_ids() {
             Some(mut by_ids) => by_ids.encode_block_by_cache(text, block)?,
-            None => (0..block.count()).try_for_each(|at| self.encode_with_spans(text, block.piece(at)))?,
+            None => self.encode_block_with_spans(text, block)?,
         }
         block.clear();
         Ok(())
@@ -33,15 +35,6 @@ impl<S: Sink> Context<'_, '_, S> {
         self.encode_block(text, &mut block)?;
         self.scratch.blocks.push(block);
         Ok(())
-    }
-
-    fn encode_with_spans(&mut self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Result<()> {
-        let Context { segmenter, scratch, out } = self;
-        if !is_part || start == 0 {
-            out.begin_word();
-        }
-        let mut take = |segment| out.write_segment(text, start, segment);
-        segmenter.model.segment(&text[start..end], start, is_part, &mut scratch.model, &mut take)
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod count;
 mod ids;
-pub(crate) mod lengths;
 mod spans;
+pub(crate) mod tiles;
 mod tokens;
 pub mod trim;
 

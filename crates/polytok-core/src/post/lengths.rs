@@ -17,7 +17,7 @@
 //! not the length of the text, the text is encoded again, with spans. Cost: the cost of encoding to ids, and a table
 //! lookup for each id; in the worst case the text is encoded twice.
 
-use crate::post::{Fallback, Sink};
+use super::Fallback;
 use crate::space_mark;
 use crate::spec::Kind;
 use crate::token_id::TokenId;
@@ -30,21 +30,12 @@ const BYTE_MARK: u8 = u8::MAX;
 /// The number of bytes of text that a token covers, by id; 0 if the number is not known.
 pub struct Lengths(Vec<u8>);
 
-/// The tokens of a text that they cover without gaps, and the starts of the pieces of this text.
-#[derive(Default)]
-pub struct Tiles {
-    /// The id of each token.
-    pub ids: Vec<u32>,
-    /// The end of each token.
-    pub ends: Vec<u32>,
-    /// The starts of the pieces of the split.
-    pub word_starts: Vec<u32>,
-}
-
 impl Lengths {
     /// Computes the lengths of all entries. If `is_escaped` is true, a U+2581 of an entry covers a space of the text.
-    /// The ids in `without_length` get no length, because their tokens can cover text that differs from their entry.
-    pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, without_length: &[TokenId]) -> Lengths {
+    /// `byte_ids` are the ids of the bytes if the model encodes unknown characters as bytes. Such an id covers one byte,
+    /// or more if a piece is the name of the entry, which makes the sum of the lengths too small. But if `is_escaped` is
+    /// true, only ids of ASCII get a length, because the spans of the bytes of other characters overlap.
+    pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, byte_ids: Option<&[TokenId]>) -> Lengths {
         // If the vocabulary has few entries but large ids, the table is empty, and all texts are encoded with spans.
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
         let mut lengths: Vec<u8> = (0..count).map(|id| length(vocab, TokenId(id), is_escaped)).collect();
@@ -53,7 +44,9 @@ impl Lengths {
             Fallback::Unk(id) | Fallback::ModelUnk(id) => (std::slice::from_ref(id), 0),
             Fallback::Error | Fallback::Drop => (&[][..], 0),
         };
-        let special_lengths = unknown.iter().map(|&id| (id, length)).chain(without_length.iter().map(|&id| (id, 0)));
+        let byte_length = |byte: usize| (byte < 0x80 || !is_escaped) as u8;
+        let byte_lengths = byte_ids.into_iter().flatten().enumerate().map(|(byte, &id)| (id, byte_length(byte)));
+        let special_lengths = unknown.iter().map(|&id| (id, length)).chain(byte_lengths);
         for (id, length) in special_lengths {
             if let Some(slot) = lengths.get_mut(id.index()) {
                 *slot = length;
@@ -62,10 +55,15 @@ impl Lengths {
         Lengths(lengths)
     }
 
+    /// Returns the number of bytes that the token with an id covers; None if the number is not known.
+    #[inline]
+    pub fn get(&self, id: TokenId) -> Option<usize> {
+        self.0.get(id.index()).filter(|&&length| length != 0 && length != BYTE_MARK).map(|&length| length as usize)
+    }
+
     /// Finds the end of each token of a text; returns false if the tokens do not cover the text without gaps. The
     /// normalizer has inserted a space of `prefix` bytes before the text.
-    pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, tiles: &mut Tiles) -> bool {
-        let Tiles { ids, ends, .. } = tiles;
+    pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, ids: &[u32], ends: &mut Vec<u32>) -> bool {
         let mut at = 0usize;
         let mut remaining_ids = TokenId::slice_of(ids);
         ends.clear();
@@ -107,38 +105,4 @@ fn unknown_char_len(fallback: &Fallback, ids: &[TokenId], text: &[u8]) -> Option
     let char = &text[..char_len(text)];
     let is_spelled_by_bytes = || char.iter().zip(ids).all(|(&byte, &id)| bytes[byte as usize] == id);
     (char != space_mark::BYTES && char.len() <= ids.len() && is_spelled_by_bytes()).then_some(char.len())
-}
-
-impl Tiles {
-    /// Removes the tokens and words.
-    pub fn clear(&mut self) {
-        self.ids.clear();
-        self.word_starts.clear();
-    }
-
-    /// Writes the tokens to a sink, and the starts of the pieces if the sink needs words.
-    pub fn push<S: Sink>(&self, sink: &mut S) {
-        if !sink.needs_words() {
-            return sink.push_adjacent(TokenId::slice_of(&self.ids), &self.ends);
-        }
-        let mut words = self.word_starts.iter().peekable();
-        let mut start = 0;
-        for (&id, &end) in TokenId::slice_of(&self.ids).iter().zip(&self.ends) {
-            while words.next_if(|&&word| word <= start).is_some() {
-                sink.begin_word();
-            }
-            sink.push(id, start, end);
-            start = end;
-        }
-        words.for_each(|_| sink.begin_word());
-    }
-
-    /// Frees the buffers with a capacity of more than `kept` numbers.
-    pub fn release(&mut self, kept: usize) {
-        for buffer in [&mut self.ids, &mut self.ends, &mut self.word_starts] {
-            if buffer.capacity() > kept {
-                *buffer = Vec::new();
-            }
-        }
-    }
 }

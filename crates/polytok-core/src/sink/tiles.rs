@@ -1,0 +1,49 @@
+//! The tokens of a text that they cover without gaps, with ends that were computed from lengths (post/lengths.rs).
+
+use crate::post::Sink;
+use crate::token_id::TokenId;
+
+/// The tokens of a text that they cover without gaps, and the starts of the pieces of this text.
+#[derive(Default)]
+pub struct Tiles {
+    /// The id of each token.
+    pub ids: Vec<u32>,
+    /// The end of each token.
+    pub ends: Vec<u32>,
+    /// The starts of the pieces of the split.
+    pub word_starts: Vec<u32>,
+}
+
+impl Tiles {
+    /// Removes the tokens and words.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.word_starts.clear();
+    }
+
+    /// Writes the tokens to a sink, and the starts of the pieces if the sink needs words.
+    pub fn push<S: Sink>(&self, sink: &mut S) {
+        if !sink.needs_words() {
+            return sink.push_adjacent(TokenId::slice_of(&self.ids), &self.ends);
+        }
+        let mut words = self.word_starts.iter().peekable();
+        let mut start = 0;
+        for (&id, &end) in TokenId::slice_of(&self.ids).iter().zip(&self.ends) {
+            while words.next_if(|&&word| word <= start).is_some() {
+                sink.begin_word();
+            }
+            sink.push(id, start, end);
+            start = end;
+        }
+        words.for_each(|_| sink.begin_word());
+    }
+
+    /// Frees the buffers with a capacity of more than `kept` numbers.
+    pub fn release(&mut self, kept: usize) {
+        for buffer in [&mut self.ids, &mut self.ends, &mut self.word_starts] {
+            if buffer.capacity() > kept {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
