@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import polytok
 from polytok import Encoding, Padding, Truncation
-from polytok.encoding import Encoder, pad_encodings
+from polytok.encoding import Encoder
 from polytok.errors import ArgumentError, EncodeError
 from polytok.spec import (
     Insert,
@@ -224,7 +224,7 @@ def test_options_against_the_reference(
             return
     expected = encode_batch(reference, pairs, pretokenized, add_special)
     for actual_encoding, expected_encoding in zip(
-        actual if padding is None else pad_encodings(actual, padding), expected, strict=True
+        actual if padding is None else Encoder.pad(actual, padding), expected, strict=True
     ):
         check_same(actual_encoding, expected_encoding)
 

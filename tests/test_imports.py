@@ -12,7 +12,10 @@ import polytok
 from format_samples import merges_spec, rank_spec, sentencepiece_spec, unigram_spec
 from polytok.spec import Spec
 
-HEAVY = ("numpy", "google.protobuf", "pyarrow", "asyncio", "urllib.request")
+HEAVY = (
+    *("numpy", "google.protobuf", "pyarrow", "asyncio", "urllib.request"),
+    *("polytok.encoding", "polytok.named", "polytok.formats.tiktoken"),
+)
 
 
 def imported_modules(code: str, *arguments: str) -> set[str]:

@@ -44,6 +44,11 @@ def fetch_bytes(file: named.PublishedFile, folder: Path) -> bytes:
 # Fetching
 
 
+def test_names_are_identifiers() -> None:
+    """`polytok.load` looks up only sources that are identifiers, or begin with ``hf:``."""
+    assert all(name.isidentifier() for name in named.FILES)
+
+
 def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
     file, folder = publish_file(server), tmp_path / "a" / "b"
     assert fetch_bytes(file, folder) == BODY

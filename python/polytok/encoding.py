@@ -409,6 +409,12 @@ class Encoder:
             return Padding.from_json(self._settings_of_file("padding"))
         return requested or None
 
+    @staticmethod
+    def pad(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
+        """Pads all encodings to the same length."""
+        length = padding.target(encodings)
+        return [encoding.padded(length, padding) for encoding in encodings]
+
     def _settings_of_file(self, name: str) -> Mapping[str, Any]:
         fields = self._spec.extra.get("huggingface", {}).get("document", {}).get(name)
         if fields is None:
@@ -439,12 +445,6 @@ def _text_of_slot(slot: Slot, columns: Sequence[_core.TokenColumns]) -> _core.To
     if slot.text >= len(columns):
         raise EncodeError("the template for a single text contains a second text; pass a pair")
     return columns[slot.text]
-
-
-def pad_encodings(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
-    """Pads all encodings to the same length."""
-    length = padding.target(encodings)
-    return [encoding.padded(length, padding) for encoding in encodings]
 
 
 def _windows_of_texts(

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from . import formats, named
+from . import formats
 from .errors import ArgumentError
 from .files import Siblings, read, system_path
-from .formats import gpt2_pair, ptok
+from .formats import ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
 from .spec import Line, Spec
@@ -60,7 +60,7 @@ def load(
         "pre_tokenizer": pre_tokenizer,
     }
     given_options: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
-    if isinstance(source, str) and (source == "default" or named.is_name(source)):
+    if isinstance(source, str) and (source == "default" or _is_name(source)):
         return Tokenizer(_spec_of_name(source, given_options, cache_dir))
     if cache_dir is not None:
         raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
@@ -75,11 +75,23 @@ def load(
     return Tokenizer(formats.read(_read_bytes(source), **given_options))
 
 
+def _is_name(source: str) -> bool:
+    """Reports whether a source is a name of tiktoken's or of a repository. The names are imported only for a source
+    that looks like a name, because importing them takes longer than loading a ``.ptok``."""
+    if not source.isidentifier() and not source.startswith("hf:"):
+        return False
+    from . import named
+
+    return named.is_name(source)
+
+
 def _spec_of_name(source: str, given_options: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
     if source == "default":
         if given_options or cache_dir is not None:
             raise ArgumentError('"default" accepts no options')
         return default_spec()
+    from . import named
+
     _refuse_options(given_options, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
     return named.read(source, cache_dir=cache_dir, **given_options)
 
@@ -91,7 +103,7 @@ def _refuse_options(given_options: Collection[str], options: Iterable[str], sour
 
 
 def _spec_of_path(path: Path, given_options: dict[str, Any]) -> Spec:
-    from .formats import gguf_file  # this module imports numpy
+    from .formats import gguf_file, gpt2_pair  # importing these takes longer than loading a .ptok
 
     pair = gpt2_pair.find_pair(path)
     if pair and given_options.get("format", "tiktoken") == "tiktoken":

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .arrow import ArrowColumn, match_package_of
-from .encoding import Encoder, Encoding, Padding, Truncation, Words, pad_encodings
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import save_all
@@ -26,6 +25,7 @@ from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .encoding import Encoder, Encoding, Padding, Truncation, Words
     from .lossless import Lossless
 
 _MAX_CACHED_OPTIONS = 16
@@ -263,7 +263,7 @@ class Tokenizer:
         encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
         encoding = encoder.encode(text, pair, resolved_options, encoder.truncation(truncation), pretokenized)
         requested_padding = encoder.padding(padding)
-        return encoding if requested_padding is None else pad_encodings([encoding], requested_padding)[0]
+        return encoding if requested_padding is None else encoder.pad([encoding], requested_padding)[0]
 
     def encodings(
         self,
@@ -290,7 +290,7 @@ class Tokenizer:
         encodings = [
             encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized) for text, pair in pairs
         ]
-        return encodings if requested_padding is None else pad_encodings(encodings, requested_padding)
+        return encodings if requested_padding is None else encoder.pad(encodings, requested_padding)
 
     def count(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> int:
         """Counts the ids of a text without building them.
@@ -526,6 +526,8 @@ class Tokenizer:
 
     def _get_encoder(self) -> Encoder:
         if self._encoder is None:
+            from .encoding import Encoder  # only a part of all programs needs encodings
+
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
 
