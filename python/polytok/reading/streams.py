@@ -27,6 +27,9 @@ _STEP_BYTES = 1 << 13
 _ZSTD_STEP_BYTES = 1 << 8
 _MAX_OUTPUT_BYTES = 1 << 22
 
+# The number of bytes after which no further step is added to the output of several steps.
+_ENOUGH_BYTES = 1 << 16
+
 # The logarithm of zstd's largest window, 2 GiB, as `zstd --long=31` writes it. By default, packages reject windows of
 # more than 128 MiB.
 _ZSTD_WINDOW_LOG = 31
@@ -173,11 +176,14 @@ class _MemberReader:
         except self._decompression_error as error:
             if isinstance(error, OSError) and error.errno is not None:  # an error of the system, not of bzip2
                 raise
-            self._damage = DamageError(
-                f"{self._name} cannot be decompressed after its byte {self._bytes_consumed}: {error}"
-            )
-            self._damage.__cause__ = error
+            self._record_damage(error)
         return None
+
+    def _record_damage(self, error: Exception) -> None:
+        self._damage = DamageError(
+            f"{self._name} cannot be decompressed after its byte {self._bytes_consumed}: {error}"
+        )
+        self._damage.__cause__ = error
 
     def _fill_input(self) -> bool:
         """Reads compressed bytes if the decompressor needs them. Returns False at the end of the file."""
@@ -211,13 +217,9 @@ class _MemberReader:
         if hasattr(decompressor, "needs_input"):
             step_input, self._compressed_bytes = self._compressed_bytes, b""
             data: bytes = decompressor.decompress(step_input, _MAX_OUTPUT_BYTES)
+            self._bytes_consumed += len(step_input)
         else:
-            step_input, self._compressed_bytes = (
-                self._compressed_bytes[: self._step_bytes],
-                self._compressed_bytes[self._step_bytes :],
-            )
-            data = decompressor.decompress(step_input)
-        self._bytes_consumed += len(step_input)
+            data = self._decompress_in_steps(decompressor)
         if decompressor.eof:
             self._bytes_consumed -= len(decompressor.unused_data)
             self._compressed_bytes = decompressor.unused_data + self._compressed_bytes
@@ -225,6 +227,26 @@ class _MemberReader:
             if self._is_padded:
                 self._skip_padding()
         return data
+
+    def _decompress_in_steps(self, decompressor: Any) -> bytes:
+        """Decompresses buffered bytes in steps, until the steps have returned enough bytes or the member ends.
+
+        Damage is recorded, so that the content before the damage is returned first.
+        """
+        buffered_bytes, parts, length, at = memoryview(self._compressed_bytes), [], 0, 0
+        damage: Exception | None = None
+        try:
+            while at < len(buffered_bytes) and length < _ENOUGH_BYTES and not decompressor.eof:
+                parts.append(decompressor.decompress(buffered_bytes[at : at + self._step_bytes]))
+                length += len(parts[-1])
+                at += self._step_bytes
+        except self._decompression_error as error:
+            damage = error
+        self._bytes_consumed += min(at, len(buffered_bytes))
+        self._compressed_bytes = bytes(buffered_bytes[at:])
+        if damage is not None:
+            self._record_damage(damage)
+        return b"".join(parts)
 
 
 def _create_frame_decompressor(zstd_package: Any) -> Any:
