@@ -1,7 +1,7 @@
 //! A filter that reports whether a pair can be in a table. A part of the pair's hash selects a bit, which is set if any
 //! pair of the table has the same part.
 //!
-//! Most pairs that are looked up do not merge. The filter needs a sixteenth of the table's memory, so it stays in a
+//! Most pairs that are looked up do not merge. The filter needs at most an eighth of the table's memory, so it stays in a
 //! cache nearer to the processor. The filter has at least eight bits for each pair. It wrongly accepts one in nine of
 //! the pairs that are not in the table, which a lookup in the table then rejects.
 

@@ -2,10 +2,10 @@
 //!
 //! A slot is one number: the two symbols and the value of the pair. A bucket is four slots, half a cache line, and is
 //! filled from its first slot. A lookup compares all four slots without a branch, and continues with the next bucket
-//! only if this bucket is full, which is rare. If pairs with higher ranks have higher merged symbols, as when ids
-//! follow the order of training, the value is the merged symbol, which also serves as the rank. Otherwise the value is
-//! an index into a list of pairs. A rank is a priority, the lowest first; it is not an id. Most pairs that are looked
-//! up are not in the table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
+//! only if this bucket is full and does not have the pair. If pairs with higher ranks have higher merged symbols, as
+//! when ids follow the order of training, the value is the merged symbol, which also serves as the rank. Otherwise the
+//! value is an index into a list of pairs. A rank is a priority, the lowest first; it is not an id. Most pairs that are
+//! looked up are not in the table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
 //!
 //! The hash is seeded, so that nobody can write a file whose pairs collide. A lookup reads at most `MAX_PROBES`
 //! buckets, so that the table of a forged file cannot make lookups slow.
@@ -31,6 +31,13 @@ const VALUE_BITS: u32 = 64 - 2 * HALF_BITS;
 
 /// The content of an empty slot, which differs from every pair because no symbol has all bits set.
 const EMPTY: u64 = u64::MAX;
+
+/// The number of slots of a bucket.
+const BUCKET_LEN: usize = 4;
+
+/// The largest percentage of slots that hold a pair. A fuller table has more full buckets, but needs less memory, so
+/// more of it is in the processor's caches.
+const MAX_LOAD_PERCENT: usize = 80;
 
 /// The largest number of buckets that a lookup reads.
 const MAX_PROBES: usize = 32;
@@ -68,7 +75,7 @@ pub struct GrowingPairs {
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(32))]
-struct Bucket([u64; 4]);
+struct Bucket([u64; BUCKET_LEN]);
 
 /// The map from pairs to values.
 #[derive(Debug)]
@@ -82,7 +89,8 @@ struct BucketMap<B> {
 impl GrowingPairs {
     /// Returns an empty table with room for `room` pairs.
     pub fn new(pair_capacity: usize, seed: u64) -> GrowingPairs {
-        GrowingPairs { map: BucketMap::empty(pair_capacity, seed), list: Vec::with_capacity(pair_capacity) }
+        let bucket_count = min_bucket_count(pair_capacity).next_power_of_two().max(4);
+        GrowingPairs { map: BucketMap::empty(bucket_count, seed), list: Vec::with_capacity(pair_capacity) }
     }
 
     /// Adds a pair; of equal pairs the last wins.
@@ -94,7 +102,8 @@ impl GrowingPairs {
             ));
         }
         self.list.push(pair);
-        if self.list.len() > 2 * self.map.buckets.len() || !self.map.insert(pair.left, pair.right, value) {
+        if min_bucket_count(self.list.len()) > self.map.buckets.len() || !self.map.insert(pair.left, pair.right, value)
+        {
             self.rehash()?;
         }
         Ok(())
@@ -132,7 +141,7 @@ impl GrowingPairs {
     fn rehash(&mut self) -> Result<()> {
         const MAX_DOUBLINGS: usize = 5;
         for doubling in 1..=MAX_DOUBLINGS {
-            let mut map = BucketMap::empty((2 * self.map.buckets.len()) << doubling, self.map.seed);
+            let mut map = BucketMap::empty(self.map.buckets.len() << doubling, self.map.seed);
             if (0..).zip(&self.list).all(|(value, pair)| map.insert(pair.left, pair.right, value)) {
                 self.map = map;
                 return Ok(());
@@ -140,6 +149,12 @@ impl GrowingPairs {
         }
         Err(Error::Spec("too many BPE pairs have similar hashes; the vocabulary cannot be used".into()))
     }
+}
+
+/// Returns the number of buckets that these pairs need.
+#[inline]
+fn min_bucket_count(pair_count: usize) -> usize {
+    (100 * pair_count).div_ceil(BUCKET_LEN * MAX_LOAD_PERCENT)
 }
 
 /// Reports whether ranks are in the order of the merged symbols, so that the merged symbol can be used as the rank.
@@ -243,10 +258,9 @@ impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
 }
 
 impl BucketMap<Vec<Bucket>> {
-    /// Returns an empty map that has at least one bucket for every two pairs.
-    fn empty(pair_capacity: usize, seed: u64) -> BucketMap<Vec<Bucket>> {
-        let count = (pair_capacity / 2 + 1).next_power_of_two().max(4);
-        BucketMap { buckets: vec![Bucket([EMPTY; 4]); count], shift: 64 - count.trailing_zeros(), seed }
+    /// Returns an empty map; the number of buckets must be a power of two.
+    fn empty(count: usize, seed: u64) -> BucketMap<Vec<Bucket>> {
+        BucketMap { buckets: vec![Bucket([EMPTY; BUCKET_LEN]); count], shift: 64 - count.trailing_zeros(), seed }
     }
 
     /// Inserts a pair; returns false if all buckets that a lookup reads are full.
