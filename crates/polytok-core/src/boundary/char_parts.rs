@@ -28,6 +28,14 @@ pub struct FlaggedChar {
     flags: u8,
 }
 
+impl FlaggedChar {
+    /// Reports whether the character is ASCII.
+    #[inline]
+    pub fn is_ascii(self) -> bool {
+        self.packed < 128
+    }
+}
+
 impl CharPartFlags {
     /// Builds the table from the adjacent units (characters or parts of characters) of entries.
     pub fn from_pairs(pairs: &[u64]) -> CharPartFlags {

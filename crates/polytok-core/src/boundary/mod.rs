@@ -18,6 +18,8 @@ pub(crate) mod char_table;
 pub(crate) mod neighbours;
 pub(crate) mod pair_set;
 
+use std::ops::ControlFlow;
+
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::Symbols;
@@ -64,17 +66,60 @@ impl Boundary {
     /// Returns the next boundary after `at`, or the end of the text. `at` must be inside the text.
     #[inline]
     pub fn next_boundary(&self, text: &[u8], at: usize) -> usize {
+        match self.for_each_part_to_ascii(text, at, &mut |_, end| ControlFlow::Break(end)) {
+            ControlFlow::Break(end) | ControlFlow::Continue(end) => end,
+        }
+    }
+
+    /// Calls `on_part` with the range of each part between two boundaries, from `at` on, until `on_part` breaks.
+    #[inline]
+    pub fn for_each_part<B>(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        mut on_part: impl FnMut(usize, usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        while at < text.len() {
+            let start = at;
+            for offset in self.ascii_boundaries(text, at).into_iter().flat_map(positions_of_set_bits) {
+                let end = start + offset + 1;
+                on_part(at, end)?;
+                at = end;
+            }
+            if at == start {
+                at = self.for_each_part_to_ascii(text, at, &mut on_part)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Does the work of `for_each_part` for at least one part, up to a part that starts with an ASCII character. Returns
+    /// the end of the last part. Reads each character beyond ASCII once.
+    #[inline]
+    fn for_each_part_to_ascii<B>(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        on_part: &mut impl FnMut(usize, usize) -> ControlFlow<B>,
+    ) -> ControlFlow<B, usize> {
         let mut left = self.char_at(text, at);
         let mut end = at + left.len;
         loop {
-            if left.packed < 128 {
+            if left.is_ascii() {
                 end = self.next_ascii_boundary(text, end);
                 left = self.char_at(text, end - 1);
             }
-            let Some(&next) = text.get(end) else { return end };
+            if end == text.len() {
+                on_part(at, end)?;
+                return ControlFlow::Continue(end);
+            }
             let right = self.char_at(text, end);
-            if left.packed < 128 && next < 128 || !self.can_join_chars(left, right) {
-                return end;
+            if left.is_ascii() && right.is_ascii() || !self.can_join_chars(left, right) {
+                on_part(at, end)?;
+                at = end;
+                if right.is_ascii() {
+                    return ControlFlow::Continue(at);
+                }
             }
             end += right.len;
             left = right;
@@ -102,7 +147,7 @@ impl Boundary {
     /// Returns a bit for each of the 64 characters from `at` on. The bit is set if a boundary follows the character.
     /// Returns None unless these characters and the next character are ASCII.
     #[inline]
-    pub fn ascii_boundaries(&self, text: &[u8], at: usize) -> Option<u64> {
+    fn ascii_boundaries(&self, text: &[u8], at: usize) -> Option<u64> {
         let chars = text.get(at..)?.first_chunk::<65>()?;
         if chars[0] >= 128 || !chars.is_ascii() {
             return None;
@@ -154,6 +199,15 @@ impl Boundary {
     }
 }
 
+/// Returns the positions of the set bits, from the lowest to the highest.
+fn positions_of_set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let position = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (position < 64).then_some(position)
+    })
+}
+
 impl Stored for Boundary {
     fn write(&self, out: &mut PartWriter) {
         out.table("ascii", &self.ascii_pairs);
@@ -187,6 +241,13 @@ mod tests {
     /// Checks that no entry crosses a boundary of the text, and that no other offset is a boundary.
     fn check_boundaries(entries: &[Vec<u8>], text: &[u8], symbols: Symbols) {
         let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
+        let mut next_at = 0;
+        let all_parts = boundary.for_each_part::<()>(text, 0, |start, end| {
+            assert_eq!((start, end), (next_at, boundary.next_boundary(text, start)), "{text:?}");
+            next_at = end;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((all_parts, next_at), (ControlFlow::Continue(()), text.len()), "{text:?}");
         let mut at = 0;
         while at < text.len() {
             if let Some(boundaries) = boundary.ascii_boundaries(text, at) {

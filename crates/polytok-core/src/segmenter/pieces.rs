@@ -1,6 +1,8 @@
 //! Splits normalized text to pieces: by the split, or at boundaries if the vocabulary has no split. Pieces are
 //! collected in blocks.
 
+use std::ops::ControlFlow;
+
 use super::{Context, Segmenter};
 use crate::boundary::Boundary;
 use crate::cache::Block;
@@ -95,35 +97,11 @@ impl<S: Sink> Context<'_, '_, S> {
         (parts_start, parts_end): (usize, usize),
         block: &mut Block,
     ) -> Result<()> {
-        let mut at = parts_start;
-        while at < parts_end {
-            let start = at;
-            for offset in boundary.ascii_boundaries(&text[..parts_end], at).into_iter().flat_map(positions_of_set_bits)
-            {
-                let end = start + offset + 1;
-                if block.push(at, end, true) {
-                    self.encode_block(text, block)?;
-                }
-                at = end;
-            }
-            if at > start {
-                continue;
-            }
-            let end = boundary.next_boundary(&text[..parts_end], at);
-            if block.push(at, end, at > parts_start || end < parts_end) {
-                self.encode_block(text, block)?;
-            }
-            at = end;
-        }
-        Ok(())
+        let flow = boundary.for_each_part(&text[..parts_end], parts_start, |start, end| {
+            let is_part = start > parts_start || end < parts_end;
+            let result = if block.push(start, end, is_part) { self.encode_block(text, block) } else { Ok(()) };
+            result.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        });
+        flow.break_value().map_or(Ok(()), Err)
     }
-}
-
-/// Returns the positions of the set bits, from the lowest to the highest.
-fn positions_of_set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let position = bits.trailing_zeros() as usize;
-        bits &= bits.wrapping_sub(1);
-        (position < 64).then_some(position)
-    })
 }
