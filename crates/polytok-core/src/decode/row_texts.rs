@@ -81,7 +81,8 @@ impl RowTexts {
     }
 
     /// Appends the texts of `ids` up to the first id that the rules of the family must decode; returns the number of
-    /// ids before this id.
+    /// ids before this id. The loop is a function of its own: inlined into its caller, it is 3 to 5 % slower.
+    #[inline(never)]
     pub fn append_run(&self, vocab: &Vocab, ids: &[TokenId], skip_special: bool, out: &mut Vec<u8>) -> usize {
         match vocab.is_in_order() {
             true => self.append_while(ids, |id| Some(Row(id.0)), skip_special, out),
@@ -127,6 +128,7 @@ impl RowTexts {
 
     /// Appends the text of a slot whose last byte is not a plain length; returns false if the rules of the family must
     /// decode the id.
+    #[inline(never)]
     fn append_marked(&self, slot: &TextSlot, skip_special: bool, out: &mut Vec<u8>) -> bool {
         match slot[SLOT_BYTES - 1] {
             LONG_MARK => out.extend_from_slice(self.long_text(slot)),
