@@ -84,8 +84,9 @@ impl Block {
     }
 
     /// Computes the keys of all pieces and prefetches their cache lines. `parts_differ` is true if a part of a piece
-    /// and a whole piece with the same bytes can have different ids.
-    #[inline]
+    /// and a whole piece with the same bytes can have different ids. This loop and `look_up` are functions of their own,
+    /// because they are slower if the compiler inlines them into a larger function.
+    #[inline(never)]
     pub fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
         let pieces = self.ranges.iter().zip(&self.are_parts).take(self.piece_count);
         let key_slots = self.keys.iter_mut().zip(&mut self.hashes);
@@ -102,7 +103,7 @@ impl Block {
     /// Looks up the pieces from index `at` on, until a piece is not cached, and writes the ids of the cached pieces to
     /// the start of `ids`. Returns two numbers: the index of the piece that is not cached (the number of pieces if all
     /// are cached), and the number of ids. `prepare` must have been called.
-    #[inline]
+    #[inline(never)]
     pub fn look_up(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
         let mut id_count = 0;
         for piece in at..self.piece_count {
