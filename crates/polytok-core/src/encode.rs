@@ -12,49 +12,31 @@ use crate::special::{SpecialSet, TextPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The encoding of one text to a sink.
-struct Encoding<'r, 's, S> {
+pub(crate) struct Encoding<'r, 's, S> {
     tokenizer: &'r Tokenizer,
     scratch: &'r mut Scratch,
     out: Out<'s, S>,
 }
 
-impl Tokenizer {
-    /// Encodes a text to a sink, with the template around the text.
-    pub fn encode_to<S: Sink>(
-        &self,
-        text: &[u8],
-        options: EncodeOptions,
-        scratch: &mut Scratch,
-        sink: &mut S,
-    ) -> Result<()> {
-        options.check(text)?;
-        let mut encoding = Encoding { tokenizer: self, scratch, out: Out::new(&self.segmenter.fallback, sink) };
-        for step in self.template.steps(options.add_special, text.len()) {
+impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
+    #[inline]
+    pub fn new(tokenizer: &'r Tokenizer, scratch: &'r mut Scratch, sink: &'s mut S) -> Encoding<'r, 's, S> {
+        Encoding { tokenizer, scratch, out: Out::new(&tokenizer.segmenter.fallback, sink) }
+    }
+
+    /// Encodes the text, with the template around it.
+    pub fn encode_with_template(&mut self, text: &[u8], options: EncodeOptions) -> Result<()> {
+        for step in self.tokenizer.template.steps(options.add_special, text.len()) {
             match step {
-                TemplateStep::Insert(ids, at) => encoding.out.sink.insert(ids, at),
-                TemplateStep::Text => encoding.encode_text(text, options.special)?,
+                TemplateStep::Insert(ids, at) => self.out.sink.insert(ids, at),
+                TemplateStep::Text => self.encode_text(text, options.special)?,
             }
         }
         Ok(())
     }
 
-    /// Encodes a text to a sink, without the template.
-    pub fn encode_plain<S: Sink>(
-        &self,
-        text: &[u8],
-        options: EncodeOptions,
-        scratch: &mut Scratch,
-        sink: &mut S,
-    ) -> Result<()> {
-        options.check(text)?;
-        let out = Out::new(&self.segmenter.fallback, sink);
-        Encoding { tokenizer: self, scratch, out }.encode_text(text, options.special)
-    }
-}
-
-impl<'s, S: Sink> Encoding<'_, 's, S> {
     /// Splits the text at special tokens, and encodes the parts between them.
-    fn encode_text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
+    pub fn encode_text(&mut self, text: &[u8], special: Option<&SpecialSet>) -> Result<()> {
         let Some(set) = special.or(self.tokenizer.specials.always()) else { return self.encode_part(text, 0, None) };
         let normalized_set = Some(set).filter(|set| set.has_normalized());
         set.split(text, |part| match part {
@@ -69,16 +51,9 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
     /// Encodes a part of the text between two special tokens; the part starts at byte `at` of the text.
     /// `normalized_set` has the special tokens that are searched for in the normalized text of the part.
     fn encode_part(&mut self, part: &[u8], at: usize, normalized_set: Option<&SpecialSet>) -> Result<()> {
-        let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
-        if let (Some(route), None) = (route, normalized_set) {
-            if let Some(out) = S::by_ids(&mut self.out) {
-                if route.accepts(segmenter, part) {
-                    let Scratch { route: route_scratch, segmenter: scratch, .. } = self.scratch;
-                    return route.run((part, at), route_scratch, &mut Context { segmenter, scratch, out });
-                }
-            } else if by_lengths.encode_part(segmenter, route, (part, at), self.scratch, &mut self.out) {
-                return Ok(());
-            }
+        let result = if normalized_set.is_none() { self.encode_by_route(part, at) } else { None };
+        if let Some(result) = result {
+            return result;
         }
         let mut normalized = std::mem::take(&mut self.scratch.normalized);
         let result = match self.normalize(part, at, normalized_set.is_none(), &mut normalized) {
@@ -88,6 +63,21 @@ impl<'s, S: Sink> Encoding<'_, 's, S> {
         };
         self.scratch.normalized = normalized;
         result
+    }
+
+    /// Encodes a part with the route; None if the route does not accept the part. A sink that needs more than ids gets
+    /// the lengths of the tokens.
+    #[inline]
+    fn encode_by_route(&mut self, part: &[u8], at: usize) -> Option<Result<()>> {
+        let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
+        let route = route.as_ref()?;
+        let Some(out) = S::by_ids(&mut self.out) else {
+            let is_encoded = by_lengths.encode_part(segmenter, route, (part, at), self.scratch, &mut self.out);
+            return is_encoded.then_some(Ok(()));
+        };
+        let Scratch { route: route_scratch, segmenter: scratch, .. } = self.scratch;
+        let mut context = Context { segmenter, scratch, out };
+        route.accepts(segmenter, part).then(|| route.run((part, at), route_scratch, &mut context))
     }
 
     /// Writes the normalized text to `out`, and returns its place in the caller's text; if the tokenizer has no

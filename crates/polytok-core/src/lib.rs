@@ -33,6 +33,7 @@ pub mod lazy;
 pub mod model;
 pub mod native;
 pub mod normalize;
+mod outputs;
 pub mod pool;
 pub mod post;
 pub mod prefetch;
