@@ -71,9 +71,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         if self.output_cached_long(bytes, key) {
             return Ok(());
         }
-        let has_boundary = |boundary: &&Boundary| boundary.next_boundary(&text[..piece.end], piece.start) < piece.end;
-        let boundary = self.segmenter.boundary.as_ref();
-        match boundary.filter(|boundary| bytes.len() > MAX_UNSPLIT_BYTES && !piece.is_part && has_boundary(boundary)) {
+        match self.segmenter.boundary_inside(text, piece) {
             Some(boundary) if self.segmenter.is_likely_to_repeat(bytes) => {
                 self.encode_cached_long(text, piece, key, boundary)
             }
@@ -134,6 +132,13 @@ impl<S: IdSink> Context<'_, '_, S> {
 }
 
 impl Segmenter {
+    /// Returns the finder of boundaries if the piece is long and has a boundary inside.
+    #[inline]
+    fn boundary_inside(&self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Option<&Boundary> {
+        let is_splittable = end - start > MAX_UNSPLIT_BYTES && !is_part;
+        self.boundary.as_ref().filter(|boundary| is_splittable && boundary.next_boundary(&text[..end], start) < end)
+    }
+
     /// Reports whether a long piece is likely to repeat, so that its ids are cached as a whole: indentation repeats
     /// often, but a sentence of a script without spaces rarely repeats. Only tokenizers for which unknown text is an
     /// error qualify, because otherwise the ids of unknown text can depend on the text around the piece.

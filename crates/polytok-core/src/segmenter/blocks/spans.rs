@@ -7,8 +7,7 @@
 //! is the length of the piece, each length is right. Any other piece is encoded by the model, which knows the spans.
 //! Cost: a cache lookup for each piece, and a table lookup for each token.
 
-use super::{Context, MAX_UNSPLIT_BYTES, collect_segments};
-use crate::boundary::Boundary;
+use super::{Context, collect_segments};
 use crate::cache::{Block, BlockPiece, Cache, MAX_SHORT_IDS, PieceKey};
 use crate::error::Result;
 use crate::post::lengths::Lengths;
@@ -57,10 +56,7 @@ impl<S: Sink> Context<'_, '_, S> {
         let BlockPiece { start, end, is_part } = piece;
         let Context { segmenter, scratch, out } = self;
         let bytes = &text[start..end];
-        let has_boundary = |boundary: &&Boundary| boundary.next_boundary(&text[..end], start) < end;
-        let boundary = segmenter.boundary.as_ref();
-        let is_splittable = bytes.len() > MAX_UNSPLIT_BYTES && !is_part;
-        if let Some(boundary) = boundary.filter(|boundary| is_splittable && has_boundary(boundary)) {
+        if let Some(boundary) = segmenter.boundary_inside(text, piece) {
             if start > 0 {
                 // The part at the start of the text begins the word itself.
                 out.begin_word();
