@@ -24,18 +24,6 @@ impl Tokenizer {
         Encoding::new(self, scratch, sink).encode_with_template(text, options)
     }
 
-    /// Encodes a text to a sink, without the template.
-    pub fn encode_plain<S: Sink>(
-        &self,
-        text: &[u8],
-        options: EncodeOptions,
-        scratch: &mut Scratch,
-        sink: &mut S,
-    ) -> Result<()> {
-        options.check(text)?;
-        Encoding::new(self, scratch, sink).encode_text(text, options.special)
-    }
-
     /// Appends the ids of a text.
     pub fn encode(&self, text: &[u8], options: EncodeOptions, ids: &mut Vec<u32>) -> Result<()> {
         self.with_scratch(|scratch| self.encode_to(text, options, scratch, ids))
@@ -99,8 +87,9 @@ impl Tokenizer {
 
     /// Returns the tokens of a text with untrimmed spans, without the template's tokens.
     fn untrimmed_tokens(&self, text: &[u8], options: EncodeOptions, needs_words: bool) -> Result<Vec<Token>> {
+        options.check(text)?;
         let mut tokens = Tokens::new(needs_words);
-        self.with_scratch(|scratch| self.encode_plain(text, options, scratch, &mut tokens))?;
+        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut tokens).encode_text(text, options.special))?;
         Ok(tokens.finish())
     }
 

@@ -95,7 +95,7 @@ fn warm_up(tokenizer: &Tokenizer) {
 
 /// Encodes a text to a sink; an error is returned as text.
 fn encode_to<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::result::Result<S, String> {
-    let encode = |scratch: &mut Scratch| tokenizer.encode_plain(text, EncodeOptions::default(), scratch, &mut sink);
+    let encode = |scratch: &mut Scratch| tokenizer.encode_to(text, EncodeOptions::default(), scratch, &mut sink);
     tokenizer.with_scratch(encode).map_err(|error| error.to_string())?;
     Ok(sink)
 }
