@@ -110,13 +110,13 @@ pub(super) struct Block {
     start: usize,
     /// The first position with a decision; the characters before it only belong to its window.
     first: usize,
-    /// The position after the last decision; at most `first` if there is no decision.
+    /// The position after the last decision; at most `first` if the block has no decisions.
     len: usize,
 }
 
 impl Block {
     /// Applies the rule from offset `from` on; `from` must be the offset of a character. Reads at most one block; near
-    /// the start or the end of the text, there is no decision.
+    /// the start or the end of the text, the block has no decisions.
     #[inline]
     pub(super) fn read(
         &mut self,

@@ -19,7 +19,7 @@ pub(super) enum SplitEntries {
     None,
     /// These entries.
     Some(Rows),
-    /// Any entry, because the tables do not show how entries merge.
+    /// Perhaps any entry, because the tables do not show how entries merge.
     Unknown,
 }
 
