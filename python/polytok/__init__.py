@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .lossless import Lossless
     from .options import Options
     from .reading import Reading
+    from .simd import set_simd_level, simd_level, simd_levels
     from .spec import Kind, Spec, Vocab
     from .stream import StreamDecoder
     from .tokenizer import Tokenizer
@@ -78,6 +79,9 @@ __all__ = [
     "count_words",
     "edit",
     "load",
+    "set_simd_level",
+    "simd_level",
+    "simd_levels",
     "train",
 ]
 
@@ -94,6 +98,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "lossless": ("Lossless",),
     "options": ("Options",),
     "reading": ("Reading",),
+    "simd": ("set_simd_level", "simd_level", "simd_levels"),
     "spec": ("Kind", "Spec", "Vocab"),
     "stream": ("StreamDecoder",),
     "tokenizer": ("Tokenizer",),

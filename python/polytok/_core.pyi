@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .arrow import ArrowColumn
 from .spec import NormalizeStep, Spec, SplitStep, Vocab
-from .values import IdArray, Ids, Text
+from .values import IdArray, Ids, SimdLevel, Text
 
 __all__ = [
     "ArrowArray",
@@ -57,12 +57,15 @@ __all__ = [
     "rank_file_read",
     "rank_file_write",
     "rwkv_read",
+    "select_simd_level",
     "sentencepiece_charsmap",
     "sentencepiece_check",
     "sentencepiece_compile_rules",
     "sentencepiece_probe",
     "sentencepiece_read",
     "sentencepiece_write",
+    "simd_level",
+    "simd_levels",
     "tekken_read",
     "tekken_vocab_range",
     "tekken_write",
@@ -188,6 +191,9 @@ def native_write(spec: Spec, sections: list[tuple[str, bytes]], fingerprint: byt
 def pattern_covers_text(pattern: str, unicode: str | None) -> bool: ...
 def pattern_matches(pattern: str, texts: list[bytes]) -> list[bool]: ...
 def pattern_never_empty(pattern: str, unicode: str | None) -> bool: ...
+def simd_levels() -> list[SimdLevel]: ...
+def simd_level() -> SimdLevel: ...
+def select_simd_level(wanted: str) -> bool: ...
 def training_room(limit: int) -> int: ...
 def train_longest_match(
     words: Words,

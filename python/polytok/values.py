@@ -15,6 +15,8 @@ Special: TypeAlias = Literal["all"] | Set[str] | list[str] | tuple[str, ...] | M
 """``"all"``, or several texts. A single text is not a `Special`, so type checkers report it."""
 IdArray: TypeAlias = "npt.NDArray[np.uint16] | npt.NDArray[np.uint32]"
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+SimdLevel: TypeAlias = Literal["avx512", "avx2", "portable"]
+"""The vector instructions of the engine. Each level includes the instructions of the levels after it."""
 
 
 class Token(NamedTuple):

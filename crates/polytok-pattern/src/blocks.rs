@@ -8,6 +8,8 @@
 //!
 //! The decisions of a block are bits, one for each byte of the text. A *position* is the index of a byte in the block.
 
+use polytok_simd::SimdLevel;
+
 use super::classes::Classes;
 use super::rule::{BEFORE, Rule};
 use super::utf8::previous_char;
@@ -38,27 +40,26 @@ pub(super) enum Instructions {
 }
 
 impl Instructions {
+    /// Returns the instructions of the process's SIMD level; None if a rule cannot use this level.
+    #[inline]
+    pub(super) fn current() -> Option<Instructions> {
+        Instructions::of_level(SimdLevel::current())
+    }
+
     /// Returns all instructions that the processor has and that a rule can use, the fastest last.
+    #[cfg(test)]
     pub(super) fn of_processor() -> impl Iterator<Item = Instructions> {
-        [Instructions::Avx2, Instructions::Avx512].into_iter().filter(|instructions| instructions.is_supported())
+        SimdLevel::supported().filter_map(Instructions::of_level)
     }
 
-    #[cfg(target_arch = "x86_64")]
-    fn is_supported(self) -> bool {
-        use std::arch::is_x86_feature_detected as has;
-        let has_bmi = has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
-        has_bmi
-            && match self {
-                Instructions::Avx2 => has!("avx2"),
-                Instructions::Avx512 => {
-                    has!("avx512f") && has!("avx512bw") && has!("avx512vbmi") && has!("avx512vbmi2")
-                }
-            }
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn is_supported(self) -> bool {
-        false
+    /// Returns the instructions of a SIMD level, which the processor must support.
+    #[inline]
+    fn of_level(level: SimdLevel) -> Option<Instructions> {
+        match level {
+            SimdLevel::Portable => None,
+            SimdLevel::Avx2 => Some(Instructions::Avx2),
+            SimdLevel::Avx512 => Some(Instructions::Avx512),
+        }
     }
 
     /// Writes the pieces that end at the set bits of `ends`, and returns their number. The lowest bit stands for offset
@@ -67,7 +68,7 @@ impl Instructions {
     #[inline]
     pub(super) fn write_pieces(self, base: u32, ends: u64, from: u32, pieces: &mut [(u32, u32)]) -> usize {
         match self {
-            // SAFETY: the processor has the instructions, because only `of_processor` creates the value.
+            // SAFETY: the processor has the instructions, because only `of_level` creates the value.
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => unsafe { avx512::write_pieces(base, ends, from, pieces) },
             _ => write_pieces(base, ends, from, pieces),
@@ -131,7 +132,7 @@ impl Block {
         (self.start, self.first) = (start, from - start);
         #[cfg(target_arch = "x86_64")]
         match instructions {
-            // SAFETY: the processor has the instructions, because only `of_processor` creates the value.
+            // SAFETY: the processor has the instructions, because only `of_level` creates the value.
             Instructions::Avx2 => unsafe { avx2::read(self, rule, classes, text) },
             // SAFETY: as above.
             Instructions::Avx512 => unsafe { avx512::read(self, rule, classes, text) },

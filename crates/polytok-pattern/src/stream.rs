@@ -47,8 +47,6 @@ const START: usize = 4 * BEFORE;
 /// An automaton and its rule.
 pub(super) struct Stream {
     automaton: Automaton,
-    /// The vector instructions by which the rule is applied; None if the processor has none of them.
-    instructions: Option<Instructions>,
     rule: OnceLock<Option<Rule>>,
     /// The number of bytes that the automaton has read, up to the derivation of the rule.
     bytes_read: AtomicUsize,
@@ -112,8 +110,7 @@ impl FoundPieces<'_> {
 
 impl Stream {
     pub(super) fn new(automaton: Automaton) -> Stream {
-        let instructions = Instructions::of_processor().last();
-        Stream { automaton, instructions, rule: OnceLock::new(), bytes_read: AtomicUsize::new(0) }
+        Stream { automaton, rule: OnceLock::new(), bytes_read: AtomicUsize::new(0) }
     }
 
     /// Writes the next matches to `pieces` and returns their number; 0 after the last match.
@@ -158,7 +155,7 @@ impl Stream {
     /// Returns the rule and the instructions by which it is applied; None before enough bytes were read to pay for
     /// deriving the rule.
     fn rule(&self, classes: &Classes, text: &[u8], cursor: &Cursor) -> Option<(&Rule, Instructions)> {
-        let instructions = self.instructions?;
+        let instructions = Instructions::current()?;
         if let Some(rule) = self.rule.get() {
             return Some((rule.as_ref()?, instructions));
         }
@@ -207,7 +204,7 @@ impl Stream {
     /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if the rule
     /// finds no such offset.
     pub(super) fn certain_end(&self, classes: &Classes, text: &[u8], from: usize) -> Option<usize> {
-        let (rule, instructions) = (self.prepare(classes)?, self.instructions?);
+        let (rule, instructions) = (self.prepare(classes)?, Instructions::current()?);
         let mut block = Block::default();
         let mut at = (from.max(START)..text.len()).find(|&at| !is_continuation(text[at]))?;
         loop {

@@ -8,6 +8,7 @@ mod ids;
 mod ints;
 mod native;
 mod pattern;
+mod simd;
 mod spec;
 mod text;
 mod texts;
@@ -30,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     wire::register(module)?;
     convert::register(module)?;
     pattern::register(module)?;
+    simd::register(module)?;
     texts::register(module)?;
     arrow::register(module)?;
     train::register(module)

@@ -6,46 +6,47 @@
 //! window with a character of four bytes, and at the end of the text, characters are encoded one by one. Cost: 0.2 ns
 //! per byte of Chinese or of mixed scripts, including the check of the UTF-8.
 
+use polytok_simd::SimdLevel;
+
 /// The number of bytes of a window.
 const LANES: usize = 16;
 
-/// Reports whether a conversion to UTF-16 makes Python decode `bytes` faster: if the processor has AVX2, and at least
-/// one byte in eight is not ASCII. In measurements with one such byte in a hundred, as in English, Python's UTF-8
+/// Reports whether a conversion to UTF-16 makes Python decode `bytes` faster: if the SIMD level includes AVX2, and at
+/// least one byte in eight is not ASCII. In measurements with one such byte in a hundred, as in English, Python's UTF-8
 /// decoder was as fast.
 pub fn is_worthwhile(bytes: &[u8]) -> bool {
     // Each sum fits into one byte, so that the compiler adds many bytes with one instruction.
     let count = |bytes: &[u8]| usize::from(bytes.iter().map(|byte| byte >> 7).sum::<u8>());
-    is_supported() && 8 * bytes.chunks(LANES * 8).map(count).sum::<usize>() >= bytes.len()
-}
-
-#[inline]
-fn is_supported() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2");
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
+    SimdLevel::current() >= SimdLevel::Avx2 && 8 * bytes.chunks(LANES * 8).map(count).sum::<usize>() >= bytes.len()
 }
 
 /// Encodes bytes to UTF-16 in `units`, whose memory is reused; returns None if the bytes are not UTF-8.
 pub fn encode<'u>(bytes: &[u8], units: &'u mut Vec<u16>) -> Option<&'u [u16]> {
+    encode_at(SimdLevel::current(), bytes, units)
+}
+
+/// Implements `encode` with the instructions of a SIMD level, which the processor must support.
+fn encode_at<'u>(level: SimdLevel, bytes: &[u8], units: &'u mut Vec<u16>) -> Option<&'u [u16]> {
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
     // The code writes a whole window of units even if it keeps only some units.
     let room = text.len() + LANES;
     if units.len() < room {
         units.resize(room, 0);
     }
-    let (at, count) = windows(text, units);
+    let (at, count) = windows(level, text, units);
     let count = encode_one_by_one(text, at, text.len(), units, count);
     Some(&units[..count])
 }
 
 /// Encodes all whole windows; returns the number of bytes read and the number of units written.
-fn windows(text: &str, units: &mut [u16]) -> (usize, usize) {
+fn windows(level: SimdLevel, text: &str, units: &mut [u16]) -> (usize, usize) {
     #[cfg(target_arch = "x86_64")]
-    if is_supported() {
-        // SAFETY: the processor has AVX2.
+    if level >= SimdLevel::Avx2 {
+        // SAFETY: the processor has AVX2, because it supports the level.
         return unsafe { avx2::windows(text, units) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (level, text, units);
     (0, 0)
 }
 
@@ -181,10 +182,9 @@ mod tests {
 
     fn check(text: &str, units: &mut Vec<u16>) {
         let expected: Vec<u16> = text.encode_utf16().collect();
-        assert_eq!(encode(text.as_bytes(), units), Some(&expected[..]));
-        let mut one = vec![0; text.len() + LANES];
-        assert_eq!(encode_one_by_one(text, 0, text.len(), &mut one, 0), expected.len());
-        assert_eq!(one[..expected.len()], expected);
+        for level in SimdLevel::supported() {
+            assert_eq!(encode_at(level, text.as_bytes(), units), Some(&expected[..]), "{level:?}");
+        }
     }
 
     /// Tests each character at changing positions of a window, between characters of other lengths.
@@ -210,8 +210,12 @@ mod tests {
 
         #[test]
         fn bytes_that_are_not_utf8_are_refused(bytes: Vec<u8>) {
-            let expected = std::str::from_utf8(&bytes).ok().map(|text| text.encode_utf16().collect());
-            prop_assert_eq!(encode(&bytes, &mut Vec::new()).map(<[u16]>::to_vec), expected);
+            let text = std::str::from_utf8(&bytes).ok();
+            let expected: Option<Vec<u16>> = text.map(|text| text.encode_utf16().collect());
+            for level in SimdLevel::supported() {
+                let mut units = Vec::new();
+                prop_assert_eq!(encode_at(level, &bytes, &mut units), expected.as_deref(), "{:?}", level);
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
-//! Converts UTF-32, which Python copies from a `str`, to UTF-8. If the processor has AVX2, eight characters are
-//! converted together.
+//! Converts UTF-32, which Python copies from a `str`, to UTF-8. If the SIMD level includes AVX2, eight characters
+//! are converted together.
 //!
 //! First the one, two or three bytes of each character are computed in a lane of 32 bits. Then a shuffle, chosen by the
 //! lengths of four characters, moves the bytes of the characters together.
+
+use polytok_simd::SimdLevel;
 
 /// Encodes code points as UTF-8; returns None if a code point is a surrogate or is beyond U+10FFFF.
 ///
@@ -12,11 +14,18 @@
 /// assert_eq!(polytok_str::utf32::to_utf8(&[0xD800]), None);
 /// ```
 pub fn to_utf8(characters: &[u32]) -> Option<Vec<u8>> {
+    to_utf8_at(SimdLevel::current(), characters)
+}
+
+/// Implements `to_utf8` with the instructions of a SIMD level, which the processor must support.
+fn to_utf8_at(level: SimdLevel, characters: &[u32]) -> Option<Vec<u8>> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
+    if level >= SimdLevel::Avx2 {
+        // SAFETY: the processor has AVX2, because it supports the level.
         return unsafe { avx2::to_utf8(characters) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = level;
     encode_one_by_one(characters)
 }
 
@@ -236,7 +245,10 @@ mod tests {
             if round % 4 > 0 {
                 characters.retain(|&code| char::from_u32(code).is_some());
             }
-            assert_eq!(to_utf8(&characters), encode_one_by_one(&characters), "{characters:x?}");
+            for level in SimdLevel::supported() {
+                let bytes = to_utf8_at(level, &characters);
+                assert_eq!(bytes, encode_one_by_one(&characters), "{level:?}: {characters:x?}");
+            }
         }
     }
 
@@ -244,6 +256,8 @@ mod tests {
     fn every_character_is_encoded() {
         let fill_lanes: String = ('\0'..=char::MAX).collect();
         let characters: Vec<u32> = fill_lanes.chars().map(u32::from).collect();
-        assert_eq!(to_utf8(&characters).unwrap(), fill_lanes.as_bytes());
+        for level in SimdLevel::supported() {
+            assert_eq!(to_utf8_at(level, &characters).unwrap(), fill_lanes.as_bytes(), "{level:?}");
+        }
     }
 }

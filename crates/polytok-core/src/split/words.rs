@@ -9,6 +9,7 @@
 //! Cost: linear.
 
 use polytok_pattern::ClassTable;
+use polytok_simd::SimdLevel;
 
 use super::cursor::SplitCursor;
 
@@ -78,13 +79,19 @@ impl WordPattern {
 
     /// Writes the next pieces to `pieces` and returns their number, which is 0 after the last piece.
     pub(super) fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> usize {
+        self.fill_at(SimdLevel::current(), text, cursor, pieces)
+    }
+
+    /// Implements `fill` with the instructions of a SIMD level, which the processor must support.
+    #[inline]
+    fn fill_at(&self, level: SimdLevel, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
         let (mut at, mut count) = (cursor.at, 0);
         let mut from = 0;
         // Every call starts where a piece ends, which has the same effect as a space before the text.
         let mut before = BlockBits { spaces: 1 << (BLOCK_BYTES - 1), ..BlockBits::default() };
         while at <= text.len() {
-            let bits = self.read(text, at, before);
+            let bits = self.read(level, text, at, before);
             let valid = u64::MAX >> (BLOCK_BYTES - 1).saturating_sub(text.len() - at);
             let borders = bits.char_starts & valid & !(bits.letters & shift_bits(bits.letters, before.letters));
             let mut ends = borders & !shift_bits(bits.spaces, before.spaces);
@@ -120,13 +127,13 @@ impl WordPattern {
     /// Returns the kinds of the block at `at`; `before` are the kinds of the block before it. The text is padded with
     /// spaces.
     #[inline]
-    fn read(&self, text: &[u8], at: usize, before: BlockBits) -> BlockBits {
+    fn read(&self, level: SimdLevel, text: &[u8], at: usize, before: BlockBits) -> BlockBits {
         let mut padded = [b' '; READ_BYTES];
         let bytes = text[at..].first_chunk().unwrap_or_else(|| {
             padded[..text.len() - at].copy_from_slice(&text[at..]);
             &padded
         });
-        let (mut bits, mut wide) = self.ascii(bytes);
+        let (mut bits, mut wide) = self.ascii(level, bytes);
         while wide != 0 {
             let index = wide.trailing_zeros() as usize;
             let kind = self.kinds.first(four_bytes(bytes, index));
@@ -145,12 +152,14 @@ impl WordPattern {
 
     /// Returns the kinds of ASCII characters, and a bit for the first byte of every other character.
     #[inline]
-    fn ascii(&self, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
+    fn ascii(&self, level: SimdLevel, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
+        if level >= SimdLevel::Avx2 {
+            // SAFETY: the processor has AVX2, because it supports the level.
             return unsafe { avx2::ascii(self, bytes) };
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = level;
         self.ascii_by_byte(bytes)
     }
 
@@ -243,19 +252,21 @@ mod tests {
         WordPattern::compile(r"\s", &[r"[!-/:-@\x{3002}\x{A}]", r"[\x{4E00}-\x{9FFF}\x{20000}-\x{2A6DF}]"]).unwrap()
     }
 
-    /// Checks that `fill`, with room for `room` pieces, finds the pieces that `split` finds.
+    /// Checks that `fill`, at each SIMD level and with room for `room` pieces, finds the pieces that `split` finds.
     fn check_fill(words: &WordPattern, text: &str, room: usize) {
-        let (mut expected, mut filled) = (Vec::new(), Vec::new());
+        let mut expected = Vec::new();
         words.split(text, |start, end| expected.push((start as u32, end as u32)));
-        let (mut cursor, mut pieces) = (SplitCursor::new(), vec![(0, 0); room]);
-        loop {
-            match words.fill(text, &mut cursor, &mut pieces) {
-                0 => break,
-                count => filled.extend_from_slice(&pieces[..count]),
+        for level in SimdLevel::supported() {
+            let (mut cursor, mut pieces, mut filled) = (SplitCursor::new(), vec![(0, 0); room], Vec::new());
+            loop {
+                match words.fill_at(level, text, &mut cursor, &mut pieces) {
+                    0 => break,
+                    count => filled.extend_from_slice(&pieces[..count]),
+                }
             }
+            assert_eq!(filled, expected, "{level:?}: {text:?}");
+            assert!(cursor.saw_end(text));
         }
-        assert_eq!(filled, expected, "{text:?}");
-        assert!(cursor.saw_end(text));
     }
 
     #[test]
@@ -290,9 +301,11 @@ mod tests {
         }
 
         #[test]
-        fn ascii_kinds_agree_with_and_without_avx2(bytes in proptest::collection::vec(any::<u8>(), READ_BYTES)) {
+        fn ascii_kinds_agree_at_all_levels(bytes in proptest::collection::vec(any::<u8>(), READ_BYTES)) {
             let (words, bytes) = (words(), bytes.try_into().unwrap());
-            prop_assert_eq!(words.ascii(&bytes), words.ascii_by_byte(&bytes));
+            for level in SimdLevel::supported() {
+                prop_assert_eq!(words.ascii(level, &bytes), words.ascii_by_byte(&bytes));
+            }
         }
     }
 }
