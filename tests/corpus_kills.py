@@ -42,7 +42,7 @@ def write_inputs(folder: Path, size: int, seed: int = 0) -> list[str]:
     for part in range(4):
         (folder / f"part{part}.jsonl.gz").write_bytes(gzip.compress("\n".join(records[part::9]).encode()))
     with suppress(ImportError):
-        compress = importlib.import_module("zstandard").compress
+        compress = importlib.import_module("backports.zstd").compress
         (folder / "part.jsonl.zst").write_bytes(compress("\n".join(records[4::9]).encode()))
     with suppress(ImportError):
         table = importlib.import_module("pyarrow").table({"text": lines})

@@ -23,6 +23,7 @@ from polytok.training import reading as reading_module
 from polytok.training.feeding import feed
 from polytok.training.inputs import Inputs, InputStream
 from polytok.training.reading import Part
+from zstd_package import zstd_package
 
 TEXTS = ["to be", "or not to be", "", "ありがとう 😀", "a\tb"]
 LINES = "\n".join(TEXTS)
@@ -88,15 +89,14 @@ def test_files_compressed_or_not(tmp_path: Path, compress: Callable[[bytes], byt
     assert read_texts(str(tmp_path / "*")) == [*encode_all(TEXTS), LINES.encode()]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("zstandard") is None, reason="needs the extra zstd")
-def test_zstandard_in_several_frames(tmp_path: Path) -> None:
-    compress = importlib.import_module("zstandard").compress
+def test_zstd_in_several_frames(tmp_path: Path) -> None:
+    compress = zstd_package().compress
     path = tmp_path / "texts.txt.zst"
     path.write_bytes(compress(b"to ") + compress(b"be"))
     assert read_texts(path) == [b"to be"]
 
 
-def test_without_zstandard_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_zstd_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_import(name: str) -> None:
         raise ImportError(name)
 
@@ -269,8 +269,8 @@ def test_counting_accepts_parts_of_texts(tmp_path: Path, monkeypatch: pytest.Mon
     assert progress_calls[-1] == ("reading", path.stat().st_size, path.stat().st_size)
 
 
-def test_zstandard_that_is_damaged(tmp_path: Path) -> None:
-    package = pytest.importorskip("zstandard")
+def test_zstd_that_is_damaged(tmp_path: Path) -> None:
+    package = zstd_package()
     path = tmp_path / "texts.txt.zst"
     lines = "\n".join(map(str, range(20_000))).encode()
     compressed = package.compress(lines)

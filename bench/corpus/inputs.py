@@ -91,11 +91,10 @@ def _write_json_lines(path: Path, documents: Iterator[str]) -> None:
 
 
 def _write_compressed(path: Path, documents: Iterator[str]) -> None:
-    import zstandard
+    from backports import zstd
 
-    with path.open("wb") as file, zstandard.ZstdCompressor(3).stream_writer(file) as out:
-        for line in _json_records(documents):
-            out.write(line)
+    with zstd.open(path, "wb", level=3) as file:
+        file.writelines(_json_records(documents))
 
 
 def _write_parquet(path: Path, documents: Iterator[str]) -> None:

@@ -20,15 +20,12 @@ GZIP_MAGIC, ZSTD_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
 _ZSTD_SKIPPABLE_MAGIC_END = b"\x2a\x4d\x18"
 
-# The number of compressed bytes in a step, chosen so that a step returns at most 8 MB. 8 kB of gzip expand to at most 8
-# MB. 4 bytes of zstd can expand to 128 kB, and the package zstandard cannot limit its output; the other packages limit
-# their output to _MAX_OUTPUT_BYTES.
+# The number of compressed bytes in a step: 8 kB of gzip expand to at most 8 MB.
 _STEP_BYTES = 1 << 13
-_ZSTD_STEP_BYTES = 1 << 8
-_MAX_OUTPUT_BYTES = 1 << 22
 
-# The number of bytes after which no further step is added to the output of several steps.
-_ENOUGH_BYTES = 1 << 16
+# The largest output of a step of the other compressions, whose packages can limit it. Larger steps of zstd leave the
+# processor's cache.
+_MAX_OUTPUT_BYTES = 1 << 17
 
 # The logarithm of zstd's largest window, 2 GiB, as `zstd --long=31` writes it. By default, packages reject windows of
 # more than 128 MiB.
@@ -123,9 +120,10 @@ def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
         return _MemberReader(
             name,
             file,
-            lambda: _create_frame_decompressor(zstd_package),
+            lambda: zstd_package.ZstdDecompressor(
+                options={zstd_package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+            ),
             zstd_package.ZstdError,
-            step_bytes=_ZSTD_STEP_BYTES,
         )
     return file
 
@@ -141,14 +139,12 @@ class _MemberReader:
         error: type[Exception],
         *,
         is_padded: bool = False,
-        step_bytes: int = _STEP_BYTES,
     ) -> None:
         self._name = name
         self._file = file
         self._create_decompressor = create_decompressor
         self._decompression_error = error
         self._is_padded = is_padded
-        self._step_bytes = step_bytes
         self._member_decompressor: Any = None
         self._compressed_bytes = b""
         self._bytes_consumed = 0
@@ -214,12 +210,10 @@ class _MemberReader:
         if self._member_decompressor is None:
             self._member_decompressor = self._create_decompressor()
         decompressor = self._member_decompressor
-        if hasattr(decompressor, "needs_input"):
-            step_input, self._compressed_bytes = self._compressed_bytes, b""
-            data: bytes = decompressor.decompress(step_input, _MAX_OUTPUT_BYTES)
-            self._bytes_consumed += len(step_input)
-        else:
-            data = self._decompress_in_steps(decompressor)
+        step_input, self._compressed_bytes = self._compressed_bytes, b""
+        limit = (_MAX_OUTPUT_BYTES,) if hasattr(decompressor, "needs_input") else ()
+        data: bytes = decompressor.decompress(step_input, *limit)
+        self._bytes_consumed += len(step_input)
         if decompressor.eof:
             self._bytes_consumed -= len(decompressor.unused_data)
             self._compressed_bytes = decompressor.unused_data + self._compressed_bytes
@@ -228,46 +222,17 @@ class _MemberReader:
                 self._skip_padding()
         return data
 
-    def _decompress_in_steps(self, decompressor: Any) -> bytes:
-        """Decompresses buffered bytes in steps, until the steps have returned enough bytes or the member ends.
-
-        Damage is recorded, so that the content before the damage is returned first.
-        """
-        buffered_bytes, parts, length, at = memoryview(self._compressed_bytes), [], 0, 0
-        damage: Exception | None = None
-        try:
-            while at < len(buffered_bytes) and length < _ENOUGH_BYTES and not decompressor.eof:
-                parts.append(decompressor.decompress(buffered_bytes[at : at + self._step_bytes]))
-                length += len(parts[-1])
-                at += self._step_bytes
-        except self._decompression_error as error:
-            damage = error
-        self._bytes_consumed += min(at, len(buffered_bytes))
-        self._compressed_bytes = bytes(buffered_bytes[at:])
-        if damage is not None:
-            self._record_damage(damage)
-        return b"".join(parts)
-
-
-def _create_frame_decompressor(zstd_package: Any) -> Any:
-    """Returns a decompressor for one frame with a window of any size."""
-    if hasattr(zstd_package, "DecompressionParameter"):  # the module of Python 3.14
-        return zstd_package.ZstdDecompressor(
-            options={zstd_package.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
-        )
-    return zstd_package.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW_LOG).decompressobj()
-
 
 def _zstd_package(name: str) -> Any:
-    """Returns the module compression.zstd of Python 3.14, or the package zstandard.
+    """Returns the module compression.zstd of Python 3.14, or its backport for older versions.
 
-    Both modules have the classes ZstdDecompressor and ZstdError. Raises `ArgumentError` if neither module is installed.
+    Raises `ArgumentError` if neither module is installed.
     """
-    for module in ("compression.zstd", "zstandard"):
+    for module in ("compression.zstd", "backports.zstd"):
         try:
             return importlib.import_module(module)
         except ImportError:
             continue
     raise ArgumentError(
-        f"{name} is compressed with zstd, which needs the package zstandard: pip install 'polytok[zstd]'"
+        f"{name} is compressed with zstd, which needs the package backports.zstd: pip install 'polytok[zstd]'"
     )
