@@ -13,7 +13,7 @@ from polytok import Tokenizer
 from polytok import reference as twins
 from reference_specs import DATA
 
-from . import checks, properties
+from . import checks, levels, properties
 from .checks import Outcome
 from .references import (
     HuggingFace,
@@ -120,10 +120,12 @@ def _compare_batches(
     by_columns: bool = False,
 ) -> list[Outcome]:
     outcomes = [Outcome(vocabulary.name, reference.name, what) for reference in references]
+    at_levels = levels.new_outcome(vocabulary.name)
     for batch in batches:
         for outcome, reference in zip(outcomes, references, strict=True):
             _seen.encoding(outcome, vocabulary.load(), reference, batch, by_columns=by_columns)
-    return outcomes
+        levels.encoding(at_levels, vocabulary.load(), batch, by_columns=by_columns)
+    return [*outcomes, at_levels]
 
 
 def compare_corpus(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
@@ -170,7 +172,8 @@ def compare_decoded_ids(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     """Compares the decoding of random id sequences."""
     tokenizer = vocabulary.load()
     rows = list(texts.generate_ids(seed(task), task.count, all_ids(tokenizer), vocabulary.favourite_ids()))
-    outcomes = []
+    outcomes = [levels.new_outcome(vocabulary.name)]
+    levels.decoding(outcomes[0], tokenizer, rows)
     for reference in vocabulary.references():
         if reference.decode(rows[:1]) is not None:
             outcome = Outcome(vocabulary.name, reference.name, "random ids, decoded", len(rows), sum(map(len, rows)))
@@ -194,6 +197,7 @@ def compare_special_tokens(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     outcomes = [Outcome(vocabulary.name, reference.name, "special tokens") for reference in vocabulary.references()]
     pieces = vocabulary.pieces()
     pieces = replace(pieces, pieces=[*pieces.pieces, *list(pieces.special_tokens) * 50])
+    marked_texts: list[tuple[bytes, frozenset[str]]] = []
     for text in texts.generate_texts(seed(task), task.count, pieces):
         at = rng.randrange(len(text.decode()) + 1)
         name = rng.choice(names)
@@ -201,7 +205,10 @@ def compare_special_tokens(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
         allowed = frozenset(names) if rng.random() < 0.5 else frozenset([name, rng.choice(names)])
         for outcome, reference in zip(outcomes, vocabulary.references(), strict=True):
             _compare_marked_text(outcome, tokenizer, reference, marked_text, allowed)
-    return [outcome for outcome in outcomes if outcome.texts]
+        marked_texts.append((marked_text.encode(), allowed))
+    at_levels = levels.new_outcome(vocabulary.name)
+    levels.encoding_with_special(at_levels, tokenizer, marked_texts)
+    return [outcome for outcome in (*outcomes, at_levels) if outcome.texts]
 
 
 def _compare_marked_text(
@@ -240,17 +247,21 @@ def check_properties(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     pieces = vocabulary.pieces()
     valid_texts = texts.generate_texts(seed(task), task.count * 3 // 4, pieces)
     invalid_texts = texts.generate_texts(seed(task) + 1, task.count // 4, pieces, has_invalid_utf8=True)
+    at_levels = levels.new_outcome(vocabulary.name)
     for batch in texts.split_into_batches([*valid_texts, *invalid_texts], BATCH_SIZE):
         properties.encodings(outcome, vocabulary.load(), batch, vocabulary.lossless)
-    return [outcome]
+        levels.encoding(at_levels, vocabulary.load(), batch)
+    return [outcome, at_levels]
 
 
 def check_streams(vocabulary: Vocabulary, task: Task) -> list[Outcome]:
     outcome = Outcome(vocabulary.name, "itself", "streaming decoding")
     tokenizer = vocabulary.load()
-    rows = texts.generate_ids(seed(task), task.count, all_ids(tokenizer), vocabulary.favourite_ids())
+    rows = list(texts.generate_ids(seed(task), task.count, all_ids(tokenizer), vocabulary.favourite_ids()))
     properties.streams(outcome, tokenizer, rows, seed(task))
-    return [outcome]
+    at_levels = levels.new_outcome(vocabulary.name)
+    levels.decoding(at_levels, tokenizer, rows)
+    return [outcome, at_levels]
 
 
 def seed(task: Task) -> int:
