@@ -52,7 +52,7 @@ impl TrieNode {
 }
 
 /// The largest number of nodes, because a base has 24 bits.
-const MAX_NODES: u32 = 1 << 24;
+pub const MAX_NODES: u32 = 1 << 24;
 
 /// The base of nodes without children.
 pub const LEAF: u32 = 0;

@@ -2,7 +2,7 @@
 //!
 //! Reference: the trie tokenizer of RWKV World. Each token is one walk down a double array. The bytes that a walk reads
 //! beyond its token are read again, so the cost is n times the longest entry at worst. If only ids are needed, `lanes`
-//! encodes four parts of the text at the same time. Twin: python/polytok/reference/longest.py.
+//! encodes six parts of the text at the same time. Twin: python/polytok/reference/longest.py.
 
 mod lanes;
 
@@ -35,9 +35,7 @@ impl LongestMatchModel {
     /// Encodes a text, with lanes if only ids are needed.
     pub fn encode<S: Sink>(&self, text: &[u8], ids: &mut Vec<TokenId>, out: &mut Out<S>) -> Result<()> {
         if let (Some(lanes), Some(out)) = (&self.lanes, S::by_ids(out)) {
-            ids.clear();
-            lanes.encode(text, ids);
-            out.write_ids(ids);
+            lanes.encode(text, ids, |ids| out.write_ids(ids));
             return Ok(());
         }
         self.segment(text, &mut |segment| out.write_segment(text, 0, segment))
