@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import polytok
-from format_samples import merges_spec, rank_spec, sentencepiece_spec, unigram_spec
+from format_samples import REAL, SMALL, VOCAB, merges_spec, rank_spec, sentencepiece_spec, small_file, unigram_spec
 from polytok.spec import Spec
 
 HEAVY = (
@@ -49,6 +49,30 @@ def test_a_mapped_file_and_lists_need_no_numpy(tmp_path: Path, make: type[Spec])
     polytok.Tokenizer(make()).save(tmp_path / "a.ptok")
     assert imported_modules(USE, str(tmp_path / "a.ptok")) == set()
     assert imported_modules(f"{USE}\ntokenizer.encode_array('ab')", str(tmp_path / "a.ptok")) >= {"numpy"}
+
+
+ENCODE_EACH = """
+import polytok
+for path in sys.argv[1:]:
+    options = {"pattern": "", "special_tokens": {}} if path.endswith("unknown.tiktoken") else {}
+    tokenizer = polytok.load(path, **options)
+    assert tokenizer.decode(tokenizer.encode("a")) and tokenizer.tokens("a")
+"""
+
+
+@pytest.mark.parametrize("format_name", SMALL)
+def test_loading_a_small_file_of_any_format_imports_no_numpy(tmp_path: Path, format_name: str) -> None:
+    path = tmp_path / f"unknown.{format_name}"
+    path.write_bytes(small_file(format_name))
+    assert "numpy" not in imported_modules(ENCODE_EACH, str(path))
+
+
+@pytest.mark.parametrize("folder", sorted({path.partition("/")[0] for path in REAL}))
+def test_loading_real_files_imports_no_numpy(folder: str) -> None:
+    files = [str(VOCAB / path) for path in REAL if path.startswith(f"{folder}/") and (VOCAB / path).exists()]
+    if not files:
+        pytest.skip("no test data; set POLYTOK_DATA to its folder")
+    assert "numpy" not in imported_modules(ENCODE_EACH, *files)
 
 
 def test_every_public_name_exists_and_is_listed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import secrets
+import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,20 @@ if TYPE_CHECKING:
 _MAX_CACHED_OPTIONS = 16
 _SEED_COUNT = 2**64
 _MAX_COUNT = 2**31 - 1
+
+
+def _import_numpy_before_fork() -> None:
+    """Imports numpy if several threads run.
+
+    The results of a tokenizer import numpy when a thread first needs an array. If the process forked meanwhile, the
+    child would wait forever for the end of this import.
+    """
+    if "threading" in sys.modules and sys.modules["threading"].active_count() > 1:
+        import numpy  # noqa: F401
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_import_numpy_before_fork)
 
 
 class Tokenizer:

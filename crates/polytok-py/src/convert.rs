@@ -1,6 +1,6 @@
 //! Wraps the functions of polytok_core::convert, which derive vocabulary entries, for python/polytok/conversion.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1};
 use polytok_core::convert::derivation::derivations;
 use polytok_core::error::{Error, Result};
 use polytok_core::spec::{Line, Priority, Symbols};
@@ -8,8 +8,9 @@ use polytok_core::vocab::Vocab;
 use polytok_core::vocab::dictionary::ReachRule;
 use pyo3::prelude::*;
 
+use crate::columns;
 use crate::errors::to_python;
-use crate::wire::Columns;
+use crate::wire::read_vocab;
 
 type PyDerivations<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u8>>);
 
@@ -19,17 +20,14 @@ type PyDerivations<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>,
 #[pyo3(signature = (vocab, priority, merges, symbols, reserved))]
 fn bpe_derivations<'py>(
     py: Python<'py>,
-    vocab: Columns<'py>,
+    vocab: &Bound<'py, PyAny>,
     priority: &str,
-    merges: Option<PyReadonlyArray2<'py, u32>>,
+    merges: Option<Bound<'py, PyAny>>,
     symbols: &str,
     reserved: bool,
 ) -> PyResult<PyDerivations<'py>> {
-    let columns = vocab.to_core()?;
-    let has_three_columns = |merges: &PyReadonlyArray2<'py, u32>| merges.as_array().ncols() == 3;
-    let rows = merges
-        .filter(has_three_columns)
-        .map(|merges| merges.as_array().rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect());
+    let columns = read_vocab(vocab)?;
+    let rows = merges.and_then(|merges| columns::read_merges(&merges));
     let derive = || -> Result<_> {
         let wrong = |what: &str| Err(Error::Spec(format!("derivations: {what}")));
         let priority = match (priority, rows) {

@@ -2,6 +2,7 @@
 
 mod arrow;
 mod checksum;
+mod columns;
 mod convert;
 mod errors;
 mod ids;

@@ -1,9 +1,8 @@
 //! Converts the Python dataclasses of polytok.spec to the engine's Spec, field by field.
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use polytok_core::error::Error;
 use polytok_core::spec::{
-    Behavior, Decode, DecodeStep, Family, Form, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace,
+    Behavior, Decode, DecodeStep, Family, Form, Line, Matching, Model, Normalize, Pattern, Priority, Replace,
     ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, TrimOffsets,
     UnigramRules, Unknown, VocabColumns,
 };
@@ -12,6 +11,7 @@ use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::columns::{self, Merges};
 use crate::errors::to_python;
 
 fn spec_error(message: String) -> PyErr {
@@ -26,27 +26,16 @@ fn field<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     object.getattr(name)?.extract().map_err(Into::into)
 }
 
-/// Reads a column of a dataclass as a vector.
-fn column<T: numpy::Element + Clone>(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
-    let array: PyReadonlyArray1<'_, T> = object.getattr(name)?.extract().map_err(|_| {
-        spec_error(format!("vocab.{name} is not a one-dimensional array of {}", std::any::type_name::<T>()))
-    })?;
-    Ok(array.as_array().to_vec())
-}
-
 /// Reads a whole Spec.
 pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     let columns = vocab(&object.getattr("vocab")?)?;
     read_fields(object, columns, merges)
 }
 
-/// Reads a Spec without the columns, which are in a file, so that numpy is not imported.
+/// Reads a Spec without the columns, which are in a file.
 pub fn outline(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
     read_fields(object, VocabColumns::default(), |_| Ok(Vec::new()))
 }
-
-/// The merges of a model, in order.
-type Merges = Vec<[u32; 3]>;
 
 /// A function that reads the merges of a model.
 type ReadMerges = fn(&Bound<'_, PyAny>) -> PyResult<Merges>;
@@ -205,28 +194,10 @@ pub fn line(name: &str) -> PyResult<Line> {
 }
 
 fn vocab(object: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
-    let kinds = |numbers: Vec<u8>| -> PyResult<Vec<Kind>> {
-        numbers.into_iter().map(|number| Kind::try_from(number).map_err(to_python)).collect()
-    };
-    let active_kinds = match object.getattr("active_kinds")?.is_none() {
-        true => None,
-        false => Some(kinds(column(object, "active_kinds")?)?),
-    };
-    let is_wide = object.getattr("scores")?.extract::<PyReadonlyArray1<'_, f64>>().is_ok();
-    let wide_scores: Option<Vec<f64>> = if is_wide { Some(column(object, "scores")?) } else { None };
-    let scores = match &wide_scores {
-        Some(wide) => wide.iter().map(|&score| score as f32).collect(),
-        None => column(object, "scores")?,
-    };
-    Ok(VocabColumns {
-        blob: bytes(object, "blob")?,
-        offsets: column(object, "offsets")?,
-        ids: column(object, "ids")?,
-        scores,
-        kinds: kinds(column(object, "kinds")?)?,
-        active_kinds,
-        wide_scores,
-    })
+    let vocab = columns::read_vocab(object)?;
+    let has_active_kinds = !columns::stored(object, "active_kinds")?.is_none();
+    let active_kinds = has_active_kinds.then(|| columns::read_kinds(object, "active_kinds")).transpose()?;
+    Ok(VocabColumns { active_kinds, ..vocab })
 }
 
 /// Reads a dataclass of polytok.spec.normalize.
@@ -293,15 +264,9 @@ fn model(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {
     })
 }
 
-/// The merges of a model, in order.
 fn merges(object: &Bound<'_, PyAny>) -> PyResult<Merges> {
-    let wrong = || spec_error("model.merges is not an array of uint32 with three columns".into());
-    let array: PyReadonlyArray2<'_, u32> = object.getattr("merges")?.extract().map_err(|_| wrong())?;
-    let rows = array.as_array();
-    if rows.ncols() != 3 {
-        return Err(wrong());
-    }
-    Ok(rows.rows().into_iter().map(|row| [row[0], row[1], row[2]]).collect())
+    columns::read_merges(&columns::stored(object, "merges")?)
+        .ok_or_else(|| spec_error("model.merges is not an array of uint32 with three columns".into()))
 }
 
 fn bpe(object: &Bound<'_, PyAny>, merges: ReadMerges) -> PyResult<Model> {

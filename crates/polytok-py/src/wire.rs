@@ -1,13 +1,14 @@
 //! Reads the large columns of vocabulary files to arrays and writes arrays to files: wraps the functions of
 //! polytok_core::wire, for python/polytok/formats.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, ToPyArray};
-use polytok_core::error::{Error, Result};
-use polytok_core::spec::{Kind, Line, VocabColumns};
+use polytok_core::error::Error;
+use polytok_core::spec::{Line, VocabColumns};
 use polytok_core::wire::sentencepiece_check::{ModelType, PieceRules, check_pieces};
 use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+
+use crate::columns::{self, Merges, PyColumn};
 
 mod gguf;
 mod huggingface;
@@ -18,52 +19,36 @@ fn raised(error: Error) -> PyErr {
     FormatError::new_err(error.to_string())
 }
 
-/// The columns of a vocabulary as Python objects: blob, offsets, ids, scores, kinds.
-type PyColumns<'py> = (
-    Bound<'py, PyBytes>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<f32>>,
-    Bound<'py, PyArray1<u8>>,
-);
+/// The columns of a vocabulary as Python objects: blob, offsets, ids, scores, kinds. Scores are float64 if the format
+/// stores float64.
+type PyColumns<'py> = (Bound<'py, PyBytes>, PyColumn<'py>, PyColumn<'py>, PyColumn<'py>, PyColumn<'py>);
 
-fn to_python(py: Python<'_>, columns: VocabColumns) -> PyColumns<'_> {
+fn to_python(py: Python<'_>, columns: VocabColumns) -> PyResult<PyColumns<'_>> {
     let kinds: Vec<u8> = columns.kinds.iter().map(|&kind| kind as u8).collect();
-    (
+    let scores = match columns.wide_scores {
+        Some(wide) => columns::view(py, &wide)?,
+        None => columns::view(py, &columns.scores)?,
+    };
+    Ok((
         PyBytes::new(py, &columns.blob),
-        columns.offsets.into_pyarray(py),
-        columns.ids.into_pyarray(py),
-        columns.scores.into_pyarray(py),
-        kinds.into_pyarray(py),
-    )
+        columns::view(py, &columns.offsets)?,
+        columns::view(py, &columns.ids)?,
+        scores,
+        columns::view(py, &kinds)?,
+    ))
 }
 
-/// The columns of a `polytok.spec.Vocab`; the lengths of the columns are checked against each other.
-#[derive(FromPyObject)]
-pub struct Columns<'py> {
-    blob: Bound<'py, PyBytes>,
-    offsets: PyReadonlyArray1<'py, u32>,
-    ids: PyReadonlyArray1<'py, u32>,
-    scores: PyReadonlyArray1<'py, f32>,
-    kinds: PyReadonlyArray1<'py, u8>,
+/// Reads the columns of a `polytok.spec.Vocab`, and checks their lengths against each other.
+pub fn read_vocab(vocab: &Bound<'_, PyAny>) -> PyResult<VocabColumns> {
+    let columns = columns::read_vocab(vocab)?;
+    polytok_core::wire::check_lengths(&columns).map_err(raised)?;
+    Ok(columns)
 }
 
-impl Columns<'_> {
-    /// Copies the columns to the engine's type.
-    pub fn to_core(&self) -> PyResult<VocabColumns> {
-        let kinds = self.kinds.as_array().iter().map(|&number| Kind::try_from(number)).collect::<Result<Vec<Kind>>>();
-        let columns = VocabColumns {
-            blob: self.blob.as_bytes().to_vec(),
-            offsets: self.offsets.as_array().to_vec(),
-            ids: self.ids.as_array().to_vec(),
-            scores: self.scores.as_array().to_vec(),
-            kinds: kinds.map_err(raised)?,
-            active_kinds: None,
-            wide_scores: None,
-        };
-        polytok_core::wire::check_lengths(&columns).map_err(raised)?;
-        Ok(columns)
-    }
+/// Reads merges; raises FormatError if they have another type or shape.
+fn read_merges(merges: &Bound<'_, PyAny>) -> PyResult<Merges> {
+    let wrong = || raised(Error::Format("merges are not an array of uint32 with three columns".into()));
+    columns::read_merges(merges).ok_or_else(wrong)
 }
 
 /// Raises FormatError unless the bytes have the structure of a SentencePiece model.
@@ -79,19 +64,23 @@ fn sentencepiece_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(PyColumns<
     let pieces = sentencepiece::read_pieces(data).map_err(raised)?;
     let others =
         [&pieces.details, &pieces.rest, pieces.charsmap.unwrap_or_default()].map(|bytes| PyBytes::new(py, bytes));
-    Ok((to_python(py, pieces.columns), others))
+    Ok((to_python(py, pieces.columns)?, others))
 }
 
 /// Writes the pieces of a SentencePiece model.
 #[pyfunction]
-fn sentencepiece_write<'py>(py: Python<'py>, vocab: Columns<'py>, details: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let data = sentencepiece::write_pieces(&vocab.to_core()?, details).map_err(raised)?;
+fn sentencepiece_write<'py>(
+    py: Python<'py>,
+    vocab: &Bound<'py, PyAny>,
+    details: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    let data = sentencepiece::write_pieces(&read_vocab(vocab)?, details).map_err(raised)?;
     Ok(PyBytes::new(py, &data))
 }
 
 /// Raises FormatError at the first piece that SentencePiece would refuse.
 #[pyfunction]
-fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, line: &str) -> PyResult<()> {
+fn sentencepiece_check(vocab: &Bound<'_, PyAny>, model_type: u8, byte_fallback: bool, line: &str) -> PyResult<()> {
     let rules = PieceRules {
         model: match model_type {
             2 => ModelType::Bpe,
@@ -102,51 +91,49 @@ fn sentencepiece_check(vocab: Columns<'_>, model_type: u8, byte_fallback: bool, 
         byte_fallback,
         line: if line == "0.2.1" { Line::V0_2_1 } else { Line::V0_2_3 },
     };
-    check_pieces(&vocab.to_core()?, &rules).map_err(raised)
+    check_pieces(&read_vocab(vocab)?, &rules).map_err(raised)
 }
 
 /// Reads the columns of llama2.c's tokenizer.bin.
 #[pyfunction]
 fn llama2c_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
-    Ok(to_python(py, llama2c::read(data).map_err(raised)?))
+    to_python(py, llama2c::read(data).map_err(raised)?)
 }
 
 /// Writes llama2.c's tokenizer.bin.
 #[pyfunction]
-fn llama2c_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &llama2c::write(&vocab.to_core()?).map_err(raised)?))
+fn llama2c_write<'py>(py: Python<'py>, vocab: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &llama2c::write(&read_vocab(vocab)?).map_err(raised)?))
 }
 
 /// Reads the columns of RWKV World's vocabulary file.
 #[pyfunction]
 fn rwkv_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
-    Ok(to_python(py, rwkv::read(data).map_err(raised)?))
+    to_python(py, rwkv::read(data).map_err(raised)?)
 }
 
-/// Reads minbpe's lines of merges to an array of merges with three columns, and to the columns of the vocabulary.
+/// Reads minbpe's lines of merges to a column with three numbers for each merge, and to the columns of the vocabulary.
 #[pyfunction]
 fn minbpe_read<'py>(
     py: Python<'py>,
     data: &[u8],
     first_line: usize,
     cap: usize,
-) -> PyResult<(Bound<'py, PyArray2<u32>>, PyColumns<'py>)> {
+) -> PyResult<(PyColumn<'py>, PyColumns<'py>)> {
     let read = minbpe::read_merges(data, first_line, cap).map_err(raised)?;
-    let flat = read.merges.as_flattened().to_pyarray(py);
-    let merges = flat.reshape([read.merges.len(), 3])?;
-    Ok((merges, to_python(py, read.columns)))
+    Ok((columns::view_merges(py, &read.merges)?, to_python(py, read.columns)?))
 }
 
 /// Reads the columns of a tiktoken rank file.
 #[pyfunction]
 fn rank_file_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<PyColumns<'py>> {
-    Ok(to_python(py, rank_file::read(data).map_err(raised)?))
+    to_python(py, rank_file::read(data).map_err(raised)?)
 }
 
 /// Writes a tiktoken rank file.
 #[pyfunction]
-fn rank_file_write<'py>(py: Python<'py>, vocab: Columns<'py>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &rank_file::write(&vocab.to_core()?)))
+fn rank_file_write<'py>(py: Python<'py>, vocab: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &rank_file::write(&read_vocab(vocab)?)))
 }
 
 /// Returns the offsets in tekken.json at which the vocabulary begins and ends.
@@ -164,21 +151,21 @@ type TekkenVocab<'py> = (PyColumns<'py>, Vec<(u32, Option<String>)>, Option<(usi
 #[pyfunction]
 fn tekken_read<'py>(py: Python<'py>, vocab: &[u8], live: u32, first_id: u32) -> PyResult<TekkenVocab<'py>> {
     let read = tekken::read(vocab, live, first_id).map_err(raised)?;
-    Ok((to_python(py, read.columns), read.unequal_texts, read.unused.map(|unused| (unused.start, unused.end))))
+    Ok((to_python(py, read.columns)?, read.unequal_texts, read.unused.map(|unused| (unused.start, unused.end))))
 }
 
 /// Writes the entries of tekken.json's vocabulary, with the texts of `layout` around the fields of an entry.
 #[pyfunction]
 fn tekken_write<'py>(
     py: Python<'py>,
-    vocab: Columns<'py>,
+    vocab: &Bound<'py, PyAny>,
     odd_texts: Vec<(u32, Option<String>)>,
     layout: [String; 5],
     ascii: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let [rank, bytes, text, end, separator] = layout;
     let layout = tekken::Layout { rank, bytes, text, end, separator, ascii };
-    Ok(PyBytes::new(py, &tekken::write(&vocab.to_core()?, &odd_texts, &layout)))
+    Ok(PyBytes::new(py, &tekken::write(&read_vocab(vocab)?, &odd_texts, &layout)))
 }
 
 /// Adds the functions to the module.

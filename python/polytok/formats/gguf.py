@@ -10,14 +10,13 @@ Source: ggml-org/llama.cpp, src/llama-vocab.cpp; its twin is python/polytok/refe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from .. import _core
+from ..columns import column_of
 from ..errors import FormatError
 from ..space_mark import SPACE_MARK
 from ..spec import (
@@ -51,7 +50,7 @@ from .gguf_file import F32, I8, I32, U8, U32, GgufFile, Texts
 from .gguf_pretokenizers import PreTokenizer
 from .gguf_texts import join_texts, text_list, unescape
 from .gguf_tokens import SPECIAL, Attribute, Tokens, attributes
-from .gguf_write import FAMILIES, KEY, KEY_OF_ROLE, column_values, rewrite
+from .gguf_write import FAMILIES, IS_NORMAL, KEY, KEY_OF_ROLE, column_values, rewrite
 
 name = "gguf"
 options = frozenset({"pre_tokenizer"})
@@ -74,6 +73,7 @@ _MODEL_OF_FAMILY: Mapping[str, Model] = {
     "ugm": Unigram("llama.cpp"),
     "plamo2": Plamo2(),
 }
+_IS_NOT_NORMAL = bytes(kind != Kind.NORMAL for kind in range(256))
 _NO_PRE_TOKENIZER = PreTokenizer("default", clean_spaces=False)
 _BYTE_TOKENS = [b"<0x%02X>" % byte for byte in range(256)]
 
@@ -111,9 +111,9 @@ class _SpecReader:
     model: str = ""
     family: str = ""
     pre: PreTokenizer = _NO_PRE_TOKENIZER
-    texts: Texts = (b"", np.zeros(1, np.uint32))
+    texts: Texts = (b"", column_of("I", [0]))
     token_texts: list[bytes] = field(default_factory=list)
-    token_types: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    token_types: Sequence[int] = ()
     attributes: list[Attribute] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
 
@@ -165,11 +165,8 @@ class _SpecReader:
         token_types = self.file.numbers(f"{KEY}token_type", (I32,))
         if token_types is not None and len(token_types) < len(self.token_texts):
             raise FormatError(f"{KEY}token_type has {len(token_types)} elements for {len(self.token_texts)} tokens")
-        self.token_types = (
-            np.ones(len(self.token_texts), np.int32)
-            if token_types is None
-            else token_types[: len(self.token_texts)].astype(np.int32)
-        )
+        count = len(self.token_texts)
+        self.token_types = [int(Kind.NORMAL)] * count if token_types is None else token_types[:count].tolist()
 
     def _attribute_inputs(self) -> Tokens:
         ids = {token_text: id for id, token_text in enumerate(self.token_texts)}
@@ -183,9 +180,7 @@ class _SpecReader:
         general_values = (self.file.text(f"general.{key}", "") for key in ("name", "architecture"))
         model_name, architecture = general_values
         pre = self.file.text(f"{KEY}pre", "")
-        return Tokens(
-            self.token_texts, self.token_types.tolist(), frozenset(roles_in_file), model_name, pre, architecture, ids
-        )
+        return Tokens(self.token_texts, self.token_types, frozenset(roles_in_file), model_name, pre, architecture, ids)
 
     def _refuse_repeated_text(self) -> None:
         """Raises the error for the first text that an earlier token has too."""
@@ -220,9 +215,13 @@ class _SpecReader:
     def _special_tokens(self) -> list[SpecialToken]:
         """Returns the special tokens, which llama.cpp searches in a text before all other tokens."""
         reserved_bits = Attribute.CONTROL | Attribute.UNKNOWN
-        # An array of ints is many times faster to test than a list of flags.
-        special_ids = np.flatnonzero(np.fromiter(self.attributes, np.int32) & int(SPECIAL)).tolist()
-        special_attributes = ((id, self.attributes[id]) for id in special_ids)
+        # Most tokens are normal: comparing them by identity is many times faster than testing their flags.
+        normal = Attribute.NORMAL
+        special_attributes = (
+            (id, attribute)
+            for id, attribute in enumerate(self.attributes)
+            if attribute is not normal and attribute & SPECIAL
+        )
         return [
             SpecialToken(
                 self._decode_text(id),
@@ -288,15 +287,15 @@ class _SpecReader:
         return "drop" if self.family == "bpe" else "bytes"
 
     def _vocab_and_model(self) -> tuple[Vocab, Model]:
-        kinds = np.where((self.token_types >= 1) & (self.token_types <= 6), self.token_types, Kind.UNUSED).astype(
-            np.uint8
-        )
+        kind_of_type = {number: number if 1 <= number <= 6 else Kind.UNUSED for number in set(self.token_types)}
+        kinds = bytearray(map(kind_of_type.__getitem__, self.token_types))
         self._adjust_kinds(kinds)
         texts = self.texts
         if self.family == "bpe":
             if not self.pre.raw:
-                texts, rows_outside_table = _core.gguf_byte_level(self.texts, kinds == Kind.NORMAL)
-                kinds[rows_outside_table] = Kind.UNUSED
+                texts, rows_outside_table = _core.gguf_byte_level(self.texts, bytes(kinds.translate(IS_NORMAL)))
+                for row in rows_outside_table:
+                    kinds[row] = Kind.UNUSED
             model: Model = self._bpe_model(kinds)
         elif self.family == "rwkv":
             texts, model = join_texts([unescape(token_text) for token_text in self.token_texts]), Longest()
@@ -304,51 +303,60 @@ class _SpecReader:
             model = _MODEL_OF_FAMILY[self.family]
         if self.family == "plamo2":
             self._require_byte_tokens(kinds)
-        return Vocab(*texts, np.arange(len(self.token_texts), dtype=np.uint32), self._scores(), kinds), model
+        ids = column_of("I", range(len(self.token_texts)))
+        return Vocab(*texts, ids, self._scores(), memoryview(kinds)), model
 
-    def _adjust_kinds(self, kinds: npt.NDArray[np.uint8]) -> None:
+    def _adjust_kinds(self, kinds: bytearray) -> None:
         """Changes kinds that the engine would otherwise treat differently from llama.cpp."""
         if self.family in ("wpm", "ugm", "rwkv"):
-            kinds[kinds == Kind.UNKNOWN] = Kind.CONTROL
+            _replace_kind(kinds, Kind.UNKNOWN, Kind.CONTROL)
             if self.family != "ugm":  # wpm and rwkv match control tokens by their texts, like ordinary tokens.
-                kinds[kinds == Kind.CONTROL] = Kind.NORMAL
+                _replace_kind(kinds, Kind.CONTROL, Kind.NORMAL)
             if "unk" in self.names:
                 kinds[self.names["unk"]] = Kind.UNKNOWN
-        for id in np.flatnonzero(kinds == Kind.CONTROL).tolist():
+        for id in _rows_of_kind(kinds, Kind.CONTROL):
             if not self.attributes[id] & SPECIAL:
                 kinds[id] = Kind.NORMAL
 
-    def _bpe_model(self, kinds: npt.NDArray[np.uint8]) -> Bpe:
+    def _bpe_model(self, kinds: bytearray) -> Bpe:
         merge_lines = self.file.texts(f"{KEY}merges")
         if merge_lines is None:
             if self.file.text(f"{KEY}pre", "") != "kimi-k2":
                 raise FormatError(f"the key {KEY}merges is missing")
             merge_lines = join_texts([])
-        merges = _core.gguf_merges(self.texts, merge_lines)
         if self.pre.raw:
+            merges = _core.gguf_merges(self.texts, merge_lines, set())
             tries_whole_piece = self.pre.newline_tokens
             return Bpe("merges", "scalars", tries_whole_piece, merges=merges, byte_fallback=True)
-        ids_of_texts = [
-            id for id in np.flatnonzero(kinds != Kind.NORMAL).tolist() if not _is_printable_ascii(self.token_texts[id])
-        ]
-        reachable_mask = ~np.isin(merges, np.array(ids_of_texts, np.uint32)).any(axis=1)
-        return Bpe("merges", whole_piece_first=self.pre.ignore_merges, merges=merges[reachable_mask])
+        not_normal = compress(range(len(kinds)), kinds.translate(_IS_NOT_NORMAL))
+        ids_of_texts = {id for id in not_normal if not _is_printable_ascii(self.token_texts[id])}
+        merges = _core.gguf_merges(self.texts, merge_lines, ids_of_texts)
+        return Bpe("merges", whole_piece_first=self.pre.ignore_merges, merges=merges)
 
-    def _scores(self) -> npt.NDArray[np.float32]:
+    def _scores(self) -> memoryview:
         scores = self.file.numbers(f"{KEY}scores", (F32, I32))
         if scores is None:
-            return np.zeros(len(self.token_texts), np.float32)
+            return column_of("f", bytes(4 * len(self.token_texts)))
         if len(scores) < len(self.token_texts):
             raise FormatError(f"{KEY}scores has {len(scores)} elements for {len(self.token_texts)} tokens")
-        return scores[: len(self.token_texts)].astype(np.float32)
+        scores = scores[: len(self.token_texts)]
+        return scores if scores.format == "f" else column_of("f", scores)
 
-    def _require_byte_tokens(self, kinds: npt.NDArray[np.uint8]) -> None:
-        ids = {self.token_texts[id] for id in np.flatnonzero(kinds == Kind.BYTE).tolist() if id}
+    def _require_byte_tokens(self, kinds: bytearray) -> None:
+        ids = {self.token_texts[id] for id in _rows_of_kind(kinds, Kind.BYTE) if id}
         missing_tokens = [text for text in _BYTE_TOKENS if text not in ids and text.lower() not in ids]
         if missing_tokens:
             raise FormatError(
                 f"PLaMo-2 needs all 256 byte tokens after id 0, but {missing_tokens[0].decode()} is missing"
             )
+
+
+def _rows_of_kind(kinds: bytearray, kind: Kind) -> list[int]:
+    return [row for row, number in enumerate(kinds) if number == kind]
+
+
+def _replace_kind(kinds: bytearray, kind: Kind, new_kind: Kind) -> None:
+    kinds[:] = kinds.replace(bytes([kind]), bytes([new_kind]))
 
 
 def _is_printable_ascii(token_text: bytes) -> bool:

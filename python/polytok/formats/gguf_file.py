@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import mmap
+import struct
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from .. import _core
+from ..columns import column_of
 from ..errors import FileError, FormatError
 
 MAGIC = b"GGUF"
 STRING, ARRAY = 8, 9
 U8, I8, U32, I32, F32, BOOL = 0, 1, 4, 5, 6, 7
-_DTYPE_OF_TYPE = {0: "u1", 1: "i1", 2: "u2", 3: "i2", 4: "u4", 5: "i4", 6: "f4", 7: "u1", 10: "u8", 11: "i8", 12: "f8"}
+_TYPECODES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d"}
 _NAME_OF_TYPE = {
     **{0: "uint8", 1: "int8", 2: "uint16", 3: "int16", 4: "uint32", 5: "int32", 6: "float32", 7: "bool"},
     **{8: "string", 9: "array", 10: "uint64", 11: "int64", 12: "float64"},
 }
 
-Texts: TypeAlias = tuple[bytes, npt.NDArray[np.uint32]]
+Texts: TypeAlias = tuple[bytes, memoryview]
 Value: TypeAlias = tuple[int, int, int, bytes | None]
 """The type, the type of the elements (of a scalar: its type), the number of elements (of a scalar: 1), and the bytes in
 the file.
@@ -43,8 +42,13 @@ class GgufFile:
 
     @property
     def order(self) -> str:
-        """The character that names the file's byte order in numpy's types."""
+        """The character that names the file's byte order in the module `struct`."""
         return ">" if self.big_endian else "<"
+
+    @property
+    def _swaps_bytes(self) -> bool:
+        """Reports whether the byte orders of the file and of this machine differ."""
+        return self.big_endian != (sys.byteorder == "big")
 
     def text(self, key: str, default: str | None = None) -> str:
         """Returns a string, or the default; raises FormatError if the key is missing and has no default."""
@@ -57,18 +61,18 @@ class GgufFile:
         if key not in self.values:
             return default
         data = self._bytes(key, value_types, self.values[key][1])
-        return np.frombuffer(data, self.order + _DTYPE_OF_TYPE[self.values[key][0]])[0].item()
+        return struct.unpack(self.order + _TYPECODES[self.values[key][0]], data)[0]
 
     def flag(self, key: str, default: bool) -> bool:
         """Returns a boolean, or the default if the key is missing."""
         return bool(self.number(key, (BOOL,), default))
 
-    def numbers(self, key: str, element_types: tuple[int, ...]) -> npt.NDArray[Any] | None:
+    def numbers(self, key: str, element_types: tuple[int, ...]) -> memoryview[Any] | None:
         """Returns an array of numbers whose type is one of these, or None if the key is missing."""
         if key not in self.values:
             return None
         data = self._bytes(key, (ARRAY,), *element_types)
-        return np.frombuffer(data, self.order + _DTYPE_OF_TYPE[self.values[key][1]])
+        return column_of(_TYPECODES[self.values[key][1]], data, swaps_bytes=self._swaps_bytes)
 
     def texts(self, key: str) -> Texts | None:
         """Returns an array of strings, or None if the key is missing."""
@@ -97,17 +101,14 @@ class GgufFile:
         """Converts an array of strings to a value for this file's metadata."""
         return ARRAY, STRING, len(texts[1]) - 1, _core.gguf_write_strings(texts, self.big_endian)
 
-    def array(self, element_type: int, numbers: npt.NDArray[Any]) -> Value:
-        """Converts an array of numbers to a value for this file's metadata."""
-        return ARRAY, element_type, len(numbers), numbers.astype(self.order + _DTYPE_OF_TYPE[element_type]).tobytes()
+    def array(self, element_type: int, numbers: Iterable[float]) -> Value:
+        """Converts numbers to an array for this file's metadata."""
+        column = column_of(_TYPECODES[element_type], numbers, swaps_bytes=self._swaps_bytes)
+        return ARRAY, element_type, len(column), column.tobytes()
 
     def scalar(self, value_type: int, value: Any) -> Value:
         """Converts a number or a string to a value for this file's metadata."""
-        data = (
-            value.encode()
-            if value_type == STRING
-            else np.array(value, self.order + _DTYPE_OF_TYPE[value_type]).tobytes()
-        )
+        data = value.encode() if value_type == STRING else struct.pack(self.order + _TYPECODES[value_type], value)
         return value_type, value_type, 1, data
 
 
@@ -119,7 +120,7 @@ def _require_default(key: str, default: str | None) -> str:
 
 def read(data: bytes) -> GgufFile:
     """Reads the metadata at the start of a file."""
-    version, big_endian, tensors, entries, _ = _core.gguf_read(np.frombuffer(data, np.uint8))
+    version, big_endian, tensors, entries, _ = _core.gguf_read(data)
     values = {
         key.decode("utf-8", "surrogateescape"): (value_type, element_type, count, data[start:end])
         for key, value_type, element_type, count, start, end in entries
@@ -131,8 +132,7 @@ def write(file: GgufFile) -> bytes:
     """Returns the bytes of a file that has only metadata and no tensors."""
     header = [
         MAGIC,
-        np.array(file.version, f"{file.order}u4").tobytes(),
-        np.array([0, len(file.values)], f"{file.order}u8").tobytes(),
+        struct.pack(f"{file.order}IQQ", file.version, 0, len(file.values)),
     ]
     return b"".join([*header, *_encode_entries(file)])
 
@@ -157,19 +157,18 @@ def read_metadata(path: Path) -> bytes | None:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return None
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped_file:
-                return mapped_file[: _metadata_end(mapped_file)]
+            file.seek(0)
+            return file.read(_metadata_end(path))
     except OSError as error:
         raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
 
 
-def _metadata_end(mapped_file: mmap.mmap) -> int:
-    """Returns the offset after the metadata. If the file is damaged, returns its size or a limit, whichever is
-    smaller."""
+def _metadata_end(path: Path) -> int:
+    """Returns the offset after the metadata, or if the file is damaged, a limit."""
     try:
-        return _core.gguf_read(np.frombuffer(mapped_file, np.uint8))[-1]
+        return _core.gguf_metadata_end(path)
     except FormatError:
-        return min(len(mapped_file), _MAX_BYTES_OF_DAMAGED_FILE)
+        return _MAX_BYTES_OF_DAMAGED_FILE
 
 
 _MAX_BYTES_OF_DAMAGED_FILE = 1 << 20

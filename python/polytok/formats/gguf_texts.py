@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-import numpy as np
-
+from ..columns import column_of
 from ..errors import FormatError
 from .gguf_file import Texts
 
@@ -21,8 +20,7 @@ def text_list(texts: Texts) -> list[bytes]:
 
 def join_texts(texts: Sequence[bytes]) -> Texts:
     """Concatenates texts to a column: one blob, and the offsets of the texts in it."""
-    offsets = np.cumsum([0, *map(len, texts)], dtype=np.uint64)
-    return b"".join(texts), offsets.astype(np.uint32)
+    return b"".join(texts), column_of("I", accumulate(map(len, texts), initial=0))
 
 
 def escape(text: bytes) -> bytes:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from .. import _core
+from ..columns import buffer
 from ..errors import FormatError
 from ..spec import (
     Bpe,
@@ -34,6 +33,8 @@ FAMILIES = {"llama": "spm", "bert": "wpm", "t5": "ugm", "rwkv": "rwkv", "plamo2"
 FAMILIES |= dict.fromkeys(("gpt2", "gemma4", "whitespace"), "bpe")
 KEY_OF_ROLE = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding", "sep": "seperator", "mask": "mask"}
 """The role of a special id in a Spec, and the role's name in the keys of a file."""
+IS_NORMAL = bytes(kind == Kind.NORMAL for kind in range(256))
+"""A table for `bytes.translate`, which converts kinds to flags."""
 _COLUMN_KEYS = ("tokens", "scores", "token_type", "merges")
 _FLAG_KEYS = ("add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces")
 _OTHER_KEYS = ("model", "pre", "precompiled_charsmap", "normalizer.lowercase", "normalizer.strip_accents")
@@ -93,25 +94,25 @@ def column_values(spec: Spec, file: GgufFile) -> dict[str, Value]:
     texts = _texts_in_file(spec)
     derived_values = {
         f"{KEY}tokens": file.text_array(texts),
-        f"{KEY}scores": file.array(F32, spec.vocab.scores),
+        f"{KEY}scores": file.array(F32, buffer(spec.vocab, "scores")),
         f"{KEY}token_type": file.array(I32, _token_types(spec)),
     }
-    if isinstance(spec.model, Bpe) and spec.model.merges is not None:
-        derived_values[f"{KEY}merges"] = file.text_array(_core.gguf_merge_lines(texts, spec.model.merges))
+    if isinstance(spec.model, Bpe) and spec.model.priority == "merges":
+        derived_values[f"{KEY}merges"] = file.text_array(_core.gguf_merge_lines(texts, buffer(spec.model, "merges")))
     return derived_values
 
 
 def _texts_in_file(spec: Spec) -> Texts:
-    texts = spec.vocab.blob, spec.vocab.offsets
+    texts = spec.vocab.blob, buffer(spec.vocab, "offsets")
     if isinstance(spec.model, Bpe) and spec.model.symbols == "bytes":
-        return _core.gguf_byte_level_texts(texts, spec.vocab.kinds == Kind.NORMAL)
+        return _core.gguf_byte_level_texts(texts, bytes(buffer(spec.vocab, "kinds")).translate(IS_NORMAL))
     if _family_of(spec) == "rwkv":
         return join_texts([escape(text) for text in text_list(texts)])
     return texts
 
 
-def _token_types(spec: Spec) -> Any:
-    token_types = spec.vocab.kinds.astype(np.int32)
+def _token_types(spec: Spec) -> list[int]:
+    token_types: list[int] = buffer(spec.vocab, "kinds").tolist()
     for token in spec.special:
         if token.id < len(token_types) and token_types[token.id] != Kind.UNKNOWN:
             token_types[token.id] = Kind.CONTROL if token.special else Kind.USER_DEFINED
@@ -139,7 +140,7 @@ def values_from_spec(spec: Spec, file: GgufFile, kept_values: Mapping[str, Value
         derived_values[KEY + key] = file.scalar(BOOL, flag)
     for step in spec.normalize:
         if isinstance(step, UgmNormalize) and step.charsmap:
-            derived_values[f"{KEY}precompiled_charsmap"] = file.array(U8, np.frombuffer(step.charsmap, np.uint8))
+            derived_values[f"{KEY}precompiled_charsmap"] = file.array(U8, step.charsmap)
     return derived_values
 
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from .. import _core
 from ..errors import FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Vocab, described
 from .base import MAX_ID, ReadOptions, Written, require_ids_in_row_order, special_tokens_of, with_losses
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 name = "minbpe"
 options: frozenset[str] = frozenset()
@@ -124,7 +127,9 @@ def _check_special_ids(special: dict[str, int], vocab_size: int) -> None:
             raise FormatError(f"line {line}: the special token {text!r} has the id of token {number}")
 
 
-def _require_minbpe_merges(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
+def _require_minbpe_merges(spec: Spec) -> npt.NDArray[np.uint32]:
+    import numpy as np
+
     model = spec.model
     if not isinstance(model, Bpe) or model.merges is None or model.symbols != "bytes" or model.whole_piece_first:
         raise FormatError(f"minbpe merges bytes by a list of pairs; it cannot run this model: {described(model)}")
@@ -139,9 +144,7 @@ def _require_minbpe_merges(spec: Spec) -> np.ndarray[tuple[int, ...], np.dtype[n
     return model.merges
 
 
-def _vocab_listing(
-    vocab: Vocab, merges: np.ndarray[tuple[int, ...], np.dtype[np.uint32]], special: list[SpecialToken]
-) -> str:
+def _vocab_listing(vocab: Vocab, merges: npt.NDArray[np.uint32], special: list[SpecialToken]) -> str:
     """Returns the text of the ``.vocab`` file, which lists each token with the two tokens that were merged to it."""
 
     def listing_lines() -> Iterator[str]:

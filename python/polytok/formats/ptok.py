@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from .. import _core
 from ..errors import FileError, FormatError
@@ -21,9 +21,6 @@ from ..plain import fields_to_plain, from_plain, to_plain
 from ..spec import Bpe, Spec, SpecialToken, Vocab
 from .base import ReadOptions, Written
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 name = "ptok"
 options: frozenset[str] = frozenset()
 
@@ -31,9 +28,8 @@ MAGIC = b"\x93ptok\r\n\0"
 
 _FIELDS_IN_OTHER_SECTIONS = frozenset({"vocab", "special", "extra"})
 _TOKEN_FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
-_EMPTY_COLUMN: Any = ()
-_EMPTY_VOCAB = Vocab(b"", _EMPTY_COLUMN, _EMPTY_COLUMN, _EMPTY_COLUMN, _EMPTY_COLUMN)
-"""The empty vocabulary of an outline. Its columns are not arrays, so that opening a file does not import numpy."""
+_EMPTY_VOCAB = Vocab.from_rows([])
+"""The vocabulary of an outline."""
 
 
 def refusal(data: bytes) -> str | None:
@@ -126,10 +122,10 @@ class NativeFile:
         """Returns the whole Spec, with copies of the columns in the file."""
         model = self.outline.model
         if isinstance(model, Bpe) and model.merges is not None:
-            merges = self._load_column("model.merges", "uint32")
+            merges = self._load_column("model.merges", "I")
             if merges is None or len(merges) % 3:
                 raise FormatError("the section model.merges is missing or truncated")
-            model = replace(model, merges=merges.reshape(-1, 3))
+            model = replace(model, merges=merges)
         try:
             special = tuple(_token_from_row(*row) for row in self._load_json("special"))
         except TypeError as error:
@@ -147,25 +143,23 @@ class NativeFile:
 
     def _load_vocab(self) -> Vocab:
         blob = self._file.section("vocab.blob")
-        offsets, ids = self._load_column("vocab.offsets", "uint32"), self._load_column("vocab.ids", "uint32")
-        scores = self._load_column("vocab.wide_scores", "float64")
+        offsets, ids = self._load_column("vocab.offsets", "I"), self._load_column("vocab.ids", "I")
+        scores = self._load_column("vocab.wide_scores", "d")
         if scores is None:
-            scores = self._load_column("vocab.scores", "float32")
-        kinds = self._load_column("vocab.kinds", "uint8")
+            scores = self._load_column("vocab.scores", "f")
+        kinds = self._load_column("vocab.kinds", "B")
         if blob is None or offsets is None or ids is None or scores is None or kinds is None:
             raise FormatError("a column of the vocabulary is missing")
-        return Vocab(blob, offsets, ids, scores, kinds, self._load_column("vocab.active_kinds", "uint8"))
+        return Vocab(blob, offsets, ids, scores, kinds, self._load_column("vocab.active_kinds", "B"))
 
-    def _load_column(self, section: str, dtype: str) -> npt.NDArray[Any] | None:
+    def _load_column(self, section: str, typecode: Literal["I", "f", "d", "B"]) -> memoryview[Any] | None:
         data = self._file.section(section)
         if data is None:
             return None
-        import numpy as np
-
-        if len(data) % np.dtype(dtype).itemsize:
-            raise FormatError(f"the section {section} is truncated")
-        column: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype).copy()
-        return column
+        try:
+            return memoryview(bytearray(data)).cast(typecode)
+        except TypeError as error:
+            raise FormatError(f"the section {section} is truncated") from error
 
     def _load_json(self, section: str, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
         text, data = self._file.section(section), self._file.section("data")

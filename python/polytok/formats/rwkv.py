@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from .. import _core
+from ..columns import buffer
 from ..errors import FormatError
 from ..spec import Longest, Origin, Spec, SpecialToken, Vocab, described
 from .base import ReadOptions, Written, special_tokens_of, with_losses
@@ -32,7 +33,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     if not len(vocab):
         raise FormatError("the file has no tokens")
     special = special_tokens_of(options.special_tokens or {})
-    if options.special_tokens is None and not (vocab.ids == _END_OF_TEXT.id).any():
+    if options.special_tokens is None and _END_OF_TEXT.id not in buffer(vocab, "ids").tolist():
         special = (_END_OF_TEXT,)
     return Spec(
         vocab=vocab,

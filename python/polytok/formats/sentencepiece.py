@@ -8,12 +8,13 @@ unusual encodings."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from .. import _core
+from ..columns import buffer
 from ..errors import FormatError
 from ..spec import (
     Bpe,
@@ -41,6 +42,7 @@ _UNIGRAM_TYPE = 1
 _DEFAULT_UNK_SURFACE = " \u2047 ".encode()
 _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
 _RESERVED_KINDS = (Kind.UNKNOWN, Kind.CONTROL, Kind.BYTE)
+_OTHER_THAN_NORMAL = re.compile(b"[^%c]" % Kind.NORMAL)
 _DEFAULT_TEXT_OF_ROLE = {"unk": b"<unk>", "bos": b"<s>", "eos": b"</s>", "pad": b"<pad>"}
 
 
@@ -181,9 +183,10 @@ def _mark_nul_piece_unused(vocab: Vocab) -> None:
     """Marks the piece that is a single NUL as unused, as SentencePiece 0.2.3 does in models with byte pieces."""
     if b"\0" not in vocab.blob:  # this check is fast, and nearly all models contain no NUL
         return
-    one_byte_rows = np.flatnonzero(np.diff(vocab.offsets) == 1)
-    first_bytes = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[one_byte_rows]]
-    vocab.kinds[one_byte_rows[first_bytes == 0]] = Kind.UNUSED
+    kinds = buffer(vocab, "kinds")
+    for row, (start, end) in enumerate(pairwise(buffer(vocab, "offsets").tolist())):
+        if end - start == 1 and vocab.blob[start] == 0:
+            kinds[row] = Kind.UNUSED
 
 
 def _find_special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str, int]:
@@ -194,14 +197,13 @@ def _find_special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str
     """
     texts = {role: trainer_spec.get(f"{role}_piece") or text for role, text in _DEFAULT_TEXT_OF_ROLE.items()}
     # Comparing lengths first is fast: most rows that are not normal are byte pieces, whose texts have other lengths.
-    special_rows = np.flatnonzero(vocab.kinds != Kind.NORMAL)
-    kinds = dict(zip(special_rows.tolist(), vocab.kinds[special_rows].tolist(), strict=True))
+    offsets, column = buffer(vocab, "offsets"), buffer(vocab, "kinds")
+    kinds = {match.start(): column[match.start()] for match in _OTHER_THAN_NORMAL.finditer(column)}
     text_lengths = set(map(len, texts.values()))
-    piece_lengths = (vocab.offsets[special_rows + 1] - vocab.offsets[special_rows]).tolist()
     rows = [
         row
-        for row, size in zip(kinds, piece_lengths, strict=True)
-        if size in text_lengths and kinds[row] in _RESERVED_KINDS
+        for row, kind in kinds.items()
+        if offsets[row + 1] - offsets[row] in text_lengths and kind in _RESERVED_KINDS
     ]
     row_by_text = {vocab.piece(row): row for row in rows}
     ids: dict[str, int] = {}
@@ -215,6 +217,4 @@ def _find_special_ids(vocab: Vocab, trainer_spec: Mapping[str, Any]) -> dict[str
 
 
 def _is_text_of_any_row(vocab: Vocab, text: bytes) -> bool:
-    rows = np.flatnonzero(np.diff(vocab.offsets) == len(text))
-    first_bytes = np.frombuffer(vocab.blob, dtype=np.uint8)[vocab.offsets[rows]]
-    return any(vocab.piece(int(row)) == text for row in rows[first_bytes == text[0]])
+    return text in vocab.blob and text in vocab.pieces()  # the first check is fast, and most blobs lack the text

@@ -19,8 +19,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import _core
 from ..errors import FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, SpecialToken, Template, Vocab, described
@@ -212,12 +210,9 @@ def _pattern_of(spec: Spec, special: int) -> str:
         )
     if sorted(token.id for token in spec.special) != list(range(special)):
         raise FormatError("tekken's special tokens must have the first ids, without gaps")
-    wrong_rows = np.flatnonzero(spec.vocab.ids != np.arange(special, special + len(spec.vocab), dtype=np.uint32))
-    if len(wrong_rows):
-        row = int(wrong_rows[0])
-        raise FormatError(
-            f"tekken's ids are ranks after {special} special tokens, but row {row} has {spec.vocab.ids[row]}"
-        )
+    for row, id in enumerate(spec.vocab.ids.tolist()):
+        if id != special + row:
+            raise FormatError(f"tekken's ids are ranks after {special} special tokens, but row {row} has {id}")
     if len(spec.vocab) < 256 or spec.vocab.pieces()[:256] != [bytes([byte]) for byte in range(256)]:
         raise FormatError(
             "tekken numbers the 256 bytes first, in order; the entries of this vocabulary begin differently"

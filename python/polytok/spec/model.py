@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from ..columns import Column, WithColumns
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bpe:
+@dataclass(frozen=True, eq=False)
+class Bpe(WithColumns):
     """Byte-pair encoding. Among pairs of equal priority, the leftmost pair merges first.
 
     * ``priority``: the rule that determines which pairs can merge, and in which order. With ``merges``, only
@@ -33,7 +35,7 @@ class Bpe:
     priority: Literal["merges", "rank", "score"]
     symbols: Literal["bytes", "chars", "groups", "scalars"] = "bytes"
     whole_piece_first: bool = False
-    merges: npt.NDArray[np.uint32] | None = None
+    merges: Column[npt.NDArray[np.uint32] | None] = Column(default=None, width=3)
     reserved: bool = False
     continuing_prefix: str = ""
     word_suffix: str = ""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from ..columns import Column, WithColumns, buffer, column_of
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -32,8 +34,8 @@ class Kind(IntEnum):
     BYTE = 6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Vocab:
+@dataclass(frozen=True, eq=False)
+class Vocab(WithColumns):
     """The vocabulary as columns, with rows in file order. The bytes of row i are ``blob[offsets[i]:offsets[i + 1]]``.
 
     * ``offsets``: uint32 of shape (n + 1,).
@@ -44,11 +46,11 @@ class Vocab:
     """
 
     blob: bytes
-    offsets: npt.NDArray[np.uint32]
-    ids: npt.NDArray[np.uint32]
-    scores: npt.NDArray[np.float32] | npt.NDArray[np.float64]
-    kinds: npt.NDArray[np.uint8]
-    active_kinds: npt.NDArray[np.uint8] | None = None
+    offsets: Column[npt.NDArray[np.uint32]] = Column()
+    ids: Column[npt.NDArray[np.uint32]] = Column()
+    scores: Column[npt.NDArray[np.float32] | npt.NDArray[np.float64]] = Column()
+    kinds: Column[npt.NDArray[np.uint8]] = Column()
+    active_kinds: Column[npt.NDArray[np.uint8] | None] = Column(default=None)
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[bytes, int, float, int]]) -> Vocab:
@@ -57,28 +59,26 @@ class Vocab:
         >>> len(Vocab.from_rows([(b"a", 0, 0.0, Kind.NORMAL), (b"b", 1, 0.0, Kind.NORMAL)]))
         2
         """
-        import numpy as np
-
         row_list = list(rows)
-        ends = np.cumsum([0, *(len(row[0]) for row in row_list)], dtype=np.uint64)
         return cls(
             blob=b"".join(row[0] for row in row_list),
-            offsets=ends.astype(np.uint32),
-            ids=np.array([row[1] for row in row_list], dtype=np.uint32),
-            scores=np.array([row[2] for row in row_list], dtype=np.float32),
-            kinds=np.array([row[3] for row in row_list], dtype=np.uint8),
+            offsets=column_of("I", itertools.accumulate((len(row[0]) for row in row_list), initial=0)),
+            ids=column_of("I", [row[1] for row in row_list]),
+            scores=column_of("f", [row[2] for row in row_list]),
+            kinds=column_of("B", [row[3] for row in row_list]),
         )
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(vars(self)["ids"])
 
     def piece(self, row: int) -> bytes:
         """Returns the bytes of a row."""
-        return self.blob[self.offsets[row] : self.offsets[row + 1]]
+        offsets = buffer(self, "offsets")
+        return self.blob[offsets[row] : offsets[row + 1]]
 
     def pieces(self) -> list[bytes]:
         """Returns the bytes of all rows, in row order."""
-        ends = self.offsets.tolist()
+        ends = buffer(self, "offsets").tolist()
         return [self.blob[a:b] for a, b in itertools.pairwise(ends)]
 
     def __eq__(self, other: object) -> bool:

@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ... import _core
+from ...columns import buffer, column_of
 from ...errors import FormatError
 from ...spec import (
     Bpe,
@@ -140,8 +139,10 @@ def spec_of(document: Mapping[str, Json], vocab: Vocab, merges: models.Merges) -
 
 
 def _id_lookup(vocab: Vocab) -> added_tokens.Lookup:
+    ids = buffer(vocab, "ids")
+
     def lookup(texts: list[str]) -> dict[str, int]:
-        return {text: int(vocab.ids[row]) for text, row in models.rows_of_texts(vocab, texts).items()}
+        return {text: ids[row] for text, row in models.rows_of_texts(vocab, texts).items()}
 
     return lookup
 
@@ -219,12 +220,16 @@ def _comparable_extra(spec: Spec, reread_spec: Spec) -> Mapping[str, Any]:
 
 
 def _has_same_scores(spec: Spec, reread_spec: Spec) -> bool:
-    return "scores" not in spec.extra.get(name, {}) or np.array_equal(spec.vocab.scores, reread_spec.vocab.scores)
+    return "scores" not in spec.extra.get(name, {}) or _same_column(spec, reread_spec, "scores")
+
+
+def _same_column(spec: Spec, reread_spec: Spec, name: str) -> bool:
+    return buffer(spec.vocab, name) == buffer(reread_spec.vocab, name)
 
 
 def _fields_differ(spec: Spec, reread_spec: Spec, field: str) -> bool:
     if field == "vocab":
-        return not np.array_equal(spec.vocab.kinds, reread_spec.vocab.kinds)
+        return not _same_column(spec, reread_spec, "kinds")
     return bool(getattr(spec, field) != getattr(reread_spec, field))
 
 
@@ -262,8 +267,9 @@ def _template_texts(spec: Spec) -> dict[int, str]:
     """Maps each id in the template to its text."""
     template_ids = {id for part in (*spec.post.single, *spec.post.pair) for id in getattr(part, "ids", ())}
     texts = {token.id: token.text for token in spec.special if token.id in template_ids}
-    for row in np.flatnonzero(np.isin(spec.vocab.ids, list(template_ids))).tolist():
-        texts.setdefault(int(spec.vocab.ids[row]), spec.vocab.piece(row).decode(errors="replace"))
+    for row, id in enumerate(buffer(spec.vocab, "ids").tolist()):
+        if id in template_ids:
+            texts.setdefault(id, spec.vocab.piece(row).decode(errors="replace"))
     return texts
 
 
@@ -272,7 +278,7 @@ def _assemble_file(spec: Spec, document: Mapping[str, Json]) -> _WrittenFile:
     merges = spec.model.merges if isinstance(spec.model, Bpe) else None
     extra = spec.extra.get(name, {})
     merges_are_pairs, score_bytes = extra.get("pairs", True), extra.get("scores")
-    scores = None if score_bytes is None else np.frombuffer(score_bytes, dtype=np.float64)
+    scores = None if score_bytes is None else memoryview(score_bytes).cast("d")
     vocab, merges_json = _core.huggingface_write(
         _vocab_with_file_scores(spec), merges, scores, _merges_bytes(spec), merges_are_pairs, 2
     )
@@ -288,8 +294,8 @@ def _vocab_with_file_scores(spec: Spec) -> Vocab:
     """Converts the scores to those in the file: float64 for Unigram, whose vocabulary is a list; otherwise none."""
     vocab = spec.vocab
     if spec.model.kind == "unigram":
-        return replace(vocab, scores=vocab.scores.astype(np.float64))
-    return replace(vocab, scores=np.zeros(len(vocab), dtype=np.float32))
+        return replace(vocab, scores=column_of("d", buffer(vocab, "scores").tolist()))
+    return replace(vocab, scores=column_of("f", bytes(4 * len(vocab))))
 
 
 def _indented_json(value: Json, level: int) -> str:

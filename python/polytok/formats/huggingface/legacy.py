@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ... import _core
+from ...columns import buffer
 from ...errors import FormatError
 from ...spec import Kind, Origin, Spec, Vocab
 from ..tiktoken_families import QWEN
@@ -61,8 +62,10 @@ def vocab_of_lines(data: bytes) -> Vocab:
 def _read_family(family: TokenizerFamily, settings: Config, vocab: Vocab, merges: Json) -> Spec:
     settings = {**{f"{role}_token": text for role, text in family.special.items()}, **settings}
 
+    stored_ids = buffer(vocab, "ids")
+
     def lookup_ids(texts: list[str]) -> dict[str, int]:
-        return {text: int(vocab.ids[row]) for text, row in rows_of_texts(vocab, texts).items()}
+        return {text: stored_ids[row] for text, row in rows_of_texts(vocab, texts).items()}
 
     tokens = added_tokens.assign_ids(config.tokens_of(settings), lookup_ids, len(vocab)).tokens
     ids = {role: token.id for role in _ROLES for token in tokens if token.text == config.text_of(settings.get(role))}

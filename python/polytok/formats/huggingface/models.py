@@ -8,13 +8,10 @@ known symbols, and GPT-2's table converts bytes to characters and back without l
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple, TypeAlias
 
 from ... import _core
+from ...columns import buffer
 from ...errors import FormatError
 from ...spec import Bpe, Kind, Model, Spec, Unigram, UnknownPolicy, Vocab, WordLevel, WordPiece
 from .fields import Fields, Json, component_fields, component_name, shorten
@@ -40,14 +37,14 @@ class ModelParts(NamedTuple):
     complete: bool = False
 
 
-Merges = npt.NDArray[np.uint32] | None
+Merges: TypeAlias = memoryview | None
 
 
 def read(value: Json, vocab: Vocab, merges: Merges) -> ModelParts:
-    """Reads the JSON of a model; the entries of its vocabulary are texts."""
+    """Reads the JSON of a model; the entries of its vocabulary are texts. Sets the kind of the unknown token."""
     fields = Fields({**value, **({"merges": None} if merges is not None else {})}, "model")
     component = component_name(fields, _COMPONENTS)
-    is_list = vocab.scores.dtype == np.float64
+    is_list = buffer(vocab, "scores").format == "d"
     if is_list != (component == "Unigram"):
         actual_container = "a list, not an object" if is_list else "an object, not a list"
         raise FormatError(f"model: the vocab of {component} is {actual_container}")
@@ -64,7 +61,7 @@ def read(value: Json, vocab: Vocab, merges: Merges) -> ModelParts:
     return _with_unknown_token(WordPiece(prefix, max_chars), vocab, unk_token, "error")
 
 
-def _read_bpe(fields: Fields, vocab: Vocab, merges: npt.NDArray[np.uint32]) -> ModelParts:
+def _read_bpe(fields: Fields, vocab: Vocab, merges: memoryview) -> ModelParts:
     dropout = fields.value.get("dropout")
     is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
     if dropout is not None and not (is_number and 0 <= dropout <= 1):
@@ -92,20 +89,16 @@ def _read_unigram(fields: Fields, vocab: Vocab) -> ModelParts:
     unk = fields.number("unk_id")
     if unk >= len(vocab):
         raise FormatError(f"model: unk_id is {unk}, but the vocabulary has {len(vocab)} entries")
-    return ModelParts(model, _with_unknown_row(vocab, unk), "unk", unk)
+    buffer(vocab, "kinds")[unk] = Kind.UNKNOWN
+    return ModelParts(model, vocab, "unk", unk)
 
 
 def _with_unknown_token(model: Model, vocab: Vocab, unk_token: str, default_policy: UnknownPolicy) -> ModelParts:
     row = rows_of_texts(vocab, [unk_token]).get(unk_token)
     if row is None:
         return ModelParts(model, vocab, default_policy)
-    return ModelParts(model, _with_unknown_row(vocab, row), "unk", int(vocab.ids[row]))
-
-
-def _with_unknown_row(vocab: Vocab, row: int) -> Vocab:
-    kinds = vocab.kinds.copy()
-    kinds[row] = Kind.UNKNOWN
-    return replace(vocab, kinds=kinds)
+    buffer(vocab, "kinds")[row] = Kind.UNKNOWN
+    return ModelParts(model, vocab, "unk", buffer(vocab, "ids")[row])
 
 
 def rows_of_texts(vocab: Vocab, texts: list[str]) -> dict[str, int]:
@@ -119,11 +112,12 @@ def to_raw_bytes(parts: ModelParts) -> ModelParts | None:
     model = parts.model
     if not isinstance(model, Bpe) or model.continuing_prefix or model.word_suffix:
         return None
-    byte_columns = _core.huggingface_bytes(parts.vocab, model.merges)
+    merges = buffer(model, "merges")
+    byte_columns = _core.huggingface_bytes(parts.vocab, merges)
     if byte_columns is None:
         return None
     columns, complete = byte_columns
-    byte_model = Bpe("merges", whole_piece_first=model.whole_piece_first, merges=model.merges)
+    byte_model = Bpe("merges", whole_piece_first=model.whole_piece_first, merges=merges)
     return ModelParts(byte_model, Vocab(*columns), "error", parts.unk, complete)
 
 
@@ -143,9 +137,7 @@ def write(spec: Spec) -> Json:
                 "ignore_merges": model.whole_piece_first,
             }
         case Unigram(rules="huggingface"):
-            unk_id = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
-            unknown_id = int(unk_id[0]) if spec.unknown == "unk" and len(unk_id) else None
-            return {"type": "Unigram", "unk_id": unknown_id, "byte_fallback": model.byte_fallback}
+            return {"type": "Unigram", "unk_id": _unknown_row(spec), "byte_fallback": model.byte_fallback}
         case WordPiece(phantom_space=False, max_chars=int() as max_chars):
             fields = {"continuing_subword_prefix": model.continuing_prefix, "max_input_chars_per_word": max_chars}
             return {"type": "WordPiece", "unk_token": _unknown_text_or_default(unk), **fields}
@@ -157,11 +149,14 @@ def write(spec: Spec) -> Json:
 _DEFAULT_UNKNOWN_TEXT = "[UNK]"
 
 
+def _unknown_row(spec: Spec) -> int | None:
+    row = bytes(buffer(spec.vocab, "kinds")).find(Kind.UNKNOWN) if spec.unknown == "unk" else -1
+    return None if row < 0 else row
+
+
 def _unknown_text(spec: Spec) -> str | None:
-    rows = np.flatnonzero(spec.vocab.kinds == Kind.UNKNOWN)
-    if spec.unknown == "unk" and len(rows):
-        return spec.vocab.piece(int(rows[0])).decode(errors="replace")
-    return None
+    row = _unknown_row(spec)
+    return None if row is None else spec.vocab.piece(row).decode(errors="replace")
 
 
 def _unknown_text_or_default(unk: str | None) -> str:
