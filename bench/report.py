@@ -16,13 +16,12 @@ from .measure import Result
 from .operations import OPERATIONS
 from .results import OWN_ENGINES, Results, compare
 from .simd import processor
-from .targets import targets_table
 from .workloads import BATCHES, COLD_START, DECODING, LONG_DOCUMENTS, SHORT_TEXTS, Selection
 
 
 def full_report(results: Results, selection: Selection) -> str:
     """Returns all tables with headings; tables without results are omitted."""
-    parts = [describe_machine(results, selection), "## Target by target", targets_table(results)]
+    parts = [describe_machine(results, selection)]
     for title, text in (
         ("4 KB documents, ids as a list", documents_table(results, "list")),
         ("4 KB documents, ids as a numpy array", documents_table(results, "numpy")),

@@ -15,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import checker, clock, markdown, measure, operations, plot, report, targets, texts, worst_texts
+from bench import checker, clock, markdown, measure, operations, plot, report, texts, worst_texts
 from bench.cases import ENGLISH, OWN_ENGINE_NAME, TEXTS, VOCABULARIES, Text, Vocabulary
 from bench.engines import ENGINES, Adapter
 from bench.engines.polytok import create_adapter
@@ -23,7 +23,6 @@ from bench.measure import Result
 from bench.operations import OPERATIONS
 from bench.remote import Failure, Remote
 from bench.results import Results
-from bench.targets import Target, TargetFigure
 from bench.texts import Document
 from bench.training import texts as training_texts
 from bench.workloads import BATCHES, DOCUMENTS, WORKLOADS, WORST_CASES, Case, RunSize, Selection
@@ -297,35 +296,12 @@ def test_the_tables_name_engines_that_are_faster() -> None:
     ]
 
 
-def test_targets_are_met_or_not() -> None:
-    families, all_results = (VOCABULARY.family,), results()
-    all_targets = [
-        Target("list", families, (ENGLISH,), targets.fastest_peer_measure("documents", "list"), 4),
-        Target(
-            "against itself", families, (ENGLISH,), targets.operation_ratio_measure("documents", "numpy", "list"), 1.6
-        ),
-        Target("limit", families, (ENGLISH,), lambda *_: TargetFigure(2.0), 3, is_maximum=True),
-        Target("not measured", families, (ENGLISH,), targets.speed_ratio_measure("quicktok-v1"), 1),
-        Target("void", families, (ENGLISH,), targets.speed_ratio_measure("gigatoken"), 1),
-    ]
-    rows = [
-        (target.title, figure.value, target.is_met(figure.value))
-        for target, vocabulary, _, figure in targets.measured_rows(all_results, all_targets)
-        if vocabulary == VOCABULARY.title
-    ]
-    assert rows == [("list", 5.0, True), ("against itself", 1.5, False), ("limit", 2.0, True), ("void", None, True)]
-    assert "no gigatoken with these ids" in targets.targets_table(all_results)
-    assert "| cl100k | list output over all | ≥ 1× | 5.00 tiktoken |" in targets.targets_table(all_results)
-
-
 def test_the_cost_of_a_worst_case_is_relative_to_english() -> None:
     emoji = next(text for text in WORST_CASES.texts if text.name == "emoji")
     worst_results = [
         Result(VOCABULARY, WORST_CASES, ENGLISH, OWN_ENGINE_NAME, "ids", [100.0]),
         Result(VOCABULARY, WORST_CASES, emoji, OWN_ENGINE_NAME, "ids", [25.0]),
     ]
-    assert targets.worst_text_slowdown(Results(worst_results), VOCABULARY.name, "emoji") == TargetFigure(4.0)
-    assert "| cl100k | cost per byte over English | ≤ 3× | **4.00** |" in targets.targets_table(Results(worst_results))
     assert "| cl100k | polytok | 10.0 | 40.0 (4.0×) |" in report.worst_case_table(Results(worst_results))
 
 

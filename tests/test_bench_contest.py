@@ -231,7 +231,7 @@ def test_a_cell_below_the_gate_is_timed_again(vocabulary: Vocabulary, monkeypatc
             entry.first_pass_speeds.append(speed)
             entry.second_pass_speeds.append(speed)
 
-    monkeypatch.setattr(contest, "read_documents", lambda *_: (["warm"], ["a"] * 16))
+    monkeypatch.setattr("bench.contest.race.read_documents", lambda *_: (["warm"], ["a"] * 16))
     monkeypatch.setattr(contest, "race", race_with_slower_build)
     arguments: argparse.Namespace = contest.create_parser().parse_args(["--repeats", "2", "--gate", "0.98"])
     match = entrants(vocabulary)

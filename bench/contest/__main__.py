@@ -22,15 +22,11 @@ from typing import Any
 from .. import builds, simd
 from ..cases import DATA, TEXTS, Text
 from ..operations import OPERATIONS
-from ..texts import read_documents
-from ..workloads import KB, MB, RunSize
+from ..workloads import KB, MB
 from .entrants import Match, match_builds, match_engines, match_files, select_vocabularies
 from .loads import TABLE_HEAD as LOAD_TABLE_HEAD
 from .loads import compare_builds
-from .race import Cell, IdChecker, middle_half, race
-
-TURN_BYTES = 32 * KB
-"""The number of bytes of text that each entrant encodes in a turn: 8 documents of 4 KB."""
+from .race import Cell, IdChecker, middle_half, prepare_cell, race
 
 MAX_RETRIES = 2
 """The number of times that a cell below the gate is timed again."""
@@ -133,12 +129,8 @@ def measure_cell(
 
     The median is over the rounds of all attempts, so a new attempt makes the median more reliable.
     """
-    size = arguments.document
-    run_size = RunSize(warm_up_bytes=MB, test_bytes=int(arguments.megabytes * MB), rounds=1, processes=1)
-    warm_up, test = read_documents(text, size, run_size)
-    document_count = max(8, TURN_BYTES // size)
-    turns = [test[start : start + document_count] for start in range(0, len(test), document_count)]
-    cell = Cell(match[-1].vocabulary, text, operation, id_checker.entries(match, operation, test))
+    test_bytes = int(arguments.megabytes * MB)
+    cell, warm_up, turns = prepare_cell(match, text, operation, id_checker, arguments.document, test_bytes)
     if len(cell.entries) < 2:
         return None
     engine_orders = count()

@@ -16,10 +16,14 @@ from ..clock import Session, Task, Timing, serve
 from ..engines import Engine
 from ..measure import TIMEOUT_SECONDS, describe_fault, rotate
 from ..remote import Failure, Remote, attempt
-from ..texts import Document
+from ..texts import Document, read_documents
+from ..workloads import KB, MB, RunSize
 from .entrants import Entrant, Match
 
 PASSES = ("first", "again")
+
+TURN_BYTES = 32 * KB
+"""The number of bytes of text that each entrant encodes in a turn: 8 documents of 4 KB, or one larger document."""
 
 
 @dataclass(slots=True)
@@ -71,6 +75,18 @@ class Cell:
         if any(entry.failure_reason is not None for entry in self.entries):
             return 0.0
         return min((ratio for _, _, ratio in self.median_ratios()), default=0.0)
+
+
+def prepare_cell(
+    match: Match, text: Text, operation: str, id_checker: IdChecker, document_bytes: int, test_bytes: int
+) -> tuple[Cell, list[str], list[list[str]]]:
+    """Checks the ids of a match; returns its cell without times, the documents of the warm-up, and those of each
+    turn."""
+    run_size = RunSize(warm_up_bytes=MB, test_bytes=test_bytes, rounds=1, processes=1)
+    warm_up, test = read_documents(text, document_bytes, run_size)
+    document_count = max(1, TURN_BYTES // document_bytes)
+    turns = [test[start : start + document_count] for start in range(0, len(test), document_count)]
+    return Cell(match[-1].vocabulary, text, operation, id_checker.entries(match, operation, test)), warm_up, turns
 
 
 def middle_half(values: Sequence[float]) -> tuple[float, float]:
@@ -137,7 +153,7 @@ def race(
     entries: Sequence[EntrantResult],
     operation: str,
     warm_up: Sequence[str],
-    turns: Sequence[Sequence[str]],
+    turns: Sequence[Sequence[Document]],
     engine_order: int,
 ) -> None:
     """Loads, warms up and times all entrants. ``engine_order`` is the index of the entrant that is loaded first.
@@ -160,7 +176,7 @@ def loaded_entrants(
     valid_results: Sequence[EntrantResult],
     operation: str,
     warm_up: Sequence[str],
-    turns: Sequence[Sequence[str]],
+    turns: Sequence[Sequence[Document]],
     engine_order: int,
     needs_new_processes: bool,
 ) -> Iterator[list[tuple[EntrantResult, LocalSession | Remote]]]:
@@ -169,7 +185,7 @@ def loaded_entrants(
     pairs: list[tuple[EntrantResult, LocalSession | Remote]] = []
     for entry in rotate(list(valid_results), engine_order):
         entrant = entry.entrant
-        copied_turns = [[document.encode().decode() for document in turn] for turn in turns]
+        copied_turns = [[copied(document) for document in turn] for turn in turns]
         task = Task(entrant.engine, entrant.vocabulary, operation, warm_up, copied_turns, copy_count=1)
         pairs.append((entry, Remote(serve, task, TIMEOUT_SECONDS) if needs_new_processes else LocalSession(task)))
     try:
@@ -179,6 +195,11 @@ def loaded_entrants(
             session.finish()
         gc.enable()  # sessions disable garbage collection
         gc.collect()
+
+
+def copied(document: Document) -> Document:
+    """Returns a copy of a `str`, without cached UTF-8; bytes have no such cache."""
+    return document.encode().decode() if isinstance(document, str) else document
 
 
 def _run_round(

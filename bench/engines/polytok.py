@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -12,11 +13,22 @@ from .base import Adapter, Engine
 
 if TYPE_CHECKING:
     from polytok import Tokenizer
+    from polytok.values import SimdLevel
+
+
+SIMD_LEVEL_VARIABLE = "POLYTOK_BENCH_SIMD_LEVEL"
+"""The environment variable that names polytok's SIMD level in all processes of a benchmark."""
+
+
+def selected_level() -> SimdLevel | Literal["auto"]:
+    """Returns the SIMD level that the benchmark measures."""
+    return cast("SimdLevel", os.environ.get(SIMD_LEVEL_VARIABLE, "auto"))
 
 
 def load(vocabulary: Vocabulary) -> Adapter:
     import polytok
 
+    polytok.set_simd_level(selected_level())
     return create_adapter(polytok.load(vocabulary.path))
 
 
@@ -25,6 +37,7 @@ def load_uncached(vocabulary: Vocabulary) -> Adapter:
     most."""
     import polytok
 
+    polytok.set_simd_level(selected_level())
     tokenizer = polytok.load(vocabulary.path)
     tokenizer.cache_limit = 0
     return Adapter(encode_array=tokenizer.encode_array)

@@ -1,0 +1,1 @@
+"""Measures polytok against its speed targets. Run `python -m bench.targets`; see docs/benchmarks.md."""
