@@ -1,8 +1,8 @@
 """Loads builds of polytok as engines, so that two builds can run in one process.
 
-A build is the folder of a package (``…/python/polytok``) or the file of an extension module (``_core.abi3.so``). A
-folder is imported as a package with a new name, and the public functions of this package are called. An extension
-module is called by its class `Tokenizer`, for which the installed polytok reads the vocabularies.
+A build is the folder of a package (``…/python/polytok``) or the file of an extension module in such a folder
+(``_core.*.so``). A folder is imported as a package with a new name, and the public functions of this package are
+called. An extension module is called by its class `Tokenizer`, for which the installed polytok reads the vocabularies.
 
 Python looks up the entry point of an extension module by the last part of the module's name, so each build is named
 ``_core`` in a package with a new name. Python loads a file only once, even if two paths lead to the file, so these two

@@ -65,7 +65,7 @@ def test_an_extension_module_alone_loads_nothing(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(budget, "count_budget", lambda name, build: name)
     names = ["rwkv en numpy", "rwkv load"]
     assert list(budget.count_budgets(tmp_path, names, processes=1)) == names
-    assert list(budget.count_budgets(tmp_path / "_core.abi3.so", names, processes=1)) == names[:1]
+    assert list(budget.count_budgets(tmp_path / "_core.so", names, processes=1)) == names[:1]
 
 
 def test_an_unknown_program_is_refused() -> None:

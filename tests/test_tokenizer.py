@@ -134,7 +134,7 @@ def test_text_must_be_text(default: Tokenizer) -> None:
             default.encode(invalid_text)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("length", [510, 511, 512, 5000, 65535, 65536])
+@pytest.mark.parametrize("length", [510, 511, 512, 4095, 4096, 16383, 16384, 65536])
 def test_texts_of_any_length_equal_their_bytes(default: Tokenizer, length: int) -> None:
     for end in ("a", "é", "世", "😀", "\ud83d", "\ud83d\ude00"):
         text = ("word " * length)[:length] + end
@@ -143,6 +143,42 @@ def test_texts_of_any_length_equal_their_bytes(default: Tokenizer, length: int) 
         assert default.encode_array(text).tolist() == expected
         assert default.encode_batch([text, "a", text]).to_list() == [expected, default.encode("a"), expected]
         assert default.count(text) == len(expected)
+
+
+ALPHABETS = ("a", "aé", "é", "aé’世\uffff", "世", "a世😀", "😀", "a\ud83d", "é’\ud83d\ude00\udfff", "a😀\ud83d\udfff")
+"""Alphabets of texts that Python stores as ASCII, Latin-1, UCS-2 and UCS-4, with and without surrogates."""
+
+
+def repair(text: str) -> str:
+    """Joins pairs of surrogates and replaces lone surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@settings(deadline=None)
+@given(st.sampled_from(ALPHABETS).flatmap(lambda alphabet: st.text(alphabet, max_size=200)))
+def test_texts_of_every_kind_are_encoded_and_decoded(text: str) -> None:
+    default = polytok.load("default")
+    expected = repair(text)
+    ids = default.encode(text)
+    assert ids == default.encode(expected.encode())
+    assert default.encode_batch([text, "a", text + "a"])[0].tolist() == ids
+    decoded = default.decode(ids)
+    assert decoded == expected and hash(decoded) == hash(expected)
+    # Python compares two str only if both are stored in the smallest sufficient unit.
+    assert sys.getsizeof(decoded) == sys.getsizeof(expected.encode().decode())
+
+
+@pytest.mark.parametrize("filler", ["a", "é", "’", "世", "😀"])
+def test_a_character_at_every_position_is_encoded_and_decoded(filler: str) -> None:
+    tokenizer = Tokenizer(rank_spec())
+    for length in (62, 63, 64, 65, 66, 97, 130):
+        for end in ("b", "ÿ", "Ā", "\uffff", "\U00010000", "\U0010ffff", "\ud800", "\udfff"):
+            for at in range(length):
+                text = filler * at + end + filler * (length - at - 1)
+                expected = repair(text)
+                ids = tokenizer.encode(text)
+                assert bytes(ids) == expected.encode()
+                assert tokenizer.decode(ids) == expected
 
 
 def test_a_subclass_of_str_is_its_text(default: Tokenizer) -> None:
@@ -156,7 +192,7 @@ def test_a_subclass_of_str_is_its_text(default: Tokenizer) -> None:
         def encode(self, *_: object) -> bytes:
             raise RuntimeError
 
-    for text in ("a", "é", "a" * 600, "é" * 600, "\ud83d", "é" * 600 + "\udfff"):
+    for text in ("a", "é", "世", "😀", "a" * 600, "é" * 600, "a" * 5000, "é" * 5000, "\ud83d", "é" * 600 + "\udfff"):
         assert default.encode(Odd(text)) == default.encode(text)
 
 

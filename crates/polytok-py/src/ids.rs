@@ -97,14 +97,16 @@ fn read_list(list: &Bound<'_, PyList>) -> PyResult<Vec<u32>> {
 /// id.
 #[inline]
 fn exact_int_id(list: &Bound<'_, PyList>, at: usize) -> Option<u32> {
-    // SAFETY: the thread is attached. The list keeps the borrowed item alive while no other code runs, and converting
-    // an exact int runs no other code. An error of the conversion is cleared. Measured: 5 ns per id; 25 ns with
-    // `list.iter()` and `extract`.
+    if at >= list.len() {
+        return None;
+    }
+    // SAFETY: the thread is attached, and the list has this item. The list keeps the borrowed item alive while no other
+    // code runs, and converting an exact int runs no other code. An error of the conversion is cleared.
     let number = unsafe {
-        let item = ffi::PyList_GetItem(list.as_ptr(), at as ffi::Py_ssize_t);
-        match item.is_null() || ffi::PyLong_CheckExact(item) == 0 {
-            true => c_ulong::MAX,
-            false => ffi::PyLong_AsUnsignedLong(item),
+        let item = ffi::PyList_GET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t);
+        match ffi::PyLong_CheckExact(item) {
+            0 => c_ulong::MAX,
+            _ => ffi::PyLong_AsUnsignedLong(item),
         }
     };
     if number == c_ulong::MAX {

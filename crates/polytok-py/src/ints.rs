@@ -70,7 +70,7 @@ impl IntTable {
                 }
                 for (&int, &id) in ints.iter().zip(ids) {
                     let int = self.int(py, int, id)?.into_ptr();
-                    ffi::PyList_SetItem(list.as_ptr(), at, int);
+                    ffi::PyList_SET_ITEM(list.as_ptr(), at, int);
                     at += 1;
                 }
             }

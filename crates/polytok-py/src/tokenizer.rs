@@ -188,7 +188,8 @@ impl PyTokenizer {
         options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<BatchArrays<'py>> {
-        let texts: Vec<text::Text<'_>> = texts.iter().map(text::text).collect::<PyResult<_>>()?;
+        let texts: Vec<text::PyText<'_>> =
+            texts.iter().map(|object| Ok(text::text(object)?.shrunk())).collect::<PyResult<_>>()?;
         let slices: Vec<_> = texts.iter().map(|text| Some(&**text)).collect();
         let encode = engine_options(options);
         let options = BatchOptions { encode, threads, ..Default::default() };
@@ -317,7 +318,7 @@ impl PyTokenizer {
         skip_special: bool,
         errors: &str,
     ) -> PyResult<Bound<'py, PyString>> {
-        self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors, &mut Vec::new())
+        self.text_of(py, ids::ids(ids)?.as_slice(), skip_special, errors)
     }
 
     /// Decodes rows of ids to texts.
@@ -328,8 +329,7 @@ impl PyTokenizer {
         skip_special: bool,
         errors: &str,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
-        let mut units = Vec::new();
-        let mut text = |ids: &[u32]| self.text_of(py, ids, skip_special, errors, &mut units);
+        let text = |ids: &[u32]| self.text_of(py, ids, skip_special, errors);
         rows.try_iter()?.map(|row| text(ids::ids(&row?)?.as_slice())).collect()
     }
 
@@ -448,9 +448,8 @@ impl PyTokenizer {
         ids: &[u32],
         skip_special: bool,
         errors: &str,
-        units: &mut Vec<u16>,
     ) -> PyResult<Bound<'py, PyString>> {
-        text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors, units)
+        text::decoded(py, &self.bytes_of(py, ids, skip_special)?, errors)
     }
 
     fn ids<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: EncodeOptions) -> PyResult<Vec<u32>> {

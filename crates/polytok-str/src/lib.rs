@@ -1,5 +1,10 @@
-//! Converts between the characters of a Python `str` and UTF-8, without calling Python. [`utf32`] converts the
-//! characters of a `str` to UTF-8. [`utf16`] converts UTF-8 to UTF-16, the encoding that Python decodes fastest.
+//! Converts between UTF-8 and the units in which Python stores the characters of a str. Nothing in this crate knows
+//! Python.
+//!
+//! Each conversion has a version with AVX-512, a version with AVX2 and a version without vectors.
 
-pub mod utf16;
-pub mod utf32;
+pub mod from_utf8;
+pub mod to_utf8;
+mod unit;
+
+pub use unit::Unit;
