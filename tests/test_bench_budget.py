@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -13,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.budget import __main__ as budget
-from bench.budget import callgrind
+from bench.budget import callgrind, parts
 from bench.budget.cells import CELLS, LOAD
 from bench.cases import DATA
 from bench.operations import OPERATIONS
@@ -119,3 +120,42 @@ def test_by_default_the_cells_of_the_stored_budget_are_counted(tmp_path: Path) -
     stored_cells = budget.list_cells(ROOT / "bench/budget.json")
     assert set(stored_cells) < set(CELLS) and len(stored_cells) == 6
     assert budget.list_cells(tmp_path) == list(CELLS)
+
+
+DUMP = """desc: Trigger: Client Request: first
+fl=(1) /src/polytok/crates/polytok-core/src/segmenter/blocks.rs
+fn=(1) encode_blocks
+10 5
+fi=(2) /src/polytok/crates/polytok-core/src/cache/key.rs
++3 20
+fe=(3) /rustc/1/library/core/src/cmp.rs
+* 7
+cfi=(4) /src/polytok/crates/polytok-core/src/model/bpe/short.rs
+cfn=(2) merge
+calls=2 30
+12 1000
+
+fl=(4)
+fn=(2)
+30 1000
+fl=(3)
+fn=(3) compare
+-9 3
+totals: 1035
+"""
+
+
+def test_instructions_are_assigned_to_the_parts_of_the_engine() -> None:
+    assert parts.sum_by_part(DUMP) == {"rest": 8, "keys": 27, "new pieces": 1000}
+    assert {parts.part_of(f"/src/{name}") for names in parts.PARTS.values() for name in names} == set(parts.PARTS)
+
+
+def test_the_picture_shows_the_counted_figures(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    figures = json.loads(parts.FIGURES_PATH.read_text("utf-8"))
+    for name in ("one.svg", "two.svg"):
+        parts.draw(figures, tmp_path / name)
+    svg = (tmp_path / "one.svg").read_text("utf-8")
+    assert svg == (tmp_path / "two.svg").read_text("utf-8") and all(part in svg for part in parts.PARTS)
+    assert f">{sum(figures['first'].values()) / 1024:.1f}<" in parts.PLOT_PATH.read_text("utf-8")
+    assert all(set(figures_of_pass) == set(parts.PARTS) for figures_of_pass in figures.values())

@@ -75,6 +75,13 @@ class CallgrindResult:
 
 def count_instructions(module: str, arguments: Sequence[str]) -> CallgrindResult:
     """Runs a Python module under callgrind and returns its output and instruction counts. Exits if the module fails."""
+    output, dumps = run_under_callgrind(module, arguments)
+    return CallgrindResult(output, dict(map(parse_dump, dumps)))
+
+
+def run_under_callgrind(module: str, arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Runs a Python module under callgrind; returns its output and the files that callgrind wrote, one for each part of
+    the program. Exits if the module fails."""
     with tempfile.TemporaryDirectory() as folder:
         output_prefix = Path(folder, "counts")
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output_prefix}"]
@@ -85,8 +92,7 @@ def count_instructions(module: str, arguments: Sequence[str]) -> CallgrindResult
             raise SystemExit(
                 f"{module} {' '.join(arguments)} failed:\n{process.stderr}{Path(folder, 'log').read_text()}"
             )
-        dumps = [path.read_text() for path in Path(folder).glob("counts.*")]
-    return CallgrindResult(process.stdout, dict(map(parse_dump, dumps)))
+        return process.stdout, [path.read_text() for path in Path(folder).glob("counts.*")]
 
 
 def parse_dump(dump: str) -> tuple[str, int]:
