@@ -26,6 +26,10 @@ use super::symbol::Symbol;
 const WINDOWS_BEFORE_HALVING: u32 = 8;
 const MAX_FAILURES: u32 = 16;
 
+/// If a window is not correct, a text of at most this number of bytes is merged as one window. Long runs of spaces are
+/// such texts: an entry of 32 spaces is a symbol only if no longer entry of spaces fits, so small windows fail.
+const MAX_WHOLE_BYTES: usize = 512;
+
 /// A window of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
@@ -143,7 +147,7 @@ impl<'a> WindowRun<'a> {
     }
 
     fn grow(&mut self) {
-        self.size *= 2;
+        self.size = if self.text.len() <= MAX_WHOLE_BYTES { MAX_WHOLE_BYTES } else { 2 * self.size };
         self.correct_windows = 0;
         self.failures += 1;
     }
