@@ -24,6 +24,18 @@ def test_the_table_names_every_module() -> None:
     assert {module.name for module in modules if hasattr(module, "refusal")} == known_names
 
 
+@pytest.mark.parametrize("name", [name for name, first_bytes in formats._FIRST_BYTES.items() if first_bytes])
+def test_a_format_refuses_files_with_another_first_byte(name: str) -> None:
+    """Tests that the table of first bytes, by which formats are chosen before they are imported, excludes no file."""
+    file = small_file(name) if name in SMALL else {"ptok": b"\x93ptok\r\n\0", "bpe_files": b'{"a": 0}'}[name]
+    assert formats.named(name).refusal(file) is None and formats.named(name) in formats._possible_formats(file)
+    for start in (b"", b" ", b"\n", b" \t\r\n\v\f"):
+        for byte in range(256):
+            data = start + bytes([byte]) + file[1:]
+            is_possible = formats.named(name) in formats._possible_formats(data)
+            assert is_possible or formats.named(name).refusal(data) is not None
+
+
 def test_every_format_has_a_small_file() -> None:
     """Tests that no format is missing in SMALL, except formats whose samples are in other test files."""
     assert {*SMALL, "bpe_files", "wordpiece", "ptok"} == {row.name for row in formats.all_formats()}

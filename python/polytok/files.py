@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -71,7 +70,7 @@ class Draft:
 
     def __init__(self, target: Path) -> None:
         self.target = target
-        self._path = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        self._path = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
         try:
             mode = _permissions_of(target)
             opener = partial(os.open, mode=0o666 if mode is None else mode)

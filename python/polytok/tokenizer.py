@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-import secrets
 import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -15,7 +14,6 @@ from .arrow import ArrowColumn, match_package_of
 from .errors import ArgumentError, PieceError, SpecialTokenError
 from .file_names import format_of
 from .files import save_all
-from .fingerprint import fingerprint
 from .formats.ptok import NativeFile
 from .options import OptionKeywords, Options
 from .resources import processors
@@ -114,7 +112,11 @@ class Tokenizer:
         >>> len(polytok.load("default").fingerprint)
         32
         """
-        return (fingerprint(self.spec) if self._file is None else self._file.fingerprint).hex()
+        if self._file is not None:
+            return self._file.fingerprint.hex()
+        from .fingerprint import fingerprint
+
+        return fingerprint(self.spec).hex()
 
     # Encoding
 
@@ -582,7 +584,7 @@ def _thread_count(number: int | None) -> int:
 
 
 def _seed_or_random(seed: int | None) -> int:
-    return secrets.randbelow(_SEED_COUNT) if seed is None else operator.index(seed) % _SEED_COUNT
+    return int.from_bytes(os.urandom(8), "little") if seed is None else operator.index(seed) % _SEED_COUNT
 
 
 def _check_count(name: str, value: int, least: int = 0) -> int:

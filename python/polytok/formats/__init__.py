@@ -6,8 +6,10 @@ it can express directly; `polytok.conversion.write` first converts a Spec to suc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from functools import cache
+from importlib import import_module
+from typing import Any
 
 from ..errors import ArgumentError, FormatError
 from ..spec import Line, Spec
@@ -16,30 +18,43 @@ from .base import Format, ReadOptions, Written
 
 __all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read"]
 
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+_FIRST_BYTES: Mapping[str, bytes | None] = {
+    "ptok": ptok.MAGIC[:1],
+    "sentencepiece": None,
+    "llama2c": None,
+    "rwkv": b"0123456789",
+    "minbpe": b"m",
+    "tiktoken": _BASE64,
+    "tekken": b"{",
+    "huggingface": b"{",
+    "wordpiece": None,
+    "bpe_files": b"{",
+    "gguf": b"G",
+}
+"""For each format, the bytes with which its files can begin after white space; None means any byte.
 
-@cache
+The module of a format is imported only for files that can have the format, because importing all formats takes longer
+than loading most files.
+"""
+_WHITE_SPACE = re.compile(rb"\s*")
+
+
 def all_formats() -> tuple[Format, ...]:
-    """Returns all formats.
-
-    The modules are imported on the first call, because importing them takes longer than loading a ``.ptok``.
-    """
-    from . import bpe_files, gguf, huggingface, llama2c, minbpe, rwkv, sentencepiece, tekken, tiktoken, wordpiece
-
-    return (
-        *(ptok, sentencepiece, llama2c, rwkv, minbpe, tiktoken, tekken, huggingface, wordpiece),
-        *(bpe_files, gguf),
-    )
+    """Returns all formats."""
+    return tuple(map(_module, _FIRST_BYTES))
 
 
 def named(name: str) -> Format:
     """Returns the format with this name; raises ArgumentError if no format has the name."""
-    if name == ptok.name:
-        return ptok
-    for candidate in all_formats():
-        if candidate.name == name:
-            return candidate
-    names = ", ".join(candidate.name for candidate in all_formats())
-    raise ArgumentError(f"there is no format named {name!r}; the formats are {names}")
+    if name not in _FIRST_BYTES:
+        raise ArgumentError(f"there is no format named {name!r}; the formats are {', '.join(_FIRST_BYTES)}")
+    return _module(name)
+
+
+def _module(name: str) -> Format:
+    module: Any = import_module(f"{__name__}.{name}")
+    return module  # type: ignore[no-any-return]
 
 
 def detect(data: bytes) -> Format:
@@ -49,15 +64,22 @@ def detect(data: bytes) -> Format:
     """
     if ptok.refusal(data) is None:
         return ptok
-    refusals = {candidate.name: candidate.refusal(data) for candidate in all_formats()}
-    matching_names = [name for name, refusal in refusals.items() if refusal is None]
-    if not matching_names:
-        reasons = "".join(f"\n  {name}: {refusal}" for name, refusal in refusals.items())
+    matching_formats = [candidate for candidate in _possible_formats(data) if candidate.refusal(data) is None]
+    if not matching_formats:
+        reasons = "".join(f"\n  {candidate.name}: {candidate.refusal(data)}" for candidate in all_formats())
         raise FormatError(f"no format recognises these {len(data)} bytes:{reasons}")
-    if len(matching_names) > 1:
-        choice = " or ".join(f"format={name!r}" for name in matching_names)
+    if len(matching_formats) > 1:
+        choice = " or ".join(f"format={candidate.name!r}" for candidate in matching_formats)
         raise FormatError(f"the bytes fit more than one format; choose with {choice}")
-    return named(matching_names[0])
+    return matching_formats[0]
+
+
+def _possible_formats(data: bytes) -> list[Format]:
+    """Returns the formats whose files can begin with the first byte after white space."""
+    white_space = _WHITE_SPACE.match(data)
+    start = white_space.end() if white_space else 0
+    first_byte = data[start : start + 1]
+    return [_module(name) for name, bytes in _FIRST_BYTES.items() if bytes is None or first_byte in bytes]
 
 
 def read(

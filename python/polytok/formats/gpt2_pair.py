@@ -16,8 +16,6 @@ from ..byte_level import BYTES
 from ..errors import FormatError
 from ..spec import Kind, Spec, Vocab
 from .base import ReadOptions
-from .tiktoken import spec_of
-from .tiktoken_known import GPT2
 
 MERGES_FILE: str = "vocab.bpe"
 ENCODER_FILE: str = "encoder.json"
@@ -36,6 +34,9 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
 
 def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
     """Reads the two files."""
+    from .tiktoken import spec_of  # only finding the files must be fast, which every load does
+    from .tiktoken_known import GPT2
+
     token_texts = _texts_by_rank(merges)
     _require_same_tokens(token_texts, encoder)
     scheme = GPT2.scheme if sha256(merges).hexdigest() == GPT2.sha256 else None

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from .. import _core
 from ..errors import FileError, FormatError
-from ..fingerprint import fingerprint
 from ..plain import fields_to_plain, from_plain, to_plain
 from ..spec import Bpe, Spec, SpecialToken, Vocab
 from .base import ReadOptions, Written
@@ -47,6 +46,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 def write(spec: Spec) -> Written:
     """Writes a file, with the tables compiled from the Spec."""
     import numpy as np
+
+    from ..fingerprint import fingerprint
 
     data = bytearray()
 

@@ -7,12 +7,12 @@ tokenizer.json, and is written as a tokenizer.json unless the caller asks for vo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..errors import FormatError
 from ..spec import Spec, WordPiece, described
 from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
-from .huggingface import legacy
 
 name = "wordpiece"
 options: frozenset[str] = frozenset()
@@ -31,8 +31,14 @@ def refusal(data: bytes) -> str | None:
 
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a vocabulary, with the options of tokenizer_config.json, or BERT's own (lower case) without that file."""
-    spec = legacy.read_vocab_txt(data, options.siblings)
+    spec = _read_lines(data, options.siblings)
     return replace(spec, origin=replace(spec.origin, name=options.name))
+
+
+def _read_lines(data: bytes, siblings: Mapping[str, bytes]) -> Spec:
+    from .huggingface import legacy  # importing this takes longer than detecting the format of a file
+
+    return legacy.read_vocab_txt(data, siblings)
 
 
 def write(spec: Spec) -> Written:
@@ -41,7 +47,7 @@ def write(spec: Spec) -> Written:
         raise FormatError(f"a vocab.txt has a WordPiece model, which this is not: {described(spec.model)}")
     require_ids_in_row_order(spec.vocab, name)
     data = b"".join(piece + b"\n" for piece in spec.vocab.pieces())
-    reread_spec = legacy.read_vocab_txt(data, {})
+    reread_spec = _read_lines(data, {})
     return with_losses(replace(spec, extra={}), data, replace(reread_spec, extra={}), hints=_HINTS)
 
 
