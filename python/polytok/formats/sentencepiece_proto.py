@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
+from . import sentencepiece_plain
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -58,6 +59,16 @@ def parse(data: bytes, charsmap: bytes = b"") -> dict[str, Any]:
     ``charsmap`` is the character map that the caller removed from the first normalizer. If the message still contains a
     map, that map is later in the file and takes precedence.
     """
+    fields = sentencepiece_plain.parse(data, _MESSAGE_TABLES, "ModelProto")
+    if fields is None:
+        fields = parse_with_protobuf(data)
+    if charsmap:
+        fields["normalizer_spec"].setdefault("precompiled_charsmap", charsmap)
+    return fields
+
+
+def parse_with_protobuf(data: bytes) -> dict[str, Any]:
+    """Returns the fields that any message sets."""
     from google.protobuf.message import DecodeError
 
     message = _model_message_class()()
@@ -65,10 +76,7 @@ def parse(data: bytes, charsmap: bytes = b"") -> dict[str, Any]:
         message.ParseFromString(data)
     except DecodeError as error:
         raise FormatError(f"the model's messages (trainer_spec and so on) are not valid protobuf: {error}") from error
-    fields = _fields_of_message(message)
-    if charsmap:
-        fields["normalizer_spec"].setdefault("precompiled_charsmap", charsmap)
-    return fields
+    return _fields_of_message(message)
 
 
 def serialize(fields: Mapping[str, Any]) -> bytes:
