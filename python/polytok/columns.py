@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -58,14 +57,7 @@ class Column(Generic[ArrayOrNone]):
         return self._default
 
 
-class WithColumns:
-    """The base of dataclasses that have columns. Pickles contain arrays, because memoryviews cannot be pickled."""
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-
-
-def buffer(owner: WithColumns, name: str) -> memoryview[Any]:
+def buffer(owner: object, name: str) -> memoryview[Any]:
     """Returns the numbers of a column, without importing numpy. Merges can be a flat column of three numbers each."""
     return memoryview(vars(owner)[name])
 

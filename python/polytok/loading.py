@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,6 +13,7 @@ from .files import Siblings, read, system_path
 from .formats import ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
+from .records import replace
 from .spec import Line, Spec
 from .tokenizer import Tokenizer
 

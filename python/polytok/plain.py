@@ -7,18 +7,17 @@ refers to them.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import spec as spec_module
 from .errors import FormatError
+from .records import is_record
 
-_CLASS_OF_NAME: dict[str, Any] = {
-    name: value
-    for name, value in vars(spec_module).items()
-    if isinstance(value, type) and dataclasses.is_dataclass(value)
-}
+if TYPE_CHECKING:
+    import dataclasses
+
+_CLASS_OF_NAME: dict[str, Any] = {name: value for name, value in vars(spec_module).items() if is_record(value)}
 
 StoreBytes = Callable[[bytes], object]
 """A function that stores bytes, which JSON cannot contain, and returns a reference to them."""
@@ -64,6 +63,8 @@ def _array_to_plain(value: Any, store_bytes: StoreBytes) -> Any:
 
 def fields_to_plain(value: Any, store_bytes: StoreBytes, leave_out: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Converts the fields of a dataclass that differ from their default."""
+    import dataclasses  # reading a file does not need this module
+
     fields = (field for field in dataclasses.fields(value) if field.name not in leave_out)
     return {
         field.name: to_plain(getattr(value, field.name), store_bytes)
@@ -73,6 +74,8 @@ def fields_to_plain(value: Any, store_bytes: StoreBytes, leave_out: frozenset[st
 
 
 def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
+    import dataclasses
+
     default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     return type(value) is type(default) and bool(value == default)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..errors import ArgumentError, FormatError
+from ..records import dataclass, field
 from ..spec import Line, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2

@@ -7,12 +7,11 @@ the Spec is written as a tokenizer.json, because these two files cannot carry th
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ..errors import FormatError
+from ..records import replace
 from ..spec import Spec
 from .base import ReadOptions, Written
-from .huggingface import legacy
 
 name = "bpe_files"
 options: frozenset[str] = frozenset()
@@ -30,6 +29,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a vocab.json, with the merges.txt in the same folder."""
     if MERGES not in options.siblings:
         raise FormatError(f"a vocab.json needs {MERGES} in the same folder")
+    from .huggingface import legacy  # importing this takes longer than detecting the format of a file
+
     spec = legacy.read_pair(data, options.siblings[MERGES], options.siblings)
     return replace(spec, origin=replace(spec.origin, name=options.name))
 

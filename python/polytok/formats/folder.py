@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import FormatError
 from ..files import Siblings
+from ..records import replace
 from ..spec import Line, Spec
 
 WHOLE_TOKENIZER_FILES = (

@@ -11,13 +11,13 @@ Source: ggml-org/llama.cpp, src/llama-vocab.cpp; its twin is python/polytok/refe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
 from .. import _core
 from ..columns import column_of
 from ..errors import FormatError
+from ..records import replace
 from ..space_mark import SPACE_MARK
 from ..spec import (
     Bpe,
@@ -102,20 +102,19 @@ def write(spec: Spec) -> Written:
     return rewrite(spec, read)
 
 
-@dataclass(slots=True)
 class _SpecReader:
     """Converts the metadata of a file to a Spec. The methods follow the rules by which llama.cpp loads a file."""
 
-    file: GgufFile
-    pre_name: str | None
-    model: str = ""
-    family: str = ""
-    pre: PreTokenizer = _NO_PRE_TOKENIZER
-    texts: Texts = (b"", column_of("I", [0]))
-    token_texts: list[bytes] = field(default_factory=list)
-    token_types: Sequence[int] = ()
-    attributes: list[Attribute] = field(default_factory=list)
-    names: dict[str, int] = field(default_factory=dict)
+    def __init__(self, file: GgufFile, pre_name: str | None) -> None:
+        self.file = file
+        self.pre_name = pre_name
+        self.model = self.family = ""
+        self.pre = _NO_PRE_TOKENIZER
+        self.texts: Texts = (b"", column_of("I", [0]))
+        self.token_texts: list[bytes] = []
+        self.token_types: Sequence[int] = ()
+        self.attributes: list[Attribute] = []
+        self.names: dict[str, int] = {}
 
     def spec(self) -> Spec:
         self._choose_model_and_family()

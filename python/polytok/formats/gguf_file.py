@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from .. import _core
 from ..columns import column_of
 from ..errors import FileError, FormatError
+from ..records import dataclass
 
 MAGIC = b"GGUF"
 STRING, ARRAY = 8, 9
@@ -38,7 +38,7 @@ class GgufFile:
     values: Mapping[str, Value]
     version: int = 3
     big_endian: bool = False
-    tensors: int = field(default=0, compare=False)
+    tensors: int = 0
 
     @property
     def order(self) -> str:

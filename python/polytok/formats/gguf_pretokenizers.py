@@ -7,11 +7,10 @@ of them in code instead of a regex.
 
 from __future__ import annotations
 
-import difflib
 import re
-from dataclasses import dataclass
 
 from ..errors import FormatError
+from ..records import dataclass
 from ..spec import DigitGroups, PatternSplit, SplitStep
 
 UNICODE = "15.1"
@@ -223,6 +222,8 @@ def find_pre_tokenizer(name: str) -> PreTokenizer:
     """Returns the pre-tokenizer with this name; raises FormatError with the most similar names for an unknown name."""
     if name in PRE_TOKENIZERS:
         return PRE_TOKENIZERS[name]
+    import difflib
+
     similar_names = difflib.get_close_matches(name, PRE_TOKENIZERS, n=5, cutoff=0.4) or sorted(PRE_TOKENIZERS)
     raise FormatError(
         f"the pre-tokenizer {name!r} is not known; the most similar names are {', '.join(similar_names)}. "

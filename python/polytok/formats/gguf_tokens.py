@@ -7,8 +7,9 @@ their texts, and the tokens of some models, which it recognises by their names (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntFlag
+
+from ..records import dataclass, field
 
 
 class Attribute(IntFlag):
@@ -61,7 +62,7 @@ id.
 ALWAYS_SHOWN = ("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Tokens:
     """The data that determine the attributes: the texts and types of tokens, and the names in the file."""
 

@@ -7,12 +7,12 @@ return an equal Spec, the Spec was changed after it was read; then all keys that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from .. import _core
 from ..columns import buffer
 from ..errors import FormatError
+from ..records import replace
 from ..spec import (
     Bpe,
     Kind,

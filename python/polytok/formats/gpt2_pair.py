@@ -9,7 +9,6 @@ openai/tiktoken, tiktoken/load.py (data_gym_to_mergeable_bpe_ranks) and tiktoken
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from pathlib import Path
 
 from ..byte_level import BYTES
@@ -34,6 +33,8 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
 
 def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
     """Reads the two files."""
+    from hashlib import sha256
+
     from .tiktoken import spec_of  # only finding the files must be fast, which every load does
     from .tiktoken_known import GPT2
 

@@ -9,10 +9,10 @@ names the construct.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from ..errors import FormatError
+from ..records import dataclass
 
 MAX_DEPTH = 50
 MAX_REPEAT = 100_000

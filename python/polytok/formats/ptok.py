@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal
 
 from .. import _core
 from ..errors import FileError, FormatError
 from ..plain import fields_to_plain, from_plain, to_plain
+from ..records import replace
 from ..spec import Bpe, Spec, SpecialToken, Vocab
 from .base import ReadOptions, Written
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import FormatError
+from ..records import dataclass
 from .base import is_utf8
 from .tiktoken_known import Scheme
 

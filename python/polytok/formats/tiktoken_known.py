@@ -8,9 +8,9 @@ llama/tokenizer.py; meta-llama/llama-models, models/llama3/tokenizer.py and mode
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from ..patterns import CL100K, LLAMA3, O200K, R50K
+from ..records import dataclass, field
 
 _R50K_SHA256 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
 _P50K_SHA256 = "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ..errors import FormatError
+from ..records import replace
 from ..spec import Spec, WordPiece, described
 from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
 

@@ -9,9 +9,9 @@ is compiled, and is never stored in a Spec.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..records import dataclass, field
 from .decode import (
     BpeDecode,
     ByteFallbackDecode,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ..records import dataclass
 from ..space_mark import SPACE_MARK
 from .normalize import SentencePieceNormalize
 

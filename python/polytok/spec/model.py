@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..columns import Column, WithColumns
+from ..columns import Column
+from ..records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Bpe(WithColumns):
+class Bpe:
     """Byte-pair encoding. Among pairs of equal priority, the leftmost pair merges first.
 
     * ``priority``: the rule that determines which pairs can merge, and in which order. With ``merges``, only
@@ -46,7 +46,7 @@ class Bpe(WithColumns):
         if not isinstance(other, Bpe):
             return NotImplemented
         has_same_merges = _are_equal_arrays(self.merges, other.merges)
-        other_fields = [name for name in self.__dataclass_fields__ if name != "merges"]
+        other_fields = [name for name in self.__match_args__ if name != "merges"]
         return has_same_merges and all(getattr(self, name) == getattr(other, name) for name in other_fields)
 
     __hash__ = None  # type: ignore[assignment]

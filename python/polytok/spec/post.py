@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import SpecError
+from ..records import dataclass
 
 _ID_RANGE = range(2**32)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ..records import dataclass
 
 Matching = Literal["longest", "listed", "longest_first"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from ..columns import Column, WithColumns, buffer, column_of
+from ..columns import Column, buffer, column_of
+from ..records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Vocab(WithColumns):
+class Vocab:
     """The vocabulary as columns, with rows in file order. The bytes of row i are ``blob[offsets[i]:offsets[i + 1]]``.
 
     * ``offsets``: uint32 of shape (n + 1,).

@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from ... import _core
 from ...columns import buffer, column_of
 from ...errors import FormatError
+from ...records import dataclass, replace
 from ...spec import (
     Bpe,
     ByteLevel,

@@ -8,10 +8,10 @@ the id in the file, `tokenizers` warns and `transformers` uses the file's id. Th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from ...errors import FormatError
+from ...records import replace
 from ...spec import SpecialToken
 from ..base import MAX_ID
 from .fields import Fields, Json

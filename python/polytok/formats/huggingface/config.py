@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ...errors import FormatError
+from ...records import replace
 from ...spec import Spec, SpecialToken, Template
 from ..base import is_utf8
 from . import added_tokens

@@ -8,12 +8,12 @@ convert_slow_tokenizer.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from ... import _core
 from ...columns import buffer
 from ...errors import FormatError
+from ...records import replace
 from ...spec import Kind, Origin, Spec, Vocab
 from ..tiktoken_families import QWEN
 from . import added_tokens, config, spec_of

@@ -9,11 +9,11 @@ pattern with any other construct that differs is an error.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from ...errors import FormatError
 from ...patterns import COMPONENT_PATTERNS
+from ...records import replace
 from ...spec import ChainDecode, PatternSplit, Replace, ReplaceDecode
 from ..oniguruma import translate
 
