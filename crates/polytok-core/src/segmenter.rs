@@ -5,6 +5,7 @@
 //! different piece.
 
 mod blocks;
+mod char_records;
 mod pieces;
 
 use std::sync::Arc;
@@ -22,6 +23,8 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
 pub(crate) use blocks::collect_segments;
+use blocks::parts::Parts;
+use char_records::CharRecords;
 
 /// The compiled parts that encode normalized text.
 pub(crate) struct Segmenter {
@@ -30,6 +33,8 @@ pub(crate) struct Segmenter {
     pub model: CompiledModel,
     /// Finds boundaries in long pieces, and in texts without a split.
     pub boundary: Option<Boundary>,
+    /// The records of characters, which are created when a piece is first split at boundaries.
+    pub char_records: Lazy<CharRecords>,
     /// User-defined pieces, which are matched before anything else in texts without a split.
     pub user_defined: Option<Arc<Trie>>,
     pub fallback: Fallback,
@@ -47,6 +52,8 @@ pub(crate) struct SegmenterScratch {
     /// The ids of a long piece that is encoded part by part.
     long_ids: Vec<u32>,
     pub blocks: Vec<Box<Block>>,
+    /// The batch of parts of a piece, while no piece is split.
+    pub parts: Option<Box<Parts>>,
 }
 
 impl SegmenterScratch {

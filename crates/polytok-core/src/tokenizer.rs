@@ -127,6 +127,7 @@ impl Tokenizer {
         let spaced_class = normalizer.bert().map(Bert::spaced_class).unwrap_or_default();
         let segmenter = Segmenter {
             boundary: model.boundary(tables)?,
+            char_records: Lazy::default(),
             model,
             splits: SplitChain::compile_with_spaced(&spec.split, &spaced_class)?,
             user_defined,

@@ -24,9 +24,9 @@ use crate::error::Result;
 use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
-use crate::utf8;
-use char_parts::{CharPartFlags, FlaggedChar};
-use neighbours::{CharPairs, EntryUnits, pack_unit};
+use char_parts::CharPartFlags;
+pub(crate) use char_parts::{CharWithRecord, FLAGGED_CODE_POINTS};
+use neighbours::{CharPairs, EntryUnits};
 use pair_set::{PairSet, pack_pair};
 
 /// The number of equal ASCII characters that `next_ascii_boundary` compares and skips in one step.
@@ -63,65 +63,77 @@ impl Boundary {
         self.symbols == Symbols::Chars || std::str::from_utf8(text).is_ok()
     }
 
-    /// Returns the next boundary after `at`, or the end of the text. `at` must be inside the text.
+    /// Returns the next boundary after `start`, or `end`, which must be greater.
     #[inline]
-    pub fn next_boundary(&self, text: &[u8], at: usize) -> usize {
-        match self.for_each_part_to_ascii(text, at, &mut |_, end| ControlFlow::Break(end)) {
-            ControlFlow::Break(end) | ControlFlow::Continue(end) => end,
+    pub fn next_boundary(&self, text: &[u8], (start, end): (usize, usize)) -> usize {
+        let record_of = |code_point| self.record_of(code_point);
+        match self.for_each_part_to_ascii(text, (start, end), record_of, |_, part_end, _| ControlFlow::Break(part_end))
+        {
+            ControlFlow::Break(part_end) | ControlFlow::Continue(part_end) => part_end,
         }
     }
 
-    /// Calls `on_part` with the range of each part between two boundaries, from `at` on, until `on_part` breaks.
+    /// Returns the flags of a code point as a record, which `for_each_part_to_ascii` needs.
+    #[inline]
+    pub fn record_of(&self, code_point: usize) -> u64 {
+        self.char_parts.record_of(code_point)
+    }
+
+    /// Calls `on_part` with the start and the end of each part of `text[start..end]` between two boundaries, until
+    /// `on_part` breaks.
     #[inline]
     pub fn for_each_part<B>(
         &self,
         text: &[u8],
-        mut at: usize,
+        (start, end): (usize, usize),
         mut on_part: impl FnMut(usize, usize) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        while at < text.len() {
+        let record_of = |code_point| self.record_of(code_point);
+        let mut at = start;
+        while at < end {
             let start = at;
-            for offset in self.ascii_boundaries(text, at).into_iter().flat_map(positions_of_set_bits) {
-                let end = start + offset + 1;
-                on_part(at, end)?;
-                at = end;
+            for offset in self.ascii_boundaries(&text[..end], at).into_iter().flat_map(positions_of_set_bits) {
+                let part_end = start + offset + 1;
+                on_part(at, part_end)?;
+                at = part_end;
             }
             if at == start {
-                at = self.for_each_part_to_ascii(text, at, &mut on_part)?;
+                at = self.for_each_part_to_ascii(text, (at, end), record_of, |start, end, _| on_part(start, end))?;
             }
         }
         ControlFlow::Continue(())
     }
 
     /// Does the work of `for_each_part` for at least one part, up to a part that starts with an ASCII character. Returns
-    /// the end of the last part. Reads each character beyond ASCII once.
-    #[inline]
-    fn for_each_part_to_ascii<B>(
+    /// the end of the last part. Reads each character beyond ASCII once. `on_part` also receives the last character of
+    /// the part. `record_of` returns the record of a code point: `Boundary::record_of`, with any number in the lower 56
+    /// bits.
+    #[inline(always)]
+    pub fn for_each_part_to_ascii<B>(
         &self,
         text: &[u8],
-        mut at: usize,
-        on_part: &mut impl FnMut(usize, usize) -> ControlFlow<B>,
+        (start, end): (usize, usize),
+        record_of: impl Fn(usize) -> u64,
+        mut on_part: impl FnMut(usize, usize, CharWithRecord) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
-        let mut left = self.char_at(text, at);
-        let mut end = at + left.len;
+        let read_char = |at| CharWithRecord::read(text, at, end, &record_of);
+        let mut part_start = start;
+        let mut left = read_char(start);
+        let mut at = start + left.len;
         loop {
             if left.is_ascii() {
-                end = self.next_ascii_boundary(text, end);
-                left = self.char_at(text, end - 1);
+                at = self.next_ascii_boundary(&text[..end], at);
+                left = read_char(at - 1);
             }
-            if end == text.len() {
-                on_part(at, end)?;
-                return ControlFlow::Continue(end);
-            }
-            let right = self.char_at(text, end);
-            if left.is_ascii() && right.is_ascii() || !self.can_join_chars(left, right) {
-                on_part(at, end)?;
-                at = end;
+            let right = if at < end { read_char(at) } else { CharWithRecord::NONE };
+            if left.is_ascii() && right.is_ascii() || !self.can_join(left, right) {
+                on_part(part_start, at, left)?;
                 if right.is_ascii() {
                     return ControlFlow::Continue(at);
                 }
+                part_start = at;
             }
-            end += right.len;
+            at += right.len;
             left = right;
         }
     }
@@ -162,13 +174,6 @@ impl Boundary {
         )
     }
 
-    /// Returns the character that starts at `at`.
-    #[inline]
-    fn char_at(&self, text: &[u8], at: usize) -> FlaggedChar {
-        let remaining_text = &text[at..];
-        self.char_parts.look_up(&remaining_text[..utf8::char_len(remaining_text)])
-    }
-
     /// Reports whether these ASCII characters are adjacent in an entry.
     #[inline]
     pub fn joins_ascii(&self, left: u8, right: u8) -> bool {
@@ -176,26 +181,9 @@ impl Boundary {
     }
 
     /// Reports whether these characters can be adjacent in an entry. At least one of them is not ASCII.
-    #[inline]
-    pub fn joins(&self, left: &[u8], right: &[u8]) -> bool {
-        if self.symbols != Symbols::Bytes {
-            return self.has_pair(pack_unit(left), pack_unit(right));
-        }
-        self.can_join_chars(self.char_parts.look_up(left), self.char_parts.look_up(right))
-    }
-
-    #[inline]
-    fn can_join_chars(&self, left: FlaggedChar, right: FlaggedChar) -> bool {
-        // Byte-level entries can start and end inside of a character.
-        match self.symbols {
-            Symbols::Bytes => CharPartFlags::any_parts_join(left, right, |end, start| self.has_pair(end, start)),
-            _ => self.has_pair(left.packed, right.packed),
-        }
-    }
-
-    #[inline]
-    fn has_pair(&self, left: u32, right: u32) -> bool {
-        self.other_pairs.has(pack_pair(left, right))
+    #[inline(always)]
+    fn can_join(&self, left: CharWithRecord, right: CharWithRecord) -> bool {
+        left.can_join(right, |end, start| self.other_pairs.has(pack_pair(end, start)))
     }
 }
 
@@ -242,8 +230,8 @@ mod tests {
     fn check_boundaries(entries: &[Vec<u8>], text: &[u8], symbols: Symbols) {
         let boundary = Boundary::new(entries.iter().map(Vec::as_slice), symbols);
         let mut next_at = 0;
-        let all_parts = boundary.for_each_part::<()>(text, 0, |start, end| {
-            assert_eq!((start, end), (next_at, boundary.next_boundary(text, start)), "{text:?}");
+        let all_parts = boundary.for_each_part::<()>(text, (0, text.len()), |start, end| {
+            assert_eq!((start, end), (next_at, boundary.next_boundary(text, (start, text.len()))), "{text:?}");
             next_at = end;
             ControlFlow::Continue(())
         });
@@ -255,7 +243,7 @@ mod tests {
                     .for_each(|index| assert_eq!(boundaries >> index & 1 == 0, joins(&boundary, text, at + index + 1)));
             }
             let from = at;
-            at = boundary.next_boundary(text, at);
+            at = boundary.next_boundary(text, (at, text.len()));
             let all_join =
                 (from + 1..at).filter(|&end| text[end] & 0xC0 != 0x80).all(|end| joins(&boundary, text, end));
             assert!(all_join && (at == text.len() || !joins(&boundary, text, at)), "{from}..{at} of {text:?}");
@@ -273,9 +261,12 @@ mod tests {
     /// Reports whether the characters before and after an offset can be adjacent in an entry.
     fn joins(boundary: &Boundary, text: &[u8], at: usize) -> bool {
         let start = (0..at).rfind(|&start| text[start] & 0xC0 != 0x80).unwrap_or_default();
-        match (&text[start..at], &text[at..at + utf8::char_len(&text[at..])]) {
-            (&[left @ 0..128], &[right @ 0..128]) => boundary.joins_ascii(left, right),
-            (left, right) => boundary.joins(left, right),
+        let read_char = |at| CharWithRecord::read(text, at, text.len(), |code_point| boundary.record_of(code_point));
+        match (read_char(start), read_char(at)) {
+            (left, right) if left.is_ascii() && right.is_ascii() => {
+                boundary.joins_ascii(left.packed as u8, right.packed as u8)
+            }
+            (left, right) => boundary.can_join(left, right),
         }
     }
 

@@ -2,9 +2,9 @@
 //!
 //! First the keys of all pieces of a block are computed and the cache lines of the keys prefetched; then each piece is
 //! looked up. The ids of cached pieces are written to the block without a branch. A piece that is not cached is encoded
-//! by a separate function: a long piece is split at boundaries, and its parts are looked up in the cache in the same
-//! way.
+//! by a separate function, which splits a long piece at boundaries (parts.rs).
 
+pub(super) mod parts;
 mod spans;
 
 use super::{Context, Segmenter, SegmenterScratch};
@@ -16,8 +16,11 @@ use crate::post::{IdSink, Out, Sink};
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// The largest number of bytes of a piece that is encoded as a whole; longer pieces are split at boundaries.
+/// The largest number of bytes of a piece that is always cached as a whole.
 const MAX_UNSPLIT_BYTES: usize = 15;
+
+/// The number of bytes of an ideograph.
+const IDEOGRAPH_LEN: usize = 3;
 
 impl<S: Sink> Context<'_, '_, S> {
     /// Encodes the pieces of a block, and empties the block.
@@ -68,16 +71,25 @@ impl<S: IdSink> Context<'_, '_, S> {
     #[inline(never)]
     fn encode_missing(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey) -> Result<()> {
         let bytes = &text[piece.start..piece.end];
+        let boundary = self.segmenter.boundary_for(text, piece);
+        let is_sentence = bytes.len() > MAX_UNSPLIT_BYTES && ends_with_ideograph(bytes);
+        // The cache hardly ever has a sentence, so the sentence is split before the cache is asked.
+        if let (true, Some(boundary)) = (is_sentence, boundary)
+            && self.encode_at_inner_boundaries(text, piece, boundary)?
+        {
+            return Ok(());
+        }
         if self.output_cached_long(bytes, key) {
             return Ok(());
         }
-        match self.segmenter.boundary_inside(text, piece) {
+        let is_encoded = match boundary.filter(|_| !is_sentence) {
             Some(boundary) if self.segmenter.is_likely_to_repeat(bytes) => {
-                self.encode_cached_long(text, piece, key, boundary)
+                self.encode_cached_long(text, piece, key, boundary)?
             }
-            Some(boundary) => self.encode_long(text, piece, boundary),
-            None => self.encode_uncached(text, piece, key),
-        }
+            Some(boundary) => self.encode_at_inner_boundaries(text, piece, boundary)?,
+            None => false,
+        };
+        if is_encoded { Ok(()) } else { self.encode_uncached(text, piece, key) }
     }
 
     /// Reports whether a piece is among the long entries of the cache. If so, outputs the ids of the piece.
@@ -86,27 +98,27 @@ impl<S: IdSink> Context<'_, '_, S> {
         ids.inspect(|ids| self.out.write_ids(ids)).is_some()
     }
 
-    /// Encodes a long piece part by part, and caches it as a whole.
-    fn encode_cached_long(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey, boundary: &Boundary) -> Result<()> {
+    /// Encodes a piece part by part, and caches it as a whole. Returns false, and encodes nothing, if the piece has no
+    /// boundary inside.
+    fn encode_cached_long(
+        &mut self,
+        text: &[u8],
+        piece: BlockPiece,
+        key: PieceKey,
+        boundary: &Boundary,
+    ) -> Result<bool> {
         let mut ids = std::mem::take(&mut self.scratch.long_ids);
         ids.clear();
         let mut out = Out::new(&self.segmenter.fallback, &mut ids);
         let mut context = Context { segmenter: self.segmenter, scratch: self.scratch, out: &mut out };
-        let result = context.encode_long(text, piece, boundary);
-        if result.is_ok() {
+        let result = context.encode_at_inner_boundaries(text, piece, boundary);
+        if let Ok(true) = result {
             let ids = TokenId::slice_of(&ids);
             self.out.write_ids(ids);
             self.segmenter.cache_ids(&text[piece.start..piece.end], piece.start, key, ids, &mut self.scratch.cache);
         }
         self.scratch.long_ids = ids;
         result
-    }
-
-    /// Encodes a long piece part by part.
-    fn encode_long(&mut self, text: &[u8], piece: BlockPiece, boundary: &Boundary) -> Result<()> {
-        let mut parts = self.scratch.take_block();
-        self.encode_parts(boundary, text, (piece.start, piece.end), &mut parts)?;
-        self.encode_last_block(text, parts)
     }
 
     /// Encodes a piece that is not cached, and caches its ids if the piece has no unknown text.
@@ -132,19 +144,29 @@ impl<S: IdSink> Context<'_, '_, S> {
 }
 
 impl Segmenter {
-    /// Returns the finder of boundaries if the piece is long and has a boundary inside.
+    /// Returns the finder of boundaries if the piece should be split at boundaries inside: if it is long, or if it is a
+    /// word of a script whose characters hardly merge, which is faster than merging and is cached as a whole.
     #[inline]
-    fn boundary_inside(&self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Option<&Boundary> {
-        let is_splittable = end - start > MAX_UNSPLIT_BYTES && !is_part;
-        self.boundary.as_ref().filter(|boundary| is_splittable && boundary.next_boundary(&text[..end], start) < end)
+    fn boundary_for(&self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Option<&Boundary> {
+        let len = end - start;
+        let is_splittable = len > MAX_UNSPLIT_BYTES
+            || len > IDEOGRAPH_LEN && ends_with_ideograph(&text[start..end]) && self.fallback.can_fail();
+        self.boundary.as_ref().filter(|_| is_splittable && !is_part)
     }
 
-    /// Reports whether a long piece is likely to repeat, so that its ids are cached as a whole: indentation repeats
-    /// often, but a sentence of a script without spaces rarely repeats. Only tokenizers for which unknown text is an
-    /// error qualify, because otherwise the ids of unknown text can depend on the text around the piece.
+    /// Returns the finder of boundaries if the piece is long and has a boundary inside.
+    fn boundary_inside(&self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Option<&Boundary> {
+        let is_splittable = end - start > MAX_UNSPLIT_BYTES && !is_part;
+        self.boundary.as_ref().filter(|boundary| is_splittable && boundary.next_boundary(text, (start, end)) < end)
+    }
+
+    /// Reports whether a piece is likely to repeat, so that its ids are cached as a whole. Short pieces and indentation
+    /// repeat often, but a sentence of a script without spaces rarely repeats. Only tokenizers for which unknown text is
+    /// an error qualify, because otherwise the ids of unknown text can depend on the text around the piece.
     #[inline]
     fn is_likely_to_repeat(&self, piece: &[u8]) -> bool {
-        piece.len() <= MAX_LONG_BYTES && piece.is_ascii() && self.fallback.can_fail()
+        let can_repeat = piece.len() <= MAX_UNSPLIT_BYTES || piece.len() <= MAX_LONG_BYTES && piece.is_ascii();
+        can_repeat && self.fallback.can_fail()
     }
 
     /// Caches the ids of a piece, unless the ids depend on the position of the piece in the text.
@@ -166,6 +188,12 @@ impl SegmenterScratch {
         self.ids.extend(self.segments.iter().map(|segment| segment.id));
         Ok(!self.ids.contains(&TokenId::UNKNOWN))
     }
+}
+
+/// Reports whether a piece ends with a character from U+3000 to U+9FFF, the characters of Chinese and Japanese.
+#[inline]
+fn ends_with_ideograph(piece: &[u8]) -> bool {
+    piece.last_chunk::<IDEOGRAPH_LEN>().is_some_and(|[lead, ..]| (0xE3..=0xE9).contains(lead))
 }
 
 /// Returns a function that appends segments to `segments`.

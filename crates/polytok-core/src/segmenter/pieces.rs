@@ -97,7 +97,7 @@ impl<S: Sink> Context<'_, '_, S> {
         (parts_start, parts_end): (usize, usize),
         block: &mut Block,
     ) -> Result<()> {
-        let flow = boundary.for_each_part(&text[..parts_end], parts_start, |start, end| {
+        let flow = boundary.for_each_part(text, (parts_start, parts_end), |start, end| {
             let is_part = start > parts_start || end < parts_end;
             let result = if block.push(start, end, is_part) { self.encode_block(text, block) } else { Ok(()) };
             result.map_or_else(ControlFlow::Break, ControlFlow::Continue)

@@ -10,10 +10,11 @@ use crate::spec::{
     TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::utf8::only_char;
 use proptest::prelude::*;
 
 /// Returns a vocabulary of single bytes, or of `<unk>` and single characters, and these entries.
-fn vocab(unknown: Unknown, entries: &[String]) -> VocabColumns {
+fn vocab<E: AsRef<[u8]>>(unknown: Unknown, entries: &[E]) -> VocabColumns {
     let mut columns = VocabColumns { offsets: vec![0], ..VocabColumns::default() };
     let mut push = |piece: &[u8], kind: Kind| {
         let row = columns.ids.len() as u32;
@@ -30,10 +31,14 @@ fn vocab(unknown: Unknown, entries: &[String]) -> VocabColumns {
         }
         _ => (0..=255).for_each(|byte| push(&[byte], Kind::Normal)),
     }
-    let mut sorted: Vec<&String> = entries.iter().filter(|entry| entry.chars().count() > 1).collect();
-    sorted.sort_by_key(|entry| entry.len());
+    let is_single = |entry: &[u8]| match unknown {
+        Unknown::Unk => only_char(entry).is_some(),
+        _ => entry.len() < 2,
+    };
+    let mut sorted: Vec<&[u8]> = entries.iter().map(AsRef::as_ref).filter(|&entry| !is_single(entry)).collect();
+    sorted.sort_by_key(|entry| (entry.len(), *entry));
     sorted.dedup();
-    sorted.iter().for_each(|entry| push(entry.as_bytes(), Kind::Normal));
+    sorted.iter().for_each(|entry| push(entry, Kind::Normal));
     columns
 }
 
@@ -42,17 +47,17 @@ fn split(text: &str, behavior: Behavior) -> Split {
     Split::Pattern { pattern, behavior, invert: false }
 }
 
-fn tokenizer(model: Model, unknown: Unknown, pattern: Option<&str>, entries: &[String]) -> Tokenizer {
+fn tokenizer<E: AsRef<[u8]>>(model: Model, unknown: Unknown, pattern: Option<&str>, entries: &[E]) -> Tokenizer {
     let split = pattern.into_iter().map(|text| split(text, Behavior::Isolated)).collect();
     compile_tokenizer(model, unknown, Vec::new(), split, entries)
 }
 
-fn compile_tokenizer(
+fn compile_tokenizer<E: AsRef<[u8]>>(
     model: Model,
     unknown: Unknown,
     normalize: Vec<Normalize>,
     split: Vec<Split>,
-    entries: &[String],
+    entries: &[E],
 ) -> Tokenizer {
     let spec = Spec {
         vocab: vocab(unknown, entries),
@@ -171,6 +176,41 @@ proptest! {
             tokenizer.pool().clear();
             texts.iter().for_each(|text| check(&tokenizer, text));
         }
+    }
+}
+
+/// Returns entries of byte-level vocabularies, which can start and end inside of a character.
+fn byte_entries() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let clip = |(word, head, tail): (String, usize, usize)| {
+        let end = word.len().saturating_sub(tail).max(1);
+        word.as_bytes()[head.min(end - 1)..end].to_vec()
+    };
+    let words = prop_oneof!["[a世界、ー]{1,3}", "[世界]{1,4}", "[aé世😀]{1,4}"];
+    prop::collection::vec((words, 0usize..4, 0usize..4).prop_map(clip), 0..30)
+}
+
+/// Returns words of scripts without spaces: short ones, sentences, and pieces with more parts than a batch.
+fn words_without_spaces() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        4 => "[世界、ー]{1,12}",
+        2 => "[a世界é😀]{1,40}",
+        1 => "[世界]{126,130}",
+        1 => "(世界|ー世){63,66}",
+    ];
+    prop::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn parts_of_pieces_have_the_ids_of_the_model(
+        entries in byte_entries(), texts in prop::collection::vec(words_without_spaces(), 2), whole_piece_first: bool,
+    ) {
+        let model = bpe(Priority::Rank, Symbols::Bytes, whole_piece_first);
+        let tokenizer = tokenizer(model, Unknown::Error, Some(r" ?[^ ]+| +"), &entries);
+        (0..2).for_each(|_| texts.iter().for_each(|text| check(&tokenizer, text)));
+        tokenizer.pool().clear();
+        texts.iter().for_each(|text| check(&tokenizer, text));
     }
 }
 
