@@ -27,6 +27,7 @@ pub mod decode;
 pub mod encode;
 pub mod error;
 pub mod finder;
+pub(crate) mod group_set;
 pub mod hash;
 pub(crate) mod huge;
 pub mod lazy;

@@ -5,17 +5,21 @@
 //! starts and ends of pieces in 64 bytes are computed with a few operations on 64-bit numbers, which have a bit for
 //! each byte. With AVX2 the kinds of 32 ASCII characters are looked up together, by the two half bytes of each
 //! character; without AVX2 they are looked up byte by byte. A character that is not ASCII is looked up alone, and its
-//! later bytes get the kind of its first byte. The twin is [`WordPattern::split`], which works character by character.
+//! later bytes get the kind of its first byte. With AVX-512 a whole block is looked up together, except the characters
+//! whose group has several kinds (`group_set`). The twin is [`WordPattern::split`], which works character by character.
 //! Cost: linear.
 
 use polytok_pattern::ClassTable;
 use polytok_simd::SimdLevel;
 
 use super::cursor::SplitCursor;
+use crate::group_set::GroupSet;
+use crate::lazy::Warmup;
 
 /// The bits for the kinds of characters; a mark has no bit.
 const LETTER: u8 = 1;
 const SPACE: u8 = 2;
+const MARK: u8 = 0;
 
 /// The number of bytes in a block.
 const BLOCK_BYTES: usize = 64;
@@ -28,7 +32,19 @@ pub(super) struct WordPattern {
     kinds: ClassTable,
     letters: AsciiSet,
     spaces: AsciiSet,
+    /// Built after enough text, because building takes a third of a millisecond.
+    groups: Warmup<KindGroups>,
 }
+
+/// The characters of each kind.
+struct KindGroups {
+    letters: GroupSet,
+    spaces: GroupSet,
+    marks: GroupSet,
+}
+
+/// Encoding this number of bytes of text takes as long as building `KindGroups`.
+const GROUPS_BYTE_LIMIT: usize = 1 << 16;
 
 /// A set of ASCII characters: for each lower half of a byte, a bit for each upper half.
 struct AsciiSet([u8; 16]);
@@ -55,10 +71,16 @@ impl WordPattern {
     /// a class is not one that the engine reads.
     pub(super) fn compile(spaces: &str, marks: &[&str]) -> Option<WordPattern> {
         let classes: Vec<(&str, u8)> =
-            [(spaces, SPACE)].into_iter().chain(marks.iter().map(|&class| (class, 0))).collect();
+            [(spaces, SPACE)].into_iter().chain(marks.iter().map(|&class| (class, MARK))).collect();
         let kinds = ClassTable::compile(&classes, LETTER)?;
         let ascii = |kind: u8| AsciiSet::new(|byte| kinds.ascii()[byte] == kind);
-        Some(WordPattern { letters: ascii(LETTER), spaces: ascii(SPACE), kinds })
+        let groups = Warmup::after_bytes(GROUPS_BYTE_LIMIT);
+        Some(WordPattern { letters: ascii(LETTER), spaces: ascii(SPACE), groups, kinds })
+    }
+
+    fn build_groups(&self) -> Option<KindGroups> {
+        let groups = |kind: u8| GroupSet::new(|c| self.kinds.get(c) == kind);
+        Some(KindGroups { letters: groups(LETTER), spaces: groups(SPACE), marks: groups(MARK) })
     }
 
     /// Calls `piece(start, end)` for each piece, from left to right.
@@ -87,11 +109,16 @@ impl WordPattern {
     fn fill_at(&self, level: SimdLevel, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> usize {
         let text = text.as_bytes();
         let (mut at, mut count) = (cursor.at, 0);
+        let groups = if level == SimdLevel::Avx512 && at == 0 {
+            self.groups.get(text.len(), || self.build_groups())
+        } else {
+            self.groups.peek()
+        };
         let mut from = 0;
         // Every call starts where a piece ends, which has the same effect as a space before the text.
         let mut before = BlockBits { spaces: 1 << (BLOCK_BYTES - 1), ..BlockBits::default() };
         while at <= text.len() {
-            let bits = self.read(level, text, at, before);
+            let bits = self.read(level, groups, text, at, before);
             let valid = u64::MAX >> (BLOCK_BYTES - 1).saturating_sub(text.len() - at);
             let borders = bits.char_starts & valid & !(bits.letters & shift_bits(bits.letters, before.letters));
             let mut ends = borders & !shift_bits(bits.spaces, before.spaces);
@@ -127,20 +154,21 @@ impl WordPattern {
     /// Returns the kinds of the block at `at`; `before` are the kinds of the block before it. The text is padded with
     /// spaces.
     #[inline]
-    fn read(&self, level: SimdLevel, text: &[u8], at: usize, before: BlockBits) -> BlockBits {
+    fn read(
+        &self,
+        level: SimdLevel,
+        groups: Option<&KindGroups>,
+        text: &[u8],
+        at: usize,
+        before: BlockBits,
+    ) -> BlockBits {
         let mut padded = [b' '; READ_BYTES];
         let bytes = text[at..].first_chunk().unwrap_or_else(|| {
             padded[..text.len() - at].copy_from_slice(&text[at..]);
             &padded
         });
-        let (mut bits, mut wide) = self.ascii(level, bytes);
-        while wide != 0 {
-            let index = wide.trailing_zeros() as usize;
-            let kind = self.kinds.first(four_bytes(bytes, index));
-            bits.letters |= u64::from(kind & LETTER) << index;
-            bits.spaces |= u64::from(kind / SPACE) << index;
-            wide &= wide - 1;
-        }
+        let (bits, unknown) = self.look_up(level, groups, bytes);
+        let mut bits = self.with_single_chars(bytes, bits, unknown);
         if bits.char_starts != u64::MAX {
             for _ in 0..3 {
                 bits.letters |= shift_bits(bits.letters, before.letters) & !bits.char_starts;
@@ -150,20 +178,37 @@ impl WordPattern {
         bits
     }
 
-    /// Returns the kinds of ASCII characters, and a bit for the first byte of every other character.
+    /// Adds the kinds of the characters whose first bytes are in `unknown`.
     #[inline]
-    fn ascii(&self, level: SimdLevel, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
+    fn with_single_chars(&self, bytes: &[u8; READ_BYTES], mut bits: BlockBits, mut unknown: u64) -> BlockBits {
+        while unknown != 0 {
+            let index = unknown.trailing_zeros() as usize;
+            let kind = self.kinds.first(four_bytes(bytes, index));
+            bits.letters |= u64::from(kind & LETTER) << index;
+            bits.spaces |= u64::from(kind / SPACE) << index;
+            unknown &= unknown - 1;
+        }
+        bits
+    }
+
+    /// Returns the kinds of the characters that are looked up together, which include all ASCII characters, and a bit
+    /// for the first byte of every other character.
+    #[inline]
+    fn look_up(&self, level: SimdLevel, groups: Option<&KindGroups>, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
         #[cfg(target_arch = "x86_64")]
-        if level >= SimdLevel::Avx2 {
-            // SAFETY: the processor has AVX2, because it supports the level.
-            return unsafe { avx2::ascii(self, bytes) };
+        match (level, groups) {
+            // SAFETY: the processor has the instructions of the level.
+            (SimdLevel::Avx512, Some(groups)) => return unsafe { avx512::look_up(self, groups, bytes) },
+            // SAFETY: as above; AVX-512 includes AVX2.
+            (SimdLevel::Avx512 | SimdLevel::Avx2, _) => return unsafe { avx2::ascii(self, bytes) },
+            (SimdLevel::Portable, _) => {}
         }
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = level;
+        let _ = (level, groups);
         self.ascii_by_byte(bytes)
     }
 
-    /// Does the work of `ascii` byte by byte.
+    /// Does the work of `look_up` byte by byte, for ASCII characters only.
     fn ascii_by_byte(&self, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
         let (mut bits, mut wide) = (BlockBits::default(), 0);
         for (index, &byte) in bytes[..BLOCK_BYTES].iter().enumerate() {
@@ -199,11 +244,34 @@ fn four_bytes(bytes: &[u8; READ_BYTES], index: usize) -> [u8; 4] {
 }
 
 #[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::*;
+    use crate::group_set::avx512::BlockChars;
+
+    /// Fewer characters that are not ASCII are looked up one by one.
+    const MIN_WIDE_CHARS: u32 = 4;
+
+    /// Does the work of `WordPattern::look_up`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
+    pub(super) fn look_up(words: &WordPattern, groups: &KindGroups, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
+        let (ascii_bits, wide) = avx2::ascii(words, bytes);
+        if wide.count_ones() < MIN_WIDE_CHARS {
+            return (ascii_bits, wide);
+        }
+        let chars = BlockChars::read(bytes[..].first_chunk().expect("the bytes of a block"));
+        let (letters, spaces) = (chars.in_set(&groups.letters), chars.in_set(&groups.spaces));
+        let unknown = wide & !(letters | spaces | chars.in_set(&groups.marks));
+        (BlockBits { letters, spaces, ..ascii_bits }, unknown)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// Does the work of `WordPattern::ascii`.
+    /// Does the work of `WordPattern::look_up` for ASCII characters only.
+    #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn ascii(words: &WordPattern, bytes: &[u8; READ_BYTES]) -> (BlockBits, u64) {
         let (low, high) = (half_masks(words, bytes), half_masks(words, &bytes[32..]));
@@ -212,6 +280,7 @@ mod avx2 {
     }
 
     /// Returns four masks of 32 bytes: letters, spaces, first bytes of characters, and bytes that are not ASCII.
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn half_masks(words: &WordPattern, bytes: &[u8]) -> [u32; 4] {
         assert!(bytes.len() >= 32);
@@ -249,7 +318,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn words() -> WordPattern {
-        WordPattern::compile(r"\s", &[r"[!-/:-@\x{3002}\x{A}]", r"[\x{4E00}-\x{9FFF}\x{20000}-\x{2A6DF}]"]).unwrap()
+        let marks = [r"[!-/:-@\x{3002}\x{A}]", r"[\x{4E00}-\x{9FFF}\x{20000}-\x{2A6DF}]"];
+        let words = WordPattern::compile(r"\s", &marks).unwrap();
+        words.groups.build_now(|| words.build_groups());
+        words
     }
 
     /// Checks that `fill`, at each SIMD level and with room for `room` pieces, finds the pieces that `split` finds.
@@ -281,7 +353,7 @@ mod tests {
     proptest! {
         #[test]
         fn blocks_are_split_as_characters_are(
-            text in "([a-z]{1,9} |[ \n\u{3000}]{1,3}|[!,.。]|[世é界ж𠀀𝔸]{1,30}|[a-z]{60,70}|[\u{0}-\u{7F}]{0,9}){0,40}",
+            text in "([a-z]{1,9} |[ \n\u{3000}]{1,3}|[!,.。]|[世é界ж𠀀𝔸]{1,30}|[—é\u{2000}-\u{2060}]{1,9}|[a-z]{60,70}|[\u{0}-\u{7F}]{0,9}){0,40}",
             room in 1usize..9,
             from in 0usize..300,
         ) {
@@ -303,8 +375,12 @@ mod tests {
         #[test]
         fn ascii_kinds_agree_at_all_levels(bytes in proptest::collection::vec(any::<u8>(), READ_BYTES)) {
             let (words, bytes) = (words(), bytes.try_into().unwrap());
+            let (expected, wide) = words.ascii_by_byte(&bytes);
             for level in SimdLevel::supported() {
-                prop_assert_eq!(words.ascii(level, &bytes), words.ascii_by_byte(&bytes));
+                let (bits, _) = words.look_up(level, words.groups.peek(), &bytes);
+                prop_assert_eq!(bits.letters & !wide, expected.letters, "{:?}", level);
+                prop_assert_eq!(bits.spaces & !wide, expected.spaces, "{:?}", level);
+                prop_assert_eq!(bits.char_starts, expected.char_starts, "{:?}", level);
             }
         }
     }
