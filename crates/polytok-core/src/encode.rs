@@ -6,9 +6,11 @@ use crate::error::{Result, too_long};
 use crate::normalize::origin::{Origin, Place};
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
+use crate::routes::{WordsPart, WordsRoute};
 use crate::scratch::Scratch;
 use crate::segmenter::Context;
 use crate::special::{SpecialSet, TextPart};
+use crate::split::chain::SplitChain;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// The encoding of one text to a sink.
@@ -52,9 +54,11 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     /// `normalized_set` has the special tokens that are searched for in the normalized text of the part.
     fn encode_part(&mut self, part: &[u8], at: usize, normalized_set: Option<&SpecialSet>) -> Result<()> {
         let result = if normalized_set.is_none() { self.encode_by_route(part, at) } else { None };
-        if let Some(result) = result {
-            return result;
-        }
+        result.unwrap_or_else(|| self.encode_by_steps(part, at, normalized_set))
+    }
+
+    /// Encodes a part by the steps of the pipeline.
+    fn encode_by_steps(&mut self, part: &[u8], at: usize, normalized_set: Option<&SpecialSet>) -> Result<()> {
         let mut normalized = std::mem::take(&mut self.scratch.normalized);
         let result = match self.normalize(part, at, normalized_set.is_none(), &mut normalized) {
             Ok(Some(place)) => self.encode_normalized(&normalized, place, normalized_set),
@@ -66,18 +70,43 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     }
 
     /// Encodes a part with the route; None if the route does not accept the part. A sink that needs more than ids gets
-    /// the lengths of the tokens.
+    /// the lengths of the tokens, or encodes words part by part.
     #[inline]
     fn encode_by_route(&mut self, part: &[u8], at: usize) -> Option<Result<()>> {
         let Tokenizer { route, segmenter, by_lengths, .. } = self.tokenizer;
         let route = route.as_ref()?;
         let Some(out) = S::by_ids(&mut self.out) else {
             let is_encoded = by_lengths.encode_part(segmenter, route, (part, at), self.scratch, &mut self.out);
-            return is_encoded.then_some(Ok(()));
+            return if is_encoded { Some(Ok(())) } else { self.encode_words(route.as_words()?, part, at) };
         };
         let Scratch { route: route_scratch, segmenter: scratch, .. } = self.scratch;
         let mut context = Context { segmenter, scratch, out };
         route.accepts(segmenter, part).then(|| route.run((part, at), route_scratch, &mut context))
+    }
+
+    /// Encodes a part of the text for a sink that needs more than ids: words of kept text are found without
+    /// normalization (`WordsRoute::next_part`). None if the route cannot encode the part.
+    fn encode_words(&mut self, route: &WordsRoute, part: &[u8], at: usize) -> Option<Result<()>> {
+        let splits = route.part_split(&self.tokenizer.segmenter)?;
+        let mut buffer = std::mem::take(&mut self.scratch.spare);
+        let result = route.text_of_parts(part, &mut buffer).map(|text| self.encode_words_of(route, splits, text, at));
+        self.scratch.spare = buffer;
+        result
+    }
+
+    fn encode_words_of(&mut self, route: &WordsRoute, splits: &SplitChain, text: &str, at: usize) -> Result<()> {
+        let mut from = 0;
+        while from < text.len() {
+            let WordsPart { end, is_kept } = route.next_part(text, from);
+            if is_kept {
+                self.out.begin_part(Place::unchanged_at(at + from));
+                self.context().encode_pieces(splits, &text[from..end])?;
+            } else {
+                self.encode_by_steps(&text.as_bytes()[from..end], at + from, None)?;
+            }
+            from = end;
+        }
+        Ok(())
     }
 
     /// Writes the normalized text to `out`, and returns its place in the caller's text; if the tokenizer has no

@@ -129,7 +129,23 @@ impl CharRewrites {
 
     /// Reports whether all characters of the text are kept.
     pub fn keeps(&self, text: &str) -> bool {
-        self.kept_chars.run_end(text, 0) == text.len()
+        self.kept_end(text, 0) == text.len()
+    }
+
+    /// Returns the end of the run of kept characters at `from`.
+    pub fn kept_end(&self, text: &str, from: usize) -> usize {
+        self.kept_chars.run_end(text, from)
+    }
+
+    /// Converts ASCII to lower case in a copy of the text if the normalizer converts to lower case.
+    pub fn lower_ascii<'t>(&self, text: &'t str, out: &'t mut Vec<u8>) -> &'t str {
+        if !self.has_lower_case {
+            return text;
+        }
+        out.clear();
+        out.extend_from_slice(text.as_bytes());
+        out.make_ascii_lowercase();
+        valid(out).unwrap_or_default()
     }
 
     /// Returns the rewritten text, which is the input text or a text in one of the buffers.
@@ -155,15 +171,10 @@ impl CharRewrites {
         let keeps = |step: &NormalizeStep| matches!(step, NormalizeStep::Replace(step) if step.keeps(text.as_bytes()));
         let first = replacing_steps.iter().take_while(|step| keeps(step)).count();
         let replacing_steps = &replacing_steps[first..];
-        if self.has_lower_case {
-            out.clear();
-            out.extend_from_slice(text.as_bytes());
-            out.make_ascii_lowercase();
-        } else if replacing_steps.is_empty() {
-            return Ok(text);
-        } else {
-            NormalizeStep::run_all(replacing_steps, text.as_bytes(), limit(text.len()), out, spare_buffer)?;
+        if replacing_steps.is_empty() {
+            return Ok(self.lower_ascii(text, out));
         }
+        NormalizeStep::run_all(replacing_steps, text.as_bytes(), limit(text.len()), out, spare_buffer)?;
         Ok(valid(out).unwrap_or_default())
     }
 

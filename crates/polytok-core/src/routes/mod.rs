@@ -1,7 +1,8 @@
 //! Routes: faster paths through the pipeline, each for one family of vocabularies. A tokenizer has at most one route,
 //! chosen when it is compiled.
 //!
-//! A route encodes texts before normalization, and returns only ids. A route decides which texts it accepts, has its
+//! A route encodes texts before normalization, and returns only ids, except that the route for words also divides texts
+//! for spans. A route decides which texts it accepts, has its
 //! own memory, and is tested against the general path: normalize, split, model.
 
 mod sentencepiece_bpe;
@@ -19,7 +20,7 @@ use crate::segmenter::{Context, Segmenter};
 use crate::spec::Line;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
 use sentencepiece_unigram::SentencePieceUnigram;
-use words::WordsRoute;
+pub(crate) use words::{WordsPart, WordsRoute};
 
 /// The route of a tokenizer.
 pub(crate) enum Route {
@@ -88,5 +89,10 @@ impl Route {
     /// gaps.
     pub fn as_sentencepiece_bpe(&self) -> Option<&SentencePieceBpe> {
         if let Route::SentencePieceBpe(route) = self { Some(route) } else { None }
+    }
+
+    /// Returns the route if it is the route for words.
+    pub fn as_words(&self) -> Option<&WordsRoute> {
+        if let Route::Words(route) = self { Some(route) } else { None }
     }
 }

@@ -4,11 +4,12 @@
 //! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows these
 //! characters (`SplitChain::compile_with_spaced`) and does not need the spaces. llama.cpp's normalizer of BERT
 //! vocabularies inserts U+0000 between words; the route finds the same words without it. Hugging Face's Unigram inserts
-//! U+2581 before each word; see `marked`.
+//! U+2581 before each word; see `marked`. If the caller needs spans, a text is divided to parts; see `parts`.
 //!
 //! Twin: the general path through the pipeline.
 
 mod marked;
+mod parts;
 #[cfg(test)]
 mod tests;
 mod unknown_chars;
@@ -25,6 +26,7 @@ use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::SplitChain;
 use crate::utf8::valid;
 use marked::MarkedWords;
+pub(crate) use parts::WordsPart;
 
 /// The route.
 pub(crate) struct WordsRoute {
@@ -33,6 +35,8 @@ pub(crate) struct WordsRoute {
     /// True if the ids of a word do not depend on its position in a text. Then the text may have other spaces than the
     /// normalized text.
     accepts_all_texts: bool,
+    /// True if all entries are UTF-8, so that tokens of UTF-8 text start and end between characters.
+    has_whole_chars: bool,
 }
 
 /// The split that finds the words of a text.
@@ -75,7 +79,9 @@ impl WordsRoute {
         let split = WordSplit::choose(normalizer, segmenter)?;
         let accepts_all_texts = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
         let rewrites = CharRewrites::new(normalizer, split.char_map(segmenter))?;
-        Some(WordsRoute { rewrites, split, accepts_all_texts })
+        let Segmenter { vocab, .. } = segmenter;
+        let has_whole_chars = vocab.rows().all(|row| valid(vocab.bytes(row)).is_ok());
+        Some(WordsRoute { rewrites, split, accepts_all_texts, has_whole_chars })
     }
 
     pub fn accepts(&self, text: &[u8]) -> bool {
@@ -92,5 +98,21 @@ impl WordsRoute {
             WordSplit::OfText(words) => context.encode_pieces(words, text),
             WordSplit::WithMarks(words) => words.encode(text, buffer, context),
         }
+    }
+
+    /// Returns the split that finds the words of a kept part; None if the route cannot encode parts.
+    pub fn part_split<'r>(&'r self, segmenter: &'r Segmenter) -> Option<&'r SplitChain> {
+        match &self.split {
+            WordSplit::OfNormalizedText => Some(&segmenter.splits),
+            WordSplit::OfText(words) => Some(words),
+            WordSplit::WithMarks(_) => None,
+        }
+        .filter(|_| self.has_whole_chars)
+    }
+
+    /// Returns the text that is divided to parts: the input text, or a text in `buffer` with ASCII in lower case. None
+    /// if the text is not UTF-8.
+    pub fn text_of_parts<'t>(&self, text: &'t [u8], buffer: &'t mut Vec<u8>) -> Option<&'t str> {
+        valid(text).ok().map(|text| self.rewrites.lower_ascii(text, buffer))
     }
 }

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use crate::normalize::charsmap::tests::blob;
 use crate::routes::Route;
+use crate::sink::Token;
 use crate::spec::{
     Behavior, Decode, Form, Kind, Line, Matching, Model, Normalize, Pattern, Replace, Scheme, Spec, Split,
     TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
@@ -102,7 +103,13 @@ fn encode(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<u32>, String> {
     result.map(|()| ids).map_err(|error| error.to_string())
 }
 
-/// Checks that the route has the ids of the pipeline without a route, with an empty and a filled cache.
+/// Returns the tokens of a text with spans and words.
+fn tokens(tokenizer: &Tokenizer, text: &[u8]) -> Result<Vec<Token>, String> {
+    let tokens = tokenizer.window_tokens(text, EncodeOptions::default());
+    tokens.map(|(tokens, _)| tokens).map_err(|error| error.to_string())
+}
+
+/// Checks that the route has the ids and tokens of the pipeline without a route, with an empty and a filled cache.
 fn check_ids(spec: Spec, texts: &[Vec<u8>]) {
     let with_route = Tokenizer::compile(spec.clone()).unwrap();
     let mut without_route = Tokenizer::compile(spec).unwrap();
@@ -112,6 +119,12 @@ fn check_ids(spec: Spec, texts: &[Vec<u8>]) {
             assert_eq!(
                 encode(&with_route, text),
                 encode(&without_route, text),
+                "{:?}, {round}",
+                String::from_utf8_lossy(text)
+            );
+            assert_eq!(
+                tokens(&with_route, text),
+                tokens(&without_route, text),
                 "{:?}, {round}",
                 String::from_utf8_lossy(text)
             );
@@ -199,4 +212,38 @@ fn texts_longer_than_a_window() {
     check_ids(unigram_spec(&entries, 0), &texts);
     check_ids(wpm_spec(&entries, 0), &texts);
     check_ids(bert_spec(&entries, 15), &texts);
+}
+
+/// Tests kept parts of many lengths between changed characters, so that parts end at every kind of character.
+#[test]
+fn spans_of_kept_parts_between_changed_characters() {
+    let entries: Vec<String> = ["a", "##a", "b", "é", "\u{2581}a", "世"].map(String::from).to_vec();
+    let kept_runs = ["a b", " b", "a ", "aa\nb", "世 世", "ab", "é a"];
+    for (run, changed) in
+        kept_runs.iter().flat_map(|&run| ["\0", "É", "a\u{301}", "\0 \0", " \u{301}b"].map(|c| (run, c)))
+    {
+        let kept = |len: usize| run.chars().cycle().take(len).collect::<String>();
+        let texts: Vec<Vec<u8>> = (60..70)
+            .map(|len| [&kept(len), changed, &kept(len), changed, "a ", &kept(9), changed, &kept(len)].concat().into())
+            .collect();
+        for flags in [0, 1, 3, 7, 15] {
+            check_ids(bert_spec(&entries, flags), &texts);
+        }
+        (0..4).for_each(|flags| check_ids(wpm_spec(&entries, flags), &texts));
+    }
+}
+
+/// A token that starts inside a character gets the span of the whole character, so the text is not divided to parts.
+#[test]
+fn entries_that_are_parts_of_characters() {
+    let mut columns = vocab_columns(&["aX".to_string(), "##Y".to_string()]);
+    for byte in &mut columns.blob {
+        *byte = match *byte {
+            b'X' => 0xC3,
+            b'Y' => 0xA9,
+            other => other,
+        };
+    }
+    let spec = Spec { vocab: columns, ..bert_spec(&[], 0) };
+    check_ids(spec, &["aé aé".into(), format!("{} aé", "aé ".repeat(40)).into()]);
 }
