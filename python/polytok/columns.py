@@ -51,7 +51,7 @@ class Column(Generic[ArrayOrNone]):
         instance.__dict__[self._name] = value
 
     def _default_of_field(self) -> ArrayOrNone:
-        """Returns the default. The AttributeError tells `dataclasses` that the field has no default."""
+        """Returns the default; raises AttributeError if the field has no default, so that `hasattr` returns False."""
         if self._default is _REQUIRED:
             raise AttributeError(self._name)
         return self._default
