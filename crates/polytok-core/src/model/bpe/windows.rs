@@ -26,8 +26,8 @@ use super::symbol::Symbol;
 const WINDOWS_BEFORE_HALVING: u32 = 8;
 const MAX_FAILURES: u32 = 16;
 
-/// If a window is not correct, a text of at most this number of bytes is merged as one window. Long runs of spaces are
-/// such texts: an entry of 32 spaces is a symbol only if no longer entry of spaces fits, so small windows fail.
+/// If two windows are not correct, a text of at most this number of bytes is merged as one window. Long runs of spaces
+/// are such texts: an entry of 32 spaces is a symbol only if no longer entry of spaces fits, so small windows fail.
 const MAX_WHOLE_BYTES: usize = 512;
 
 /// A window of the text.
@@ -147,7 +147,8 @@ impl<'a> WindowRun<'a> {
     }
 
     fn grow(&mut self) {
-        self.size = if self.text.len() <= MAX_WHOLE_BYTES { MAX_WHOLE_BYTES } else { 2 * self.size };
+        let is_whole_next = self.failures > 0 && self.text.len() <= MAX_WHOLE_BYTES;
+        self.size = if is_whole_next { MAX_WHOLE_BYTES } else { 2 * self.size };
         self.correct_windows = 0;
         self.failures += 1;
     }
