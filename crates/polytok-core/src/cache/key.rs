@@ -3,96 +3,101 @@
 /// The largest length in bytes of a piece that a key can hold.
 pub const MAX_KEY_BYTES: usize = 15;
 
-/// For each length of a piece, a mask that keeps the bytes of the piece in a window of sixteen bytes; 0 for a piece
-/// that is too long.
-const BYTE_MASKS: [u128; MAX_KEY_BYTES + 2] = {
-    let mut bytes = [0; MAX_KEY_BYTES + 2];
+/// The number of bytes of a key.
+const KEY_BYTES: usize = MAX_KEY_BYTES + 1;
+
+/// The bits of a key that hold the length of the piece; 0 if the piece is not short.
+const LEN_BITS: u128 = 15 << LEN_SHIFT;
+const LEN_SHIFT: u32 = 8 * MAX_KEY_BYTES as u32;
+const FLAG_BIT: u128 = 1 << (LEN_SHIFT + 4);
+/// The bit that is set if the piece is empty or too long, so that no key equals `NONE`.
+const NOT_SHORT_BIT: u128 = 1 << (LEN_SHIFT + 7);
+
+/// For each length of a piece, a mask that keeps the bytes of the piece in a window of sixteen bytes, and the bits that
+/// are added. All pieces that are too long have the last item.
+static MASKS_AND_BITS: [(u128, u128); KEY_BYTES + 1] = {
+    let mut items = [(0, NOT_SHORT_BIT); KEY_BYTES + 1];
     let mut len = 1;
     while len <= MAX_KEY_BYTES {
-        bytes[len] = u128::MAX >> (128 - 8 * len);
+        items[len] = (u128::MAX >> (128 - 8 * len), (len as u128) << LEN_SHIFT);
         len += 1;
     }
-    bytes
+    items
 };
-
-/// The bits that hold the length of the piece, or 0 if the piece is too long: the low bits of the highest byte.
-const FLAG_BIT: u64 = 1 << 60;
-const LEN_BITS: u64 = 15 << 56;
 
 /// The key of a piece: its bytes, length and a flag. In the cache of pieces, the flag is set for a part of a longer
 /// piece. Such a part can have other ids than a whole piece with the same bytes, because some models encode a whole
-/// piece that is an entry without merging. In the cache of words, the flag says whether U+2581 precedes the word. A key
-/// does not use its three highest bits, in which a cache entry stores its number of ids.
-#[derive(Clone, Copy, Debug, Default, Eq)]
-#[repr(C, align(16))]
-pub struct PieceKey {
-    pub(super) low: u64,
-    pub(super) high: u64,
-}
-
-impl PartialEq for PieceKey {
-    /// Compares both halves without a branch between them.
-    #[inline]
-    fn eq(&self, other: &PieceKey) -> bool {
-        (self.low ^ other.low) | (self.high ^ other.high) == 0
-    }
-}
+/// piece that is an entry without merging. In the cache of words, the flag says whether U+2581 precedes the word.
+///
+/// The key is one number, so that the compiler compares two keys in memory by vector instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PieceKey(u128);
 
 impl PieceKey {
     /// The key that no piece has.
-    pub(crate) const NONE: PieceKey = PieceKey { low: 0, high: 0 };
+    pub(crate) const NONE: PieceKey = PieceKey(0);
 
-    /// Returns the key of `text[start..end]`. If the range is too long for a key, the method `is_short` of the returned
-    /// key returns false.
+    /// Returns the key of `text[start..end]`. If the range is empty or too long for a key, the method `is_short` of the
+    /// returned key returns false.
     #[inline]
     pub fn new(text: &[u8], start: usize, end: usize, flag: bool) -> PieceKey {
-        let window = match text.get(start..).and_then(<[u8]>::first_chunk) {
-            Some(&window) => u128::from_le_bytes(window),
-            None => window_at_end(text, start),
+        let key = PieceKey::without_flag(text, start, end);
+        if flag { key.with_flag() } else { key }
+    }
+
+    /// Returns the key of `text[start..end]` without a flag.
+    #[inline(always)]
+    pub(super) fn without_flag(text: &[u8], start: usize, end: usize) -> PieceKey {
+        let window = match text.len().checked_sub(KEY_BYTES) {
+            Some(last_window) if start <= last_window => text[start..].first_chunk().copied(),
+            _ => None,
         };
-        // The bytes after the piece are masked out. The code does not branch on the length, because the processor could
-        // not predict the branch.
-        let len = (end - start).min(MAX_KEY_BYTES + 1);
-        let bytes = window & BYTE_MASKS[len];
-        let high = (bytes >> 64) as u64 | (len as u64) << 56 & LEN_BITS | if flag { FLAG_BIT } else { 0 };
-        PieceKey { low: bytes as u64, high }
+        let window = window.unwrap_or_else(|| window_at_end(text, start));
+        // The code does not branch on the length, because the processor could not predict the branch.
+        let (mask, bits) = MASKS_AND_BITS[(end - start).min(KEY_BYTES)];
+        PieceKey(u128::from_le_bytes(window) & mask | bits)
+    }
+
+    #[inline]
+    fn with_flag(self) -> PieceKey {
+        PieceKey(self.0 | FLAG_BIT)
     }
 
     /// Reports whether the key holds a short piece.
     #[inline]
     pub fn is_short(self) -> bool {
-        self.high & LEN_BITS != 0
+        self.0 & LEN_BITS != 0
     }
 
     /// Returns both halves.
     #[inline]
     pub fn halves(self) -> (u64, u64) {
-        (self.low, self.high)
+        (self.0 as u64, (self.0 >> 64) as u64)
     }
 
     /// Returns a number whose order is the order of the bytes of pieces. The key must be of a short, whole piece.
     #[inline]
     pub fn sort_key(self) -> u128 {
-        let bytes = (self.high & !(FLAG_BIT | LEN_BITS)) as u128;
-        // The length distinguishes `a` from `a\0` and is stored in the sixteenth byte.
-        (bytes << 64 | self.low as u128).swap_bytes() | (self.high >> 56 & 15) as u128
+        // The length is the lowest byte, and distinguishes `a` from `a\0`.
+        self.0.swap_bytes()
     }
 
     /// Returns an array that starts with the bytes of the piece, and the length of the piece.
     #[inline]
     pub fn bytes_and_len(self) -> ([u8; MAX_KEY_BYTES + 1], usize) {
-        ((((self.high as u128) << 64) | self.low as u128).to_le_bytes(), (self.high >> 56 & 15) as usize)
+        (self.0.to_le_bytes(), ((self.0 & LEN_BITS) >> LEN_SHIFT) as usize)
     }
 
     #[inline]
     pub(super) fn is_part(self) -> bool {
-        self.high & FLAG_BIT != 0
+        self.0 & FLAG_BIT != 0
     }
 
     /// Returns the hash: multiplies the halves and folds the product.
     #[inline]
     pub fn hash(self) -> u32 {
-        multiply_and_fold(self.low ^ 0x2D35_8DCC_AA6C_78A5, self.high ^ 0x8BB8_4B93_962E_ACC9)
+        let (low, high) = self.halves();
+        multiply_and_fold(low ^ 0x2D35_8DCC_AA6C_78A5, high ^ 0x8BB8_4B93_962E_ACC9)
     }
 }
 
@@ -105,9 +110,9 @@ pub(super) fn multiply_and_fold(left: u64, right: u64) -> u32 {
 
 /// Returns a window of sixteen bytes: the fewer than sixteen bytes from `start` to the end of the text, and zeros.
 #[cold]
-fn window_at_end(text: &[u8], start: usize) -> u128 {
-    let mut window = [0; 16];
+fn window_at_end(text: &[u8], start: usize) -> [u8; KEY_BYTES] {
+    let mut window = [0; KEY_BYTES];
     let last_bytes = text.get(start..).unwrap_or_default();
     window[..last_bytes.len()].copy_from_slice(last_bytes);
-    u128::from_le_bytes(window)
+    window
 }

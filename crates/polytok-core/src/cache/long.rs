@@ -25,7 +25,10 @@ impl LongKey {
     pub(super) fn new(piece: &[u8], key: PieceKey) -> Option<LongKey> {
         let (first_bytes, last_bytes) = match (piece.first_chunk(), piece.last_chunk()) {
             (Some(&first), Some(&last)) => (u128::from_le_bytes(first), u128::from_le_bytes(last)),
-            _ => (key.low as u128, key.high as u128),
+            _ => {
+                let (low, high) = key.halves();
+                (low as u128, high as u128)
+            }
         };
         let is_part = key.is_part();
         (piece.len() <= MAX_LONG_BYTES).then_some(LongKey { first_bytes, last_bytes, len: piece.len() as u8, is_part })

@@ -74,7 +74,8 @@ impl Cache {
     #[inline]
     pub fn get(&self, key: PieceKey, hash: u32, ids: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
         let Some(entry) = self.short.candidate(hash, &key) else { return 0 };
-        *ids = entry.ids();
+        // A copy of the whole array stays one instruction; the fields of an assigned array would be copied one by one.
+        ids.copy_from_slice(entry.ids());
         entry.id_count_for(key)
     }
 

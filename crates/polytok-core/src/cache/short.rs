@@ -7,10 +7,14 @@ use crate::token_id::TokenId;
 /// The largest number of ids of an entry.
 pub const MAX_SHORT_IDS: usize = 4;
 
-/// The bit position of the number of ids in the high half of the key.
-const COUNT_SHIFT: u32 = 61;
+/// The bit position of the code of the number of ids in the last id.
+const CODE_SHIFT: u32 = 30;
 
-/// A piece and its ids. The highest bits of the key hold the number of ids; 0 means that the entry is empty.
+/// A piece and its ids. An empty entry has the key `PieceKey::NONE`, which no piece has.
+///
+/// An entry with fewer than `MAX_SHORT_IDS` ids stores the number of missing ids in the highest bits of the last id. If
+/// no id is missing, these bits of the last id are 0. So a lookup copies all ids without a change, and compares whole
+/// keys.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct ShortEntry {
@@ -19,29 +23,29 @@ pub(super) struct ShortEntry {
 }
 
 impl ShortEntry {
-    /// Creates an entry, or returns `None` if the piece or the list of ids is too long.
+    /// Creates an entry, or returns `None` if the piece, the list of ids, or the last of four ids is too large.
     #[inline]
     pub(super) fn new(key: PieceKey, ids: &[TokenId]) -> Option<ShortEntry> {
-        if !key.is_short() || ids.is_empty() || ids.len() > MAX_SHORT_IDS {
+        let missing_ids = MAX_SHORT_IDS.checked_sub(ids.len())?;
+        if !key.is_short() || ids.is_empty() || ids.get(MAX_SHORT_IDS - 1).is_some_and(|id| id.0 >> CODE_SHIFT != 0) {
             return None;
         }
-        let mut entry = ShortEntry { key, ids: [TokenId(0); MAX_SHORT_IDS] };
-        entry.key.high |= (ids.len() as u64) << COUNT_SHIFT;
+        let mut entry = ShortEntry { key, ids: [TokenId((missing_ids as u32) << CODE_SHIFT); MAX_SHORT_IDS] };
         entry.ids[..ids.len()].copy_from_slice(ids);
         Some(entry)
     }
 
     /// Returns the ids; the items after the last id have no meaning.
     #[inline]
-    pub(super) fn ids(&self) -> [TokenId; MAX_SHORT_IDS] {
-        self.ids
+    pub(super) fn ids(&self) -> &[TokenId; MAX_SHORT_IDS] {
+        &self.ids
     }
 
     /// Returns the number of ids of the entry if the entry has this key, else 0.
     #[inline]
     pub(super) fn id_count_for(&self, key: PieceKey) -> usize {
-        let count = (self.key.high >> COUNT_SHIFT) as usize;
-        if self.has_key(&key) { count } else { 0 }
+        let missing_ids = (self.ids[MAX_SHORT_IDS - 1].0 >> CODE_SHIFT) as usize;
+        if self.has_key(&key) { MAX_SHORT_IDS - missing_ids } else { 0 }
     }
 }
 
@@ -50,19 +54,19 @@ impl CacheEntry for ShortEntry {
     const EMPTY: ShortEntry = ShortEntry { key: PieceKey::NONE, ids: [TokenId(0); MAX_SHORT_IDS] };
 
     fn is_empty(&self) -> bool {
-        self.key.high >> COUNT_SHIFT == 0
+        self.key == PieceKey::NONE
     }
 
     #[inline]
     fn has_key(&self, key: &PieceKey) -> bool {
-        (self.key.low ^ key.low) | (self.key.high ^ key.high) << (64 - COUNT_SHIFT) == 0
+        self.key == *key
     }
 
     fn key(&self) -> PieceKey {
-        PieceKey { low: self.key.low, high: self.key.high << (64 - COUNT_SHIFT) >> (64 - COUNT_SHIFT) }
+        self.key
     }
 
     fn hash(&self) -> u32 {
-        self.key().hash()
+        self.key.hash()
     }
 }

@@ -33,6 +33,51 @@ fn a_key_depends_on_the_bytes_the_length_and_the_flag() {
 }
 
 #[test]
+fn pieces_without_a_short_key_do_not_match_empty_entries() {
+    let text = [0; 40];
+    for (end, is_part) in [(0, false), (0, true), (16, false), (16, true), (40, false)] {
+        let key = key(&text, 0, end, is_part);
+        assert!(key != PieceKey::NONE && !key.is_short() && key.is_part() == is_part);
+        let mut cache = Cache::default();
+        insert(&mut cache, b"a", false, &[1]);
+        assert_eq!(cache.get(key, key.hash(), &mut [TokenId(0); MAX_SHORT_IDS]), 0);
+    }
+}
+
+#[test]
+fn ids_can_have_any_value() {
+    for id in [0, 1, (1 << 30) - 1, 1 << 30, u32::MAX] {
+        for count in 1..=MAX_SHORT_IDS + 1 {
+            let mut cache = Cache::default();
+            insert(&mut cache, b"piece", false, &vec![id; count]);
+            assert_eq!(get(&cache, b"piece", false), Some(vec![id; count]));
+        }
+    }
+}
+
+/// The blocks are full, and their last pieces are at the end of the text. At most one piece is missing in the cache.
+#[test]
+fn a_block_returns_the_ids_of_all_its_pieces() {
+    for (id_count, missing) in [(MAX_SHORT_IDS, 1), (1, 40), (MAX_SHORT_IDS, BLOCK_LEN - 1), (4, BLOCK_LEN)] {
+        let text: Vec<u8> = (0..BLOCK_LEN).flat_map(|at| [if at == missing { 99 } else { at as u8 % 9 }; 2]).collect();
+        let ids_of = |at: usize| vec![at as u32 % 9; id_count];
+        let (mut cache, mut block) = (Cache::default(), Block::new());
+        (0..9).for_each(|at| insert(&mut cache, &[at as u8; 2], at % 3 == 0, &ids_of(at)));
+        for at in 0..BLOCK_LEN {
+            assert_eq!(block.push(2 * at, 2 * at + 2, at % 3 == 0), at == BLOCK_LEN - 1);
+        }
+        block.prepare(&text, &cache, true);
+        assert_eq!(block.key(3), key(&text, 6, 8, true));
+        let after = (missing + 1).min(BLOCK_LEN);
+        for (pieces, end) in [(0..missing, missing), (after..BLOCK_LEN, BLOCK_LEN)] {
+            let ids: Vec<u32> = pieces.clone().flat_map(ids_of).collect();
+            assert_eq!(block.look_up(pieces.start, &cache), (end, ids.len()));
+            assert_eq!(TokenId::numbers(&block.ids[..ids.len()]), ids);
+        }
+    }
+}
+
+#[test]
 fn caches_stay_within_their_limits() {
     for limit in [0, 100, 1 << 10, 1 << 16, 1 << 20] {
         let mut cache = Cache::new(limit);
