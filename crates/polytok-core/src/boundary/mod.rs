@@ -13,6 +13,7 @@
 //! The set can report a pair that is in no entry. Such a false hit loses a boundary, which costs time but never changes
 //! ids.
 
+pub(crate) mod ascii_joins;
 mod char_parts;
 pub(crate) mod char_table;
 pub(crate) mod neighbours;

@@ -59,8 +59,6 @@ pub(super) trait Score: Copy {
     const ZERO: Self;
     /// Returns the score in double precision, which is exact.
     fn to_double(self) -> f64;
-    /// Returns a sum in single precision.
-    fn magnitude(sum: Self::Sum) -> f32;
     /// Returns the sum after a piece that every path contains; `here` is the sum before the piece.
     #[inline]
     fn add_to(self, here: Self::Sum) -> Self::Sum {
@@ -162,11 +160,6 @@ impl Score for f64 {
     fn to_double(self) -> f64 {
         self
     }
-
-    #[inline]
-    fn magnitude(sum: f32) -> f32 {
-        sum
-    }
 }
 
 /// The arithmetic of SentencePiece 0.2.3.
@@ -194,11 +187,6 @@ impl Score for f32 {
     #[inline]
     fn to_double(self) -> f64 {
         self as f64
-    }
-
-    #[inline]
-    fn magnitude(sum: f32) -> f32 {
-        sum
     }
 
     #[inline]
@@ -249,10 +237,5 @@ impl Score for WideScore {
     #[inline]
     fn to_double(self) -> f64 {
         self.0
-    }
-
-    #[inline]
-    fn magnitude(sum: f64) -> f32 {
-        sum as f32
     }
 }

@@ -10,14 +10,15 @@
 //! no piece, and are unknown as in the search. No piece contains a NUL, because the code of NUL marks the end of the
 //! text and bytes that are not a character. Cost: one or two table lookups for each character.
 
+use crate::boundary::ascii_joins::{AsciiJoins, BLOCK_LEN};
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pack_pair};
 use crate::space_mark;
 use crate::utf8::{char_len, decode_four_bytes, decode_strict, only_char};
 
-/// The number of runs that are processed together.
-pub(super) const RUN_BATCH: usize = 64;
+/// The largest number of runs that are processed together. A block of ASCII text has fewer than `BLOCK_LEN` runs.
+pub(super) const RUN_BATCH: usize = 3 * BLOCK_LEN;
 
 /// The properties of a character: the entry of the character as a piece, and flags for longer pieces and for the
 /// normalizer.
@@ -70,7 +71,7 @@ impl Letter {
 
     /// Reports whether the character is in no piece, whatever the normalizer does with it.
     #[inline]
-    fn is_unknown(self) -> bool {
+    pub fn is_unknown(self) -> bool {
         self.0 & (Letter::IN_LONGER_PIECES | Letter::ENTRY) == Letter::ENTRY
     }
 }
@@ -125,11 +126,14 @@ pub(super) struct Letters {
     /// For each ASCII character, a bit for each ASCII character that follows it in a piece.
     ascii_pairs: Box<[u128; 128]>,
     /// The properties of the ASCII characters, a copy from `letters`.
-    ascii: Box<[Letter; 128]>,
-    /// For each pair of bytes, 1 if a word ends between the two bytes or if either byte is not ASCII. The first byte is
-    /// the low half of the index. The second table is for text before normalization: there a word also ends before a
-    /// character that the normalizer does not copy.
-    word_ends: [Box<[u8; 1 << 16]>; 2],
+    pub ascii: Box<[Letter; 128]>,
+    /// The pairs of ASCII characters of a word in normalized text.
+    word_pairs: AsciiJoins,
+    /// The pairs of ASCII characters of a word in text before normalization: there a word also ends before a character
+    /// that the normalizer does not copy. A space is joined to the character after it, if a piece has this character.
+    pub raw_word_pairs: AsciiJoins,
+    /// For each ASCII character before normalization, the kind of a run that is only this character.
+    pub single_kinds: Box<[RunKind; 128]>,
     letters: CharTable,
 }
 
@@ -153,9 +157,11 @@ impl Letters {
             joined.other_char_pairs().map(|(left, right)| pack_pair(left as u32, right as u32)).collect();
         let mut letters = Letters {
             pairs: PairSet::new(&pairs),
+            word_pairs: AsciiJoins::new(&joined.ascii_pairs),
+            raw_word_pairs: AsciiJoins::new(&[0; 128]),
+            single_kinds: Box::new([RunKind::Word; 128]),
             ascii_pairs: joined.ascii_pairs,
             ascii: Box::new([Letter::UNKNOWN; 128]),
-            word_ends: [Box::new([1; 1 << 16]), Box::new([1; 1 << 16])],
             letters,
         };
         letters.copy_ascii();
@@ -168,18 +174,28 @@ impl Letters {
             *self.letters.get_mut(char) |= flag;
         }
         self.copy_ascii();
+        let chars_with = |is_in: &dyn Fn(Letter) -> bool| {
+            (0..128).fold(0u128, |chars, char| chars | (is_in(self.ascii[char]) as u128) << char)
+        };
+        let copied = chars_with(&|letter| !letter.has_any(Letter::NOT_COPIED));
+        let known = chars_with(&|letter| !letter.is_unknown());
+        let right_chars = |left: usize| match self.ascii[left].has_any(Letter::SPACE) {
+            true => known & copied,
+            false => self.ascii_pairs[left] & copied,
+        };
+        self.raw_word_pairs = AsciiJoins::new(&std::array::from_fn(right_chars));
+        let space_kind = self.letter(space_mark::CHAR as u32).single_kind();
+        *self.single_kinds = self.ascii.map(|letter| match letter.has_any(Letter::SPACE) {
+            true => space_kind,
+            false if letter.is_unknown() => RunKind::Unknown(1),
+            false => RunKind::Word,
+        });
     }
 
-    /// Updates the tables of ASCII characters from `letters`.
+    /// Updates the properties of ASCII characters from `letters`.
     fn copy_ascii(&mut self) {
         for code in 0..128 {
             self.ascii[code as usize] = self.letter(code);
-        }
-        for (word_ends, stop_flags) in self.word_ends.iter_mut().zip([0, Letter::NOT_COPIED]) {
-            for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
-                let is_joined = self.ascii_pairs[left] >> right & 1 == 1 && !self.ascii[right].has_any(stop_flags);
-                word_ends[left | right << 8] = !is_joined as u8;
-            }
         }
     }
 
@@ -263,7 +279,7 @@ impl Letters {
             }
             let next = self.char_at(text, end);
             let is_joined = match code | next.code {
-                0..128 => self.word_ends[(stop_flags != 0) as usize][(code | next.code << 8) as usize] == 0,
+                0..128 => !self.ascii_word_pairs(stop_flags).is_end(code as u8, next.code as u8),
                 _ => {
                     next.letter.can_join()
                         && !next.letter.has_any(stop_flags)
@@ -282,18 +298,21 @@ impl Letters {
     /// for each would be mispredicted.
     #[inline]
     fn ascii_end(&self, text: &[u8], mut end: usize, stop_flags: u32) -> usize {
-        let word_ends = &self.word_ends[(stop_flags != 0) as usize];
-        while let Some(window) = text[end - 1..].first_chunk::<9>() {
-            let mut end_bits = 0;
-            for i in 0..8 {
-                end_bits |= (word_ends[u16::from_le_bytes([window[i], window[i + 1]]) as usize] as u32) << i;
-            }
+        let word_pairs = self.ascii_word_pairs(stop_flags);
+        while text.len() - end >= 8 {
+            let end_bits = word_pairs.eight_ends(&text[end - 1..]);
             if end_bits != 0 {
                 return end + end_bits.trailing_zeros() as usize;
             }
             end += 8;
         }
         end
+    }
+
+    /// Returns the pairs of a word whose later characters have none of the flags `stop_flags`.
+    #[inline]
+    fn ascii_word_pairs(&self, stop_flags: u32) -> &AsciiJoins {
+        if stop_flags == 0 { &self.word_pairs } else { &self.raw_word_pairs }
     }
 
     /// Reports whether a piece can join these characters.

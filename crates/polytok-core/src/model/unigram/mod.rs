@@ -80,7 +80,7 @@ impl<S: Score> EntryScores<S> {
 /// The memory that calls reuse; each thread has its own.
 #[derive(Default)]
 pub struct UnigramScratch {
-    words: WordsScratch<f32>,
+    words: WordsScratch,
 }
 
 impl UnigramScratch {

@@ -12,10 +12,15 @@
 //! later character of a key. A character that is in no longer piece has a boundary on both sides, whatever its
 //! neighbours are.
 //!
+//! Blocks of ASCII text, in which most runs are copied, are split 64 bytes at a time (raw/ascii.rs).
+//!
 //! Cost: linear. Worst input: a text whose characters are all rewritten; its cost is that of normalization. Twin: the
 //! normalized text.
 
+mod ascii;
+
 use super::letters::{Letter, LetterChar, LetterRun, Letters, RUN_BATCH};
+use crate::boundary::ascii_joins::BLOCK_LEN;
 use crate::normalize::charsmap::KeyChar;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
@@ -93,9 +98,13 @@ impl Letters {
         cursor: &mut RawCursor,
         runs: &mut [LetterRun; RUN_BATCH],
     ) -> (usize, ScanStop) {
-        let mut count = 0;
-        let mut char = self.char_at(text, cursor.at);
-        while count < RUN_BATCH {
+        let (mut count, mut char) = (0, self.char_at(text, cursor.at));
+        while let Some(free_runs) = runs[count..].first_chunk_mut::<BLOCK_LEN>() {
+            if let Some((block_count, end)) = self.fill_ascii_runs(text, *cursor, free_runs) {
+                (cursor.at, char) = (end, self.char_at(text, end));
+                count += block_count;
+                continue;
+            }
             let cursor_before_spaces = *cursor;
             while char.letter.has_any(Letter::SPACE) && !char.letter.has_any(STOP_FLAGS) {
                 *cursor = RawCursor { at: cursor.at + char.len, has_space: true };
@@ -105,17 +114,13 @@ impl Letters {
                 // The normalizer removes spaces at the end of the text.
                 return (count, ScanStop::End);
             }
-            if char.letter.has_any(STOP_FLAGS) {
+            let Some((run, next, is_last)) = self.next_raw_run(text, *cursor, char) else {
                 // A rule can replace the space together with this character.
                 *cursor = if char.letter.has_any(Letter::FOLLOWS) { cursor_before_spaces } else { *cursor };
                 return (count, ScanStop::Rewrite);
-            }
-            let Some((run, next, is_last)) = self.next_raw_run(text, *cursor, char) else {
-                return (count, ScanStop::Rewrite);
             };
-            runs[count] = run;
+            (free_runs[0], char) = (run, next);
             *cursor = RawCursor { at: run.end as usize, has_space: false };
-            char = next;
             count += 1;
             if is_last {
                 return (count, ScanStop::Rewrite);
@@ -124,11 +129,15 @@ impl Letters {
         (count, ScanStop::Full)
     }
 
-    /// Returns the run at the cursor, which starts with the copied character `char`; the character after the run; and
-    /// whether the normalizer must continue there. Returns None if the end of the run is not certainly a boundary.
+    /// Returns the run at the cursor, which starts with the character `char`; the character after the run; and whether
+    /// the normalizer must continue there. Returns None if the character is not copied, or if the end of the run is not
+    /// certainly a boundary.
     #[inline(always)]
     fn next_raw_run(&self, text: &[u8], cursor: RawCursor, char: LetterChar) -> Option<(LetterRun, LetterChar, bool)> {
         let RawCursor { at, has_space } = cursor;
+        if char.letter.has_any(STOP_FLAGS) {
+            return None;
+        }
         if has_space && !char.letter.has_any(Letter::AFTER_SPACE) {
             // The space is a run of its own, if the next character is certainly copied.
             let kind = self.letter('\u{2581}' as u32).single_kind();

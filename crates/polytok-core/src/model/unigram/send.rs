@@ -1,6 +1,6 @@
 //! Sends the paths of words to the output.
 
-use super::memo::{END, MAX_PATH_ENTRIES, PackedPath};
+use super::memo::{END, MAX_PATH_ENTRIES, PackedPath, PathPair};
 use super::words::Receiver;
 use crate::error::Result;
 use crate::post::{Out, Sink};
@@ -37,7 +37,7 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
         Ok(())
     }
 
-    fn send_path_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
+    fn send_list_with_spans(&mut self, path: PackedPath, mut start: u32) -> Result<()> {
         for entry in (0..MAX_PATH_ENTRIES).map(|i| path.entry(i)).take_while(|&entry| entry != END) {
             let end = start + self.lens[entry as usize];
             self.out.write_segment(self.text, 0, Segment { id: self.id(entry), start, end })?;
@@ -54,7 +54,26 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
     #[inline]
-    fn receive_path(
+    fn receive_pair(&mut self, pair: PathPair, start: u32, end: u32) -> Result<()> {
+        if S::by_ids(self.out).is_none() {
+            let middle = start + pair.first_len;
+            let pieces = [(pair.ids[0], start, middle), (pair.ids[1], middle, end)];
+            let mut pieces = pieces.into_iter().take(1 + pair.has_second as usize);
+            return pieces
+                .try_for_each(|(id, start, end)| self.out.write_segment(self.text, 0, Segment { id, start, end }));
+        }
+        if self.id_count + pair.ids.len() > BATCH_LEN {
+            self.flush()?;
+        }
+        if let Some(id_slots) = self.batch[self.id_count..].first_chunk_mut() {
+            *id_slots = pair.ids;
+        }
+        self.id_count += 1 + pair.has_second as usize;
+        Ok(())
+    }
+
+    #[inline]
+    fn receive_list(
         &mut self,
         path: PackedPath,
         ids: &[TokenId; MAX_PATH_ENTRIES],
@@ -62,7 +81,7 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
         start: u32,
     ) -> Result<()> {
         if S::by_ids(self.out).is_none() {
-            return self.send_path_with_spans(path, start);
+            return self.send_list_with_spans(path, start);
         }
         if self.id_count + MAX_PATH_ENTRIES > BATCH_LEN {
             self.flush()?;

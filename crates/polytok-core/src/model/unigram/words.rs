@@ -12,7 +12,7 @@
 use super::best_path::{PathState, Score, UNKNOWN_ENTRY, for_each_piece, search};
 use super::certain::{MAX_WORD_BYTES, SearchedWord, sum_code};
 use super::letters::{LetterRun, Letters, RUN_BATCH, RunKind};
-use super::memo::{END, MAX_PATH_ENTRIES, Memo, PackedPath, word_key};
+use super::memo::{END, MAX_PATH_ENTRIES, Memo, PackedPath, PathPair, word_key};
 use super::raw::{RawCursor, ScanStop};
 use crate::cache::PieceKey;
 use crate::error::Result;
@@ -43,19 +43,22 @@ pub(in crate::model) struct WordDictionary<'a, S: Score> {
 }
 
 /// The memory that calls reuse; each thread has its own.
-pub(in crate::model) struct WordsScratch<Sum> {
+pub(in crate::model) struct WordsScratch {
     memo: Memo,
+    /// The keys and hashes of the words of a batch.
+    keys: Box<[(PieceKey, u32); RUN_BATCH]>,
     searched_word: SearchedWord,
     /// A word with the U+2581 before it.
     marked_word: Vec<u8>,
     rewritten_text: Vec<u8>,
-    pub states: Vec<PathState<Sum>>,
+    pub states: Vec<PathState<f32>>,
 }
 
-impl<Sum> Default for WordsScratch<Sum> {
+impl Default for WordsScratch {
     fn default() -> Self {
         WordsScratch {
             memo: Memo::default(),
+            keys: Box::new([(PieceKey::NONE, 0); RUN_BATCH]),
             searched_word: SearchedWord::default(),
             marked_word: Vec::new(),
             rewritten_text: Vec::new(),
@@ -64,7 +67,7 @@ impl<Sum> Default for WordsScratch<Sum> {
     }
 }
 
-impl<Sum> WordsScratch<Sum> {
+impl WordsScratch {
     /// Empties the cache of words, and limits the cache to `limit` bytes.
     pub fn renew(&mut self, limit: usize) {
         self.memo = Memo::new(limit);
@@ -90,8 +93,10 @@ impl<Sum> WordsScratch<Sum> {
 
 /// A receiver of paths. Offsets are in the normalized text; if the text is not normalized yet, offsets have no meaning.
 pub(in crate::model) trait Receiver {
-    /// Receives a cached path that starts at `start`; the first `count` of `ids` are the ids of the path.
-    fn receive_path(
+    /// Receives a cached path of one or two entries, from `start` to `end`.
+    fn receive_pair(&mut self, pair: PathPair, start: u32, end: u32) -> Result<()>;
+    /// Receives a cached list that starts at `start`; the first `count` of `ids` are the ids of the list.
+    fn receive_list(
         &mut self,
         path: PackedPath,
         ids: &[TokenId; MAX_PATH_ENTRIES],
@@ -104,20 +109,18 @@ pub(in crate::model) trait Receiver {
     fn receive_unknown(&mut self, text: &[u8], start: u32) -> Result<()>;
 }
 
-impl<S: Score> WordDictionary<'_, S> {
+impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     /// Sends the best path of the text. With a normalizer, the text is not normalized yet.
     pub fn run(
         &self,
         normalizer: Option<&SentencePieceNormalizer>,
         text: &[u8],
-        scratch: &mut WordsScratch<S::Sum>,
+        scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
     ) -> Result<()> {
         let result = match normalizer {
             Some(normalizer) => self.solve_raw(normalizer, text, scratch, receiver),
-            None => self
-                .solve_normalized(S::Sum::default(), text, &mut [LetterRun::NONE; RUN_BATCH], scratch, receiver)
-                .map(|_| ()),
+            None => self.solve_normalized(0.0, text, &mut [LetterRun::NONE; RUN_BATCH], scratch, receiver).map(|_| ()),
         };
         scratch.release();
         result
@@ -128,15 +131,15 @@ impl<S: Score> WordDictionary<'_, S> {
         &self,
         normalizer: &SentencePieceNormalizer,
         text: &[u8],
-        scratch: &mut WordsScratch<S::Sum>,
+        scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
     ) -> Result<()> {
         let mut cursor = RawCursor { at: normalizer.leading_spaces(text), has_space: true };
-        let mut sum = S::Sum::default();
+        let mut sum = 0.0;
         let mut runs = [LetterRun::NONE; RUN_BATCH];
         loop {
             let (count, stop) = self.letters.fill_raw_runs(text, &mut cursor, &mut runs);
-            sum = self.solve_runs(sum, text, &runs[..count], scratch, receiver)?;
+            sum = self.solve_runs(sum, text, &runs[..count], raw_key, scratch, receiver)?;
             match stop {
                 ScanStop::Full => {}
                 ScanStop::End => return Ok(()),
@@ -155,16 +158,16 @@ impl<S: Score> WordDictionary<'_, S> {
     /// text.
     fn solve_normalized(
         &self,
-        mut sum: S::Sum,
+        mut sum: f32,
         text: &[u8],
         runs: &mut [LetterRun; RUN_BATCH],
-        scratch: &mut WordsScratch<S::Sum>,
+        scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
-    ) -> Result<S::Sum> {
+    ) -> Result<f32> {
         let mut at = 0;
         while at < text.len() {
             let (count, end) = self.letters.fill_runs(text, at, runs);
-            sum = self.solve_runs(sum, text, &runs[..count], scratch, receiver)?;
+            sum = self.solve_runs(sum, text, &runs[..count], normalized_key, scratch, receiver)?;
             at = end;
         }
         Ok(sum)
@@ -175,46 +178,86 @@ impl<S: Score> WordDictionary<'_, S> {
     #[inline]
     fn solve_runs(
         &self,
-        mut sum: S::Sum,
+        mut sum: f32,
         text: &[u8],
         runs: &[LetterRun],
-        scratch: &mut WordsScratch<S::Sum>,
+        key_of: impl Fn(&[u8], &LetterRun) -> PieceKey,
+        scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
-    ) -> Result<S::Sum> {
-        let mut keys = [PieceKey::NONE; RUN_BATCH];
-        for (run, key) in runs.iter().zip(&mut keys).filter(|(run, _)| run.kind == RunKind::Word) {
-            *key = run_key(text, run);
-            scratch.memo.prefetch(*key);
+    ) -> Result<f32> {
+        for (run, slot) in runs.iter().zip(scratch.keys.iter_mut()).filter(|(run, _)| run.kind == RunKind::Word) {
+            let key = key_of(text, run);
+            let hash = key.hash();
+            scratch.memo.prefetch(hash);
+            *slot = (key, hash);
         }
-        for (run, key) in runs.iter().zip(keys) {
-            let (start, end) = (run.start as usize, run.end as usize);
+        for (i, run) in runs.iter().enumerate() {
             sum = match run.kind {
                 RunKind::Word => {
-                    let path = scratch.memo.get(key);
-                    match sum_code(S::magnitude(sum)) < path.limit() {
-                        true => self.send_cached(path, sum, run.start, receiver)?,
-                        false => self.solve_missing(text, *run, (key, path), sum, scratch, receiver)?,
+                    let (key, hash) = scratch.keys[i];
+                    let path = scratch.memo.get(key, hash);
+                    match sum_code(sum) < path.pair_limit() {
+                        true => self.send_pair(path.to_pair(), sum, run, receiver)?,
+                        false => self.solve_other(text, *run, (key, path), sum, scratch, receiver)?,
                     }
                 }
                 RunKind::Piece(entry) => {
                     receiver.receive_piece(entry, run.start, run.end)?;
                     self.scores[entry as usize].add_to(sum)
                 }
-                RunKind::Unknown(chars) => {
-                    receiver
-                        .receive_unknown(if start < end { &text[start..end] } else { space_mark::BYTES }, run.start)?;
-                    (0..chars).fold(sum, |sum, _| self.unknown_score.add_to(sum))
-                }
+                RunKind::Unknown(chars) => self.send_unknown(text, *run, chars, sum, receiver)?,
             };
         }
         Ok(sum)
     }
 
-    /// Sends a cached path. Returns the sum of scores after the path. The loop does not branch on the number of
+    /// Sends a run of unknown characters, or an unknown U+2581 that is not in the text. Returns the sum of scores after
+    /// the run.
+    #[inline(never)]
+    fn send_unknown(
+        &self,
+        text: &[u8],
+        run: LetterRun,
+        chars: u32,
+        sum: f32,
+        receiver: &mut impl Receiver,
+    ) -> Result<f32> {
+        let unknown_text = &text[run.start as usize..run.end as usize];
+        receiver.receive_unknown(if unknown_text.is_empty() { space_mark::BYTES } else { unknown_text }, run.start)?;
+        Ok((0..chars).fold(sum, |sum, _| self.unknown_score.add_to(sum)))
+    }
+
+    /// Sends a cached pair. Returns the sum of scores after the pair. The scores of a pair have single precision, so
+    /// the sum in double precision, rounded to single precision, is the sum in single precision.
+    #[inline]
+    fn send_pair(&self, pair: PathPair, sum: f32, run: &LetterRun, receiver: &mut impl Receiver) -> Result<f32> {
+        receiver.receive_pair(pair, run.start, run.end)?;
+        Ok(sum + pair.scores[0] + pair.scores[1])
+    }
+
+    /// Sends the path of a word that is cached as a list or not cached, or whose cached path is not certain at this
+    /// sum. Returns the sum of scores after the word.
+    #[inline(never)]
+    fn solve_other(
+        &self,
+        text: &[u8],
+        run: LetterRun,
+        (key, path): (PieceKey, PackedPath),
+        sum: f32,
+        scratch: &mut WordsScratch,
+        receiver: &mut impl Receiver,
+    ) -> Result<f32> {
+        match sum_code(sum) < path.list_limit() {
+            true => self.send_list(path, sum, run.start, receiver),
+            false => self.solve_missing(text, run, (key, path), sum, scratch, receiver),
+        }
+    }
+
+    /// Sends a cached list. Returns the sum of scores after the list. The loop does not branch on the number of
     /// entries, because the processor would mispredict that branch: missing entries use the last row, which changes no
     /// sum.
     #[inline]
-    fn send_cached(&self, path: PackedPath, sum: S::Sum, start: u32, receiver: &mut impl Receiver) -> Result<S::Sum> {
+    fn send_list(&self, path: PackedPath, sum: f32, start: u32, receiver: &mut impl Receiver) -> Result<f32> {
         let (mut sum, mut ids, mut count) = (sum, [TokenId(0); MAX_PATH_ENTRIES], 0);
         for (i, id) in ids.iter_mut().enumerate() {
             let entry = path.entry(i);
@@ -223,7 +266,7 @@ impl<S: Score> WordDictionary<'_, S> {
             sum = S::round(row.score.plus(sum));
             count += (entry != END) as usize;
         }
-        receiver.receive_path(path, &ids, count, start)?;
+        receiver.receive_list(path, &ids, count, start)?;
         Ok(sum)
     }
 
@@ -235,10 +278,10 @@ impl<S: Score> WordDictionary<'_, S> {
         text: &[u8],
         run: LetterRun,
         (key, path): (PieceKey, PackedPath),
-        sum: S::Sum,
-        scratch: &mut WordsScratch<S::Sum>,
+        sum: f32,
+        scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
-    ) -> Result<S::Sum> {
+    ) -> Result<f32> {
         let word = &text[run.start as usize..run.end as usize];
         if run.has_space {
             let mut marked_word = std::mem::take(&mut scratch.marked_word);
@@ -257,22 +300,19 @@ impl<S: Score> WordDictionary<'_, S> {
         word: &[u8],
         at: u32,
         (key, path): (PieceKey, PackedPath),
-        sum: S::Sum,
-        scratch: &mut WordsScratch<S::Sum>,
+        sum: f32,
+        scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
-    ) -> Result<S::Sum> {
+    ) -> Result<f32> {
         if path.is_cached() || word.len() > MAX_WORD_BYTES {
             return self.search_and_send(word, at, sum, &mut scratch.states, receiver);
         }
         let searched = &mut scratch.searched_word;
         let limit = searched.search(self.trie, self.scores, self.unknown_score.to_double(), word);
-        if limit == 0 {
-            scratch.memo.insert(key, PackedPath::UNCERTAIN);
-        } else if let Some(path) = PackedPath::new(searched.path().iter().map(|&(entry, _)| entry), limit) {
-            // `PackedPath::new` refuses `UNKNOWN_ENTRY`, so this path has no unknown characters.
+        if let Some(path) = self.pack(searched.path(), limit) {
             scratch.memo.insert(key, path);
         }
-        if sum_code(S::magnitude(sum)) >= limit as u32 {
+        if sum_code(sum) >= limit as u32 {
             return self.search_and_send(word, at, sum, &mut scratch.states, receiver);
         }
         let mut sum = sum;
@@ -290,15 +330,41 @@ impl<S: Score> WordDictionary<'_, S> {
         Ok(sum)
     }
 
+    /// Packs a path with its limit; None if the path has unknown characters or is too long.
+    fn pack(&self, path: &[(u32, u32)], limit: u8) -> Option<PackedPath> {
+        if limit == 0 {
+            return Some(PackedPath::UNCERTAIN);
+        }
+        // `PackedPath::list` refuses `UNKNOWN_ENTRY`, so a list has no unknown characters.
+        let list = || PackedPath::list(path.iter().map(|&(entry, _)| entry), limit);
+        self.pair(path).and_then(|pair| PackedPath::pair(pair, limit)).or_else(list)
+    }
+
+    /// Returns a path of one or two entries as a pair; None if the path is longer or has unknown characters, or if a
+    /// score has double precision.
+    fn pair(&self, path: &[(u32, u32)]) -> Option<PathPair> {
+        let &[(_, first_len), ..] = path else { return None };
+        let mut pair = PathPair { ids: [TokenId(0); 2], scores: [-0.0; 2], first_len, has_second: path.len() == 2 };
+        for (i, &(entry, _)) in path.iter().enumerate() {
+            let score = self.rows.get(entry as usize)?.score.to_double();
+            *pair.ids.get_mut(i)? = self.rows[entry as usize].id;
+            pair.scores[i] = score as f32;
+            if pair.scores[i] as f64 != score {
+                return None;
+            }
+        }
+        Some(pair)
+    }
+
     /// Searches a word with the sums of the reference, and sends the path. Returns the sum of scores after the word.
     fn search_and_send(
         &self,
         word: &[u8],
         at: u32,
-        sum: S::Sum,
-        states: &mut Vec<PathState<S::Sum>>,
+        sum: f32,
+        states: &mut Vec<PathState<f32>>,
         receiver: &mut impl Receiver,
-    ) -> Result<S::Sum> {
+    ) -> Result<f32> {
         let (sum, _) = search(self.trie, self.scores, S::round(self.unknown_score), word, sum, states);
         let mut result = Ok(());
         for_each_piece(states, |start, end, entry| {
@@ -313,13 +379,16 @@ impl<S: Score> WordDictionary<'_, S> {
     }
 }
 
+/// Returns the key of a word in text before normalization, in which U+2581 is never copied.
 #[inline]
-fn run_key(text: &[u8], run: &LetterRun) -> PieceKey {
-    let (start, end) = (run.start as usize, run.end as usize);
-    match run.has_space {
-        true => PieceKey::new(text, start, end, true),
-        false => word_key(text, start, end),
-    }
+fn raw_key(text: &[u8], run: &LetterRun) -> PieceKey {
+    PieceKey::new(text, run.start as usize, run.end as usize, run.has_space)
+}
+
+/// Returns the key of a word in normalized text.
+#[inline]
+fn normalized_key(text: &[u8], run: &LetterRun) -> PieceKey {
+    word_key(text, run.start as usize, run.end as usize)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ proptest! {
         picks in prop::collection::vec(0..CHARSMAP_RULES.len(), 0..10),
         parts in prop::collection::vec(
             prop_oneof![
-                6 => "[abcé世界ц,.]{1,4}", 4 => " {1,3}", 1 => "\u{301}", 1 => "[x\n\u{3000}▁，…½Ａ¨áW😀1]", 2 => "[a世b😀] ?\u{301}", 1 => "[цщ]{1,5}"],
+                6 => "[abcé世界ц,.]{1,4}", 3 => "[abcxy,. ]{4,40}", 4 => " {1,3}", 1 => "\u{301}", 1 => "[x\n\u{3000}▁，…½Ａ¨áW😀1]", 2 => "[a世b😀] ?\u{301}", 1 => "[цщ]{1,5}"],
             0..30)) {
         let kind = |kind| if kind == 0 { Kind::UserDefined } else { Kind::Normal };
         let rows: Vec<(&str, f32, Kind)> =

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::model::unigram::best_path::Score;
 use crate::model::unigram::tests::vocab;
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::native::Tables;
@@ -79,6 +80,16 @@ proptest! {
             for text in &texts {
                 check(&model, text.as_bytes(), &mut scratch);
             }
+        }
+    }
+
+    /// The sums of pairs are computed in single precision for both references.
+    #[test]
+    fn sums_of_two_floats_need_no_double_precision(sum in prop::num::f32::NORMAL, score in prop::num::f32::NORMAL, exponent in -30i32..30) {
+        for score in [score, (score % 1.0) * 2f32.powi(exponent), -9.8318, -0.0] {
+            prop_assert_eq!(<f64 as Score>::round(f64::from(score).plus(sum)).to_bits(), (sum + score).to_bits());
+            let sum = sum % 100_000.0;
+            prop_assert_eq!(<f64 as Score>::round(f64::from(score).plus(sum)).to_bits(), (sum + score).to_bits());
         }
     }
 
