@@ -178,8 +178,8 @@ impl Memo {
         self.0.bytes()
     }
 
-    /// Returns the path of the word with this key and its hash, or `PackedPath::NONE`. The key of a word that is too long differs from the keys of
-    /// all entries.
+    /// Returns the path of the word with this key and its hash, or `PackedPath::NONE`. The key of a word that is too
+    /// long differs from the keys of all entries.
     #[inline]
     pub fn get(&self, key: PieceKey, hash: u32) -> PackedPath {
         let Some(entry) = self.0.candidate(hash, &key) else { return PackedPath::NONE };

@@ -3,6 +3,7 @@
 use super::{
     BYTES_VALUE, INVALID_VALUE, JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS,
 };
+use crate::boundary::ascii_joins::AsciiJoins;
 use crate::boundary::char_table::CharTable;
 use crate::boundary::neighbours::{CharPairs, EntryUnits};
 use crate::boundary::pair_set::{PairSet, pack_pair};
@@ -53,11 +54,11 @@ impl TextTables {
             _ => INVALID_VALUE,
         };
         let mark_record = chars.get(MARK as u32);
-        let (ascii_boundaries, pairs) = (ascii_boundaries(&joined_chars), pair_set(&joined_chars));
+        let mut ascii_pairs = ascii_pairs(&joined_chars);
         let ascii_values = [PIECE_VALUE; 256];
         let mut tables = TextTables {
-            ascii_boundaries,
-            pairs,
+            ascii_joins: AsciiJoins::new(&[0; 128]),
+            pairs: pair_set(&joined_chars),
             chars,
             ascii_values,
             user_defined: None,
@@ -66,8 +67,9 @@ impl TextTables {
             invalid_record,
         };
         if bpe.has_user_defined() {
-            tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe)?;
+            tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe, &mut ascii_pairs)?;
         }
+        tables.ascii_joins = AsciiJoins::new(&ascii_pairs);
         *tables.chars.get_mut(' ') = mark_record;
         (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE_BITS);
         Some(tables)
@@ -75,7 +77,12 @@ impl TextTables {
 
     /// Adds the user-defined pieces; None if texts must be normalized first. A piece of one character that no other
     /// piece starts with is a character with boundaries on both sides.
-    fn add_user_defined(&mut self, mut pieces: Vec<(&[u8], TokenId)>, bpe: &Bpe) -> Option<()> {
+    fn add_user_defined(
+        &mut self,
+        mut pieces: Vec<(&[u8], TokenId)>,
+        bpe: &Bpe,
+        ascii_pairs: &mut [u128; 128],
+    ) -> Option<()> {
         pieces.retain(|(piece, _)| !piece.contains(&b' ')); // the normalizer replaces spaces before pieces are matched
         let has_replaced_char = |piece: &[u8]| {
             std::str::from_utf8(piece).map_or(true, |text| text.contains([MARK, char::REPLACEMENT_CHARACTER]))
@@ -88,7 +95,7 @@ impl TextTables {
             let starts_next = pieces.get(at + 1).is_some_and(|(next, _)| next.starts_with(piece));
             match only_char(piece).filter(|_| !starts_next && bpe.id_of_char(piece) == Some(id) && id.0 < INVALID_VALUE)
             {
-                Some(c) => self.isolate_char(c, id),
+                Some(c) => self.isolate_char(c, id, ascii_pairs),
                 None => trie_pieces.push((piece, id.0)),
             }
         }
@@ -101,13 +108,11 @@ impl TextTables {
     }
 
     /// Adds boundaries on both sides of a character.
-    fn isolate_char(&mut self, c: char, id: TokenId) {
+    fn isolate_char(&mut self, c: char, id: TokenId, ascii_pairs: &mut [u128; 128]) {
         *self.chars.get_mut(c) = id.0;
         if c.is_ascii() {
-            for neighbour in 0..128 {
-                self.ascii_boundaries[c as usize | neighbour << 8] = 1;
-                self.ascii_boundaries[neighbour | (c as usize) << 8] = 1;
-            }
+            ascii_pairs[c as usize] = 0;
+            ascii_pairs.iter_mut().for_each(|right_chars| *right_chars &= !(1 << c as usize));
         }
     }
 }
@@ -146,17 +151,13 @@ fn pairs_in_texts(bpe: &Bpe) -> Option<Vec<(char, char)>> {
     Some(pairs.map(|(left, right)| (text_char(left), text_char(right))).collect())
 }
 
-/// Returns a table of all pairs of ASCII characters, with 1 if the two characters are adjacent in no entry. The left
-/// character is the low byte of the index.
-fn ascii_boundaries(pairs: &[(char, char)]) -> Box<[u8; 1 << 16]> {
-    let mut ascii_boundaries = Box::new([0; 1 << 16]);
-    for (left, right) in (0..128).flat_map(|left| (0..128).map(move |right| (left, right))) {
-        ascii_boundaries[left | right << 8] = 1;
-    }
+/// Returns a bit for each ASCII character that follows another one in an entry, for each of these other characters.
+fn ascii_pairs(pairs: &[(char, char)]) -> [u128; 128] {
+    let mut ascii_pairs = [0; 128];
     for (left, right) in pairs.iter().filter(|(left, right)| left.is_ascii() && right.is_ascii()) {
-        ascii_boundaries[*left as usize | (*right as usize) << 8] = 0;
+        ascii_pairs[*left as usize] |= 1 << *right as usize;
     }
-    ascii_boundaries
+    ascii_pairs
 }
 
 /// Sets the flags of characters that are adjacent to other characters in entries.

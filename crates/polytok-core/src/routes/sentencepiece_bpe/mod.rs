@@ -2,9 +2,9 @@
 //!
 //! This route is for normalizers that only replace spaces by U+2581. The text is not rewritten: the tables treat a
 //! space as U+2581, and only parts that are not cached are normalized for the model. As in `boundary`, there is a
-//! boundary between two characters that are adjacent in no entry, because nothing can merge there. A table has the
-//! boundaries between two ASCII bytes; 64 bytes are tested together. Every other character has a 32-bit record: two
-//! flags and a value. The flags are true if another character precedes or follows the character in some entry. The
+//! boundary between two characters that are adjacent in no entry, because nothing can merge there. Boundaries between
+//! ASCII bytes are found for 64 bytes together (boundary/ascii_joins.rs). Every other character has a 32-bit record:
+//! two flags and a value. The flags are true if another character precedes or follows the character in some entry. The
 //! flags decide most pairs of characters; the other pairs are looked up in a set of pairs.
 //!
 //! A character between two boundaries is a part by itself. The value of a character is the id of the part that consists
@@ -23,6 +23,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::boundary::ascii_joins::AsciiJoins;
 use crate::boundary::char_table::CharTable;
 use crate::boundary::pair_set::PairSet;
 use crate::lazy::Warmup;
@@ -70,9 +71,8 @@ pub(crate) struct SentencePieceBpe {
 
 /// The tables that find the parts of a text.
 struct TextTables {
-    /// For each pair of ASCII bytes, 1 if there is a boundary between the two bytes. The first byte is the low byte of
-    /// the index.
-    ascii_boundaries: Box<[u8; 1 << 16]>,
+    /// The pairs of ASCII bytes without a boundary between the two bytes.
+    ascii_joins: AsciiJoins,
     /// The record of each character: flags and a value.
     chars: CharTable,
     /// The values of the ASCII characters; `PIECE_VALUE` for other bytes.

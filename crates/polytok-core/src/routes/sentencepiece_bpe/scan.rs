@@ -2,11 +2,9 @@
 
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS};
+use crate::boundary::ascii_joins::BLOCK_LEN;
 use crate::boundary::pair_set::pack_pair;
 use crate::utf8::decode_four_bytes;
-
-/// The number of ASCII bytes that are tested together.
-const BLOCK_LEN: usize = 64;
 
 /// The largest number of parts in a batch.
 pub(super) const MAX_PARTS: usize = 192;
@@ -183,17 +181,8 @@ impl TextTables {
     /// The byte before `at` must be ASCII too.
     #[inline]
     fn boundaries_of(&self, text: &[u8], at: usize, len: usize) -> u64 {
-        let Some(window) = text[at - 1..].first_chunk::<{ BLOCK_LEN + 1 }>() else { return 0 };
-        let mut boundaries = 0;
-        for group_start in (0..len.min(BLOCK_LEN)).step_by(8) {
-            let mut group_bits = 0;
-            for i in 0..8 {
-                let pair = u16::from_le_bytes([window[group_start + i], window[group_start + i + 1]]);
-                group_bits |= self.ascii_boundaries[pair as usize] << i;
-            }
-            boundaries |= (group_bits as u64) << group_start;
-        }
-        boundaries & u64::MAX >> (BLOCK_LEN - len)
+        let Some(window) = text[at - 1..].first_chunk() else { return 0 };
+        self.ascii_joins.ends(window) & u64::MAX >> (BLOCK_LEN - len)
     }
 
     #[inline]
