@@ -65,7 +65,7 @@ impl SegmenterScratch {
         block
     }
 
-    /// Frees buffers of more than `kept` items.
+    /// Frees buffers of more than `max_kept` items.
     pub fn release(&mut self, max_kept: usize) {
         release(&mut self.segments, max_kept);
         release(&mut self.ids, max_kept);

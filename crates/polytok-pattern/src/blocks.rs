@@ -68,7 +68,7 @@ impl Instructions {
     #[inline]
     pub(super) fn write_pieces(self, base: u32, ends: u64, from: u32, pieces: &mut [(u32, u32)]) -> usize {
         match self {
-            // SAFETY: the processor has the instructions, because only `of_level` creates the value.
+            // SAFETY: the processor has the instructions: `current` and `of_processor` return no others.
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => unsafe { avx512::write_pieces(base, ends, from, pieces) },
             _ => write_pieces(base, ends, from, pieces),
@@ -132,7 +132,7 @@ impl Block {
         (self.start, self.first) = (start, from - start);
         #[cfg(target_arch = "x86_64")]
         match instructions {
-            // SAFETY: the processor has the instructions, because only `of_level` creates the value.
+            // SAFETY: the processor has the instructions: `current` and `of_processor` return no others.
             Instructions::Avx2 => unsafe { avx2::read(self, rule, classes, text) },
             // SAFETY: as above.
             Instructions::Avx512 => unsafe { avx512::read(self, rule, classes, text) },

@@ -111,11 +111,18 @@ impl Regex {
         }
     }
 
+    /// Returns the regex with the limit of easy attempts. It is built outside of the lock, so that no thread waits for
+    /// another, and a process that forks meanwhile does not wait forever.
+    fn easy_regex(&self) -> &fancy_regex::Regex {
+        self.easy_regex.get().unwrap_or_else(|| {
+            let built = build(self.regex.as_str(), MAX_EASY_STEPS_BACK).unwrap_or_else(|_| self.regex.clone());
+            self.easy_regex.get_or_init(|| built)
+        })
+    }
+
     /// Finds the same match as an unlimited search by an attempt at each character, with the limits of attempts.
     fn find_by_attempts(&self, text: &str, search: &Search) -> Result<Option<(usize, usize)>> {
-        let easy = self
-            .easy_regex
-            .get_or_init(|| build(self.regex.as_str(), MAX_EASY_STEPS_BACK).unwrap_or_else(|_| self.regex.clone()));
+        let easy = self.easy_regex();
         let (mut at, mut hard_attempts) = (search.at, 0);
         while at <= text.len() {
             let is_first = at == search.at && !search.is_past_empty;

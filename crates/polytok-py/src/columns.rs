@@ -90,10 +90,17 @@ pub fn stored<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py
 
 /// Reads a column of a `polytok.spec.Vocab`; raises SpecError if the column has another type or shape.
 pub fn read_field<T: Number>(vocab: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
-    read(&stored(vocab, name)?).ok_or_else(|| {
-        let number_type = std::any::type_name::<T>();
-        to_python(Error::Spec(format!("vocab.{name} is not a one-dimensional array of {number_type}")))
-    })
+    read(&stored(vocab, name)?).ok_or_else(|| not_a_column::<T>(&format!("vocab.{name}")))
+}
+
+/// Reads a column that is an argument, or raises SpecError.
+pub fn read_column<T: Number>(column: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    read(column).ok_or_else(|| not_a_column::<T>("the column"))
+}
+
+fn not_a_column<T: Number>(name: &str) -> PyErr {
+    let number_type = std::any::type_name::<T>();
+    to_python(Error::Spec(format!("{name} is not a one-dimensional array of {number_type}")))
 }
 
 /// Reads a column of kinds.

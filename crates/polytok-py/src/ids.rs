@@ -104,13 +104,15 @@ fn exact_int_id(list: &Bound<'_, PyList>, at: usize) -> Option<u32> {
     // code runs, and converting an exact int runs no other code. An error of the conversion is cleared.
     let number = unsafe {
         let item = ffi::PyList_GET_ITEM(list.as_ptr(), at as ffi::Py_ssize_t);
-        match ffi::PyLong_CheckExact(item) {
-            0 => c_ulong::MAX,
-            _ => ffi::PyLong_AsUnsignedLong(item),
+        // An item of a list that is being created can be null.
+        if item.is_null() || ffi::PyLong_CheckExact(item) == 0 {
+            return None;
         }
+        ffi::PyLong_AsUnsignedLong(item)
     };
     if number == c_ulong::MAX {
         drop(PyErr::take(list.py()));
+        return None;
     }
     u32::try_from(number).ok()
 }

@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use polytok_str::from_utf8::MeasuredText;
 use polytok_str::{Unit, from_utf8, to_utf8};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
@@ -19,7 +19,7 @@ const MAX_SCANNED: usize = 4096;
 /// The maximum size, in bytes, of a buffer that a thread keeps for its next text.
 const MAX_KEPT_BUFFER: usize = 1 << 18;
 /// The minimum length, in bytes, of a text that is not decoded by Python's own decoder.
-const MIN_FILLED: usize = 64;
+const MIN_VECTOR_BYTES: usize = 64;
 
 thread_local! {
     static KEPT_BUFFER: Cell<String> = const { Cell::new(String::new()) };
@@ -60,7 +60,8 @@ pub struct Buffer(String);
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.0.capacity() <= MAX_KEPT_BUFFER {
-            KEPT_BUFFER.set(std::mem::take(&mut self.0));
+            // The thread can have ended its thread-local values already.
+            let _ = KEPT_BUFFER.try_with(|buffer| buffer.set(std::mem::take(&mut self.0)));
         }
     }
 }
@@ -79,15 +80,16 @@ pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<PyText<'a>> {
 
 /// Returns the UTF-8 of a `str`. ASCII is not copied.
 fn text_of_str<'a>(string: &'a Bound<'_, PyString>) -> PyResult<PyText<'a>> {
-    // SAFETY: a str never changes, and the reference keeps it alive.
+    // SAFETY: a str never changes, and the reference keeps it alive. The tests of each platform check that PyO3 reads the
+    // kind of a str as the platform's C compiler has stored it.
     match unsafe { string.data() }? {
         PyStringData::Ucs1(characters) if is_ascii(string, characters)? => {
             // SAFETY: ASCII is UTF-8.
             Ok(PyText::Ascii(unsafe { std::str::from_utf8_unchecked(characters) }))
         }
-        PyStringData::Ucs1(characters) => Ok(converted(characters)),
-        PyStringData::Ucs2(characters) => Ok(converted(characters)),
-        PyStringData::Ucs4(characters) => Ok(converted(characters)),
+        PyStringData::Ucs1(characters) => converted(characters),
+        PyStringData::Ucs2(characters) => converted(characters),
+        PyStringData::Ucs4(characters) => converted(characters),
     }
 }
 
@@ -102,9 +104,14 @@ fn is_ascii(string: &Bound<'_, PyString>, characters: &[u8]) -> PyResult<bool> {
 }
 
 /// Converts the characters of a `str` to UTF-8.
-fn converted<'a, U: Unit>(characters: &[U]) -> PyText<'a> {
-    let text = to_utf8::convert(characters, KEPT_BUFFER.take()).unwrap_or_else(|| to_utf8::repair(characters));
-    PyText::Converted(Buffer(text))
+fn converted<'a, U: Unit>(characters: &[U]) -> PyResult<PyText<'a>> {
+    match to_utf8::convert(characters, KEPT_BUFFER.take()) {
+        Ok(text) => Ok(PyText::Converted(Buffer(text))),
+        Err(to_utf8::Failure::NotACharacter) => Ok(PyText::Converted(Buffer(to_utf8::repair(characters)))),
+        Err(to_utf8::Failure::OutOfMemory) => {
+            Err(PyMemoryError::new_err(format!("no memory for the UTF-8 of a text of {} characters", characters.len())))
+        }
+    }
 }
 
 /// Decodes bytes to a `str`. Bytes that are not UTF-8 are handled by the Python error handler `errors`.
@@ -117,7 +124,7 @@ pub fn decoded<'py>(py: Python<'py>, bytes: &[u8], errors: &str) -> PyResult<Bou
             &named
         }
     };
-    if bytes.len() >= MIN_FILLED
+    if bytes.len() >= MIN_VECTOR_BYTES
         && from_utf8::is_fast()
         && let Some(text) = from_utf8::measure(bytes)
     {

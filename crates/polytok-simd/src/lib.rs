@@ -1,9 +1,9 @@
 //! The *SIMD level*: the vector instructions that polytok uses, for the whole process.
 //!
-//! All code with vector instructions asks [`SimdLevel::current`], once in each call. Therefore no other module detects
-//! the processor's instructions. All levels compute the same results; a lower level serves to compare results and
-//! speeds. Reading the level costs one load from memory. Threads can read and select the level at any time: a call that
-//! is running continues with the level that it has read.
+//! All code with vector instructions asks [`SimdLevel::current`] for each block of a text or more rarely. Therefore no
+//! other module detects the processor's instructions. All levels compute the same results; a lower level serves to
+//! compare results and speeds. Reading the level costs one load from memory. Threads can read and select the level at
+//! any time: a text that is being encoded can be finished with either level.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -20,31 +20,40 @@ const STORE_SLACK: usize = 64;
 #[cfg(target_arch = "x86_64")]
 const ASCII_RUN: usize = 32;
 
-/// Converts characters to UTF-8, in the memory of `buffer`. Returns None if a number is not a character: a surrogate, or
-/// a number beyond U+10FFFF.
+/// The reason why characters were not converted.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A number is not a character: a surrogate, or a number beyond U+10FFFF.
+    NotACharacter,
+    /// The system has not enough memory.
+    OutOfMemory,
+}
+
+/// Converts characters to UTF-8, in the memory of `buffer`.
 ///
 /// ```
-/// use polytok_str::to_utf8::convert;
+/// use polytok_str::to_utf8::{Failure, convert};
 ///
 /// let characters: Vec<u32> = "naïve 猫".chars().map(u32::from).collect();
 /// assert_eq!(convert(&characters, String::new()).unwrap(), "naïve 猫");
-/// assert_eq!(convert(&[0xD800_u16], String::new()), None);
+/// assert_eq!(convert(&[0xD800_u16], String::new()), Err(Failure::NotACharacter));
 /// ```
-pub fn convert<U: Unit>(characters: &[U], buffer: String) -> Option<String> {
+pub fn convert<U: Unit>(characters: &[U], buffer: String) -> Result<String, Failure> {
     convert_at(SimdLevel::current(), characters, buffer)
 }
 
-fn convert_at<U: Unit>(level: SimdLevel, characters: &[U], buffer: String) -> Option<String> {
+/// Implements `convert` with the instructions of a SIMD level, which the processor must support.
+fn convert_at<U: Unit>(level: SimdLevel, characters: &[U], buffer: String) -> Result<String, Failure> {
     let mut bytes = buffer.into_bytes();
     bytes.clear();
     for block in characters.chunks(BLOCK) {
-        bytes.reserve(block.len() * U::MAX_UTF8_BYTES + STORE_SLACK);
-        let written = convert_block(level, block, bytes.spare_capacity_mut())?;
+        bytes.try_reserve(block.len() * U::MAX_UTF8_BYTES + STORE_SLACK).map_err(|_| Failure::OutOfMemory)?;
+        let written = convert_block(level, block, bytes.spare_capacity_mut()).ok_or(Failure::NotACharacter)?;
         // SAFETY: the block's conversion has initialized this number of bytes after the length.
         unsafe { bytes.set_len(bytes.len() + written) };
     }
     // SAFETY: each block's conversion has written the UTF-8 of whole characters.
-    Some(unsafe { String::from_utf8_unchecked(bytes) })
+    Ok(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
 /// Converts characters with surrogates: each pair of surrogates is joined, and each other surrogate is replaced by
@@ -70,7 +79,8 @@ pub fn repair<U: Unit>(characters: &[U]) -> String {
 }
 
 /// Writes the UTF-8 of characters to `out`, and returns the number of written bytes, all of which are initialized;
-/// None if a number is not a character. `out` has `MAX_UTF8_BYTES` bytes for each character, and `STORE_SLACK` more.
+/// None if a number is not a character. `out` has `MAX_UTF8_BYTES` bytes for each character, and `STORE_SLACK` more. The
+/// processor must support the level.
 fn convert_block<U: Unit>(level: SimdLevel, characters: &[U], out: &mut [MaybeUninit<u8>]) -> Option<usize> {
     match level {
         #[cfg(target_arch = "x86_64")]
@@ -133,7 +143,7 @@ mod tests {
         let expected: Option<String> = codes.iter().map(|&code| char::from_u32(code)).collect();
         for level in SimdLevel::supported() {
             let actual = convert_at(level, &units, "previous text".to_string());
-            assert_eq!(actual, expected, "{level:?} {codes:x?}");
+            assert_eq!(actual.ok(), expected, "{level:?} {codes:x?}");
         }
     }
 

@@ -75,7 +75,8 @@ impl CharWithRecord {
     /// characters, or parts of them, packed into numbers with the first byte lowest.
     #[inline(always)]
     pub fn can_join(self, right: CharWithRecord, joins: impl Fn(u32, u32) -> bool) -> bool {
-        let common_kinds = (self.record & right.record >> 4) >> FLAGS_SHIFT;
+        let (kinds_on_left, kinds_on_right) = (self.record, right.record >> 4);
+        let common_kinds = (kinds_on_left & kinds_on_right) >> FLAGS_SHIFT;
         match common_kinds as u8 & 15 {
             0 => false,
             WHOLE_PAIR => joins(self.packed, right.packed),

@@ -118,6 +118,7 @@ impl Boundary {
         mut on_part: impl FnMut(usize, usize, CharWithRecord) -> ControlFlow<B>,
     ) -> ControlFlow<B, usize> {
         let read_char = |at| CharWithRecord::read(text, at, end, &record_of);
+        // `left` is the last character before `at`. `NONE` has no flags, so it joins nothing.
         let mut part_start = start;
         let mut left = read_char(start);
         let mut at = start + left.len;

@@ -16,13 +16,14 @@
 //! first lookup of a character in a block builds the block. Worst input: characters that are not local, which cost as
 //! much as the steps. Twin: `Normalizer::normalize`.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::growth::{growth_error, limit};
 use super::unchanged::Unchanged;
 use super::{NormalizeStep, Normalizer};
 use crate::error::{self, Result};
 use crate::huge::release;
+use crate::lazy::Lazy;
 use crate::utf8::valid;
 
 /// The number of characters in a block of the table.
@@ -38,7 +39,7 @@ pub struct CharRewrites {
     normalizer: Arc<Normalizer>,
     char_map: Option<CharMap>,
     kept_chars: Unchanged,
-    blocks: Box<[OnceLock<Box<[Rewrite; BLOCK]>>]>,
+    blocks: Box<[Lazy<Box<[Rewrite; BLOCK]>>]>,
     /// True if the normalizer converts to lower case, so that ASCII can be converted first.
     has_lower_case: bool,
 }
@@ -123,7 +124,7 @@ impl CharRewrites {
             let (normalizer, char_map) = (normalizer.clone(), char_map.clone());
             move |c| normalizer.keeps(c) && char_map.as_ref().is_none_or(|char_map| char_map(c) == c)
         });
-        let blocks = (0..BLOCK_COUNT).map(|_| OnceLock::new()).collect();
+        let blocks = (0..BLOCK_COUNT).map(|_| Lazy::default()).collect();
         kept_chars.has(' ').then_some(CharRewrites { normalizer, char_map, kept_chars, blocks, has_lower_case })
     }
 
@@ -236,7 +237,7 @@ impl CharRewrites {
     #[inline]
     fn rewrite_of(&self, c: char) -> Rewrite {
         let (block, at) = (c as usize / BLOCK, c as usize % BLOCK);
-        self.blocks[block].get_or_init(|| self.build_block(block))[at]
+        self.blocks[block].get(|| self.build_block(block))[at]
     }
 
     fn build_block(&self, block: usize) -> Box<[Rewrite; BLOCK]> {

@@ -6,13 +6,13 @@
 //! whose group (`group_set`) has other characters too, or is in a block that did not occur yet. Cost: a bit test for
 //! each character, and 256 calls of `test` for each block.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use polytok_simd::SimdLevel;
 
 use super::output::Output;
 use crate::group_set::{GROUP_COUNT, GROUP_LEN};
+use crate::lazy::Lazy;
 use crate::utf8::is_continuation;
 
 /// The number of characters in a block.
@@ -45,7 +45,7 @@ pub(super) struct Unchanged {
     ascii: [bool; 128],
     /// The two longest runs of unchanged ASCII characters: the first byte of a run and the number of bytes after it.
     runs: [(u8, u8); 2],
-    blocks: Box<[OnceLock<[u64; BLOCK / 64]>]>,
+    blocks: Box<[Lazy<[u64; BLOCK / 64]>]>,
     /// A bit for each group whose characters are known to stay unchanged.
     unchanged_groups: [AtomicU64; GROUP_COUNT / 64],
     /// The number of blocks whose bits were computed.
@@ -59,7 +59,7 @@ impl Unchanged {
     pub(super) fn new(test: impl Fn(char) -> bool + Send + Sync + 'static) -> Unchanged {
         let ascii = std::array::from_fn(|byte| test(byte as u8 as char));
         let runs = longest_runs(&ascii);
-        let blocks = (0..BLOCK_COUNT).map(|_| OnceLock::new()).collect();
+        let blocks = (0..BLOCK_COUNT).map(|_| Lazy::default()).collect();
         let unchanged_groups = std::array::from_fn(|_| AtomicU64::new(0));
         Unchanged { ascii, runs, blocks, unchanged_groups, computed_blocks: 0.into(), test: Box::new(test) }
     }
@@ -78,7 +78,7 @@ impl Unchanged {
     /// Returns the bits of a block, one for each character, computed at the first call for the block.
     #[inline]
     fn bits(&self, block: usize) -> &[u64; BLOCK / 64] {
-        self.blocks[block].get_or_init(|| self.compute_bits(block))
+        self.blocks[block].get(|| self.compute_bits(block))
     }
 
     fn compute_bits(&self, block: usize) -> [u64; BLOCK / 64] {

@@ -9,15 +9,15 @@ mod spans;
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
-use crate::cache::{Block, BlockPiece, Cache, MAX_LONG_BYTES, PieceKey};
+use crate::cache::{Block, BlockPiece, Cache, MAX_KEY_BYTES, MAX_LONG_BYTES, PieceKey};
 use crate::error::Result;
 use crate::model::ModelScratch;
 use crate::post::{IdSink, Out, Sink};
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 
-/// The largest number of bytes of a piece that is always cached as a whole.
-const MAX_UNSPLIT_BYTES: usize = 15;
+/// The largest number of bytes of a piece that is always cached as a whole: the bytes that a key can hold.
+const MAX_UNSPLIT_BYTES: usize = MAX_KEY_BYTES;
 
 /// The number of bytes of an ideograph.
 const IDEOGRAPH_LEN: usize = 3;
@@ -67,11 +67,22 @@ impl<S: IdSink> Context<'_, '_, S> {
         }
     }
 
-    /// Encodes a piece that is not among the short entries of the cache.
+    /// Encodes a piece that is not among the short entries of the cache. A piece is tried in this order, until a step
+    /// encodes it; *split* encodes the parts between boundaries, if there are any:
+    ///
+    /// | piece | steps |
+    /// |---|---|
+    /// | more than 15 bytes, ends with an ideograph (a sentence) | split; long entries; model |
+    /// | 4 to 15 bytes, ends with an ideograph (a word) | long entries; split, and cache the whole; model |
+    /// | 16 to 32 bytes of ASCII | long entries; split, and cache the whole; model |
+    /// | other pieces of more than 15 bytes | long entries; split; model |
+    /// | all other pieces | long entries; model |
+    ///
+    /// If unknown text is not an error, a word is one of the other pieces, and no split caches the whole piece.
     #[inline(never)]
     fn encode_missing(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey) -> Result<()> {
         let bytes = &text[piece.start..piece.end];
-        let boundary = self.segmenter.boundary_for(text, piece);
+        let boundary = self.segmenter.boundary_if_splittable(text, piece);
         let is_sentence = bytes.len() > MAX_UNSPLIT_BYTES && ends_with_ideograph(bytes);
         // The cache hardly ever has a sentence, so the sentence is split before the cache is asked.
         if let (true, Some(boundary)) = (is_sentence, boundary)
@@ -147,7 +158,7 @@ impl Segmenter {
     /// Returns the finder of boundaries if the piece should be split at boundaries inside: if it is long, or if it is a
     /// word of a script whose characters hardly merge, which is faster than merging and is cached as a whole.
     #[inline]
-    fn boundary_for(&self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Option<&Boundary> {
+    fn boundary_if_splittable(&self, text: &[u8], BlockPiece { start, end, is_part }: BlockPiece) -> Option<&Boundary> {
         let len = end - start;
         let is_splittable = len > MAX_UNSPLIT_BYTES
             || len > IDEOGRAPH_LEN && ends_with_ideograph(&text[start..end]) && self.fallback.can_fail();

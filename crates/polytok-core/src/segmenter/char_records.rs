@@ -2,10 +2,17 @@
 //! consists of the character alone. Most parts of Chinese and Japanese pieces are single characters, and reading a
 //! record is faster than a cache lookup.
 //!
-//! A record is a number of 64 bits: up to three ids of 18 bits, from the lowest bit on, the number of ids, and in the
-//! highest byte the flags for `Boundary::for_each_part`. Records are written when their characters are first encoded,
-//! by any thread; all threads write the same record. Only characters of three bytes have ids. The memory of all records
-//! is zero at first, so the system provides only the pages whose characters occur in texts, up to 512 KB.
+//! A record is a number of 64 bits:
+//!
+//! ```text
+//! bit   63        56 55          54 53     36 35     18 17      0
+//!       | flags     | number of ids | id 2   | id 1    | id 0    |
+//! ```
+//!
+//! The flags are those of `Boundary::for_each_part`. The lower 56 bits are 0 if the ids are not yet known, and 1 if they
+//! do not fit. Records are written when their characters are first encoded, by any thread; all threads write the same
+//! record. Only characters of three bytes have ids. The memory of all records is zero at first, so the system provides
+//! only the pages whose characters occur in texts, up to 512 KB.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +24,7 @@ use crate::token_id::TokenId;
 const FLAG_BITS: u32 = 8;
 const ID_BITS: u32 = 18;
 const MAX_IDS: usize = 3;
-const COUNT_SHIFT: u32 = 54;
+const COUNT_SHIFT: u32 = MAX_IDS as u32 * ID_BITS;
 const ID_MASK: u64 = (1 << ID_BITS) - 1;
 
 /// The records of the characters of the basic plane.

@@ -47,7 +47,8 @@ fn gguf_read<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(u32, bool, u64, Vec
 fn gguf_metadata_end(path: PathBuf) -> PyResult<usize> {
     let file = File::open(path)?;
     // SAFETY: the mapping is read-only, and is removed before this function returns. If a program changes the file
-    // meanwhile, the end of the metadata can be wrong, and the caller's bytes are then checked again.
+    // meanwhile, the end of the metadata can be wrong, and the caller's bytes are then checked again. If a program
+    // truncates the file meanwhile, the system ends the process, as with every mapped file.
     let map = unsafe { Mmap::map(&file)? };
     Ok(gguf::read(&map).map_err(raised)?.end)
 }

@@ -73,7 +73,7 @@ fn huggingface_write(
     indent: usize,
 ) -> PyResult<(String, String)> {
     let (columns, merges) = (read_vocab(vocab)?, merges_to_core(merges)?);
-    let exact: Option<Vec<f64>> = exact_scores.as_ref().and_then(columns::read);
+    let exact: Option<Vec<f64>> = exact_scores.as_ref().map(columns::read_column).transpose()?;
     let exact_scores = exact.as_deref();
     huggingface::write(&VocabParts { columns: &columns, merges: &merges, exact_scores, byte_level, pairs, indent })
         .map_err(raised)

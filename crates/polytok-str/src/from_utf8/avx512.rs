@@ -74,7 +74,8 @@ impl<U: Unit> Units<'_, U> {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn store(&mut self, lanes: __m512i, count: usize) {
         let rest = &mut self.units[self.count..];
-        let (has_room, place) = (rest.len() >= NARROW, rest[..count].as_mut_ptr());
+        assert!(count <= rest.len());
+        let (has_room, place) = (rest.len() >= NARROW, rest.as_mut_ptr());
         let mask = ((1_u64 << count) - 1) as u32;
         // SAFETY: the place has room for the whole vector, or for the lanes of the mask.
         unsafe {

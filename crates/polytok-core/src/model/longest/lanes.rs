@@ -260,7 +260,7 @@ fn with_matches(nodes: &[TrieNode]) -> Option<Box<[TrieNode]>> {
             }
         }
         if depths[ancestor].is_none() {
-            path.clear(); // what hangs under nobody is no node
+            path.clear(); // nodes without a path from the root are not used
         }
         for index in path.drain(..).rev() {
             let parent = std::mem::replace(&mut ancestor, index);

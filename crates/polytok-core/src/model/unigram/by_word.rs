@@ -4,6 +4,7 @@
 //! with the same ids.
 
 use super::letters::Letters;
+use super::memo::END;
 use super::send::Sender;
 use super::words::{Receiver, WordDictionary};
 use super::{BestPathScores, Unigram, UnigramScratch, certain, raw};
@@ -25,11 +26,15 @@ pub struct WordTables {
 }
 
 impl WordTables {
-    /// Builds the tables for normalized texts; None if the best paths of words cannot be proven.
+    /// Builds the tables for normalized texts; None if the best paths of words cannot be proven, or if a cached path
+    /// cannot hold all entries.
     fn new(unigram: &Unigram, vocab: &Vocab) -> Option<WordTables> {
         let pieces = unigram.pieces(vocab);
-        let letters = if has_provable_scores(unigram) { Letters::new(pieces.clone().zip(0..))? } else { return None };
-        Some(WordTables { letters, lens: pieces.map(|piece| piece.len() as u32).collect() })
+        let lens: Vec<u32> = pieces.clone().map(|piece| piece.len() as u32).collect();
+        if lens.len() > END as usize || !has_provable_scores(unigram) {
+            return None;
+        }
+        Some(WordTables { letters: Letters::new(pieces.zip(0..))?, lens })
     }
 
     /// Builds the tables for texts before normalization; None if words cannot be proven, or if the normalizer rewrites

@@ -1,4 +1,5 @@
-//! Finds the parts of a text, with a table for blocks of ASCII bytes and a record for every other character.
+//! Finds the parts of a text: boundaries between ASCII bytes for 64 bytes at a time (`AsciiJoins`), and a record for
+//! every other character.
 
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS};
@@ -215,7 +216,7 @@ impl ScannedChar {
     }
 }
 
-/// Returns the number of consecutive ASCII bytes from `at` on, at most `BLOCK`.
+/// Returns the number of consecutive ASCII bytes from `at` on, at most `BLOCK_LEN`.
 #[inline]
 fn ascii_len(text: &[u8], at: usize) -> usize {
     let Some(block) = text[at..].first_chunk::<BLOCK_LEN>() else { return 0 };

@@ -1,7 +1,7 @@
 //! Splits ASCII text into runs before normalization, a block of 64 bytes at a time.
 //!
 //! The bits of a block say where runs can end (`AsciiJoins`). A space starts the run that follows it, and a space
-//! before another space is no run. A block ends before a character that the normalizer does not copy. The two
+//! before another space is not a run. A block ends before a character that the normalizer does not copy. The two
 //! characters before a character that is not ASCII stay for the scan by character, because a rule can replace the last
 //! ASCII character together with the character after it.
 //!
@@ -14,6 +14,9 @@ use crate::boundary::ascii_joins::BLOCK_LEN;
 
 /// The number of bytes of a text that must be ASCII, so that reading a block pays.
 const MIN_ASCII_BYTES: usize = 8;
+/// The number of ASCII bytes before another character, or before the end of the block, whose runs are not certain: a
+/// rule can replace the last byte together with the next character, and the byte before it needs its right neighbour.
+const HELD_BACK: usize = 2;
 
 impl Letters {
     /// Writes the runs of a block of ASCII text at the cursor to `runs`. Returns the number of runs, and the start of
@@ -43,6 +46,15 @@ impl Letters {
 
     /// Writes the runs of the first `len` bytes of a window at byte `at` of the text. Returns the number of runs, and
     /// the index of the first byte after them.
+    ///
+    /// A bit of `ends` follows the last byte of a run. A space is the start of the next run, which `has_space` reports,
+    /// and a space before another space is written and then overwritten:
+    ///
+    /// ```text
+    /// bytes   T h e _ _ c a t ,
+    /// ends    0 0 1 1 0 0 0 1 1
+    /// runs    "The"   "_" (overwritten)   "cat" with a space   ","
+    /// ```
     #[inline]
     fn block_runs(
         &self,
@@ -51,7 +63,7 @@ impl Letters {
         at: u32,
         runs: &mut [LetterRun; BLOCK_LEN],
     ) -> (usize, usize) {
-        let certain_len = ascii_len(window).min(len).saturating_sub(2);
+        let certain_len = ascii_len(window).min(len).saturating_sub(HELD_BACK);
         let mut ends = self.raw_word_pairs.ends(window) & !(u64::MAX << certain_len);
         let (mut start, mut count) = (0, 0);
         let mut has_space = self.ascii[window[0] as usize & 127].has_any(Letter::SPACE);
@@ -62,10 +74,12 @@ impl Letters {
                 break;
             }
             let (is_single, is_before_space) = (end == start + 1, next.has_any(Letter::SPACE));
+            // A space alone has the kind of U+2581.
             let kind = if is_single { self.single_kinds[window[start] as usize & 127] } else { RunKind::Word };
             runs[count] =
                 LetterRun { start: at + start as u32 + has_space as u32, end: at + end as u32, kind, has_space };
-            count += !(is_single & has_space & is_before_space) as usize;
+            let is_repeated_space = is_single & has_space & is_before_space;
+            count += !is_repeated_space as usize;
             (start, has_space) = (end, is_before_space);
             ends &= ends - 1;
         }
