@@ -34,39 +34,42 @@ def encoding(outcome: Outcome, tokenizer: Tokenizer, texts: Sequence[bytes], *, 
     third of the time.
     """
     if by_columns:
-        compare(outcome, functools.partial(batch_answer, tokenizer), [texts])
+        compare(outcome, tokenizer, functools.partial(batch_answer, tokenizer), [texts])
         outcome.texts += len(texts) - 1
     else:
-        compare(outcome, functools.partial(encoding_answer, tokenizer), texts)
+        compare(outcome, tokenizer, functools.partial(encoding_answer, tokenizer), texts)
 
 
 def encoding_with_special(outcome: Outcome, tokenizer: Tokenizer, texts: Sequence[tuple[bytes, Special]]) -> None:
     """Compares the encoding of texts, each with the special tokens that are allowed."""
-    compare(outcome, lambda row: encoding_answer(tokenizer, row[0], row[1]), texts)
+    compare(outcome, tokenizer, lambda row: encoding_answer(tokenizer, row[0], row[1]), texts)
 
 
 def decoding(outcome: Outcome, tokenizer: Tokenizer, rows: Sequence[list[int]]) -> None:
     """Compares the decoding of id sequences."""
-    compare(outcome, lambda ids: Answer(len(ids), [tokenizer.decode(ids).encode()]), rows)
+    compare(outcome, tokenizer, lambda ids: Answer(len(ids), [tokenizer.decode(ids).encode()]), rows)
 
 
-def compare(outcome: Outcome, answer: Callable[[Input], Answer], inputs: Sequence[Input]) -> None:
+def compare(outcome: Outcome, tokenizer: Tokenizer, answer: Callable[[Input], Answer], inputs: Sequence[Input]) -> None:
     """Counts a difference for each input whose answers are not equal at all levels."""
     levels = polytok.simd_levels()
-    results = {hash_at(level, answer, inputs) for level in levels}
+    results = {hash_at(level, tokenizer, answer, inputs) for level in levels}
     outcome.texts += len(inputs)
     outcome.tokens += max(tokens for _, tokens in results)
     if len(results) > 1:
         for one in inputs:
-            if len({hash_at(level, answer, [one]) for level in levels}) > 1:
+            if len({hash_at(level, tokenizer, answer, [one]) for level in levels}) > 1:
                 outcome.add_difference(repr(one)[:SHOWN_LENGTH])
 
 
-def hash_at(level: SimdLevel, answer: Callable[[Input], Answer], inputs: Sequence[Input]) -> tuple[bytes, int]:
+def hash_at(
+    level: SimdLevel, tokenizer: Tokenizer, answer: Callable[[Input], Answer], inputs: Sequence[Input]
+) -> tuple[bytes, int]:
     """Returns a hash of all answers at a level, and the number of their tokens."""
     state = hashlib.blake2b(digest_size=16)
     tokens = 0
     polytok.set_simd_level(level)
+    tokenizer.clear_cache()  # the cache has ids that another level has found
     try:
         for row in map(answer, inputs):
             tokens += row.tokens

@@ -33,6 +33,6 @@ def test_a_text_whose_answer_depends_on_the_level_is_a_difference(monkeypatch: p
         return levels.Answer(1, [text, selected_level[-1].encode() if text == b"wrong" else b""])
 
     outcome = levels.new_outcome("sample")
-    levels.compare(outcome, answer, [b"right", b"wrong", b"right"])
+    levels.compare(outcome, TOKENIZER, answer, [b"right", b"wrong", b"right"])
     assert (outcome.texts, outcome.tokens, outcome.differences) == (3, 3, 1)
     assert outcome.examples == ["b'wrong'"]
