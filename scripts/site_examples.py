@@ -1,4 +1,7 @@
-"""Formats examples in docstrings as code blocks on the site. mkdocs.yml names this file as an extension of griffe."""
+"""Formats examples in docstrings as code blocks on the site, and shows the fields of data classes.
+
+mkdocs.yml names this file as an extension of griffe, which reads the sources for the site.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,17 @@ import griffe
 
 
 class Examples(griffe.Extension):
-    """Adds fences around the examples of every docstring."""
+    """Adds fences around the examples of every docstring, and marks data classes."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring:
             obj.docstring.value = fence_examples(obj.docstring.value)
+
+    def on_class_instance(self, *, cls: griffe.Class, **_: Any) -> None:
+        # griffe knows only the decorator of the module dataclasses.
+        for decorator in cls.decorators:
+            if decorator.callable_path == "polytok.records.dataclass" and isinstance(decorator.value, griffe.ExprCall):
+                decorator.value.function = griffe.ExprName("dataclass", griffe.ExprName("dataclasses"))
 
 
 def fence_examples(text: str) -> str:

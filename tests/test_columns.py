@@ -15,6 +15,10 @@ from polytok.spec import Bpe, Kind, Vocab
 ROWS = [(b"a", 0, 0.5, Kind.NORMAL), (b"b", 1, -1.0, Kind.NORMAL), (b"ab", 2, 0.0, Kind.NORMAL)]
 
 
+def test_a_column_that_was_not_set_is_no_attribute() -> None:
+    assert not hasattr(Vocab.__new__(Vocab), "ids")
+
+
 def test_a_memoryview_becomes_an_array_of_the_same_memory() -> None:
     ids = column_of("I", [0, 1, 2])
     vocab = Vocab(b"abab", column_of("I", [0, 1, 2, 4]), ids, column_of("f", [0, 0, 0]), column_of("B", [1, 1, 1]))

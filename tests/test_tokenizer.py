@@ -342,6 +342,29 @@ def test_after_a_fork_in_the_middle_of_encoding() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=120)
 
 
+FORK_DURING_IMPORT = """
+import os, sys, threading, time, polytok
+sys.setswitchinterval(1e-6)
+tokenizer = polytok.load("default")
+threads = [threading.Thread(target=tokenizer.encode_array, args=("some text",)) for _ in range(4)]
+for thread in threads: thread.start()
+time.sleep(float(sys.argv[1]))
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if len(tokenizer.encode_array("some text")) else 1)
+code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+for thread in threads: thread.join()
+sys.exit(code)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("delay", [0, 0.01, 0.03, 0.06])
+def test_a_fork_while_numpy_is_imported(delay: float) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORK_DURING_IMPORT, str(delay)]
+    subprocess.run(command, check=True, timeout=60)
+
+
 def test_the_gil_is_released(default: Tokenizer) -> None:
     text = TEXT * 40_000
     ticks = 0

@@ -39,7 +39,10 @@ class Column(Generic[ArrayOrNone]):
     def __get__(self, instance: object | None, owner: type) -> ArrayOrNone:
         if instance is None:
             return self._default_of_field()
-        value = instance.__dict__[self._name]
+        try:
+            value = instance.__dict__[self._name]
+        except KeyError:
+            raise AttributeError(self._name) from None
         if isinstance(value, memoryview):
             import numpy as np
 

@@ -32,18 +32,18 @@ _SEED_COUNT = 2**64
 _MAX_COUNT = 2**31 - 1
 
 
-def _import_numpy_before_fork() -> None:
-    """Imports numpy if several threads run.
+def _load_numpy_before_fork() -> None:
+    """Loads numpy if several threads run.
 
-    The results of a tokenizer import numpy when a thread first needs an array. If the process forked meanwhile, the
-    child would wait forever for the end of this import.
+    numpy is imported when a thread first needs an array. If the process forked meanwhile, the child would wait forever
+    for the end of this import, which holds two locks: that of the import, and that of the engine's access to numpy.
     """
-    if "threading" in sys.modules and sys.modules["threading"].active_count() > 1:
-        import numpy  # noqa: F401
+    if len(sys._current_frames()) > 1:
+        _core.load_numpy()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_import_numpy_before_fork)
+    os.register_at_fork(before=_load_numpy_before_fork)
 
 
 class Tokenizer:

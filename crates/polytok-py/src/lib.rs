@@ -18,7 +18,14 @@ mod tokenizer;
 mod train;
 mod wire;
 
+use numpy::PyArray1;
 use pyo3::prelude::*;
+
+/// Loads numpy, and waits if another thread is loading it.
+#[pyfunction]
+fn load_numpy(py: Python<'_>) {
+    PyArray1::<u32>::zeros(py, 0, false);
+}
 
 /// The native module of polytok; the Python package polytok is its public interface.
 #[pymodule(gil_used = false)]
@@ -28,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<token_columns::PyTokenColumns>()?;
     module.add_class::<tokenizer::PyDecodeStream>()?;
     module.add_class::<checksum::PyChecksum>()?;
+    module.add_function(wrap_pyfunction!(load_numpy, module)?)?;
     native::register(module)?;
     wire::register(module)?;
     convert::register(module)?;

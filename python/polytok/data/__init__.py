@@ -9,6 +9,7 @@ language.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 DEFAULT_NAME: Final = "default"
@@ -38,6 +39,5 @@ DEFAULT_SPECIAL_TOKENS: Final[dict[str, int]] = {"<|endoftext|>": DEFAULT_SIZE -
 
 def default_ranks() -> bytes:
     """Returns the content of the rank file. Each line has an entry's bytes as base64, a space, and the entry's id."""
-    from importlib import resources  # importing this takes longer than this whole module
-
-    return resources.files(__name__).joinpath(DEFAULT_FILE).read_bytes()
+    # The module importlib.resources imports modules that take longer than reading the file.
+    return Path(__file__).with_name(DEFAULT_FILE).read_bytes()

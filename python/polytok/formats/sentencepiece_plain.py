@@ -14,6 +14,8 @@ from typing import Any
 _Field = tuple[int, int, Any]
 """The number of a field, its wire type, and its value: an int, or the bytes of the value."""
 
+_MAX_BYTES = 1 << 17
+"""The maximum length of a message in bytes. Real messages have some kilobytes; protobuf parses long ones faster."""
 _VARINT, _BYTES, _FOUR_BYTES = 0, 2, 5
 _NEGATIVE_INT32 = range(2**64 - 2**31, 2**64)
 """The numbers of 64 bits that represent negative int32."""
@@ -34,6 +36,8 @@ def parse(data: bytes, tables: Mapping[str, str], message: str) -> dict[str, Any
 
     ``tables`` has the fields of each message, as in sentencepiece_proto.py, and ``message`` is the name of a table.
     """
+    if len(data) > _MAX_BYTES:
+        return None
     try:
         return _parse_message(data, tables, message)
     except _UnusualMessageError:
