@@ -1,6 +1,11 @@
 //! Encodes a text to ids without spans, and then computes the spans of the tokens from the lengths of their entries;
 //! see `post::lengths` for the proof.
 
+mod steps;
+mod whole_chars;
+
+use std::sync::Arc;
+
 use memchr::memmem;
 
 use crate::lazy::Lazy;
@@ -16,6 +21,7 @@ use crate::sink::tiles::Tiles;
 use crate::space_mark;
 use crate::spec::Kind;
 use crate::split::cursor::SplitCursor;
+use crate::trie::Trie;
 use crate::utf8::valid;
 use crate::vocab::Vocab;
 
@@ -28,6 +34,10 @@ pub(crate) struct ByLengths {
     /// False if the lengths of tokens do not show where words start: if a vocabulary has user-defined pieces but no
     /// split, each user-defined piece starts a new word.
     has_words: bool,
+    /// The user-defined pieces if some of them are runs of spaces; see `steps`.
+    space_pieces: Option<Arc<Trie>>,
+    /// True if a token can be a part of a character; see `whole_chars`.
+    splits_chars: bool,
     lengths: Lazy<Lengths>,
 }
 
@@ -46,24 +56,35 @@ impl ByLengths {
     /// Decides which text the tokens of a vocabulary cover without gaps.
     pub fn compile(segmenter: &Segmenter, route: Option<&Route>) -> ByLengths {
         let Segmenter { model, splits, user_defined, .. } = segmenter;
-        // SentencePiece's spans of a user-defined piece with spaces are not those of the spaces in the text.
-        let has_user_defined_spaces = user_defined.is_some() && has_user_defined_spaces(&segmenter.vocab);
-        let covered_text = match (route.and_then(Route::as_sentencepiece_bpe), model) {
-            _ if has_user_defined_spaces => CoveredText::Nothing,
-            (Some(_), _) if model.covers_own_bytes() => CoveredText::Raw,
-            (Some(_), _) => CoveredText::Nothing,
-            (_, CompiledModel::Bpe(_)) if model.covers_own_bytes() => CoveredText::Normalized,
-            (_, CompiledModel::LongestMatch(_)) => CoveredText::Normalized,
+        let spaces = user_defined.as_ref().map_or(UserDefinedSpaces::None, |_| user_defined_spaces(&segmenter.vocab));
+        let is_sentencepiece_bpe = route.and_then(Route::as_sentencepiece_bpe).is_some();
+        let covered_text = match (is_sentencepiece_bpe, model, spaces) {
+            (_, _, UserDefinedSpaces::Mixed) => CoveredText::Nothing,
+            (true, _, _) if model.covers_own_bytes() => CoveredText::Raw,
+            (true, _, _) | (_, _, UserDefinedSpaces::Runs) => CoveredText::Nothing,
+            (_, CompiledModel::Bpe(_), _) if model.covers_own_bytes() => CoveredText::Normalized,
+            (_, CompiledModel::LongestMatch(_), _) => CoveredText::Normalized,
             _ => CoveredText::Nothing,
         };
-        let has_words = !(splits.is_empty() && user_defined.is_some());
-        ByLengths { covered_text, has_words, lengths: Lazy::default() }
+        ByLengths {
+            covered_text,
+            has_words: !(splits.is_empty() && user_defined.is_some()),
+            space_pieces: user_defined.clone().filter(|_| spaces == UserDefinedSpaces::Runs),
+            splits_chars: covered_text == CoveredText::Raw && model.byte_ids().is_some(),
+            lengths: Lazy::default(),
+        }
     }
 
     /// Returns a value that disables the computation of spans from lengths.
     #[cfg(test)]
-    fn disabled() -> ByLengths {
-        ByLengths { covered_text: CoveredText::Nothing, has_words: false, lengths: Lazy::default() }
+    pub fn disabled() -> ByLengths {
+        ByLengths {
+            covered_text: CoveredText::Nothing,
+            has_words: false,
+            space_pieces: None,
+            splits_chars: false,
+            lengths: Lazy::default(),
+        }
     }
 
     /// Encodes a part of the caller's text with the route, and writes its tokens to the sink. Returns false and writes
@@ -82,10 +103,11 @@ impl ByLengths {
         if out.sink.needs_words() && !self.has_words {
             return false;
         }
-        if part.is_empty() || valid(part).is_err() || !route.accepts(segmenter, part) {
+        let Escape { prefix, covers_first, replaces_invalid } = escaped.escape();
+        // If the route does not replace invalid bytes, it accepts only UTF-8.
+        if part.is_empty() || replaces_invalid && valid(part).is_err() || !route.accepts(segmenter, part) {
             return false;
         }
-        let Escape { prefix, covers_first, .. } = escaped.escape();
         let prefix = prefix.adds_space(part, at) as usize;
         let mut tiles = std::mem::take(&mut scratch.tiles);
         tiles.clear();
@@ -93,17 +115,27 @@ impl ByLengths {
         let mut context = Context { segmenter, scratch: &mut scratch.segmenter, out: ids };
         let is_tiled = route
             .run((part, at), &mut scratch.route, &mut context)
-            .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles))
-            // If the inserted prefix is a token, the span of that token is the first character of the text, which the
-            // next token covers too.
-            && !(covers_first && prefix > 0 && tiles.ends.first() == Some(&0));
+            .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles));
         if is_tiled {
-            tiles.word_starts.push(0);
             out.begin_part(Place::unchanged_at(at));
-            tiles.push(out.sink);
+            self.push_tiles(part, covers_first, &mut tiles, out.sink);
         }
         scratch.tiles = tiles;
         is_tiled
+    }
+
+    /// Writes the tokens of a text before normalization to the sink.
+    fn push_tiles<S: Sink>(&self, text: &[u8], covers_first: bool, tiles: &mut Tiles, sink: &mut S) {
+        if let Some(pieces) = &self.space_pieces {
+            steps::move_ends_to_steps(pieces, text, &mut tiles.ends);
+        }
+        tiles.word_starts.push(0);
+        let is_prefix_token = covers_first && tiles.ends.first() == Some(&0);
+        if is_prefix_token || self.splits_chars && whole_chars::has_parts(text, &tiles.ends) {
+            whole_chars::push(text, covers_first, tiles, sink);
+        } else {
+            tiles.push(sink);
+        }
     }
 
     /// Encodes a normalized text, and writes its tokens to the sink, which knows the position of the text in the
@@ -143,13 +175,29 @@ impl ByLengths {
     }
 }
 
-/// Reports whether a user-defined piece has a space or U+2581.
-fn has_user_defined_spaces(vocab: &Vocab) -> bool {
-    let mut user_defined = vocab.rows().filter(|&row| vocab.kind(row) == Kind::UserDefined);
-    user_defined.any(|row| {
-        let piece = vocab.bytes(row);
-        piece.contains(&b' ') || memmem::find(piece, space_mark::BYTES).is_some()
-    })
+/// The user-defined pieces that have a space or U+2581.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UserDefinedSpaces {
+    /// There are none.
+    None,
+    /// These pieces consist of spaces only.
+    Runs,
+    /// Some of these pieces also have other characters or U+2581.
+    Mixed,
+}
+
+/// Returns the kind of the user-defined pieces that have a space or U+2581.
+fn user_defined_spaces(vocab: &Vocab) -> UserDefinedSpaces {
+    let pieces = || vocab.rows_of(Kind::UserDefined).map(|row| vocab.bytes(row));
+    let is_run = |piece: &[u8]| piece.iter().all(|&byte| byte == b' ');
+    let has_mark = |piece: &[u8]| memmem::find(piece, space_mark::BYTES).is_some();
+    match pieces().any(|piece| piece.contains(&b' ')) {
+        _ if pieces().any(|piece| has_mark(piece) || piece.contains(&b' ') && !is_run(piece)) => {
+            UserDefinedSpaces::Mixed
+        }
+        true => UserDefinedSpaces::Runs,
+        false => UserDefinedSpaces::None,
+    }
 }
 
 /// Splits the text and appends the starts of the pieces to `word_starts`; returns false if the text cannot be split.

@@ -10,8 +10,9 @@
 //! text is not covered by a token, or if a U+2581 of the text itself was counted as a space. Some tokens, such as the
 //! unknown token, can cover text that differs from their entry. Their ids have no length in the table, and the spans of
 //! a text with such an id are not computed here. If an unknown character is encoded as the ids of its bytes, these
-//! bytes are compared with the text; a space or a U+2581 is never encoded in this way. Lengths are used only for models
-//! whose tokens cover exactly the bytes of their entries.
+//! bytes are compared with the text; a space or a U+2581 is never encoded in this way. In Hugging Face's BPE the id of a
+//! byte always counts as one byte (`compile`). Lengths are used only for models whose tokens cover exactly the bytes of
+//! their entries.
 //!
 //! Invariant: the computed spans are equal to the spans that encoding with spans returns. If the sum of the lengths is
 //! not the length of the text, the text is encoded again, with spans. Cost: the cost of encoding to ids, and a table
@@ -33,8 +34,7 @@ pub struct Lengths(Vec<u8>);
 impl Lengths {
     /// Computes the lengths of all entries. If `is_escaped` is true, a U+2581 of an entry covers a space of the text.
     /// `byte_ids` are the ids of the bytes if the model encodes unknown characters as bytes. Such an id covers one byte,
-    /// or more if a piece is the name of the entry, which makes the sum of the lengths too small. But if `is_escaped` is
-    /// true, only ids of ASCII get a length, because the spans of the bytes of other characters overlap.
+    /// or more if a piece is the name of the entry, which makes the sum of the lengths too small.
     pub fn compile(vocab: &Vocab, fallback: &Fallback, is_escaped: bool, byte_ids: Option<&[TokenId]>) -> Lengths {
         // If the vocabulary has few entries but large ids, the table is empty, and all texts are encoded with spans.
         let count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
@@ -44,8 +44,7 @@ impl Lengths {
             Fallback::Unk(id) | Fallback::ModelUnk(id) => (std::slice::from_ref(id), 0),
             Fallback::Error | Fallback::Drop => (&[][..], 0),
         };
-        let byte_length = |byte: usize| (byte < 0x80 || !is_escaped) as u8;
-        let byte_lengths = byte_ids.into_iter().flatten().enumerate().map(|(byte, &id)| (id, byte_length(byte)));
+        let byte_lengths = byte_ids.into_iter().flatten().map(|&id| (id, 1));
         let special_lengths = unknown.iter().map(|&id| (id, length)).chain(byte_lengths);
         for (id, length) in special_lengths {
             if let Some(slot) = lengths.get_mut(id.index()) {
