@@ -75,6 +75,16 @@ def test_loading_real_files_imports_no_numpy(folder: str) -> None:
     assert "numpy" not in imported_modules(ENCODE_EACH, *files)
 
 
+@pytest.mark.parametrize("file", ["tiktoken/cl100k_base.tiktoken", "sentencepiece/llama2.model"])
+def test_loading_a_common_file_imports_no_module_that_it_does_not_need(file: str) -> None:
+    if not (VOCAB / file).exists():
+        pytest.skip("no test data; set POLYTOK_DATA to its folder")
+    code = f"{ENCODE_EACH}\nprint({{'pathlib', 'json', 'dataclasses', 'inspect'}} & set(sys.modules))"
+    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{code}", str(VOCAB / file)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout == "set()\n"
+
+
 def test_every_public_name_exists_and_is_listed() -> None:
     assert sorted(polytok._MODULE_OF_NAME) == sorted(polytok.__all__)
     assert set(dir(polytok)) >= {*polytok.__all__, *polytok._PUBLIC_MODULES}

@@ -6,9 +6,12 @@ format is chosen if it is one of them; otherwise the name is ambiguous, which is
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _FORMATS_OF_NAME = {
     "tokenizer.json": ("huggingface",),
@@ -32,6 +35,7 @@ _FORMATS_OF_SUFFIX = {
 def formats_named(path: Path) -> tuple[str, ...]:
     """Returns all formats whose files can have this name.
 
+    >>> from pathlib import Path
     >>> formats_named(Path("m.model")), formats_named(Path("v.txt")), formats_named(Path("vocab.json"))
     (('sentencepiece', 'minbpe', 'tiktoken'), ('rwkv', 'wordpiece'), ())
     """

@@ -8,34 +8,36 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from .errors import ArgumentError, FileError
+
+if TYPE_CHECKING:
+    from pathlib import Path  # loading a file does not need this module, whose import takes 4 ms
 
 
 class Siblings(Mapping[str, bytes]):
     """Maps the names of the files in a folder to their contents. A file is read when its content is looked up."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = folder
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self:
             raise KeyError(name)
-        return read(self._folder / name)
+        return read(os.path.join(self._folder, name))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (self._folder / name).is_file()
+        return isinstance(name, str) and os.path.isfile(os.path.join(self._folder, name))
 
     def __iter__(self) -> Iterator[str]:
-        return (path.name for path in self._folder.iterdir() if path.is_file())
+        return (name for name in os.listdir(self._folder) if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def system_path(path: str | os.PathLike[str], action: str) -> Path:
+def system_path(path: str | os.PathLike[str], action: str) -> str:
     """Returns a path that the system can look up, whether or not the file exists.
 
     Raises `FileError` if the name is too long or has an invalid character, or if a folder in the path cannot be
@@ -50,15 +52,16 @@ def system_path(path: str | os.PathLike[str], action: str) -> Path:
     except ValueError as error:
         message = f"cannot {action}: the path has a character that no file name can have"
         raise FileError(errno.EINVAL, message, os.fspath(path)) from error
-    return Path(path)
+    return os.fspath(path)
 
 
-def read(path: Path) -> bytes:
+def read(path: str | os.PathLike[str]) -> bytes:
     """Returns the bytes of a tokenizer file."""
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError as error:
-        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
+        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", os.fspath(path)) from error
 
 
 class Draft:
@@ -123,6 +126,8 @@ def open_replacement(path: Path) -> Iterator[IO[bytes]]:
 
     A target that is a device or a pipe is written directly. Raises `FileError` if the system cannot write the file.
     """
+    from pathlib import Path
+
     target = Path(os.path.realpath(system_path(path, "write")))
     if target.exists() and not target.is_file():
         with _open_for_writing(target, path) as file:

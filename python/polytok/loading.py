@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import IO, Any
 
 from . import formats
@@ -66,9 +65,10 @@ def load(
         raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
     if isinstance(source, (str, os.PathLike)):
         path = system_path(source, "read the tokenizer file")
-        if path.exists() and not path.is_file() and not path.is_dir():  # pipes can be read only once
+        is_folder = os.path.isdir(path)
+        if os.path.exists(path) and not os.path.isfile(path) and not is_folder:  # pipes can be read only once
             return Tokenizer(formats.read(read(path), **given_options))
-        can_be_native = given_options.keys() <= {"format"} and format in (None, ptok.name) and not path.is_dir()
+        can_be_native = given_options.keys() <= {"format"} and format in (None, ptok.name) and not is_folder
         if can_be_native and (file := ptok.open_mapped(path)) is not None:
             return Tokenizer._from_file(file)
         return Tokenizer(_spec_of_path(path, given_options))
@@ -102,7 +102,7 @@ def _refuse_options(given_options: Collection[str], options: Iterable[str], sour
             raise ArgumentError(f"{option}= has no effect on {source_name}; leave it out")
 
 
-def _spec_of_path(path: Path, given_options: dict[str, Any]) -> Spec:
+def _spec_of_path(path: str, given_options: dict[str, Any]) -> Spec:
     from .formats import gguf_file, gpt2_pair  # importing these takes longer than loading a .ptok
 
     pair = gpt2_pair.find_pair(path)
@@ -110,11 +110,16 @@ def _spec_of_path(path: Path, given_options: dict[str, Any]) -> Spec:
         _refuse_options(given_options, ("line", "pre_tokenizer"), "GPT-2's files")
         options = {option: value for option, value in given_options.items() if option != "format"}
         return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
-    if path.is_dir():
+    if os.path.isdir(path):
+        from pathlib import Path
+
         _refuse_options(given_options, ("format", "pre_tokenizer"), "a folder, whose files determine it")
-        return read_folder(path, **given_options)
-    spec = formats.read(gguf_file.read_metadata(path) or read(path), siblings=Siblings(path.parent), **given_options)
-    return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=path.stem))
+        return read_folder(Path(path), **given_options)
+    folder, file_name = os.path.split(path)
+    siblings = Siblings(folder or os.curdir)
+    spec = formats.read(gguf_file.read_metadata(path) or read(path), siblings=siblings, **given_options)
+    name = os.path.splitext(file_name)[0]
+    return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=name))
 
 
 def _read_bytes(source: bytes | IO[bytes]) -> bytes:

@@ -95,7 +95,7 @@ def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
     """Returns the cache folder: ``cache_dir``, else ``POLYTOK_CACHE_DIR``, else the system's folder for caches."""
     requested_folder = cache_dir or os.environ.get("POLYTOK_CACHE_DIR")
     if requested_folder:
-        return system_path(requested_folder, "use the folder of the cache")
+        return Path(system_path(requested_folder, "use the folder of the cache"))
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "polytok"
     if sys.platform == "win32":

@@ -6,7 +6,6 @@ import operator
 import os
 import sys
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -524,6 +523,8 @@ class Tokenizer:
         Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
         of this name, and `FileError` if the file cannot be written.
         """
+        from pathlib import Path
+
         from .conversion import write  # importing this module imports all formats, which is slow
 
         target = Path(path)

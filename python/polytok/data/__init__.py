@@ -9,7 +9,7 @@ language.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import Final
 
 DEFAULT_NAME: Final = "default"
@@ -39,5 +39,6 @@ DEFAULT_SPECIAL_TOKENS: Final[dict[str, int]] = {"<|endoftext|>": DEFAULT_SIZE -
 
 def default_ranks() -> bytes:
     """Returns the content of the rank file. Each line has an entry's bytes as base64, a space, and the entry's id."""
-    # The module importlib.resources imports modules that take longer than reading the file.
-    return Path(__file__).with_name(DEFAULT_FILE).read_bytes()
+    # Importing importlib.resources or pathlib takes longer than reading the file.
+    with open(os.path.join(os.path.dirname(__file__), DEFAULT_FILE), "rb") as file:
+        return file.read()

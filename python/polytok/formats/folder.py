@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
 from ..files import Siblings
 from ..records import replace
 from ..spec import Line, Spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WHOLE_TOKENIZER_FILES = (
     *("tokenizer.json", "tekken.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tiktoken.model"),

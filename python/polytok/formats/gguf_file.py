@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from .. import _core
@@ -151,19 +150,19 @@ def _encode_entries(file: GgufFile) -> Iterable[bytes]:
         yield data or b""
 
 
-def read_metadata(path: Path) -> bytes | None:
+def read_metadata(path: str) -> bytes | None:
     """Returns the bytes of a GGUF file up to its tensors; None if the file is not a GGUF file."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return None
             file.seek(0)
             return file.read(_metadata_end(path))
     except OSError as error:
-        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", str(path)) from error
+        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", path) from error
 
 
-def _metadata_end(path: Path) -> int:
+def _metadata_end(path: str) -> int:
     """Returns the offset after the metadata, or if the file is damaged, a limit."""
     try:
         return _core.gguf_metadata_end(path)

@@ -8,8 +8,7 @@ openai/tiktoken, tiktoken/load.py (data_gym_to_mergeable_bpe_ranks) and tiktoken
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+import os
 
 from ..byte_level import BYTES
 from ..errors import FormatError
@@ -22,13 +21,15 @@ ENCODER_FILE: str = "encoder.json"
 _SPECIAL_TEXTS = ("<|endoftext|>", "<|startoftext|>")
 
 
-def find_pair(path: Path) -> tuple[Path, Path] | None:
+def find_pair(path: str) -> tuple[str, str] | None:
     """Returns the paths of the two files if ``path`` is their folder or one of them, else None."""
-    folder = path if path.is_dir() else path.parent
-    if path.name not in (MERGES_FILE, ENCODER_FILE) and (path != folder or (folder / "tokenizer.json").exists()):
+    is_folder = os.path.isdir(path)
+    folder = path if is_folder else os.path.dirname(path)
+    has_other_file = not is_folder or os.path.exists(os.path.join(folder, "tokenizer.json"))
+    if os.path.basename(path) not in (MERGES_FILE, ENCODER_FILE) and has_other_file:
         return None
-    file_pair = folder / MERGES_FILE, folder / ENCODER_FILE
-    return file_pair if all(file.is_file() for file in file_pair) else None
+    file_pair = os.path.join(folder, MERGES_FILE), os.path.join(folder, ENCODER_FILE)
+    return file_pair if all(map(os.path.isfile, file_pair)) else None
 
 
 def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
@@ -73,6 +74,8 @@ def _texts_by_rank(merges: bytes) -> list[str]:
 
 
 def _require_same_tokens(token_texts: list[str], encoder: bytes) -> None:
+    import json
+
     try:
         ids = json.loads(encoder.decode())
     except (ValueError, RecursionError) as error:

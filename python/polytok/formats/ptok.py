@@ -8,7 +8,6 @@ A file contains no code. A Spec that is written and read is equal to the origina
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from typing import Any, Literal
@@ -45,6 +44,8 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Writes a file, with the tables compiled from the Spec."""
+    import json  # only .ptok files need this module, but each load imports the module of this format
+
     import numpy as np
 
     from ..fingerprint import fingerprint
@@ -163,6 +164,8 @@ class NativeFile:
             raise FormatError(f"the section {section} is truncated") from error
 
     def _load_json(self, section: str, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+        import json
+
         text, data = self._file.section(section), self._file.section("data")
         if text is None or data is None:
             raise FormatError(f"the section {section} or data is missing")

@@ -9,7 +9,6 @@ vocabulary); Qwen/Qwen-7B and Qwen/Qwen-VL, tokenization_qwen.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -116,6 +115,8 @@ def _nested_object(config: Json, key: str) -> Json:
 def _parse_sibling(siblings: Mapping[str, bytes], name: str) -> Json:
     if name not in siblings:
         return {}
+    import json  # most rank files are known by their hash and need no JSON
+
     try:
         value = json.loads(siblings[name].decode())
     except (ValueError, RecursionError) as error:
