@@ -59,16 +59,17 @@ impl AsciiJoins {
         self.ends[u16::from_le_bytes([left, right]) as usize] != 0
     }
 
-    /// Returns a bit for each byte of the window except the last: set if there is a boundary after the byte, or if the
-    /// byte or the next byte is not ASCII.
+    /// Returns a bit for each of the first `len` bytes of the window, at most `BLOCK_LEN`: set if there is a boundary
+    /// after the byte, or if the byte or the next byte is not ASCII. The other bits are 0.
     #[inline]
-    pub fn ends(&self, window: &[u8; BLOCK_LEN + 1]) -> u64 {
-        self.ends_at(SimdLevel::current(), window)
+    pub fn ends(&self, window: &[u8; BLOCK_LEN + 1], len: usize) -> u64 {
+        self.ends_at(SimdLevel::current(), window, len) & u64::MAX.checked_shr((BLOCK_LEN - len) as u32).unwrap_or(0)
     }
 
-    /// Implements `ends` with the instructions of a SIMD level, which the processor must support.
+    /// Implements `ends` with the instructions of a SIMD level, which the processor must support. The bits after the
+    /// first `len` bits have no meaning.
     #[inline]
-    fn ends_at(&self, level: SimdLevel, window: &[u8; BLOCK_LEN + 1]) -> u64 {
+    fn ends_at(&self, level: SimdLevel, window: &[u8; BLOCK_LEN + 1], len: usize) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if level >= SimdLevel::Avx512 {
             // SAFETY: the processor has AVX-512, because it supports the level.
@@ -76,14 +77,14 @@ impl AsciiJoins {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = level;
-        self.ends_by_table(window)
+        self.ends_by_table(window, len)
     }
 
-    /// Does the work of `ends` pair by pair.
+    /// Does the work of `ends_at` pair by pair.
     #[inline]
-    fn ends_by_table(&self, window: &[u8; BLOCK_LEN + 1]) -> u64 {
+    fn ends_by_table(&self, window: &[u8; BLOCK_LEN + 1], len: usize) -> u64 {
         let mut ends = 0;
-        for group_start in (0..BLOCK_LEN).step_by(8) {
+        for group_start in (0..len).step_by(8) {
             ends |= (self.eight_ends(&window[group_start..]) as u64) << group_start;
         }
         ends
@@ -198,8 +199,10 @@ mod tests {
             }
             let window = bytes.as_slice().try_into().unwrap();
             let expected = (0..BLOCK_LEN).fold(0, |ends, i| ends | (joins.is_end(bytes[i], bytes[i + 1]) as u64) << i);
-            for level in SimdLevel::supported() {
-                prop_assert_eq!(joins.ends_at(level, window), expected);
+            for (level, len) in SimdLevel::supported().flat_map(|level| (0..=BLOCK_LEN).map(move |len| (level, len))) {
+                let valid_bits = (0..len).fold(0, |bits, i| bits | 1 << i);
+                prop_assert_eq!(joins.ends_at(level, window, len) & valid_bits, expected & valid_bits);
+                prop_assert_eq!(joins.ends(window, len), expected & valid_bits);
             }
         }
     }

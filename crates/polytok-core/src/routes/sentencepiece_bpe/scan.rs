@@ -183,7 +183,7 @@ impl TextTables {
     #[inline]
     fn boundaries_of(&self, text: &[u8], at: usize, len: usize) -> u64 {
         let Some(window) = text[at - 1..].first_chunk() else { return 0 };
-        self.ascii_joins.ends(window) & u64::MAX >> (BLOCK_LEN - len)
+        self.ascii_joins.ends(window, len)
     }
 
     #[inline]

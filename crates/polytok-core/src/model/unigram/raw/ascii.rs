@@ -64,7 +64,7 @@ impl Letters {
         runs: &mut [LetterRun; BLOCK_LEN],
     ) -> (usize, usize) {
         let certain_len = ascii_len(window).min(len).saturating_sub(HELD_BACK);
-        let mut ends = self.raw_word_pairs.ends(window) & !(u64::MAX << certain_len);
+        let mut ends = self.raw_word_pairs.ends(window, certain_len);
         let (mut start, mut count) = (0, 0);
         let mut has_space = self.ascii[window[0] as usize & 127].has_any(Letter::SPACE);
         while ends != 0 {
