@@ -119,73 +119,70 @@ pub fn decode_lenient(text: &[u8]) -> Option<(u32, usize)> {
     Some((code, len))
 }
 
-/// A converter of byte offsets to character offsets. A character starts at every byte that is not a continuation byte.
-/// If an offset is near the offset of the previous call, the converter counts the characters between these two offsets.
-/// Otherwise it counts from the start of the offset's block of 256 bytes; a table, built at the first use, has the
-/// number of characters before each block.
-pub struct CharCounter<'a> {
-    text: &'a [u8],
-    /// The byte offset of the previous call.
-    at: usize,
-    /// The number of characters before `at`.
-    char_count: usize,
-    /// The number of characters before each block; empty before the first use.
-    blocks: Vec<usize>,
+/// The character offset of each byte offset of a text. A character starts at every byte that is not a continuation
+/// byte. The table has a byte for each byte of the text, so that a conversion is an addition of two numbers from tables,
+/// for offsets in any order.
+pub struct CharOffsets {
+    /// For each byte, the number of characters that start before this byte in its block. Continues after the text,
+    /// where every byte starts a character.
+    counts: Vec<[u8; WORD_BYTES]>,
+    /// The number of characters that start before each block.
+    blocks: Vec<u32>,
 }
 
-/// The number of bytes of a block.
-const BLOCK_BYTES: usize = 256;
+/// The number of bytes whose characters are counted together.
+const WORD_BYTES: usize = 8;
 
-impl CharCounter<'_> {
-    /// Returns a counter at the start of a text.
-    pub fn new(text: &[u8]) -> CharCounter<'_> {
-        CharCounter { text, at: 0, char_count: 0, blocks: Vec::new() }
+/// The number of words of a block. A block has 128 bytes, so the numbers in a block fit in a byte.
+const BLOCK_WORDS: usize = 16;
+
+impl CharOffsets {
+    /// Counts the characters of a text of less than 4 GiB.
+    pub fn new(text: &[u8]) -> CharOffsets {
+        let (words, last_bytes) = text.as_chunks();
+        // Two more words, so that the byte after the offset after the text is in the table.
+        let mut last_words = [[0; WORD_BYTES]; 2];
+        last_words.as_flattened_mut()[..last_bytes.len()].copy_from_slice(last_bytes);
+        let mut blocks = Vec::with_capacity(words.len() / BLOCK_WORDS + 2);
+        let (mut block, mut total) = (0, 0);
+        let count = |(at, &word): (usize, &[u8; WORD_BYTES])| {
+            if at % BLOCK_WORDS == 0 {
+                block = total;
+                blocks.push(block);
+            }
+            let starts = start_bits(word);
+            // Byte n of the product is the sum of the bytes up to n.
+            let sums = starts.wrapping_mul(LOW_BITS);
+            let counts = sums - starts + (total - block) as u64 * LOW_BITS;
+            total += (sums >> 56) as u32;
+            counts.to_le_bytes()
+        };
+        let counts = words.iter().chain(&last_words).enumerate().map(count).collect();
+        CharOffsets { counts, blocks }
     }
 
     /// Returns the index of the character that contains the byte at `offset`.
-    pub fn char_at(&mut self, offset: usize) -> usize {
-        let is_inside = self.text.get(offset).is_some_and(|&byte| is_continuation(byte));
-        self.count_to(offset).saturating_sub(is_inside as usize)
+    #[inline]
+    pub fn char_at(&self, offset: u32) -> u32 {
+        self.count_to(offset + 1).saturating_sub(1)
     }
 
-    /// Returns the number of characters that start before byte `offset`. The offsets of successive calls can rise or
-    /// fall.
-    pub fn count_to(&mut self, offset: usize) -> usize {
-        if self.at.abs_diff(offset) > BLOCK_BYTES {
-            if self.blocks.is_empty() {
-                let add = |chars: &mut usize, block| Some(std::mem::replace(chars, *chars + count_starts(block)));
-                self.blocks = self.text.chunks(BLOCK_BYTES).scan(0, add).collect();
-            }
-            let block = (offset / BLOCK_BYTES).min(self.blocks.len() - 1);
-            (self.at, self.char_count) = (block * BLOCK_BYTES, self.blocks[block]);
-        }
-        if offset >= self.at {
-            self.char_count += match self.text[self.at..].first_chunk() {
-                Some(&bytes) if offset - self.at <= 8 => count_starts_of_eight(bytes, offset - self.at),
-                _ => count_starts(&self.text[self.at..offset]),
-            };
-        } else {
-            self.char_count -= count_starts(&self.text[offset..self.at]);
-        }
-        self.at = offset;
-        self.char_count
+    /// Returns the number of characters that start before byte `offset`.
+    #[inline]
+    pub fn count_to(&self, offset: u32) -> u32 {
+        let offset = offset as usize;
+        self.blocks[offset / (BLOCK_WORDS * WORD_BYTES)] + self.counts.as_flattened()[offset] as u32
     }
 }
 
-/// Counts the characters that start in the first `len` of eight bytes, without a loop.
+/// The lowest bit of each byte of a word.
+const LOW_BITS: u64 = u64::MAX / 255;
+
+/// Returns a word with the lowest bit of each byte set if a character starts at this byte of `word`.
 #[inline]
-fn count_starts_of_eight(bytes: [u8; 8], len: usize) -> usize {
-    const LOW_BITS: u64 = u64::MAX / 255;
-    let bytes = u64::from_le_bytes(bytes);
-    let starts = (!bytes >> 7 | bytes >> 6) & LOW_BITS;
-    // The shift removes the bits of the bytes after the first `len` bytes.
-    let counted_starts = starts.checked_shl(64 - 8 * len as u32).unwrap_or_default();
-    (counted_starts.wrapping_mul(LOW_BITS) >> 56) as usize
-}
-
-/// Counts the characters that start in `bytes`.
-fn count_starts(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| is_start(byte)).count()
+fn start_bits(word: [u8; WORD_BYTES]) -> u64 {
+    let word = u64::from_le_bytes(word);
+    (!word >> 7 | word >> 6) & LOW_BITS
 }
 
 #[cfg(test)]
@@ -195,16 +192,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn characters_are_counted_at_offsets_in_any_order(
+        fn characters_are_counted_at_all_offsets(
             text in proptest::collection::vec(prop_oneof![Just(b'a'), Just(0xC3), Just(0xE3), 0x80..0xC0u8], 0..700),
-            steps in proptest::collection::vec(prop_oneof![4 => 0..12usize, 1 => 0..700usize], 0..60),
         ) {
-            let mut counter = CharCounter::new(&text);
-            let mut at = 0;
-            for step in steps {
-                at = (at + step) % (text.len() + 1);
-                prop_assert_eq!(counter.count_to(at), count_starts(&text[..at]));
+            let chars = CharOffsets::new(&text);
+            for at in 0..=text.len() {
+                let count = text[..at].iter().filter(|&&byte| is_start(byte)).count();
+                let is_inside = text.get(at).is_some_and(|&byte| is_continuation(byte));
+                prop_assert_eq!(chars.count_to(at as u32) as usize, count);
+                prop_assert_eq!(chars.char_at(at as u32) as usize, count.saturating_sub(is_inside as usize));
             }
+        }
+    }
+
+    #[test]
+    fn counts_fit_in_bytes_at_the_borders_of_blocks() {
+        for len in [0, 7, 8, 120, 126, 127, 128, 129, 255, 256] {
+            let chars = CharOffsets::new(&vec![b'a'; len]);
+            assert!((0..=len as u32).all(|at| chars.count_to(at) == at && chars.char_at(at) == at));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use polytok_core::sink::Token;
 use polytok_core::tokenizer::EncodeOptions;
-use polytok_core::utf8::CharCounter;
+use polytok_core::utf8::CharOffsets;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -70,10 +70,10 @@ fn count_characters(text: &[u8], tokens: &mut [Token]) {
     if text.is_ascii() {
         return;
     }
-    let mut chars = CharCounter::new(text);
+    let chars = CharOffsets::new(text);
     for token in tokens {
-        token.start = chars.char_at(token.start as usize) as u32;
-        token.end = chars.count_to(token.end as usize) as u32;
+        token.start = chars.char_at(token.start);
+        token.end = chars.count_to(token.end);
     }
 }
 

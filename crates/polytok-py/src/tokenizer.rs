@@ -8,8 +8,10 @@ use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
+use polytok_core::sink::Spans;
 use polytok_core::special::SpecialSet;
 use polytok_core::tokenizer::{EncodeOptions, Tokenizer};
+use polytok_core::utf8::CharOffsets;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
@@ -68,13 +70,13 @@ impl From<Tokenizer> for PyTokenizer {
 }
 
 /// A token: id, piece, start and end in characters, start and end in bytes.
-type TokenRow<'py> = (u32, Bound<'py, PyBytes>, usize, usize, u32, u32);
+type TokenRow<'py> = (u32, Bound<'py, PyBytes>, u32, u32, u32, u32);
 
 /// The ids of a batch in one array, and the offset in this array at which each row begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 /// The spans of tokens: ids, starts and ends in characters, starts and ends in bytes.
-type Spans<'py> = (
+type SpanColumns<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
@@ -83,17 +85,13 @@ type Spans<'py> = (
 );
 
 /// Converts spans of bytes to spans of characters.
-fn char_spans(text: &[u8], spans: impl ExactSizeIterator<Item = (u32, u32)>) -> (Vec<u32>, Vec<u32>) {
+fn char_spans(text: &[u8], Spans { starts, ends, .. }: &Spans) -> (Vec<u32>, Vec<u32>) {
     if text.is_ascii() {
-        return spans.unzip();
+        return (starts.clone(), ends.clone());
     }
-    let mut chars = polytok_core::utf8::CharCounter::new(text);
-    let (mut starts, mut ends) = (Vec::with_capacity(spans.len()), Vec::with_capacity(spans.len()));
-    for (start, end) in spans {
-        starts.push(chars.char_at(start as usize) as u32);
-        ends.push(chars.count_to(end as usize) as u32);
-    }
-    (starts, ends)
+    let chars = CharOffsets::new(text);
+    let char_starts = starts.iter().map(|&start| chars.char_at(start)).collect();
+    (char_starts, ends.iter().map(|&end| chars.count_to(end)).collect())
 }
 
 /// Runs a function; releases the GIL if the text is long.
@@ -254,11 +252,11 @@ impl PyTokenizer {
         let text = text::text(text)?;
         let options = engine_options(options);
         let tokens = run_detached(py, text.len(), || self.tokenizer.tokens(&text, options)).map_err(to_python)?;
-        let mut chars = polytok_core::utf8::CharCounter::new(&text);
+        let chars = CharOffsets::new(&text);
         let rows = tokens.into_iter().map(|token| {
             let unknown = self.tokenizer.unknown_text(&token);
             let piece = unknown.or_else(|| self.tokenizer.token_bytes(token.id.0)).unwrap_or_default();
-            let (start, end) = (chars.char_at(token.start as usize), chars.count_to(token.end as usize));
+            let (start, end) = (chars.char_at(token.start), chars.count_to(token.end));
             (token.id.0, PyBytes::new(py, piece), start, end, token.start, token.end)
         });
         Ok(rows.collect())
@@ -266,12 +264,16 @@ impl PyTokenizer {
 
     /// Returns the ids of the tokens, and the starts and ends of their spans in characters and in bytes.
     #[pyo3(signature = (text, options=None))]
-    fn spans<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>, options: Options<'_, 'py>) -> PyResult<Spans<'py>> {
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        options: Options<'_, 'py>,
+    ) -> PyResult<SpanColumns<'py>> {
         let text = text::text(text)?;
         let options = engine_options(options);
         let spans = run_detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
-        let bytes = spans.starts.iter().copied().zip(spans.ends.iter().copied());
-        let (starts, ends) = char_spans(&text, bytes);
+        let (starts, ends) = char_spans(&text, &spans);
         Ok((
             self.array(py, spans.ids),
             column(py, starts),
