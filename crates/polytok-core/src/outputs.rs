@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::post::Sink;
 use crate::post::template::TemplateStep;
 use crate::scratch::Scratch;
-use crate::sink::trim::{TokenText, trim};
-use crate::sink::{Count, Spans, Token, Tokens};
+use crate::sink::trim::{EntrySpaces, TokenText, trim};
+use crate::sink::{Count, OwnText, Spans, TextsAndSpans, Token, Tokens};
 use crate::spec::TrimOffsets;
+use crate::token_id::TokenId;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 impl Tokenizer {
@@ -55,13 +56,49 @@ impl Tokenizer {
     /// Returns the ids and spans of a text as columns.
     pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
         let mut spans = Spans::default();
-        match self.trim {
-            TrimOffsets::Nothing => self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?,
-            TrimOffsets::Space | TrimOffsets::SpaceExceptPrefix => {
-                self.tokens(text, options)?.iter().for_each(|token| spans.add(token.id, (token.start, token.end)))
+        if self.trim == TrimOffsets::Nothing {
+            self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?;
+            return Ok(spans);
+        }
+        let plain_spans = self.trimmed_spans(text, options)?;
+        if self.template.is_only_text() {
+            return Ok(plain_spans);
+        }
+        for step in self.template.steps(options.add_special, text.len()) {
+            match step {
+                TemplateStep::Insert(ids, at) => spans.insert(ids, at),
+                TemplateStep::Text => spans.extend(&plain_spans),
             }
         }
         Ok(spans)
+    }
+
+    /// Returns the ids and trimmed spans of a text as columns, without the template's tokens.
+    fn trimmed_spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
+        options.check(text)?;
+        let mut sink = TextsAndSpans::default();
+        self.with_scratch(|scratch| Encoding::new(self, scratch, &mut sink).encode_text(text, options.special))?;
+        let TextsAndSpans { mut spans, own_texts } = sink;
+        let keeps_prefix = self.trim == TrimOffsets::SpaceExceptPrefix;
+        let entry_spaces = self.entry_spaces();
+        let mut own_texts = own_texts.iter().peekable();
+        let bounds = spans.starts.iter_mut().zip(&mut spans.ends);
+        for (i, (&id, (start, end))) in TokenId::slice_of(&spans.ids).iter().zip(bounds).enumerate() {
+            let own_text = own_texts.next_if(|own_text| own_text.0 == i).map(|(_, own_text)| own_text);
+            let counts = entry_spaces.get(id).filter(|_| own_text.is_none());
+            let counts = counts.unwrap_or_else(|| self.trimmed_text(id, own_text).count_spaces());
+            (*start, *end) = trim((*start, *end), text, counts, keeps_prefix && (i == 0 || *start == 0));
+        }
+        Ok(spans)
+    }
+
+    /// Returns the white space at the ends of vocabulary entries. If the vocabulary has few entries but large ids, the
+    /// table is empty.
+    fn entry_spaces(&self) -> &EntrySpaces {
+        let vocab = &self.segmenter.vocab;
+        let id_count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
+        let count_spaces = |id| self.trimmed_text(id, None).count_spaces();
+        self.entry_spaces.get(|| EntrySpaces::compile(id_count, count_spaces))
     }
 
     /// Returns the tokens of a text with spans, without the template's tokens.
@@ -101,15 +138,22 @@ impl Tokenizer {
             TrimOffsets::Space => false,
             TrimOffsets::SpaceExceptPrefix => true,
         };
-        trim(tokens, text, keeps_prefix, is_first, |token| self.trimmed_text(token).count_spaces());
+        for (i, token) in tokens.iter_mut().enumerate() {
+            let counts = self.trimmed_text(token.id, token.own_text.as_deref()).count_spaces();
+            let keeps_one = keeps_prefix && (is_first(i) || token.start == 0);
+            (token.start, token.end) = trim((token.start, token.end), text, counts, keeps_one);
+        }
     }
 
-    /// Returns the text of a token in which `trim` counts the spaces.
-    fn trimmed_text<'a>(&'a self, token: &'a Token) -> TokenText<'a> {
-        if let Some(text) = token.special_text().or(self.unknown_text(token)) {
-            return TokenText::Text(text);
+    /// Returns the text of a token in which the white space is counted. `own_text` is the text of the token if it
+    /// differs from the text of its entry.
+    fn trimmed_text<'a>(&'a self, id: TokenId, own_text: Option<&'a OwnText>) -> TokenText<'a> {
+        match own_text {
+            Some(OwnText::Special(text)) => return TokenText::Text(text),
+            Some(OwnText::Unknown(text)) if !self.segmenter.model.falls_back(text) => return TokenText::Text(text),
+            _ => {}
         }
-        let piece = self.segmenter.vocab.row(token.id).map_or(&[][..], |row| self.segmenter.vocab.bytes(row));
+        let piece = self.segmenter.vocab.row(id).map_or(&[][..], |row| self.segmenter.vocab.bytes(row));
         if self.byte_level { TokenText::Bytes(piece) } else { TokenText::Text(piece) }
     }
 }

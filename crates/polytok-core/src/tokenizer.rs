@@ -19,6 +19,7 @@ use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
 use crate::sink::Token;
+use crate::sink::trim::EntrySpaces;
 use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown};
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::SplitChain;
@@ -42,6 +43,8 @@ pub struct Tokenizer {
     decoder: Decoder,
     /// The kind of text at the ends of tokens that their spans do not cover.
     pub(crate) trim: TrimOffsets,
+    /// The white space that is trimmed from the spans of vocabulary entries.
+    pub(crate) entry_spaces: Lazy<EntrySpaces>,
     /// True if the vocabulary entries are bytes, which the reference stores as the characters of GPT-2's table.
     pub(crate) byte_level: bool,
     rows: Lazy<Option<Rows>>,
@@ -141,6 +144,7 @@ impl Tokenizer {
             template: Template::compile(spec.single, &segmenter.vocab, &specials)?,
             by_lengths: ByLengths::compile(&segmenter, route.as_ref()),
             trim: spec.trim,
+            entry_spaces: Lazy::default(),
             byte_level,
             specials,
             normalizer,

@@ -3,10 +3,12 @@
 mod count;
 mod ids;
 mod spans;
+mod texts_and_spans;
 pub(crate) mod tiles;
 mod tokens;
 pub mod trim;
 
 pub use count::Count;
 pub use spans::Spans;
+pub use texts_and_spans::TextsAndSpans;
 pub use tokens::{OwnText, Token, Tokens};

@@ -25,6 +25,13 @@ impl Spans {
         self.starts.push(start);
         self.ends.push(end);
     }
+
+    /// Adds the tokens of another encoding.
+    pub fn extend(&mut self, other: &Spans) {
+        self.ids.extend_from_slice(&other.ids);
+        self.starts.extend_from_slice(&other.starts);
+        self.ends.extend_from_slice(&other.ends);
+    }
 }
 
 impl Sink for Spans {

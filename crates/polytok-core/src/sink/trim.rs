@@ -7,7 +7,8 @@
 //! stays in the span. Cost: linear in the texts of the tokens.
 
 use crate::byte_level::char_of;
-use crate::sink::Token;
+use crate::normalize::output::Span;
+use crate::token_id::TokenId;
 
 /// The text of a token.
 pub enum TokenText<'a> {
@@ -20,7 +21,7 @@ pub enum TokenText<'a> {
 impl TokenText<'_> {
     /// Counts the white space characters at the start and at the end. The character for the space in GPT-2's table
     /// counts as white space.
-    pub fn count_spaces(&self) -> (usize, usize) {
+    pub fn count_spaces(&self) -> SpaceCounts {
         let is_space = |c: &char| *c == char_of(b' ') || c.is_whitespace();
         match self {
             // The space is the only byte whose character in GPT-2's table counts as a space.
@@ -36,28 +37,51 @@ impl TokenText<'_> {
     }
 }
 
-/// Trims the spans of the tokens of a text. `count_spaces` returns the number of white space characters at the start
-/// and at the end of a token's text. `is_first` returns true for the index of a token that counts as the first token,
-/// in which an inserted space stays.
-pub fn trim(
-    tokens: &mut [Token],
-    text: &[u8],
-    add_prefix_space: bool,
-    is_first: impl Fn(usize) -> bool,
-    count_spaces: impl Fn(&Token) -> (usize, usize),
-) {
-    for (i, token) in tokens.iter_mut().enumerate() {
-        let (leading, trailing) = count_spaces(token);
-        let has_inserted_space = add_prefix_space && leading == 1 && (is_first(i) || token.start == 0);
-        let (mut start, mut end) = (token.start as usize, token.end as usize);
-        if leading > 0 && !has_inserted_space {
-            start = skip_chars_forward(text, start, leading).min(end);
-        }
-        if trailing > 0 {
-            end = skip_chars_back(text, end, trailing).map_or(end, |offset| offset.max(start));
-        }
-        (token.start, token.end) = (start as u32, end as u32);
+/// The number of white space characters at the start and at the end of a text.
+pub type SpaceCounts = (usize, usize);
+
+/// The white space at the ends of vocabulary entries, by id.
+#[derive(Default)]
+pub struct EntrySpaces(Vec<(u8, u8)>);
+
+impl EntrySpaces {
+    /// Counts the white space of the entries with ids below `id_count`.
+    pub fn compile(id_count: u32, count_spaces: impl Fn(TokenId) -> SpaceCounts) -> EntrySpaces {
+        let byte = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+        let counts = |(leading, trailing)| (byte(leading), byte(trailing));
+        EntrySpaces((0..id_count).map(|id| counts(count_spaces(TokenId(id)))).collect())
     }
+
+    /// Returns the counts of the entry with an id; None if a count is not in the table.
+    #[inline]
+    pub fn get(&self, id: TokenId) -> Option<SpaceCounts> {
+        let &(leading, trailing) = self.0.get(id.index())?;
+        (leading.max(trailing) < u8::MAX).then_some((leading as usize, trailing as usize))
+    }
+}
+
+/// Trims the span of a token whose text has the white space `counts`. If `keeps_one` is true, a single space at the
+/// start stays.
+#[inline]
+pub fn trim((start, end): Span, text: &[u8], counts: SpaceCounts, keeps_one: bool) -> Span {
+    let (leading, trailing) = if keeps_one && counts.0 == 1 { (0, counts.1) } else { counts };
+    // Most tokens start with at most one space and end with none. This path does not branch on the space.
+    let next = start + leading as u32;
+    if leading <= 1 && trailing == 0 && next <= end && is_start(text, next as usize) {
+        return (next, end);
+    }
+    trim_chars((start as usize, end as usize), text, (leading, trailing))
+}
+
+/// Trims a span by numbers of characters at its start and at its end.
+fn trim_chars((mut start, mut end): (usize, usize), text: &[u8], (leading, trailing): SpaceCounts) -> Span {
+    if leading > 0 {
+        start = skip_chars_forward(text, start, leading).min(end);
+    }
+    if trailing > 0 {
+        end = skip_chars_back(text, end, trailing).map_or(end, |offset| offset.max(start));
+    }
+    (start as u32, end as u32)
 }
 
 /// Returns the offset that is `chars` characters after `at`, or the end of the text.
@@ -71,6 +95,8 @@ fn skip_chars_back(text: &[u8], at: usize, chars: usize) -> Option<usize> {
     (0..at).rev().filter(|&i| is_start(text, i)).nth(chars - 1)
 }
 
+/// Reports whether a character or the end of the text is at byte `at`.
+#[inline]
 fn is_start(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
 }
@@ -78,27 +104,16 @@ fn is_start(text: &[u8], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token_id::TokenId;
 
-    fn trim_token(text: &str, piece: &str, (start, end): (u32, u32), add_prefix_space: bool) -> (u32, u32) {
-        let token = |start, end| Token { id: TokenId(0), start, end, word: Some(0), own_text: None };
-        let mut tokens = [token(0, 0), token(start, end)];
-        tokens[1].id = TokenId(1);
-        trim(
-            &mut tokens,
-            text.as_bytes(),
-            add_prefix_space,
-            |i| i == 0,
-            |token| TokenText::Text(if token.id == TokenId(1) { piece.as_bytes() } else { b"" }).count_spaces(),
-        );
-        (tokens[1].start, tokens[1].end)
+    fn trim_token(text: &str, piece: &str, span: Span, keeps_one: bool) -> Span {
+        trim(span, text.as_bytes(), TokenText::Text(piece.as_bytes()).count_spaces(), keeps_one)
     }
 
     #[test]
     fn spaces_at_both_ends_are_removed() {
-        assert_eq!(trim_token("a b c", "Ġb", (1, 3), true), (2, 3));
-        assert_eq!(trim_token("a  b  ", "  bĠĠ", (1, 6), true), (3, 4));
-        assert_eq!(trim_token("a  ", "ĠĠ", (1, 3), true), (3, 3));
+        assert_eq!(trim_token("a b c", "Ġb", (1, 3), false), (2, 3));
+        assert_eq!(trim_token("a  b  ", "  bĠĠ", (1, 6), false), (3, 4));
+        assert_eq!(trim_token("a  ", "ĠĠ", (1, 3), false), (3, 3));
     }
 
     #[test]
@@ -109,12 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn tokens_that_start_with_one_space_are_trimmed_by_one_character() {
+        for (text, span) in
+            [(" é", (0, 3)), ("éa", (0, 3)), ("éa", (1, 3)), ("é", (0, 1)), ("a ", (1, 2)), ("a", (1, 1))]
+        {
+            let (start, end) = (span.0 as usize, span.1 as usize);
+            for leading in 0..3 {
+                let expected = trim_chars((start, end), text.as_bytes(), (leading, 0));
+                assert_eq!(trim(span, text.as_bytes(), (leading, 0), false), expected);
+            }
+        }
+    }
+
+    #[test]
     fn characters_are_counted_not_bytes() {
-        assert_eq!(trim_token("a\u{3000}b", " b", (1, 5), true), (4, 5));
+        assert_eq!(trim_token("a\u{3000}b", " b", (1, 5), false), (4, 5));
         assert_eq!(trim_token("é", "   ", (0, 2), false), (2, 2));
-        assert_eq!(trim_token("b\u{A0}", "b ", (0, 3), true), (0, 1));
+        assert_eq!(trim_token("b\u{A0}", "b ", (0, 3), false), (0, 1));
         // The text of the token ends with more spaces than the caller's text has characters, so the end of the span
         // stays.
-        assert_eq!(trim_token("b", "b  ", (0, 1), true), (0, 1));
+        assert_eq!(trim_token("b", "b  ", (0, 1), false), (0, 1));
     }
 }
