@@ -42,6 +42,7 @@ mod encode_short;
 pub mod merge;
 pub(crate) mod merging;
 mod pair_filter;
+mod pair_values;
 pub mod pairs;
 mod raw;
 mod rules;

@@ -2,10 +2,9 @@
 //!
 //! A slot is one number: the two symbols and the value of the pair. A bucket is four slots, half a cache line, and is
 //! filled from its first slot. A lookup compares all four slots without a branch, and continues with the next bucket
-//! only if this bucket is full and does not have the pair. If pairs with higher ranks have higher merged symbols, as
-//! when ids follow the order of training, the value is the merged symbol, which also serves as the rank. Otherwise the
-//! value is an index into a list of pairs. A rank is a priority, the lowest first; it is not an id. Most pairs that are
-//! looked up are not in the table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
+//! only if this bucket is full and does not have the pair. The rank and the merged symbol of most pairs follow from the
+//! value (see pair_values.rs). A rank is a priority, the lowest first; it is not an id. Most pairs that are looked up are
+//! not in the table; a smaller table of bits rejects most of these pairs (see pair_filter.rs).
 //!
 //! The hash is seeded, so that nobody can write a file whose pairs collide. A lookup reads at most `MAX_PROBES`
 //! buckets, so that the table of a forged file cannot make lookups slow.
@@ -15,6 +14,7 @@ use std::ops::Deref;
 use bytemuck::{Pod, Zeroable};
 
 use super::pair_filter::PairFilter;
+use super::pair_values::{ValueRule, rank_and_merged};
 use super::symbol::{Rank, Symbol};
 use crate::error::{Error, Result};
 use crate::hash::hash_number;
@@ -62,8 +62,8 @@ pub struct Pairs {
     map: BucketMap<Table<Bucket>>,
     list: Table<Pair>,
     filter: PairFilter,
-    /// True if a value is the merged symbol and the rank; otherwise it is an index in the list.
-    is_direct: bool,
+    /// The value of the first pair of the list, if it is listed; see pair_values.rs.
+    first_listed: u32,
 }
 
 /// A table to which pairs are still added.
@@ -112,7 +112,7 @@ impl GrowingPairs {
     /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if the pair does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
-        rank_and_merged(&self.list, self.map.find(left, right))
+        rank_and_merged(&self.list, 0, self.map.find(left, right))
     }
 
     /// Prefetches the bucket that `get` reads first.
@@ -123,17 +123,16 @@ impl GrowingPairs {
 
     /// Returns the finished table.
     pub fn finish(mut self) -> Pairs {
-        let is_direct = is_in_order(&self.list);
-        if is_direct {
-            let merged_number = |value: u64| self.list[value as usize].merged.number() as u64;
-            let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
-            for slot in slots.filter(|slot| **slot != EMPTY) {
-                *slot = *slot & !(NO_VALUE as u64) | merged_number(*slot & NO_VALUE as u64);
-            }
+        let rule = ValueRule::new(&self.list);
+        let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
+        for slot in slots.filter(|slot| **slot != EMPTY) {
+            let value = rule.value(&self.list, (*slot & NO_VALUE as u64) as u32);
+            *slot = *slot & !(NO_VALUE as u64) | value as u64;
         }
         let filter = PairFilter::build(self.list.iter().map(|pair| self.map.hash(key(pair.left, pair.right))));
         let BucketMap { buckets, shift, seed } = self.map;
-        Pairs { map: BucketMap { buckets: buckets.into(), shift, seed }, list: self.list.into(), filter, is_direct }
+        let map = BucketMap { buckets: buckets.into(), shift, seed };
+        Pairs { map, list: self.list.into(), filter, first_listed: rule.first_listed }
     }
 
     /// Doubles the number of buckets until every pair has a slot.
@@ -155,16 +154,6 @@ impl GrowingPairs {
 #[inline]
 fn min_bucket_count(pair_count: usize) -> usize {
     (100 * pair_count).div_ceil(BUCKET_LEN * MAX_LOAD_PERCENT)
-}
-
-/// Reports whether ranks are in the order of the merged symbols, so that the merged symbol can be used as the rank.
-fn is_in_order(list: &[Pair]) -> bool {
-    let mut order: Vec<(Rank, Symbol)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
-    order.sort_unstable();
-    let are_in_order =
-        |first: (Rank, Symbol), next: (Rank, Symbol)| first == next || (first.0 < next.0 && first.1 < next.1);
-    order.windows(2).all(|pair| are_in_order(pair[0], pair[1]))
-        && order.last().is_none_or(|last| last.1.number() < NO_VALUE)
 }
 
 impl Pairs {
@@ -199,21 +188,13 @@ impl Pairs {
     /// Returns the rank and the merged symbol of a value.
     #[inline]
     pub fn rank_and_merged(&self, value: u32) -> (Rank, Symbol) {
-        match self.is_direct {
-            true => (if value == NO_VALUE { Rank::NONE } else { Rank(value) }, Symbol::new(value)),
-            false => rank_and_merged(&self.list, value),
-        }
+        rank_and_merged(&self.list, self.first_listed, value)
     }
 
     /// Returns all pairs.
     pub fn list(&self) -> &[Pair] {
         &self.list
     }
-}
-
-#[inline]
-fn rank_and_merged(list: &[Pair], value: u32) -> (Rank, Symbol) {
-    list.get(value as usize).map_or((Rank::NONE, Symbol::INERT), |pair| (pair.rank, pair.merged))
 }
 
 impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
@@ -295,7 +276,7 @@ impl Stored for Pairs {
         out.table("list", &self.list);
         self.filter.write(out);
         out.table("seed", &[self.map.seed]);
-        out.table("is_direct", &[self.is_direct as u32]);
+        out.table("first_listed", &[self.first_listed]);
     }
 
     /// Reads the table of a file. Indexes in the list are checked by each lookup, and merged symbols must be checked by
@@ -310,7 +291,7 @@ impl Stored for Pairs {
             map: BucketMap { buckets, shift, seed: part.number("seed")? },
             list: part.table("list")?,
             filter: PairFilter::read(part)?,
-            is_direct: part.number::<u32>("is_direct")? != 0,
+            first_listed: part.number("first_listed")?,
         })
     }
 }
@@ -334,20 +315,22 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_a_map(
-            listed_pairs in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300), is_ordered: bool,
+            listed_pairs in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300), ordered_ranks in 0u32..10,
         ) {
-            let merged_of = |rank, merged_of| if is_ordered { rank + 7 } else { merged_of };
-            let map: HashMap<_, _> = listed_pairs.iter().map(|&(l, r, rank, merged_symbol)| ((l, r), (rank, merged_of(rank, merged_symbol)))).collect();
-            let pairs = listed_pairs.iter().map(|&(left, right, rank, merged_symbol)| pair(left, right, rank, merged_of(rank, merged_symbol)));
+            let merged_of = |rank, merged| if rank < ordered_ranks { rank + 7 } else { merged };
+            let pairs = listed_pairs.iter().map(|&(left, right, rank, merged)| pair(left, right, rank, merged_of(rank, merged)));
+            let map: HashMap<_, _> = pairs.clone().map(|pair| ((pair.left.number(), pair.right.number()), pair)).collect();
             let table = Pairs::build(pairs.collect(), 5).unwrap();
-            prop_assert!(table.is_direct || !is_ordered);
-            for left in (0..400).step_by(3).chain([u32::MAX, 1 << HALF_BITS]) {
+            let mut ranks = Vec::new();
+            for left in (0..400).chain([u32::MAX, 1 << HALF_BITS]) {
                 for right in 0..400 {
-                    let expected = map.get(&(left, right)).map(|&(rank, merged_of)| (if table.is_direct { merged_of } else { rank }, merged_of));
-                    let found = get(&table, left, right);
-                    prop_assert_eq!(found, expected);
+                    let (expected, actual) = (map.get(&(left, right)), get(&table, left, right));
+                    prop_assert_eq!(actual.map(|pair| pair.1), expected.map(|pair| pair.merged.number()));
+                    ranks.extend(expected.zip(actual).map(|(expected, actual)| (expected.rank.0, actual.0)));
                 }
             }
+            ranks.sort_unstable();
+            prop_assert!(ranks.windows(2).all(|ranks| ranks[0].0.cmp(&ranks[1].0) == ranks[0].1.cmp(&ranks[1].1)));
         }
     }
 
