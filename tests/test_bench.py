@@ -15,7 +15,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench import checker, clock, cold, markdown, measure, operations, plot, report, texts, worst_texts
+from bench import checker, clock, markdown, measure, operations, plot, report, texts, worst_texts
 from bench.cases import ENGLISH, OWN_ENGINE_NAME, TEXTS, VOCABULARIES, Text, Vocabulary
 from bench.engines import ENGINES, Adapter
 from bench.engines.polytok import create_adapter
@@ -339,16 +339,3 @@ def test_training_text_has_its_size_whole_documents_and_is_reproducible(
     walked = first_text.decode()[len(corpus.decode()) :]
     assert set(walked) <= set(corpus.decode())
     assert len(set(walked.splitlines()) - set(corpus.decode().splitlines())) > 1000
-
-
-def test_the_processor_time_of_a_process_is_measured_and_a_failed_process_has_none(tmp_path: Path) -> None:
-    spent_time = cold.processor_time("sum(range(1_000_000))", tmp_path)
-    assert spent_time is not None and spent_time > 1
-    assert cold.processor_time("raise SystemExit(1)", tmp_path) is None
-
-
-def test_cold_processes_encode_to_lists_and_arrays(tmp_path: Path) -> None:
-    path = tmp_path / "default.ptok"
-    polytok.load("default").save(path)
-    times = cold.median_times(path, None, rounds=1)
-    assert times.keys() == {"Python alone", "polytok, list", "polytok, array"} and None not in times.values()
