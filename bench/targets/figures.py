@@ -35,7 +35,7 @@ BATCH_SIZE = RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=1, processes=2,
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured figure. ``remark`` names the compared engine or text, or has the reason why there is no value."""
+    """A measured figure. ``remark`` names the compared engine or text, or has the reason why the value is missing."""
 
     value: float | None
     remark: str = ""

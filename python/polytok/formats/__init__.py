@@ -48,7 +48,7 @@ def all_formats() -> tuple[Format, ...]:
 def named(name: str) -> Format:
     """Returns the format with this name; raises ArgumentError if no format has the name."""
     if name not in _FIRST_BYTES:
-        raise ArgumentError(f"there is no format named {name!r}; the formats are {', '.join(_FIRST_BYTES)}")
+        raise ArgumentError(f"the format {name!r} does not exist; the formats are {', '.join(_FIRST_BYTES)}")
     return _module(name)
 
 

@@ -1,4 +1,4 @@
-//! The pairs of ASCII characters between which there is no boundary, for tests of 64 adjacent pairs at a time.
+//! The pairs of ASCII characters that no boundary separates, for tests of 64 adjacent pairs at a time.
 //!
 //! The left characters of pairs are divided into 32 groups, and a group is joined to a character if any character of
 //! the group is. So the code for AVX-512 tests 64 pairs with a few table lookups: the groups of the left character and

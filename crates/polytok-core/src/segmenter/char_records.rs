@@ -59,7 +59,7 @@ impl CharRecord {
         self.id_count()
     }
 
-    /// Returns the record with these ids, or `WITHOUT_IDS` if there are no ids or the ids do not fit.
+    /// Returns the record with these ids, or `WITHOUT_IDS` if the list is empty or the ids do not fit.
     fn with_ids(self, ids: &[TokenId]) -> CharRecord {
         let fits = ids.len() <= MAX_IDS && ids.iter().all(|id| id.0 as u64 <= ID_MASK);
         let lower_bits = match ids {
