@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +74,32 @@ def test_tables_that_are_built_late_change_no_ids(unigram: Tokenizer) -> None:
         assert 0 < warm.cache_bytes <= 1 << 20
         warm.clear_cache()
         assert warm.cache_bytes == 0
+
+
+def test_a_warm_up_changes_no_results(unigram: Tokenizer) -> None:
+    words = ["a", "ab", "aba", "abba", "bx", "日本", "therefore", "x" * 40]
+    texts = [" ".join(random.Random(seed).choices(words, k=60)) for seed in range(20)]
+    for spec in (unigram.spec, unigram_spec(), polytok.load("default").spec):
+        cold, warm = Tokenizer(spec), Tokenizer(spec)
+        with ThreadPoolExecutor(4) as executor:
+            warm_ups = [executor.submit(warm.warm_up) for _ in range(4)]
+            encodings = [executor.submit(warm.encode, text) for text in texts]
+        assert [warm_up.result() for warm_up in warm_ups] == [None] * 4
+        assert [encoding.result() for encoding in encodings] == [cold.encode(text) for text in texts]
+        for text in texts:
+            assert warm.tokens(text) == cold.tokens(text)
+            assert warm.decode(warm.encode(text)) == cold.decode(cold.encode(text))
+        warm.warm_up()
+        assert warm.encode_batch(texts)[3].tolist() == cold.encode(texts[3])
+
+
+def test_a_warm_up_fills_a_cache_within_its_limit() -> None:
+    tokenizer = polytok.load("default")
+    tokenizer.warm_up()
+    assert 0 < tokenizer.cache_bytes <= tokenizer.cache_limit
+    tokenizer.cache_limit = 0
+    tokenizer.warm_up()
+    assert tokenizer.cache_bytes == 0
 
 
 def test_all_encoding_methods_agree(default: Tokenizer) -> None:

@@ -167,11 +167,21 @@ impl ByLengths {
 
     /// Finds the end of each token; returns false if the tokens do not cover the text without gaps.
     fn find_ends(&self, segmenter: &Segmenter, text: &[u8], prefix: usize, tiles: &mut Tiles) -> bool {
-        let Segmenter { vocab, fallback, .. } = segmenter;
+        let Tiles { ids, ends, .. } = tiles;
+        self.lengths(segmenter).find_ends(text, prefix, &segmenter.fallback, ids, ends)
+    }
+
+    /// Returns the lengths of the tokens; the first call computes them.
+    fn lengths(&self, Segmenter { vocab, fallback, model, .. }: &Segmenter) -> &Lengths {
         let is_escaped = self.covered_text == CoveredText::Raw;
-        let compile = || Lengths::compile(vocab, fallback, is_escaped, segmenter.model.byte_ids().as_deref());
-        let lengths = self.lengths.get(compile);
-        lengths.find_ends(text, prefix, fallback, &tiles.ids, &mut tiles.ends)
+        self.lengths.get(|| Lengths::compile(vocab, fallback, is_escaped, model.byte_ids().as_deref()))
+    }
+
+    /// Computes the lengths of the tokens if encoding would otherwise compute them later.
+    pub fn warm_up(&self, segmenter: &Segmenter) {
+        if self.covered_text != CoveredText::Nothing {
+            self.lengths(segmenter);
+        }
     }
 }
 
@@ -219,4 +229,4 @@ fn find_words(segmenter: &Segmenter, text: &[u8], word_starts: &mut Vec<u32>) ->
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -96,6 +96,13 @@ impl PatternFinder {
         Ok(())
     }
 
+    /// Derives the rule that `fill` would otherwise derive later.
+    pub fn warm_up(&self) {
+        if let PatternSearch::Regex(splitter) = &self.search {
+            splitter.prepare();
+        }
+    }
+
     /// Writes the next matches to `pieces` and returns their number. Returns None if a search for this pattern cannot
     /// stop and later continue.
     pub fn fill(&self, text: &str, cursor: &mut Cursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {

@@ -42,6 +42,8 @@ impl<T> Lazy<T> {
 
     #[cold]
     fn insert(&self, value: T) -> &T {
+        #[cfg(test)]
+        tests::BUILT_TYPES.with_borrow_mut(|types| types.push(std::any::type_name::<T>()));
         self.0.get_or_init(|| value)
     }
 }
@@ -190,8 +192,22 @@ impl<T, B> From<T> for SteppedWarmup<T, B> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::cell::RefCell;
+
     use super::*;
+
+    thread_local! {
+        /// The types of all values that this thread has built.
+        pub(super) static BUILT_TYPES: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// Returns the types of the values that are built while `run` runs.
+    pub(crate) fn types_built_by(run: impl FnOnce()) -> Vec<&'static str> {
+        BUILT_TYPES.take();
+        run();
+        BUILT_TYPES.take()
+    }
 
     #[test]
     fn a_lazy_value_is_built_once() {

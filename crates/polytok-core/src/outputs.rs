@@ -94,7 +94,7 @@ impl Tokenizer {
 
     /// Returns the white space at the ends of vocabulary entries. If the vocabulary has few entries but large ids, the
     /// table is empty.
-    fn entry_spaces(&self) -> &EntrySpaces {
+    pub(crate) fn entry_spaces(&self) -> &EntrySpaces {
         let vocab = &self.segmenter.vocab;
         let id_count = if vocab.size() as usize <= 4 * vocab.len() + 1024 { vocab.size() } else { 0 };
         let count_spaces = |id| self.trimmed_text(id, None).count_spaces();

@@ -42,6 +42,24 @@ pub(crate) struct Segmenter {
     pub lengths: Lazy<Lengths>,
 }
 
+impl Segmenter {
+    /// Builds the tables that encoding would otherwise build later.
+    pub fn warm_up(&self) {
+        self.splits.warm_up();
+        self.model.warm_up(&self.vocab);
+        if self.boundary.is_some() {
+            self.char_records();
+        }
+        if self.model.covered_bytes().is_some() {
+            self.lengths();
+        }
+    }
+
+    fn char_records(&self) -> &CharRecords {
+        self.char_records.get(CharRecords::new)
+    }
+}
+
 /// The memory of a segmenter.
 #[derive(Default)]
 pub(crate) struct SegmenterScratch {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::by_lengths::ByLengths;
+use crate::cache::Cache;
 use crate::decode::{DecodeState, Decoder};
 use crate::error::{Error, Result, too_long};
 use crate::lazy::Lazy;
@@ -155,6 +156,33 @@ impl Tokenizer {
         })
     }
 
+    /// Builds all tables that encoding and decoding would otherwise build later, when enough text was encoded or when a
+    /// table is first needed. Also inserts the vocabulary entries into a cache. Any number of threads can call this
+    /// method, while others encode; a second call does nothing.
+    ///
+    /// Encoding still creates records of the characters and pieces of a text when they first occur. The tables that
+    /// only `id_of` and sampling with dropout need are not built.
+    pub fn warm_up(&self) {
+        let Tokenizer { segmenter, specials, .. } = self;
+        segmenter.warm_up();
+        self.by_lengths.warm_up(segmenter);
+        self.decoder.warm_up(&segmenter.vocab, specials);
+        if self.trim != TrimOffsets::Nothing {
+            self.entry_spaces();
+        }
+        if let Some(route) = &self.route {
+            route.warm_up(segmenter);
+        }
+        self.with_scratch(|scratch| self.insert_entries(&mut scratch.segmenter.cache));
+    }
+
+    fn insert_entries(&self, cache: &mut Cache) {
+        match &self.route {
+            Some(route) => route.insert_entries(&self.segmenter, cache),
+            None => self.segmenter.insert_entries(cache),
+        }
+    }
+
     /// Returns the special tokens.
     pub fn specials(&self) -> &Specials {
         &self.specials
@@ -269,3 +297,6 @@ fn check_steps(normalize: &[Normalize], split: &[Split], decode: &Decode) -> Res
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -117,6 +117,11 @@ impl Splitter {
         }
     }
 
+    /// Reports whether `fill` has no rule to derive later.
+    pub fn is_prepared(&self) -> bool {
+        self.streaming_program().is_none_or(Program::is_prepared)
+    }
+
     /// Calls `piece(start, end)` for each match in `text`, left to right. Fails with `Error::Search` if the general
     /// engine gives up.
     #[inline]

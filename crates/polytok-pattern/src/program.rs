@@ -103,6 +103,11 @@ impl Program {
         }
     }
 
+    /// Reports whether there is no rule to derive later.
+    pub(super) fn is_prepared(&self) -> bool {
+        self.stream.as_ref().is_none_or(Stream::is_prepared)
+    }
+
     /// Returns an offset at or after `from` at which a match ends, whatever the text before `from` is; None if no rule
     /// finds such an offset.
     pub(super) fn certain_end(&self, text: &[u8], from: usize) -> Option<usize> {

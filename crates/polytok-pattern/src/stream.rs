@@ -182,6 +182,11 @@ impl Stream {
         self.rule.get()?.as_ref()
     }
 
+    /// Reports whether the rule is derived, or known not to exist.
+    pub(super) fn is_prepared(&self) -> bool {
+        self.rule.get().is_some()
+    }
+
     /// Finds all pieces of a text by the automaton and the given instructions, with `room` pieces in a call of `fill`.
     #[cfg(test)]
     pub(super) fn pieces_by(

@@ -153,6 +153,10 @@ impl PyTokenizer {
         self.tokenizer.pool().clear();
     }
 
+    fn warm_up(&self, py: Python<'_>) {
+        py.detach(|| self.tokenizer.warm_up());
+    }
+
     /// Lists every special token as (text, id).
     fn special_tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
         self.tokenizer.specials().tokens().iter().map(|token| (PyBytes::new(py, &token.text), token.id.0)).collect()

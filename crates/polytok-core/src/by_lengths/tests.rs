@@ -9,13 +9,13 @@ use crate::spec::{
 use crate::token_id::TokenId;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
-fn pattern_split(text: &str, behavior: Behavior) -> Vec<Split> {
+pub(crate) fn pattern_split(text: &str, behavior: Behavior) -> Vec<Split> {
     let pattern = Pattern { text: text.into(), is_regex: true, unicode: None };
     vec![Split::Pattern { pattern, behavior, invert: false }]
 }
 
 /// Returns tokenizers of all families. Each has a twin that uses no route and does not compute spans from lengths.
-fn tokenizers_with_twins() -> Vec<(Tokenizer, Tokenizer)> {
+pub(crate) fn tokenizers_with_twins() -> Vec<(Tokenizer, Tokenizer)> {
     let mut specs = specs();
     let bytes = Spec { unknown: Unknown::Drop, ..specs[0].clone() };
     specs.push(Spec { split: pattern_split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches), ..bytes.clone() });
@@ -83,16 +83,6 @@ fn add_byte_entries(spec: &Spec) -> Spec {
     spec
 }
 
-/// Builds the tables that a tokenizer otherwise builds only after it has encoded enough text.
-fn warm_up(tokenizer: &Tokenizer) {
-    if let Some(Route::SentencePieceBpe(route)) = &tokenizer.route {
-        route.warm_up(&tokenizer.segmenter);
-    }
-    if let CompiledModel::Unigram(unigram) = &tokenizer.segmenter.model {
-        unigram.words_now(&tokenizer.segmenter.vocab);
-    }
-}
-
 /// Encodes a text to a sink; an error is returned as text.
 fn encode_to<S: Sink>(tokenizer: &Tokenizer, text: &[u8], mut sink: S) -> std::result::Result<S, String> {
     let encode = |scratch: &mut Scratch| tokenizer.encode_to(text, EncodeOptions::default(), scratch, &mut sink);
@@ -117,7 +107,7 @@ proptest! {
         if let Some(text_byte) = broken_at.and_then(|at| text.get_mut(at)) {
             *text_byte = 0xE9;
         }
-        for (tokenizer, twin) in tokenizers_with_twins().iter().inspect(|(tokenizer, _)| if has_tables { warm_up(tokenizer) }) {
+        for (tokenizer, twin) in tokenizers_with_twins().iter().inspect(|(tokenizer, _)| if has_tables { tokenizer.warm_up() }) {
             for has_words in [true, false] {
                 let tokens = encode_to(tokenizer, &text, Tokens::new(has_words)).map(Tokens::finish);
                 let expected = encode_to(twin, &text, Tokens::new(has_words)).map(Tokens::finish);

@@ -133,6 +133,21 @@ impl Cache {
         }
     }
 
+    /// Inserts up to `entry_count` vocabulary entries that encode to their own id, unless they were inserted before or
+    /// the cache has no room for all of them.
+    pub fn insert_entries<E: Iterator<Item = (impl AsRef<[u8]>, TokenId)>>(
+        &mut self,
+        entry_count: usize,
+        own_entries: impl FnOnce() -> Option<E>,
+    ) {
+        if !self.has_entries
+            && self.short.has_room_for(entry_count)
+            && let Some(entries) = own_entries()
+        {
+            self.add_entries(entry_count, entries);
+        }
+    }
+
     /// Reports whether the vocabulary's `entry_count` entries should be inserted now: after enough insertions, many
     /// later pieces will be found among the entries.
     #[inline]

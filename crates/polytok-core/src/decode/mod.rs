@@ -84,6 +84,16 @@ impl Decoder {
         self.skips_unknown
     }
 
+    /// Computes the texts of the rows, which the first decoding would otherwise compute.
+    pub fn warm_up(&self, vocab: &Vocab, specials: &Specials) {
+        self.texts(vocab, specials);
+    }
+
+    /// Returns the texts of the rows; the first call computes them.
+    fn texts(&self, vocab: &Vocab, specials: &Specials) -> &RowTexts {
+        self.texts.get(|| self.compile_texts(vocab, specials))
+    }
+
     /// Appends the bytes of `ids`. With `skip_special`, special tokens are skipped.
     pub fn append(
         &self,
@@ -94,7 +104,7 @@ impl Decoder {
         state: &mut DecodeState,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let texts = self.texts.get(|| self.compile_texts(vocab, specials));
+        let texts = self.texts(vocab, specials);
         let mut remaining_ids = ids;
         loop {
             if let Some(out) = self.settled_output(state, out) {

@@ -131,6 +131,15 @@ impl CompiledModel {
         })
     }
 
+    /// Builds the tables that encoding would otherwise build later.
+    pub fn warm_up(&self, vocab: &Vocab) {
+        match self {
+            CompiledModel::Bpe(bpe) => bpe.warm_up(),
+            CompiledModel::Unigram(unigram) => unigram.warm_up(vocab),
+            _ => {}
+        }
+    }
+
     /// Returns the boundaries at which pieces can be split further; None if the model has none.
     pub fn boundary(&self, tables: &mut Tables) -> Result<Option<Boundary>> {
         match self {

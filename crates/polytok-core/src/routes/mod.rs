@@ -11,6 +11,7 @@ mod words;
 
 use std::sync::Arc;
 
+use crate::cache::Cache;
 use crate::error::Result;
 use crate::huge::release;
 use crate::model::CompiledModel;
@@ -68,6 +69,23 @@ impl Route {
             Route::SentencePieceBpe(route) => route.accepts(segmenter, text),
             Route::SentencePieceUnigram(route) => route.accepts(segmenter, text),
             Route::Words(route) => route.accepts(text),
+        }
+    }
+
+    /// Builds the tables that encoding would otherwise build later.
+    pub fn warm_up(&self, segmenter: &Segmenter) {
+        match self {
+            Route::SentencePieceBpe(route) => _ = route.warm_up(segmenter),
+            Route::SentencePieceUnigram(route) => route.warm_up(segmenter),
+            Route::Words(route) => route.warm_up(),
+        }
+    }
+
+    /// Inserts the vocabulary entries that encode to their own id into a cache.
+    pub fn insert_entries(&self, segmenter: &Segmenter, cache: &mut Cache) {
+        match self {
+            Route::SentencePieceBpe(route) => route.insert_entries(segmenter, cache),
+            Route::SentencePieceUnigram(_) | Route::Words(_) => segmenter.insert_entries(cache),
         }
     }
 

@@ -32,8 +32,16 @@ impl SentencePieceUnigram {
 
     #[inline]
     pub fn accepts(&self, segmenter: &Segmenter, text: &[u8]) -> bool {
-        let build_tables = || WordTables::raw(&self.unigram, self.normalizer.sentencepiece()?, &segmenter.vocab);
-        self.tables.get(text.len(), build_tables).is_some() && accepts_raw(text)
+        self.tables.get(text.len(), || self.build_tables(segmenter)).is_some() && accepts_raw(text)
+    }
+
+    /// Builds the tables now, whatever the amount of text.
+    pub fn warm_up(&self, segmenter: &Segmenter) {
+        self.tables.build_now(|| self.build_tables(segmenter));
+    }
+
+    fn build_tables(&self, segmenter: &Segmenter) -> Option<WordTables> {
+        WordTables::raw(&self.unigram, self.normalizer.sentencepiece()?, &segmenter.vocab)
     }
 
     pub fn run<S: IdSink>(&self, text: &[u8], context: &mut Context<S>) -> Result<()> {

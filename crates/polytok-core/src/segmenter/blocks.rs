@@ -187,6 +187,11 @@ impl Segmenter {
             cache.insert_with_entries(piece, key, ids, self.vocab.len(), || self.model.own_entries(&self.vocab));
         }
     }
+
+    /// Inserts the vocabulary entries that encode to their own id into a cache.
+    pub fn insert_entries(&self, cache: &mut Cache) {
+        cache.insert_entries(self.vocab.len(), || self.model.own_entries(&self.vocab));
+    }
 }
 
 impl SegmenterScratch {

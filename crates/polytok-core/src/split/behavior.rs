@@ -43,6 +43,19 @@ impl PatternSplit {
         self.finder.is_scanner()
     }
 
+    /// Derives the rule that `fill` would otherwise derive later.
+    pub(super) fn warm_up(&self) {
+        if self.pieces_are_matches {
+            self.finder.warm_up();
+        }
+    }
+
+    /// Reports whether the rule that `fill` uses is derived.
+    #[cfg(test)]
+    pub(super) fn is_warm(&self) -> bool {
+        !self.pieces_are_matches || self.finder.as_stream().is_none_or(Splitter::is_prepared)
+    }
+
     /// Calls `piece(start, end)` for each piece of `text`, from left to right. Returns `Error::Encode` if the search
     /// exceeds its limit.
     #[inline]

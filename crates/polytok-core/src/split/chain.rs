@@ -180,6 +180,24 @@ impl SplitChain {
         }
     }
 
+    /// Builds the tables that `fill` would otherwise build later.
+    pub fn warm_up(&self) {
+        match &self.steps[..] {
+            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.warm_up(),
+            [SplitStep::Divide(DivideStep::Words(words))] => words.warm_up(),
+            _ => {}
+        }
+    }
+
+    /// Reports whether the rules of patterns that `fill` uses are derived.
+    #[cfg(test)]
+    pub fn is_warm(&self) -> bool {
+        match &self.steps[..] {
+            [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.is_warm(),
+            _ => true,
+        }
+    }
+
     /// Calls `piece(start, end)` for each piece, from left to right.
     #[inline]
     pub fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) -> Result<()> {

@@ -78,6 +78,13 @@ impl WordPattern {
         Some(WordPattern { letters: ascii(LETTER), spaces: ascii(SPACE), groups, kinds })
     }
 
+    /// Builds the tables that `fill` would otherwise build later.
+    pub(super) fn warm_up(&self) {
+        if SimdLevel::current() == SimdLevel::Avx512 {
+            self.groups.build_now(|| self.build_groups());
+        }
+    }
+
     fn build_groups(&self) -> Option<KindGroups> {
         let groups = |kind: u8| GroupSet::new(|c| self.kinds.get(c) == kind);
         Some(KindGroups { letters: groups(LETTER), spaces: groups(SPACE), marks: groups(MARK) })

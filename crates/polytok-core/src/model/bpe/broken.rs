@@ -94,11 +94,11 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        let should_split = piece.len() >= MIN_SPLIT_BYTES && self.is_of_bytes() && self.can_split_at_boundaries();
+        let should_split = piece.len() >= MIN_SPLIT_BYTES && self.splits_broken_pieces();
         let Some(merging) = should_split.then(|| self.merging(piece.len())).flatten() else {
             return self.segment(piece, 0, false, scratch, emit);
         };
-        let boundaries = self.byte_boundaries.get(|| self.build_byte_boundaries(merging));
+        let boundaries = self.byte_boundaries(merging);
         let mut at = 0;
         while at < piece.len() {
             let (start, end) = (at, boundaries.next_boundary(piece, at));
@@ -113,6 +113,16 @@ impl Bpe {
             self.segment(&piece[start..end], start, end - start < piece.len(), scratch, &mut emit_shifted)?;
         }
         Ok(())
+    }
+
+    /// Reports whether long pieces that are not UTF-8 can be split at boundaries between bytes.
+    pub(super) fn splits_broken_pieces(&self) -> bool {
+        self.is_of_bytes() && self.can_split_at_boundaries()
+    }
+
+    /// Returns the boundaries between bytes; the first call builds the tables.
+    pub(super) fn byte_boundaries(&self, merging: &Merging) -> &ByteBoundaries {
+        self.byte_boundaries.get(|| self.build_byte_boundaries(merging))
     }
 
     fn build_byte_boundaries(&self, merging: &Merging) -> ByteBoundaries {

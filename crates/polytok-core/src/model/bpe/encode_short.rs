@@ -47,18 +47,23 @@ impl Bpe {
     /// Reports whether the piece can be an entry that merging splits.
     #[inline]
     fn may_split_entry(&self, piece: &[u8], merging: &Merging) -> bool {
-        match self.split_entries.get(|| self.find_split_entries(merging)) {
+        match self.split_entries(merging) {
             SplitEntries::None => false,
             SplitEntries::Some(rows) => rows.find(&self.vocab, piece).is_some(),
             SplitEntries::Unknown => self.dictionary.reachable_rows.find(&self.vocab, piece).is_some(),
         }
     }
 
+    /// Returns the result of `find_split_entries`; the first call computes it.
+    #[inline]
+    pub(super) fn split_entries(&self, merging: &Merging) -> &SplitEntries {
+        self.split_entries.get(|| self.find_split_entries(merging))
+    }
+
     /// Returns the entries that `segment` finds before it merges, and whose own text is not known to merge to the entry.
     /// An entry of one byte is an initial symbol and cannot split.
     fn find_split_entries(&self, merging: &Merging) -> SplitEntries {
-        let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len()));
-        let Some(own_row_bits) = own_row_bits else { return SplitEntries::Unknown };
+        let Some(own_row_bits) = self.own_row_bits(merging) else { return SplitEntries::Unknown };
         let is_own = |row: Row| own_row_bits[row.index() / 64] >> (row.index() % 64) & 1 == 1;
         let is_found = |row: Row| match self.vocab.bytes(row) {
             [_] => false,

@@ -182,6 +182,18 @@ impl Bpe {
         })
     }
 
+    /// Builds the tables that encoding would otherwise build later.
+    pub fn warm_up(&self) {
+        let Some(merging) = self.merging.build_now(|| self.build_merging()) else { return };
+        self.own_row_bits(merging);
+        if self.is_of_bytes() && self.whole_piece_first {
+            self.split_entries(merging);
+        }
+        if self.splits_broken_pieces() {
+            self.byte_boundaries(merging);
+        }
+    }
+
     /// Reports whether every token covers exactly the bytes of its entry.
     pub fn covers_own_bytes(&self) -> bool {
         matches!(self.symbols, Symbols::Bytes | Symbols::Chars)
@@ -399,6 +411,11 @@ impl Bpe {
     fn build_merging(&self) -> Option<Merging> {
         let source = self.source();
         if self.splits_unused { source.build_all().ok() } else { source.build().ok() }
+    }
+
+    /// Returns the result of `Merging::own_row_bits`; the first call computes it.
+    fn own_row_bits(&self, merging: &Merging) -> Option<&Vec<u64>> {
+        self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()
     }
 
     fn by_text<'a>(&'a self, text: &'a [u8]) -> ByText<'a> {

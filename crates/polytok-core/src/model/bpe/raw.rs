@@ -118,7 +118,7 @@ impl Bpe {
     /// tables do not show how the entry merges.
     pub(super) fn own_id(&self, text: &[u8]) -> Option<TokenId> {
         let merging = self.merging.peek()?;
-        let own_row_bits = self.own_row_bits.get(|| merging.own_row_bits(self.vocab.len())).as_ref()?;
+        let own_row_bits = self.own_row_bits(merging)?;
         let row = self.dictionary.reachable_rows.find(&self.vocab, text)?;
         let encodes_to_itself =
             own_row_bits.get(row.index() / 64).is_some_and(|bits| bits >> (row.index() % 64) & 1 == 1);

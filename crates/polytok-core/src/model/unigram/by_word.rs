@@ -89,9 +89,17 @@ impl Unigram {
     }
 
     /// Builds the tables for normalized texts even if they do not pay yet.
-    #[cfg(test)]
     pub fn words_now(&self, vocab: &Vocab) -> Option<&WordTables> {
         self.words.build_now(|| WordTables::new(self, vocab))
+    }
+
+    /// Builds the tables that encoding would otherwise build later.
+    pub fn warm_up(&self, vocab: &Vocab) {
+        self.words_now(vocab);
+        match &self.best_path {
+            BestPathScores::Double(scores) => _ = scores.rows(&self.ids),
+            BestPathScores::Single(scores) => _ = scores.rows(&self.ids),
+        }
     }
 
     pub(super) fn encode_words<S: Sink>(

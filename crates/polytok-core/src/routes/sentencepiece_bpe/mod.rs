@@ -26,6 +26,7 @@ use std::sync::Arc;
 use crate::boundary::ascii_joins::AsciiJoins;
 use crate::boundary::char_table::CharTable;
 use crate::boundary::pair_set::PairSet;
+use crate::cache::Cache;
 use crate::lazy::Warmup;
 use crate::model::bpe::Bpe;
 use crate::normalize::{Escape, Normalizer};
@@ -120,10 +121,14 @@ impl SentencePieceBpe {
         self.escape
     }
 
-    /// Builds the tables now, whatever the amount of text.
-    #[cfg(test)]
+    /// Builds the tables now, whatever the amount of text. Returns false if the route cannot encode texts.
     pub fn warm_up(&self, segmenter: &Segmenter) -> bool {
         self.tables.build_now(|| self.compile(segmenter)).is_some()
+    }
+
+    /// Inserts the vocabulary entries that encode to their own id into a cache.
+    pub fn insert_entries(&self, segmenter: &Segmenter, cache: &mut Cache) {
+        cache.insert_entries(segmenter.vocab.len(), || self.bpe.own_entries_raw());
     }
 
     fn compile(&self, segmenter: &Segmenter) -> Option<TextTables> {

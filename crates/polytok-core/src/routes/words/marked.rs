@@ -27,6 +27,11 @@ impl MarkedWords {
         Some(MarkedWords { words: SplitChain::compile_words(None)? })
     }
 
+    /// Builds the tables of the split that encoding would otherwise build later.
+    pub fn warm_up(&self) {
+        self.words.warm_up();
+    }
+
     /// Encodes a text. `buffer` is memory for a word.
     pub fn encode<S: IdSink>(&self, text: &str, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
         if memmem::find(text.as_bytes(), space_mark::BYTES).is_some() {

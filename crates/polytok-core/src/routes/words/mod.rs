@@ -84,6 +84,15 @@ impl WordsRoute {
         Some(WordsRoute { rewrites, split, accepts_all_texts, has_whole_chars })
     }
 
+    /// Builds the tables of the split that encoding would otherwise build later.
+    pub fn warm_up(&self) {
+        match &self.split {
+            WordSplit::OfNormalizedText => {} // the split of the segmenter
+            WordSplit::OfText(words) => words.warm_up(),
+            WordSplit::WithMarks(words) => words.warm_up(),
+        }
+    }
+
     pub fn accepts(&self, text: &[u8]) -> bool {
         valid(text).is_ok_and(|text| self.accepts_all_texts || self.rewrites.keeps(text))
     }

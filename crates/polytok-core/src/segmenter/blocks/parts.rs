@@ -152,7 +152,7 @@ impl Segmenter {
         parts: &mut Parts,
     ) -> usize {
         parts.clear();
-        let records = self.char_records.get(CharRecords::new);
+        let records = self.char_records();
         let mut on_part = |start: usize, end: usize, last_char: CharWithRecord| {
             // Only characters of three bytes have ids in their records.
             let is_char = end - start == 3 && last_char.len == 3;

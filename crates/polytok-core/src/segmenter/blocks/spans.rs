@@ -123,8 +123,8 @@ fn begin_word<S: Sink>(out: &mut Out<S>, BlockPiece { start, is_part, .. }: Bloc
 }
 
 impl Segmenter {
-    /// Returns the lengths of the entries.
-    fn lengths(&self) -> &Lengths {
+    /// Returns the lengths of the entries; the first call computes them.
+    pub(in crate::segmenter) fn lengths(&self) -> &Lengths {
         let Segmenter { lengths, vocab, fallback, model, .. } = self;
         lengths.get(|| Lengths::compile(vocab, fallback, false, model.byte_ids().as_deref()))
     }

@@ -1,0 +1,61 @@
+use super::*;
+use crate::by_lengths::tests::{pattern_split, tokenizers_with_twins};
+use crate::lazy::tests::types_built_by;
+use crate::native::tests::specs;
+use crate::spec::Behavior;
+
+/// Returns tokenizers of all families, also of those with a route.
+fn tokenizers() -> Vec<Tokenizer> {
+    let bert = Normalize::Bert { clean_text: true, handle_chinese_chars: true, strip_accents: true, lowercase: true };
+    let words = [(r"\s", Behavior::Removed), (r"[!-/\x{3002}]", Behavior::Isolated)];
+    let split = words.into_iter().flat_map(|(text, behavior)| pattern_split(text, behavior)).collect();
+    let words = Spec { normalize: vec![bert], split, ..specs()[6].clone() };
+    let letters = pattern_split(r" ?\p{L}+|\s+|[^\s\p{L}]+", Behavior::Matches);
+    let trimmed = Spec { split: letters, trim: TrimOffsets::Space, unknown: Unknown::Drop, ..specs()[0].clone() };
+    let others = [words, trimmed].map(|spec| Tokenizer::compile(spec).unwrap());
+    tokenizers_with_twins().into_iter().map(|(tokenizer, _)| tokenizer).chain(others).collect()
+}
+
+/// Encodes and decodes more text than the limit of any table. Texts that the tokenizer refuses are included.
+fn use_all_tables(tokenizer: &Tokenizer) {
+    let options = EncodeOptions::default();
+    let mut ids = Vec::new();
+    for text in ["ab abc caab", "é\u{2581}ab 世 cab, "] {
+        let long_text = text.repeat((600 << 10) / text.len());
+        _ = tokenizer.encode(long_text.as_bytes(), options, &mut ids);
+        let short_text = &long_text.as_bytes()[..8 * text.len()];
+        _ = tokenizer.spans(short_text, options);
+        _ = tokenizer.plain_tokens(short_text, options);
+    }
+    _ = tokenizer.encode(&b"ab\xFFcab\xFE".repeat(1 << 10), options, &mut ids);
+    _ = tokenizer.decode(&ids, false);
+}
+
+#[test]
+fn after_a_warm_up_no_table_is_built() {
+    for (at, tokenizer) in tokenizers().into_iter().enumerate() {
+        let built_types = types_built_by(|| tokenizer.warm_up());
+        assert!(types_built_by(|| tokenizer.warm_up()).is_empty(), "the second warm-up of tokenizer {at}");
+        let mut types = types_built_by(|| use_all_tables(&tokenizer));
+        // The normalizer reads each block of 256 characters when a character of the block first occurs.
+        types.retain(|name| !name.starts_with("[u64; 4]") && !name.contains("Rewrite; 256]"));
+        assert!(types.is_empty(), "tokenizer {at}: {types:?} after {built_types:?}");
+        assert!(tokenizer.segmenter.splits.is_warm(), "tokenizer {at}");
+    }
+}
+
+#[test]
+fn a_warm_up_changes_no_ids() {
+    for (warm, (cold, _)) in tokenizers().into_iter().zip(tokenizers_with_twins()) {
+        warm.warm_up();
+        for text in ["", "ab abc caab", "x\u{2581}ab 世 cab, é", "abcab\u{301} [x]a"] {
+            let text = text.repeat(3);
+            let encode = |tokenizer: &Tokenizer| {
+                let mut ids = Vec::new();
+                let result = tokenizer.encode(text.as_bytes(), EncodeOptions::default(), &mut ids);
+                result.map(|()| ids).map_err(|error| error.to_string())
+            };
+            assert_eq!(encode(&warm), encode(&cold), "{text:?}");
+        }
+    }
+}
