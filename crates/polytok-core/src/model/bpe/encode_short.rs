@@ -1,14 +1,17 @@
-//! Encodes short pieces of byte-level vocabularies to ids, without offsets. Most pieces that are not cached are such
-//! pieces.
+//! Encodes short pieces to ids, without offsets: the pieces of byte-level vocabularies, and those of SentencePiece's BPE
+//! before normalization. Most pieces that are not cached are such pieces.
 //!
-//! The ids are those of `Bpe::segment`. With tiktoken's rule, `segment` first looks up the piece among all entries. But
-//! most entries merge to themselves, so here the piece is looked up only among the others; cl100k has none, and Llama 3
-//! has some. A lookup among all entries would wait for distant memory, and nearly always fail.
+//! The ids are those of `Bpe::segment` and `Bpe::segment_raw`. With tiktoken's rule, `segment` first looks up the piece
+//! among all entries. But most entries merge to themselves, so here the piece is looked up only among the others; cl100k
+//! has none, and Llama 3 has some. A lookup among all entries would wait for distant memory, and nearly always fail.
 
 use super::merging::Merging;
+use super::short::ShortPiece;
 use super::symbol::SymbolKind;
+use super::units::Space;
 use super::{Bpe, BpeScratch};
 use crate::cache;
+use crate::spec::Symbols;
 use crate::token_id::TokenId;
 use crate::vocab::Row;
 use crate::vocab::dictionary::Rows;
@@ -28,17 +31,55 @@ impl Bpe {
     /// too long, has unknown text, or is an entry that merging can split, or if the tables for merging bytes are missing.
     #[inline]
     pub fn encode_short(&self, piece: &[u8], is_part: bool, scratch: &mut BpeScratch, ids: &mut Vec<TokenId>) -> bool {
-        let can_merge = self.is_of_bytes() && self.exceptions.is_empty() && piece.len() <= cache::MAX_LONG_BYTES;
+        let can_merge = self.is_of_bytes() && piece.len() <= cache::MAX_LONG_BYTES;
         let Some(merging) = self.merging.peek().filter(|_| can_merge) else { return false };
         if self.whole_piece_first && !is_part && self.may_split_entry(piece, merging) {
             return false;
         }
         let short = &mut scratch.merge.short;
         merging.start(piece, 0, short);
+        self.merge_to_ids(merging, short, ids)
+    }
+
+    /// Does the work of `encode_short` for the pieces of `segment_raw`, which have spaces instead of U+2581. Returns
+    /// false if only `segment_raw` can encode the piece. The piece is not rewritten, and not looked up as an entry,
+    /// because the cache already has most entries.
+    #[inline]
+    pub fn encode_short_raw(
+        &self,
+        piece: &[u8],
+        replaces_invalid: bool,
+        scratch: &mut BpeScratch,
+        ids: &mut Vec<TokenId>,
+    ) -> bool {
+        let is_valid = || !replaces_invalid || piece.is_ascii() || std::str::from_utf8(piece).is_ok();
+        let can_merge = piece.len() <= cache::MAX_LONG_BYTES && is_valid();
+        let Some(merging) = self.merging.peek().filter(|merging| can_merge && self.merges_raw(merging)) else {
+            return false;
+        };
+        let short = &mut scratch.merge.short;
+        merging.start_chars(piece, 0, Space::Mark, short);
+        self.merge_to_ids(merging, short, ids)
+    }
+
+    /// Reports whether pieces can be merged without replacing spaces by U+2581 first. The initial symbols of Hugging
+    /// Face's BPE also qualify, because this route is only for vocabularies that have no affixes and an entry for each
+    /// byte.
+    fn merges_raw(&self, merging: &Merging) -> bool {
+        matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
+            && matches!(merging.units.mark_symbol().kind(self.vocab.len()), SymbolKind::Row(_))
+    }
+
+    /// Merges a short piece and writes its ids. Returns false if the output of a symbol is not the id of its entry.
+    #[inline(always)]
+    fn merge_to_ids(&self, merging: &Merging, short: &mut ShortPiece, ids: &mut Vec<TokenId>) -> bool {
         short.merge(&merging.pairs);
         ids.clear();
         for symbol in short.remaining_symbols() {
             let SymbolKind::Row(row) = symbol.symbol.kind(self.vocab.len()) else { return false };
+            if !self.exceptions.is_empty() && self.exceptions.contains_key(&row) {
+                return false;
+            }
             ids.push(self.vocab.id(row));
         }
         true

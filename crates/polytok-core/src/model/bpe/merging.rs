@@ -13,7 +13,7 @@ use super::merge::Watch;
 use super::pairs::{NO_VALUE, Pair, Pairs};
 use super::short::{self, ShortPiece};
 use super::symbol::{Rank, Symbol};
-use super::units::{Space, UnitNumbering, UnitSymbols};
+use super::units::{Space, UnitNumbering, UnitSymbols, frequent_index};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::native::{FilePart, PartWriter, Stored};
@@ -159,9 +159,8 @@ impl Merging {
     /// merging.
     #[inline]
     pub(super) fn start_chars(&self, text: &[u8], offset: usize, space: Space, short_piece: &mut ShortPiece) -> usize {
-        short_piece.clear();
         let frequent_count = self.units.frequent_symbols().len();
-        let (mut at, mut last_char) = (0, (Symbol::INERT, None));
+        let (mut at, mut last_char) = self.start_ascii(text, offset, space, short_piece);
         while at < text.len() && short_piece.len() < short::MAX_SYMBOLS {
             let (symbol, index, len) = self.units.char(&text[at..], space);
             let rank_and_merged = match (last_char.1, index) {
@@ -176,6 +175,31 @@ impl Merging {
             at += len;
         }
         at
+    }
+
+    /// Writes the symbols of the ASCII characters at the start of a text, whose symbols are characters. Returns the
+    /// length of these characters, and the last symbol with its index in `frequent_symbols`.
+    #[inline(always)]
+    fn start_ascii(
+        &self,
+        text: &[u8],
+        offset: usize,
+        space: Space,
+        short_piece: &mut ShortPiece,
+    ) -> (usize, (Symbol, Option<usize>)) {
+        short_piece.clear();
+        let symbols = self.units.frequent_symbols();
+        // The first symbol has no left neighbour; merging ignores the pair that it ends.
+        let (mut len, mut last_char, mut left) = (0, (Symbol::INERT, None), 0);
+        for &byte in text.iter().take(short::MAX_SYMBOLS).take_while(|byte| byte.is_ascii()) {
+            let index = frequent_index(byte, space);
+            let value = self.frequent_pair_values.get(left * symbols.len() + index).copied().unwrap_or(NO_VALUE);
+            short_piece.push(symbols[index], offset + len, self.pairs.rank_and_merged(value));
+            last_char = (symbols[index], Some(index));
+            left = index;
+            len += 1;
+        }
+        (len, last_char)
     }
 
     /// Returns the rows that merging their own text makes, without initial symbols and with the last row first; None if

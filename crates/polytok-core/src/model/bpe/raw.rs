@@ -2,22 +2,16 @@
 //! that are not UTF-8 by U+FFFD.
 //!
 //! The entries have U+2581 and U+FFFD where the text has spaces and bytes that are not UTF-8. Only pieces that are not
-//! cached are merged here. A short piece is merged without being rewritten. It is not looked up as an entry, because
-//! the cache already has most short entries. A longer piece that is an entry is usually encoded as this entry. The
-//! table of pairs contains the exact list of such entries (see derived.rs). Cost: a copy of each longer piece.
+//! cached, and that `encode_short_raw` refuses, are merged here. A piece that is an entry is usually encoded as this
+//! entry. The table of pairs contains the exact list of such entries (see derived.rs). Cost: a copy of each piece.
 
 use std::borrow::Cow;
 
-use super::{Bpe, BpeScratch, SplitsOfSymbols, SymbolOutput};
-use crate::cache::MAX_KEY_BYTES;
+use super::{Bpe, BpeScratch, SymbolOutput};
 use crate::error::Result;
-use crate::model::bpe::merge::MergeScratch;
-use crate::model::bpe::merging::Merging;
-use crate::model::bpe::symbol::{Symbol, SymbolKind};
-use crate::model::bpe::units::Space;
+use crate::model::bpe::symbol::Symbol;
 use crate::segment::Segment;
 use crate::space_mark;
-use crate::spec::Symbols;
 use crate::token_id::TokenId;
 use crate::utf8::{decode_strict, only_char};
 use crate::vocab::Row;
@@ -35,12 +29,6 @@ impl Bpe {
         scratch: &mut BpeScratch,
         emit: &mut impl FnMut(Segment) -> Result<()>,
     ) -> Result<()> {
-        if piece.len() <= MAX_KEY_BYTES
-            && (!replaces_invalid || std::str::from_utf8(piece).is_ok())
-            && let Some(merging) = self.merging.peek().filter(|merging| self.merges_raw(merging))
-        {
-            return self.merge_raw(merging, piece, scratch, emit);
-        }
         if !piece.contains(&b' ') && (!replaces_invalid || std::str::from_utf8(piece).is_ok()) {
             return match self.own_id(piece) {
                 Some(id) => emit(Segment { id, start: 0, end: piece.len() as u32 }),
@@ -75,31 +63,6 @@ impl Bpe {
         });
         scratch.normalized = normalized;
         result
-    }
-
-    /// Reports whether pieces can be merged without replacing spaces by U+2581 first. The initial symbols of Hugging
-    /// Face's BPE also qualify, because this route is only for vocabularies that have no affixes and an entry for each
-    /// byte.
-    fn merges_raw(&self, merging: &Merging) -> bool {
-        matches!(self.symbols, Symbols::Chars | Symbols::Scalars)
-            && matches!(merging.units.mark_symbol().kind(self.vocab.len()), SymbolKind::Row(_))
-    }
-
-    /// Merges a short piece without rewriting it. The cache has most entries of this length, so the piece is not looked
-    /// up as an entry.
-    fn merge_raw(
-        &self,
-        merging: &Merging,
-        piece: &[u8],
-        scratch: &mut BpeScratch,
-        emit: &mut impl FnMut(Segment) -> Result<()>,
-    ) -> Result<()> {
-        let BpeScratch { symbols, merge: MergeScratch { short, .. }, .. } = scratch;
-        merging.start_chars(piece, 0, Space::Mark, short);
-        short.merge(&merging.pairs);
-        symbols.clear();
-        symbols.extend(short.remaining_symbols());
-        self.emit_symbols(piece, symbols, &SplitsOfSymbols::default(), emit)
     }
 
     /// Returns the entries whose own text merges to the entry, as texts before normalization, with their ids.

@@ -320,7 +320,16 @@ proptest! {
             ids
         };
         for text in texts {
-            prop_assert_eq!(ids(&raw, &text, true), ids(&plain, &text.replace(' ', "\u{2581}"), false), "{:?}", text);
+            let expected = ids(&plain, &text.replace(' ', "\u{2581}"), false);
+            let mut short_ids = vec![TokenId(7)];
+            let is_encoded = raw.encode_short_raw(text.as_bytes(), true, &mut BpeScratch::default(), &mut short_ids);
+            let expected_ids: Vec<TokenId> = expected.iter().map(|&(id, _)| id).collect();
+            prop_assert!(!is_encoded || short_ids == expected_ids, "{:?}", text);
+            let has_mark = words.iter().any(|word| word == "\u{2581}");
+            prop_assert_eq!(is_encoded, has_mark && text.len() <= 32 && !expected_ids.contains(&TokenId::UNKNOWN), "{:?}", text);
+            prop_assert_eq!(ids(&raw, &text, true), expected, "{:?}", text);
+            let broken_text = [text.as_bytes(), b"\xC3"].concat();
+            prop_assert!(!raw.encode_short_raw(&broken_text, true, &mut BpeScratch::default(), &mut short_ids));
         }
         for (text, id) in raw.own_entries_raw().into_iter().flatten() {
             let text = std::str::from_utf8(&text).unwrap();

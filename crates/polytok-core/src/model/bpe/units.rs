@@ -195,8 +195,10 @@ impl UnitSymbols {
     #[inline]
     pub(super) fn char(&self, text: &[u8], space: Space) -> (Symbol, Option<usize>, usize) {
         match *text {
-            [b' ', ..] if space == Space::Mark => (self.frequent_chars[MARK_INDEX], Some(MARK_INDEX), 1),
-            [byte @ 0..128, ..] => (self.frequent_chars[byte as usize], Some(byte as usize), 1),
+            [byte @ 0..128, ..] => {
+                let index = frequent_index(byte, space);
+                (self.frequent_chars[index], Some(index), 1)
+            }
             [0xE2, 0x96, 0x81, ..] => (self.frequent_chars[MARK_INDEX], Some(MARK_INDEX), 3),
             _ => {
                 let len = utf8::char_len(text);
@@ -292,6 +294,12 @@ impl Stored for UnitSymbols {
             _ => Err(part.section_error("kind", "do not match the neighbouring sections")),
         }
     }
+}
+
+/// Returns the index of an ASCII character in the table of frequent characters.
+#[inline(always)]
+pub(super) fn frequent_index(byte: u8, space: Space) -> usize {
+    if byte == b' ' && space == Space::Mark { MARK_INDEX } else { byte as usize }
 }
 
 /// Packs the bytes and the length of a unit into one number. The length distinguishes a unit that ends with a NUL byte

@@ -134,9 +134,10 @@ impl TextEncoder<'_> {
         }
         let Context { segmenter, scratch, out } = context;
         let SentencePieceBpe { bpe, escape, .. } = self.route;
-        let is_known = scratch.run_model(|model, segments| {
-            bpe.segment_raw(piece, escape.replaces_invalid, &mut model.bpe, &mut collect_segments(segments))
-        })?;
+        let is_known = bpe.encode_short_raw(piece, escape.replaces_invalid, &mut scratch.model.bpe, &mut scratch.ids)
+            || scratch.run_model(|model, segments| {
+                bpe.segment_raw(piece, escape.replaces_invalid, &mut model.bpe, &mut collect_segments(segments))
+            })?;
         if !is_known && !self.spell_unknown(piece, scratch) {
             return scratch.segments.iter().try_for_each(|&segment| out.write_segment(piece, 0, segment));
         }
