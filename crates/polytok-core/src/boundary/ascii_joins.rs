@@ -19,6 +19,19 @@ const OCTETS: usize = 4;
 const FREQUENT_AFTER: u32 = 20;
 const FREQUENT_WEIGHT: u32 = 8;
 
+/// Returns the number of ASCII bytes at the start of a block.
+#[inline]
+pub(crate) fn ascii_len(block: &[u8; BLOCK_LEN]) -> usize {
+    let (groups, _) = block.as_chunks::<8>();
+    for (i, group) in groups.iter().enumerate() {
+        let high_bits = u64::from_le_bytes(*group) & 0x8080_8080_8080_8080;
+        if high_bits != 0 {
+            return 8 * i + high_bits.trailing_zeros() as usize / 8;
+        }
+    }
+    BLOCK_LEN
+}
+
 /// The pairs of ASCII characters that are joined.
 pub(crate) struct AsciiJoins {
     /// For each pair of bytes, 1 if there is a boundary between the two bytes or if either byte is not ASCII. The first

@@ -71,8 +71,21 @@ impl TextTables {
         }
         tables.ascii_joins = AsciiJoins::new(&ascii_pairs);
         *tables.chars.get_mut(' ') = mark_record;
+        tables.replace_bytes_of_ascii();
         (0..128).for_each(|byte| tables.ascii_values[byte] = tables.chars.get(byte as u32) & VALUE_BITS);
         Some(tables)
+    }
+
+    /// Replaces `BYTES_VALUE` of the ASCII characters by the id of their byte, so that line breaks, for example, are
+    /// encoded like other single characters.
+    fn replace_bytes_of_ascii(&mut self) {
+        let Some(byte_ids) = &self.byte_ids else { return };
+        for (char, id) in ('\0'..='\x7F').zip(byte_ids.iter()) {
+            let record = self.chars.get_mut(char);
+            if *record & VALUE_BITS == BYTES_VALUE && id.0 < INVALID_VALUE {
+                *record = *record & !VALUE_BITS | id.0;
+            }
+        }
     }
 
     /// Adds the user-defined pieces; None if texts must be normalized first. A piece of one character that no other

@@ -3,7 +3,7 @@
 
 use super::scan::{MAX_PARTS, ScannedParts};
 use super::{BYTES_VALUE, INVALID_VALUE, PADDING, PIECE_VALUE, SentencePieceBpe, TextTables};
-use crate::cache::{MAX_SHORT_IDS, PieceKey};
+use crate::cache::{Cache, MAX_SHORT_IDS, PieceKey};
 use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
@@ -15,8 +15,9 @@ use crate::token_id::TokenId;
 /// The buffers for the parts of a text and their ids. They are allocated once.
 pub(crate) struct TextParts {
     parts: ScannedParts,
-    /// The keys and hashes of the parts that the cache looks up.
-    keys: [(PieceKey, u32); MAX_PARTS],
+    /// The keys of the parts that the cache looks up, and the hashes of the keys.
+    keys: [PieceKey; MAX_PARTS],
+    hashes: [u32; MAX_PARTS],
     /// The ids of the encoded parts, in the order of the text.
     ids: [TokenId; MAX_PARTS * MAX_SHORT_IDS],
 }
@@ -25,10 +26,37 @@ impl Default for TextParts {
     fn default() -> TextParts {
         TextParts {
             parts: ScannedParts::new(),
-            keys: [(PieceKey::default(), 0); MAX_PARTS],
+            keys: [PieceKey::default(); MAX_PARTS],
+            hashes: [0; MAX_PARTS],
             ids: [TokenId(0); MAX_PARTS * MAX_SHORT_IDS],
         }
     }
+}
+
+impl TextParts {
+    /// Computes the keys of the parts that the cache looks up, and prefetches their cache lines. The keys have a loop of
+    /// their own, as in `Block::prepare`. The function is not inlined, because it is slower in a larger function.
+    #[inline(never)]
+    fn prepare(&mut self, text: &[u8], cache: &Cache) {
+        let pieces = self.parts.pieces();
+        for (&(start, end), key) in pieces.iter().zip(&mut self.keys) {
+            *key = PieceKey::new(text, start as usize, end as usize, false);
+        }
+        for ((key, hash), &(start, end)) in self.keys.iter().zip(&mut self.hashes).zip(pieces) {
+            *hash = key.hash();
+            cache.prefetch(*hash);
+            if !key.is_short() {
+                cache.prefetch_long(&text[start as usize..end as usize], *key);
+            }
+        }
+    }
+}
+
+/// The indexes of the next part, and of the next part that the cache looks up.
+#[derive(Default)]
+struct PartCursor {
+    part: usize,
+    piece: usize,
 }
 
 /// The route, its tables and a text to encode.
@@ -80,36 +108,48 @@ impl SentencePieceBpe {
 impl TextEncoder<'_> {
     /// Writes the ids of parts. First computes all keys and prefetches the cache lines of the keys, and then looks all
     /// keys up.
-    fn encode_parts<S: IdSink>(&self, id_slots: &mut TextParts, context: &mut Context<S>) -> Result<()> {
-        let TextParts { parts, keys, ids } = id_slots;
-        for ((start, end), slot) in parts.pieces().zip(keys.iter_mut()) {
-            let key = PieceKey::new(self.text, start, end, false);
-            let hash = key.hash();
-            context.scratch.cache.prefetch(hash);
-            *slot = (key, hash);
+    fn encode_parts<S: IdSink>(&self, text_parts: &mut TextParts, context: &mut Context<S>) -> Result<()> {
+        text_parts.prepare(self.text, &context.scratch.cache);
+        let mut cursor = PartCursor::default();
+        loop {
+            let id_count = self.look_up(text_parts, &mut cursor, &context.scratch.cache);
+            context.out.write_ids(&text_parts.ids[..id_count]);
+            let Some(&value) = text_parts.parts.values().get(cursor.part) else { return Ok(()) };
+            self.encode_missing(text_parts.parts.range(cursor.part), value, context)?;
+            cursor.part += 1;
         }
-        let mut keys = keys.iter();
-        let mut count = 0;
-        for (start, end, value) in parts.iter() {
-            let Some(id_slots) = ids[count..].first_chunk_mut::<MAX_SHORT_IDS>() else { break };
-            let id_count = match value {
-                PIECE_VALUE => keys.next().map_or(0, |&(key, hash)| context.scratch.cache.get(key, hash, id_slots)),
-                BYTES_VALUE => self.write_ids_of_bytes(start, end, id_slots),
+    }
+
+    /// Writes the ids of the parts from the cursor on to the start of `ids`, until a part has no known ids. Returns the
+    /// number of ids, and moves the cursor to this part, or to the end. The function is not inlined, because it is
+    /// slower in a larger function.
+    #[inline(never)]
+    fn look_up(&self, text_parts: &mut TextParts, cursor: &mut PartCursor, cache: &Cache) -> usize {
+        let TextParts { parts, keys, hashes, ids } = text_parts;
+        let mut keys = keys[cursor.piece..parts.pieces().len()].iter().zip(&hashes[cursor.piece..]);
+        let (mut id_count, mut part) = (0, cursor.part);
+        for &value in &parts.values()[cursor.part..] {
+            debug_assert!(id_count + MAX_SHORT_IDS <= ids.len());
+            // SAFETY: `ids` has room for `MAX_SHORT_IDS` ids of each of `MAX_PARTS` parts. Each earlier part has at most
+            // that many ids, because each way below writes its ids to an array of that length.
+            let id_slots: &mut [TokenId; MAX_SHORT_IDS] = unsafe { &mut *ids.as_mut_ptr().add(id_count).cast() };
+            let count = match value {
+                PIECE_VALUE => keys.next().map_or(0, |(&key, &hash)| cache.get(key, hash, id_slots)),
+                BYTES_VALUE => self.write_ids_of_bytes(parts.range(part), id_slots),
                 INVALID_VALUE => self.write_ids_of_invalid(id_slots),
                 id => {
                     id_slots[0] = TokenId(id);
                     1
                 }
             };
-            count += id_count;
-            if id_count == 0 {
-                context.out.write_ids(&ids[..count]);
-                count = 0;
-                self.encode_missing((start, end, value), context)?;
+            if count == 0 {
+                break;
             }
+            id_count += count;
+            part += 1;
         }
-        context.out.write_ids(&ids[..count]);
-        Ok(())
+        *cursor = PartCursor { part, piece: parts.pieces().len() - keys.len() };
+        id_count
     }
 
     /// Encodes a part that is not among the short entries of the cache, or unknown text. Caches the ids if they do not
@@ -117,7 +157,8 @@ impl TextEncoder<'_> {
     #[inline(never)]
     fn encode_missing<S: IdSink>(
         &self,
-        (start, end, value): (usize, usize, u32),
+        (start, end): (usize, usize),
+        value: u32,
         context: &mut Context<S>,
     ) -> Result<()> {
         let piece = &self.text[start..end];
@@ -166,7 +207,7 @@ impl TextEncoder<'_> {
 
     /// Writes the ids of the bytes of an unknown character. Returns their number.
     #[inline]
-    fn write_ids_of_bytes(&self, start: usize, end: usize, id_slots: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
+    fn write_ids_of_bytes(&self, (start, end): (usize, usize), id_slots: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
         let (Some(ids), Some(bytes)) = (&self.tables.byte_ids, self.text[start..].first_chunk::<MAX_SHORT_IDS>())
         else {
             return 0;

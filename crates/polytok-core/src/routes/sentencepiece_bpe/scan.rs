@@ -3,7 +3,7 @@
 
 use super::compile::MARK;
 use super::{JOINS_LEFT, JOINS_RIGHT, PIECE_VALUE, TextTables, UserDefinedPieces, VALUE_BITS};
-use crate::boundary::ascii_joins::BLOCK_LEN;
+use crate::boundary::ascii_joins::{BLOCK_LEN, ascii_len};
 use crate::boundary::pair_set::pack_pair;
 use crate::utf8::decode_four_bytes;
 
@@ -16,8 +16,8 @@ pub(super) struct ScannedParts {
     boundaries: [u32; MAX_PARTS + 1],
     values: [u32; MAX_PARTS],
     part_count: usize,
-    /// The indexes of the parts with the value `PIECE_VALUE`.
-    piece_indexes: [u8; MAX_PARTS],
+    /// The starts and ends of the parts with the value `PIECE_VALUE`.
+    pieces: [(u32, u32); MAX_PARTS],
     piece_count: usize,
 }
 
@@ -51,46 +51,70 @@ impl ScannedParts {
             boundaries: [0; MAX_PARTS + 1],
             values: [PIECE_VALUE; MAX_PARTS],
             part_count: 0,
-            piece_indexes: [0; MAX_PARTS],
+            pieces: [(0, 0); MAX_PARTS],
             piece_count: 0,
         }
     }
 
-    /// Returns the start, the end and the value of each part. A value is an id, `PIECE_VALUE`, `BYTES_VALUE` or
-    /// `INVALID_VALUE`.
+    /// Returns the values of the parts. A value is an id, `PIECE_VALUE`, `BYTES_VALUE` or `INVALID_VALUE`.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u32)> {
-        let boundaries = self.boundaries.iter().zip(&self.boundaries[1..]).zip(&self.values);
-        boundaries.take(self.part_count).map(|((&start, &end), &value)| (start as usize, end as usize, value))
+    pub fn values(&self) -> &[u32] {
+        &self.values[..self.part_count]
+    }
+
+    /// Returns the start and the end of the part at this index.
+    #[inline]
+    pub fn range(&self, at: usize) -> (usize, usize) {
+        (self.boundaries[at] as usize, self.boundaries[at + 1] as usize)
     }
 
     /// Returns the start and the end of each part with the value `PIECE_VALUE`.
     #[inline]
-    pub fn pieces(&self) -> impl Iterator<Item = (usize, usize)> {
-        let pieces = self.piece_indexes[..self.piece_count].iter();
-        pieces.map(|&at| (self.boundaries[at as usize] as usize, self.boundaries[at as usize + 1] as usize))
+    pub fn pieces(&self) -> &[(u32, u32)] {
+        &self.pieces[..self.piece_count]
+    }
+}
+
+/// Writes a batch. The counts are not fields of the batch, because the compiler then stores and loads them for each
+/// part, and each part would wait for the counts of the part before it.
+struct PartWriter<'a> {
+    batch: &'a mut ScannedParts,
+    part_count: usize,
+    piece_count: usize,
+    /// The start of the next part.
+    start: usize,
+}
+
+impl<'a> PartWriter<'a> {
+    /// Returns a writer of a new batch, whose first part starts at `start`.
+    #[inline(always)]
+    fn new(batch: &'a mut ScannedParts, start: usize) -> PartWriter<'a> {
+        batch.boundaries[0] = start as u32;
+        PartWriter { batch, part_count: 0, piece_count: 0, start }
     }
 
-    #[inline]
-    fn start_at(&mut self, start: usize) {
-        self.boundaries[0] = start as u32;
-        (self.part_count, self.piece_count) = (0, 0);
-    }
-
-    #[inline]
+    /// Adds the part from `self.start` to `end`.
+    #[inline(always)]
     fn push(&mut self, end: usize, value: u32) {
-        self.boundaries[self.part_count + 1] = end as u32;
-        self.values[self.part_count] = value;
+        self.batch.boundaries[self.part_count + 1] = end as u32;
+        self.batch.values[self.part_count] = value;
         // The code has no branch, because the processor would mispredict it.
-        self.piece_indexes[self.piece_count] = self.part_count as u8;
+        self.batch.pieces[self.piece_count] = (self.start as u32, end as u32);
         self.piece_count += (value == PIECE_VALUE) as usize;
         self.part_count += 1;
+        self.start = end;
     }
 
     /// Reports whether the batch has room for the parts of a block, the part before the block and a user-defined piece.
-    #[inline]
+    #[inline(always)]
     fn has_room_for_block(&self) -> bool {
         self.part_count + BLOCK_LEN + 2 <= MAX_PARTS
+    }
+
+    /// Stores the counts.
+    #[inline(always)]
+    fn finish(self) {
+        (self.batch.part_count, self.batch.piece_count) = (self.part_count, self.piece_count);
     }
 }
 
@@ -111,24 +135,29 @@ impl TextTables {
 
     /// Writes the next parts to `parts`. Returns false if the text has no more parts.
     pub fn fill(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) -> bool {
-        parts.start_at(cursor.start);
-        while parts.has_room_for_block() {
+        let mut writer = PartWriter::new(parts, cursor.start);
+        let has_more = loop {
+            if !writer.has_room_for_block() {
+                break true;
+            }
             if cursor.at < cursor.stop {
-                self.scan(text, cursor, parts);
+                self.scan(text, cursor, &mut writer);
                 continue;
             }
-            if cursor.start < cursor.at {
-                parts.push(cursor.at, cursor.last_char.value_from(cursor.start, cursor.at));
+            if writer.start < cursor.at {
+                writer.push(cursor.at, cursor.last_char.value_from(writer.start, cursor.at));
             }
             if cursor.stop == cursor.end {
-                return false;
+                break false;
             }
             let (end, id) = cursor.user_defined;
-            parts.push(end, id);
-            (cursor.start, cursor.at) = (end, end);
+            writer.push(end, id);
+            cursor.at = end;
             self.find_user_defined(text, cursor);
-        }
-        true
+        };
+        cursor.start = writer.start;
+        writer.finish();
+        has_more
     }
 
     /// Sets the cursor's next user-defined piece.
@@ -146,36 +175,41 @@ impl TextTables {
     }
 
     /// Adds parts until the batch is full or the cursor is at the next stop.
-    fn scan(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut ScannedParts) {
-        let ScanCursor { mut start, mut at, stop, mut last_char, .. } = *cursor;
+    #[inline(always)]
+    fn scan(&self, text: &[u8], cursor: &mut ScanCursor, parts: &mut PartWriter) {
+        let ScanCursor { mut at, stop, mut last_char, .. } = *cursor;
         while at < stop && parts.has_room_for_block() {
-            if at > start && text[at - 1] < 128 {
-                let len = ascii_len(text, at).min(stop - at);
-                if len > 0 {
-                    let mut boundaries = self.boundaries_of(text, at, len);
-                    while boundaries != 0 {
-                        let boundary = at + boundaries.trailing_zeros() as usize;
-                        let value =
-                            if boundary == start + 1 { self.ascii_values[text[start] as usize] } else { PIECE_VALUE };
-                        parts.push(boundary, value);
-                        start = boundary;
-                        boundaries &= boundaries - 1;
-                    }
-                    at += len;
-                    let code_point = text[at - 1] as u32;
-                    last_char = ScannedChar { record: self.chars.get(code_point), code_point, len: 1 };
-                    continue;
-                }
+            if text[at] < 128 && at > parts.start && text[at - 1] < 128 {
+                at += self.scan_ascii(text, at, stop, parts);
+                let code_point = text[at - 1] as u32;
+                last_char = ScannedChar { record: self.chars.get(code_point), code_point, len: 1 };
+                continue;
             }
             let next = self.char_at(text, at);
-            if start < at && !self.can_join(last_char, next) {
-                parts.push(at, last_char.value_from(start, at));
-                start = at;
+            if parts.start < at && !self.can_join(last_char, next) {
+                parts.push(at, last_char.value_from(parts.start, at));
             }
             last_char = next;
             at += next.len;
         }
-        (cursor.start, cursor.at, cursor.last_char) = (start, at, last_char);
+        (cursor.at, cursor.last_char) = (at, last_char);
+    }
+
+    /// Adds the parts that end before the ASCII bytes from `at` on. The byte before `at` must be ASCII too. Returns the
+    /// number of ASCII bytes, which is at most `BLOCK_LEN`.
+    #[inline(always)]
+    fn scan_ascii(&self, text: &[u8], at: usize, stop: usize, parts: &mut PartWriter) -> usize {
+        let Some(block) = text[at..].first_chunk() else { return 1 };
+        let len = ascii_len(block).min(stop - at);
+        let mut boundaries = self.boundaries_of(text, at, len);
+        while boundaries != 0 {
+            let boundary = at + boundaries.trailing_zeros() as usize;
+            let value_of_char = self.ascii_values[text[parts.start] as usize];
+            let value = if boundary == parts.start + 1 { value_of_char } else { PIECE_VALUE };
+            parts.push(boundary, value);
+            boundaries &= boundaries - 1;
+        }
+        len
     }
 
     /// Returns a bit for each of `len` ASCII bytes from `at` on; the bit is set if there is a boundary before the byte.
@@ -214,18 +248,4 @@ impl ScannedChar {
     fn value_from(self, start: usize, end: usize) -> u32 {
         if end - start == self.len { self.record & VALUE_BITS } else { PIECE_VALUE }
     }
-}
-
-/// Returns the number of consecutive ASCII bytes from `at` on, at most `BLOCK_LEN`.
-#[inline]
-fn ascii_len(text: &[u8], at: usize) -> usize {
-    let Some(block) = text[at..].first_chunk::<BLOCK_LEN>() else { return 0 };
-    let (groups, _) = block.as_chunks::<8>();
-    for (i, group) in groups.iter().enumerate() {
-        let high = u64::from_le_bytes(*group) & 0x8080_8080_8080_8080;
-        if high != 0 {
-            return 8 * i + high.trailing_zeros() as usize / 8;
-        }
-    }
-    BLOCK_LEN
 }

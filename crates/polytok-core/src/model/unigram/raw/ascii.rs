@@ -10,7 +10,7 @@
 
 use super::super::letters::{Letter, LetterRun, Letters, RunKind};
 use super::{RawCursor, STOP_FLAGS};
-use crate::boundary::ascii_joins::BLOCK_LEN;
+use crate::boundary::ascii_joins::{BLOCK_LEN, ascii_len};
 
 /// The number of bytes of a text that must be ASCII, so that reading a block pays.
 const MIN_ASCII_BYTES: usize = 8;
@@ -63,7 +63,12 @@ impl Letters {
         at: u32,
         runs: &mut [LetterRun; BLOCK_LEN],
     ) -> (usize, usize) {
-        let certain_len = ascii_len(window).min(len).saturating_sub(HELD_BACK);
+        let [block @ .., last] = window;
+        let ascii_len = match ascii_len(block) {
+            BLOCK_LEN => BLOCK_LEN + last.is_ascii() as usize,
+            len => len,
+        };
+        let certain_len = ascii_len.min(len).saturating_sub(HELD_BACK);
         let mut ends = self.raw_word_pairs.ends(window, certain_len);
         let (mut start, mut count) = (0, 0);
         let mut has_space = self.ascii[window[0] as usize & 127].has_any(Letter::SPACE);
@@ -85,17 +90,4 @@ impl Letters {
         }
         (count, start)
     }
-}
-
-/// Returns the number of ASCII bytes at the start of the window.
-#[inline]
-fn ascii_len(window: &[u8; BLOCK_LEN + 1]) -> usize {
-    let (groups, last) = window.as_chunks::<8>();
-    for (i, group) in groups.iter().enumerate() {
-        let high_bits = u64::from_le_bytes(*group) & 0x8080_8080_8080_8080;
-        if high_bits != 0 {
-            return 8 * i + high_bits.trailing_zeros() as usize / 8;
-        }
-    }
-    BLOCK_LEN + last[0].is_ascii() as usize
 }
