@@ -2,12 +2,15 @@
 //! block before the next step starts, so that the processor computes keys and fetches cache lines in parallel. These
 //! two steps are most of the cost of a lookup.
 
-use super::short::MAX_SHORT_IDS;
+use super::record_reads::{RecordRead, RecordReads};
 use super::{Cache, PieceKey};
 use crate::token_id::TokenId;
 
 /// The number of pieces of a block.
 pub const BLOCK_LEN: usize = 128;
+
+/// The largest number of ids of a piece whose ids a lookup writes to the block.
+const MAX_PIECE_IDS: usize = 32;
 
 /// A piece of the text: its range, and whether it is only a part of a piece of the split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +34,9 @@ pub struct Block {
     piece_count: usize,
     keys: [PieceKey; BLOCK_LEN],
     hashes: [u32; BLOCK_LEN],
+    reads: RecordReads,
     /// The ids of cached pieces, concatenated.
-    pub(crate) ids: [TokenId; BLOCK_LEN * MAX_SHORT_IDS],
+    pub(crate) ids: [TokenId; BLOCK_LEN * MAX_PIECE_IDS],
 }
 
 impl Block {
@@ -45,7 +49,8 @@ impl Block {
             piece_count: 0,
             keys: [PieceKey::default(); BLOCK_LEN],
             hashes: [0; BLOCK_LEN],
-            ids: [TokenId(0); BLOCK_LEN * MAX_SHORT_IDS],
+            reads: RecordReads::new(),
+            ids: [TokenId(0); BLOCK_LEN * MAX_PIECE_IDS],
         }
     }
 
@@ -100,7 +105,7 @@ impl Block {
             let slots = ranges.iter().zip(&self.are_parts).zip(&mut self.keys).zip(&mut self.hashes);
             for (((&range, &is_part), key), hash) in slots {
                 *key = PieceKey::new(text, range.0 as usize, range.1 as usize, is_part & parts_differ);
-                *hash = hash_and_prefetch(text, range, *key, cache);
+                *hash = cache.complete_and_prefetch(text, range, key);
             }
             return;
         }
@@ -109,31 +114,55 @@ impl Block {
         for (&(start, end), key) in ranges.iter().zip(&mut self.keys) {
             *key = PieceKey::without_flag(text, start as usize, end as usize);
         }
-        for ((&range, key), hash) in ranges.iter().zip(&self.keys).zip(&mut self.hashes) {
-            *hash = hash_and_prefetch(text, range, *key, cache);
+        for ((&range, key), hash) in ranges.iter().zip(&mut self.keys).zip(&mut self.hashes) {
+            *hash = cache.complete_and_prefetch(text, range, key);
         }
     }
 
-    /// Looks up the pieces from index `at` on, until a piece is not cached, and writes the ids of the cached pieces to
-    /// the start of `ids`. Returns two numbers: the index of the piece that is not cached (the number of pieces if all
-    /// are cached), and the number of ids. `prepare` must have been called.
+    /// Looks up the pieces from index `at` on, until a piece is not cached or has more than `MAX_PIECE_IDS` ids, and
+    /// writes the ids of the earlier pieces to the start of `ids`. Returns two numbers: the index of the piece at which
+    /// the lookup ended (the number of pieces if all were found), and the number of ids. `prepare` must have been
+    /// called.
+    pub fn look_up(&mut self, at: usize, text: &[u8], cache: &Cache) -> (usize, usize) {
+        self.reads.clear();
+        let (end, id_count) = self.look_up_entries(at, cache);
+        self.write_ids_of_records(text, cache)
+            .map_or((end, id_count), |read| (read.piece as usize, read.ids_at as usize))
+    }
+
+    /// Looks up the entries of the pieces, as `look_up` does, but leaves room for the ids of the pieces with records.
     #[inline(never)]
-    pub fn look_up(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
+    fn look_up_entries(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
         let mut id_count = 0;
         let pieces = at..self.piece_count;
         let keys = self.keys[pieces.clone()].iter().zip(&self.hashes[pieces.clone()]);
-        for (piece, (&key, &hash)) in pieces.zip(keys) {
-            debug_assert!(id_count + MAX_SHORT_IDS <= self.ids.len());
-            // SAFETY: `ids` has room for `MAX_SHORT_IDS` ids of each of `BLOCK_LEN` pieces. Each earlier piece has at
-            // most that many ids, because `Cache::get` returns the number of ids in an array of that length. Measured:
-            // with a check, a lookup takes a fifth longer.
+        for (piece, (key, &hash)) in pieces.zip(keys) {
+            debug_assert!(id_count + MAX_PIECE_IDS <= self.ids.len());
+            // SAFETY: `ids` has room for `MAX_PIECE_IDS` ids of each of `BLOCK_LEN` pieces. Each earlier piece has at
+            // most that many ids, because `Cache::get` returns the number of ids in an array of at most that length,
+            // and `add_read` returns no larger number. Measured: with a check, a lookup takes a fifth longer.
             let id_slots = unsafe { &mut *self.ids.as_mut_ptr().add(id_count).cast() };
-            match cache.get(key, hash, id_slots) {
-                0 => return (piece, id_count),
-                count => id_count += count,
-            }
+            id_count += match cache.get(*key, hash, id_slots) {
+                0 => match add_read(&mut self.reads, cache, (key, hash), piece, id_count) {
+                    0 => return (piece, id_count),
+                    count => count,
+                },
+                count => count,
+            };
         }
         (self.piece_count, id_count)
+    }
+
+    /// Writes the ids of the pieces with records. Ends at a piece whose record has another text, and returns its read.
+    fn write_ids_of_records(&mut self, text: &[u8], cache: &Cache) -> Option<RecordRead> {
+        for read in self.reads.iter() {
+            let (start, end) = self.ranges[read.piece as usize];
+            let Some(ids) = cache.records.get(read.place, &text[start as usize..end as usize]) else {
+                return Some(*read);
+            };
+            self.ids[read.ids_at as usize..][..ids.len()].copy_from_slice(ids);
+        }
+        None
     }
 
     /// Returns the key of the piece at index `at`.
@@ -143,15 +172,22 @@ impl Block {
     }
 }
 
-/// Prefetches the cache line of a piece, and returns the hash of its key.
-#[inline(always)]
-fn hash_and_prefetch(text: &[u8], (start, end): (u32, u32), key: PieceKey, cache: &Cache) -> u32 {
-    let hash = key.hash();
-    cache.prefetch(hash);
-    if !key.is_short() {
-        cache.prefetch_long(&text[start as usize..end as usize], key);
-    }
-    hash
+/// Adds the record of the piece at index `piece` to the records to read, and prefetches it. Returns the number of its
+/// ids, or 0 if the piece has no record or too many ids. The key is passed by reference, because otherwise the loop
+/// that calls this function would not keep it in a vector.
+#[inline(never)]
+fn add_read(
+    reads: &mut RecordReads,
+    cache: &Cache,
+    (key, hash): (&PieceKey, u32),
+    piece: usize,
+    ids_at: usize,
+) -> usize {
+    let place = cache.record_place(*key, hash).filter(|place| place.id_count as usize <= MAX_PIECE_IDS);
+    let Some(place) = place else { return 0 };
+    cache.records.prefetch(place);
+    reads.push(RecordRead { place, piece: piece as u32, ids_at: ids_at as u32 });
+    place.id_count as usize
 }
 
 impl Default for Block {

@@ -1,7 +1,16 @@
-//! The key of a short piece or word: its bytes, its length and a flag, in 128 bits.
+//! The key of a short piece or word: its bytes, its length and a flag, in 128 bits. The key of a long piece has a hash
+//! of its bytes instead.
+
+use crate::hash::hash_bytes;
 
 /// The largest length in bytes of a piece that a key can hold.
 pub const MAX_KEY_BYTES: usize = 15;
+
+/// The largest length in bytes of a piece whose hash is computed from two windows.
+const MAX_WINDOWS_BYTES: usize = 2 * KEY_BYTES;
+
+/// The largest length in bytes of a piece that has a hash, and so can be cached.
+pub(super) const MAX_HASHED_BYTES: usize = 1 << 10;
 
 /// The number of bytes of a key.
 const KEY_BYTES: usize = MAX_KEY_BYTES + 1;
@@ -9,7 +18,11 @@ const KEY_BYTES: usize = MAX_KEY_BYTES + 1;
 /// The bits of a key that hold the length of the piece; 0 if the piece is not short.
 const LEN_BITS: u128 = 15 << LEN_SHIFT;
 const LEN_SHIFT: u32 = 8 * MAX_KEY_BYTES as u32;
+/// The bits of the key of a long piece that hold its hash.
+const HASH_BITS: u128 = (1 << LEN_SHIFT) - 1;
 const FLAG_BIT: u128 = 1 << (LEN_SHIFT + 4);
+/// The bit that is set in the cache entry of a piece that has a record.
+const MARK_BIT: u128 = 1 << (LEN_SHIFT + 5);
 /// The bit that is set if the piece is empty or too long, so that no key equals `NONE`.
 const NOT_SHORT_BIT: u128 = 1 << (LEN_SHIFT + 7);
 
@@ -58,9 +71,32 @@ impl PieceKey {
         PieceKey(u128::from_le_bytes(window) & mask | bits)
     }
 
+    /// Returns the key of `piece` for the cache, if `self` is the key that `new` returns for the piece. If the piece is
+    /// too long, adds a hash of its bytes. So different long pieces can have equal keys.
+    #[inline(always)]
+    pub(crate) fn complete(self, piece: &[u8]) -> PieceKey {
+        if self.is_short() { self } else { PieceKey(self.0 | hash_long(piece) & HASH_BITS) }
+    }
+
     #[inline]
     fn with_flag(self) -> PieceKey {
         PieceKey(self.0 | FLAG_BIT)
+    }
+
+    /// Returns the key with the mark of pieces that have records.
+    #[inline]
+    pub(super) fn marked(self) -> PieceKey {
+        PieceKey(self.0 | MARK_BIT)
+    }
+
+    #[inline]
+    pub(super) fn unmarked(self) -> PieceKey {
+        PieceKey(self.0 & !MARK_BIT)
+    }
+
+    #[inline]
+    pub(super) fn is_marked(self) -> bool {
+        self.0 & MARK_BIT != 0
     }
 
     /// Reports whether the key holds a short piece.
@@ -88,24 +124,37 @@ impl PieceKey {
         (self.0.to_le_bytes(), ((self.0 & LEN_BITS) >> LEN_SHIFT) as usize)
     }
 
-    #[inline]
-    pub(super) fn is_part(self) -> bool {
-        self.0 & FLAG_BIT != 0
-    }
-
-    /// Returns the hash: multiplies the halves and folds the product.
+    /// Returns the hash of the key: multiplies the halves and folds the product.
     #[inline]
     pub fn hash(self) -> u32 {
         let (low, high) = self.halves();
-        multiply_and_fold(low ^ 0x2D35_8DCC_AA6C_78A5, high ^ 0x8BB8_4B93_962E_ACC9)
+        fold_product(low ^ 0x2D35_8DCC_AA6C_78A5, high ^ 0x8BB8_4B93_962E_ACC9) as u32
     }
 }
 
-/// Returns the product of two numbers, folded to 32 bits.
+/// Returns the hash of a piece that is too long for a key. A piece of up to 32 bytes is covered by its first and its
+/// last sixteen bytes, which can overlap. The function is not inlined, because the loop over short pieces would be
+/// slower.
+#[inline(never)]
+fn hash_long(piece: &[u8]) -> u128 {
+    let hash_window = |&window: &[u8; KEY_BYTES]| {
+        let number = u128::from_le_bytes(window);
+        fold_product(number as u64 ^ 0x9E6C_63D0_876A_9A99, (number >> 64) as u64 ^ 0xD6E8_FEB8_6659_FD93)
+    };
+    match (piece.first_chunk(), piece.last_chunk()) {
+        (Some(first), Some(last)) if piece.len() <= MAX_WINDOWS_BYTES => {
+            hash_window(first) as u128 | ((hash_window(last) ^ piece.len() as u64) as u128) << 64
+        }
+        _ if piece.len() <= MAX_HASHED_BYTES => hash_bytes(piece, 0) as u128,
+        _ => 0,
+    }
+}
+
+/// Returns the product of two numbers, folded to 64 bits.
 #[inline]
-pub(super) fn multiply_and_fold(left: u64, right: u64) -> u32 {
+fn fold_product(left: u64, right: u64) -> u64 {
     let product = left as u128 * right as u128;
-    ((product as u64) ^ (product >> 64) as u64) as u32
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// Returns a window of sixteen bytes: the fewer than sixteen bytes from `start` to the end of the text, and zeros.

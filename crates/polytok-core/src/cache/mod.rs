@@ -1,31 +1,35 @@
 //! A bounded cache from the bytes of a piece to its ids. Each thread that encodes has its own cache.
 //!
-//! Pieces repeat: in ordinary text, nine of ten pieces have occurred before. A short piece with few ids takes 32 bytes.
-//! Its key and its ids are adjacent, so that a lookup reads one cache line. A longer piece (16 to 32 bytes, or 5 to 7
-//! ids) takes 64 bytes. Short and long pieces are in tables of two-way sets (`sets`): a new entry replaces the older of
-//! two entries, entries are not chained, and a lookup makes two comparisons. Pieces that are too long for both tables,
-//! up to 1 KB of text, are records of variable length (`records`). Tables start small, because filling big tables would
-//! slow down short texts. They double while pieces are inserted, up to the limit. After some thousand insertions, the
-//! cache also receives the vocabulary entries whose bytes encode to their own id, because many future pieces are such
-//! entries. A lookup returns either the inserted ids or nothing; with a limit of 0 nothing is cached.
+//! Pieces repeat: in ordinary text, nine of ten pieces have occurred before. An entry of the cache takes 32 bytes. The
+//! entry of a piece of at most 15 bytes and 4 ids has the key and the ids, so that a lookup reads one cache line. The
+//! entry of any other piece has the place of a record of variable length, which has the ids:
+//!
+//! ```text
+//! entry of " the"          | 20 74 68 65 00 ... length 4   | 279, -, -, 3 missing   |
+//! entry of an Arabic word  | hash of its 18 bytes, marked  | place, 18 bytes, 6 ids | --> records: | text | 6 ids |
+//! ```
+//!
+//! Entries are in a table of two-way sets (`sets`): a new entry replaces the older of two entries, entries are not
+//! chained, and a lookup makes two comparisons. The table starts small, because filling a big table would slow down
+//! short texts. It doubles while pieces are inserted, up to the limit. After some thousand insertions, the cache also
+//! receives the vocabulary entries whose bytes encode to their own id, because many future pieces are such entries. A
+//! lookup returns either the inserted ids or nothing; with a limit of 0 nothing is cached.
 
 mod block;
+mod entry;
 mod key;
-mod long;
+mod record_reads;
 mod records;
 mod sets;
-mod short;
 
 use crate::token_id::TokenId;
 pub use block::{BLOCK_LEN, Block, BlockPiece};
+use entry::Entry;
+pub use entry::MAX_ENTRY_IDS;
+use key::MAX_HASHED_BYTES;
 pub use key::{MAX_KEY_BYTES, PieceKey};
-pub use short::MAX_SHORT_IDS;
-
-pub(crate) use long::MAX_LONG_BYTES;
-use long::{LongEntry, LongKey};
-use records::Records;
+use records::{RecordPlace, Records};
 pub(crate) use sets::{CacheEntry, Sets};
-use short::ShortEntry;
 
 /// The default limit for the size of a cache in bytes.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
@@ -33,18 +37,11 @@ pub const DEFAULT_LIMIT: usize = 64 << 20;
 /// The cache. Memory is allocated at the first insertion.
 #[derive(Debug)]
 pub struct Cache {
-    short: Sets<ShortEntry>,
-    long: Sets<LongEntry>,
+    entries: Sets<Entry>,
     records: Records,
-    /// The bits of short pieces that have too many ids for `short`; the hash of a piece selects its bit. Empty until
-    /// such a piece is inserted.
-    many_id_bits: Vec<u64>,
     /// Whether `add_entries` was called.
     has_entries: bool,
 }
-
-/// The number of bits in `many_id_bits`. Only a few bits are set.
-const MANY_ID_BIT_COUNT: usize = 1 << 16;
 
 /// The cache adds the entries of the vocabulary when the number of insertions reaches the number of entries divided by
 /// this number.
@@ -59,59 +56,59 @@ impl Default for Cache {
 impl Cache {
     /// Creates an empty cache that takes at most `limit` bytes.
     pub fn new(limit: usize) -> Cache {
-        let (short, long, records) = (Sets::new(limit / 2), Sets::new(limit / 4), Records::new(limit / 4));
-        Cache { short, long, records, many_id_bits: Vec::new(), has_entries: false }
+        Cache { entries: Sets::new(limit / 2), records: Records::new(limit / 2), has_entries: false }
     }
 
     /// Returns the number of bytes of memory.
     pub fn bytes(&self) -> usize {
-        self.short.bytes() + self.long.bytes() + self.records.bytes()
+        self.entries.bytes() + self.records.bytes()
     }
 
-    /// Writes the ids of a short piece to the start of `ids` and returns their number, or 0 if the piece is not cached.
-    /// The code does not branch on the position in the set or on the number of ids, because the processor could not
-    /// predict them.
+    /// Writes the ids of a piece to the start of `ids` and returns their number, or 0 if the piece is not cached or has
+    /// a record. The code does not branch on the position in the set or on the number of ids, because the processor
+    /// could not predict them.
     #[inline]
-    pub fn get(&self, key: PieceKey, hash: u32, ids: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
-        let Some(entry) = self.short.candidate(hash, &key) else { return 0 };
+    pub fn get(&self, key: PieceKey, hash: u32, ids: &mut [TokenId; MAX_ENTRY_IDS]) -> usize {
+        let Some(entry) = self.entries.candidate(hash, &key) else { return 0 };
         // A copy of the whole array stays one instruction; the fields of an assigned array would be copied one by one.
         ids.copy_from_slice(entry.ids());
         entry.id_count_for(key)
     }
 
-    /// Returns the ids of a piece of any length that `get` did not find.
-    #[inline]
-    pub fn get_long(&self, piece: &[u8], key: PieceKey) -> Option<&[TokenId]> {
-        if key.is_short() && !self.may_have_many_ids(key) {
-            return None;
-        }
-        let long_ids = LongKey::new(piece, key).and_then(|key| self.long.candidate(key.hash(), &key)?.ids_for(&key));
-        long_ids.or_else(|| self.records.get(piece, key.is_part()))
+    /// Returns the ids of a piece from its record. `key` must be complete.
+    pub fn get_record(&self, piece: &[u8], key: PieceKey) -> Option<&[TokenId]> {
+        self.records.get(self.record_place(key, key.hash())?, piece)
     }
 
-    /// Inserts the ids of a piece, unless the piece or its ids are too long.
+    /// Returns the place of the record for a key. The record can have the text of another long piece.
+    #[inline]
+    fn record_place(&self, key: PieceKey, hash: u32) -> Option<RecordPlace> {
+        let marked_key = key.marked();
+        self.entries.candidate(hash, &marked_key)?.record_for(marked_key)
+    }
+
+    /// Inserts the ids of a piece, unless the piece or its ids are too long. `key` must be complete.
     #[inline]
     pub fn insert(&mut self, piece: &[u8], key: PieceKey, ids: &[TokenId]) {
-        if let Some(entry) = ShortEntry::new(key, ids) {
-            return self.short.insert(entry);
-        }
-        match LongKey::new(piece, key).and_then(|long_key| LongEntry::new(long_key, ids)) {
-            Some(entry) => self.long.insert(entry),
-            None => self.records.insert(piece, key.is_part(), ids),
-        }
-        if key.is_short() {
-            self.many_id_bits.resize(MANY_ID_BIT_COUNT / 64, 0);
-            let bit = key.hash() as usize % MANY_ID_BIT_COUNT;
-            self.many_id_bits[bit / 64] |= 1 << (bit % 64);
+        match Entry::with_ids(key, ids) {
+            Some(entry) => self.entries.insert(entry),
+            None => self.insert_record(piece, key, ids),
         }
     }
 
-    /// Reports whether a short piece can be in a table other than `short`. Such pieces are rare, and reading another
-    /// table for every missing piece would cost cache misses.
-    #[inline]
-    fn may_have_many_ids(&self, key: PieceKey) -> bool {
-        let bit = key.hash() as usize % MANY_ID_BIT_COUNT;
-        self.many_id_bits.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    /// Inserts a record and its entry. If the records are full, first removes them and all entries with their places.
+    fn insert_record(&mut self, piece: &[u8], key: PieceKey, ids: &[TokenId]) {
+        if piece.is_empty() || piece.len() > MAX_HASHED_BYTES || ids.is_empty() {
+            return;
+        }
+        // The key of a short piece has all its bytes.
+        let text = if key.is_short() { &[] } else { piece };
+        let Some(has_room) = self.records.has_room_for(text, ids) else { return };
+        if !has_room {
+            self.records.clear();
+            self.entries.remove_if(Entry::has_record);
+        }
+        self.entries.insert(Entry::with_record(key, self.records.insert(text, ids)));
     }
 
     /// Inserts the ids of a piece. When enough pieces were inserted, also inserts the vocabulary entries that encode to
@@ -141,7 +138,7 @@ impl Cache {
         own_entries: impl FnOnce() -> Option<E>,
     ) {
         if !self.has_entries
-            && self.short.has_room_for(entry_count)
+            && self.entries.has_room_for(entry_count)
             && let Some(entries) = own_entries()
         {
             self.add_entries(entry_count, entries);
@@ -153,32 +150,29 @@ impl Cache {
     #[inline]
     fn should_add_entries(&self, entry_count: usize) -> bool {
         !self.has_entries
-            && self.short.insertions() >= entry_count / ENTRIES_PER_INSERTION
-            && self.short.has_room_for(entry_count)
+            && self.entries.insertions() >= entry_count / ENTRIES_PER_INSERTION
+            && self.entries.has_room_for(entry_count)
     }
 
-    /// Adds at most `entry_count` entries as whole pieces with one id, without long entries.
+    /// Adds at most `entry_count` entries as whole pieces with one id, without long pieces.
     #[cold]
     fn add_entries(&mut self, entry_count: usize, entries: impl Iterator<Item = (impl AsRef<[u8]>, TokenId)>) {
         let piece_key = |piece: &[u8]| PieceKey::new(piece, 0, piece.len(), false);
-        let entries = entries.filter_map(|(piece, id)| ShortEntry::new(piece_key(piece.as_ref()), &[id]));
-        self.short.add_older(entry_count, entries);
+        let entries = entries.filter_map(|(piece, id)| Entry::with_ids(piece_key(piece.as_ref()), &[id]));
+        self.entries.add_older(entry_count, entries);
         self.has_entries = true;
     }
 
-    /// Prefetches the cache line of a short piece.
-    #[inline]
-    pub fn prefetch(&self, hash: u32) {
-        self.short.prefetch(hash);
-    }
-
-    /// Prefetches the cache line of a long piece.
-    #[inline]
-    pub fn prefetch_long(&self, piece: &[u8], key: PieceKey) {
-        match LongKey::new(piece, key) {
-            Some(key) => self.long.prefetch(key.hash()),
-            None => self.records.prefetch(piece, key.is_part()),
+    /// Completes the key of the piece at `text[start..end]`, prefetches the cache line of its entry, and returns the
+    /// hash of the key.
+    #[inline(always)]
+    pub fn complete_and_prefetch(&self, text: &[u8], (start, end): (u32, u32), key: &mut PieceKey) -> u32 {
+        if !key.is_short() {
+            *key = key.complete(&text[start as usize..end as usize]);
         }
+        let hash = key.hash();
+        self.entries.prefetch(hash);
+        hash
     }
 }
 

@@ -1,103 +1,75 @@
-//! Records of variable length. A record holds a piece that is too long for a cache entry or has too many ids, and the
-//! ids of the piece.
+//! Records of variable length. A record holds the ids of a piece for which an entry has no room, and the text of the
+//! piece if its key has only a hash of the text.
 //!
-//! Records are adjacent in one buffer. A table of two-way sets maps a hash of 64 bits to the start of a record; the
-//! record is then compared in full. When the buffer is full, all records are removed. This loses little: most pieces of
-//! this length are either deep indentation, which is soon inserted again, or rare words and sentences, which hardly
-//! repeat.
+//! Records are adjacent in one buffer, and an entry of the cache has the place of each record. When the buffer is full,
+//! all records are removed. This loses little: in most texts few pieces have records.
 
-use super::sets::{CacheEntry, Sets};
-use crate::hash::hash_bytes;
 use crate::huge;
+use crate::prefetch::prefetch;
 use crate::token_id::TokenId;
 
-/// The largest length of a piece in bytes.
-const MAX_RECORD_BYTES: usize = 1 << 10;
 /// The initial size of the buffer in words of four bytes, unless the limit is lower.
 const INITIAL_WORDS: usize = 1 << 12;
 
+/// The number of words of a cache line of the processor.
+const LINE_WORDS: usize = 16;
+
 #[derive(Debug)]
 pub(super) struct Records {
-    positions: Sets<RecordPosition>,
-    /// The records. A record consists of its head, the number of its ids, its text, zeros up to the next word, and its
-    /// ids.
+    /// The records. A record consists of its text, zeros up to the next word, and its ids.
     words: Vec<u32>,
     /// The largest number of words in the buffer.
     max_words: usize,
 }
 
-/// The hash of a piece, and the index in `words` at which the record of the piece starts.
-#[derive(Clone, Copy, Debug)]
-struct RecordPosition {
-    /// The hash; 0 in an empty entry.
-    hash: u64,
-    at: u32,
-}
-
-impl CacheEntry for RecordPosition {
-    type Key = u64;
-    const EMPTY: RecordPosition = RecordPosition { hash: 0, at: 0 };
-
-    fn is_empty(&self) -> bool {
-        self.hash == 0
-    }
-
-    #[inline]
-    fn has_key(&self, key: &u64) -> bool {
-        self.hash == *key
-    }
-
-    fn key(&self) -> u64 {
-        self.hash
-    }
-
-    fn hash(&self) -> u32 {
-        self.hash as u32
-    }
+/// The index in `words` at which a record starts, and the lengths of its parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RecordPlace {
+    pub(super) at: u32,
+    /// The number of bytes of the text; 0 if the record has no text.
+    pub(super) text_len: u32,
+    pub(super) id_count: u32,
 }
 
 impl Records {
-    /// Creates an empty table that takes at most `limit` bytes.
+    /// Creates an empty buffer that takes at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Records {
-        let position_bytes = limit / 8;
-        Records {
-            positions: Sets::new(position_bytes),
-            words: Vec::new(),
-            max_words: (limit - position_bytes) / size_of::<u32>(),
-        }
+        Records { words: Vec::new(), max_words: limit / size_of::<u32>() }
     }
 
     /// Returns the number of bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        self.positions.bytes() + self.words.capacity() * size_of::<u32>()
+        self.words.capacity() * size_of::<u32>()
     }
 
-    /// Returns the ids of a piece.
+    /// Returns the ids of the record at a place that `insert` returned, unless the record has another text than
+    /// `piece`.
     #[inline]
-    pub(super) fn get(&self, piece: &[u8], is_part: bool) -> Option<&[TokenId]> {
-        let hash = hash_piece(piece, is_part)?;
-        let position = self.positions.candidate(hash as u32, &hash).filter(|position| position.has_key(&hash))?;
-        let (&[stored_head, count], record) = self.words.get(position.at as usize..)?.split_first_chunk()?;
-        let (text, ids) = record.split_at_checked(piece.len().div_ceil(4))?;
-        let is_same_piece = stored_head == record_head(piece, is_part) && bytemuck::cast_slice(text).starts_with(piece);
-        ids.get(..count as usize).filter(|_| is_same_piece).map(TokenId::slice_of)
+    pub(super) fn get(&self, RecordPlace { at, text_len, id_count }: RecordPlace, piece: &[u8]) -> Option<&[TokenId]> {
+        let (text, ids) = self.words.get(at as usize..)?.split_at_checked((text_len as usize).div_ceil(4))?;
+        let ids = ids.get(..id_count as usize)?;
+        let text = bytemuck::cast_slice(text).get(..text_len as usize)?;
+        (text.is_empty() || is_same_text(text, piece)).then_some(TokenId::slice_of(ids))
     }
 
-    /// Inserts a record for a piece that has none, unless the record is larger than the limit.
-    pub(super) fn insert(&mut self, piece: &[u8], is_part: bool, ids: &[TokenId]) {
-        let words_needed = 2 + piece.len().div_ceil(4) + ids.len();
-        let Some(hash) = hash_piece(piece, is_part).filter(|_| words_needed <= self.max_words && !ids.is_empty())
-        else {
-            return;
-        };
-        if self.words.len() + words_needed > self.max_words {
-            self.words.clear();
-            self.positions.clear();
-        }
-        self.reserve(words_needed);
-        self.positions.insert(RecordPosition { hash, at: self.words.len() as u32 });
-        self.words.extend([record_head(piece, is_part), ids.len() as u32]);
-        let (full_words, remaining_bytes) = piece.as_chunks();
+    /// Prefetches the cache lines of a record of a few ids.
+    #[inline]
+    pub(super) fn prefetch(&self, RecordPlace { at, .. }: RecordPlace) {
+        prefetch(&self.words, at as usize);
+        prefetch(&self.words, at as usize + LINE_WORDS);
+    }
+
+    /// Reports whether the buffer can hold a record now, or `None` if the record is larger than the limit.
+    pub(super) fn has_room_for(&self, text: &[u8], ids: &[TokenId]) -> Option<bool> {
+        let free_words = self.max_words.checked_sub(word_count(text, ids))?;
+        Some(self.words.len() <= free_words)
+    }
+
+    /// Inserts a record, for which there must be room, and returns its place.
+    pub(super) fn insert(&mut self, text: &[u8], ids: &[TokenId]) -> RecordPlace {
+        self.reserve(word_count(text, ids));
+        let at = self.words.len() as u32;
+        let (full_words, remaining_bytes) = text.as_chunks();
         self.words.extend(full_words.iter().map(|&word| u32::from_ne_bytes(word)));
         if !remaining_bytes.is_empty() {
             let mut word = [0; 4];
@@ -105,6 +77,12 @@ impl Records {
             self.words.push(u32::from_ne_bytes(word));
         }
         self.words.extend_from_slice(TokenId::numbers(ids));
+        RecordPlace { at, text_len: text.len() as u32, id_count: ids.len() as u32 }
+    }
+
+    /// Removes all records, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
     }
 
     /// Grows the buffer so that `words_needed` more words fit; the size at least doubles, but does not exceed the
@@ -118,48 +96,17 @@ impl Records {
             self.words = words;
         }
     }
-
-    /// Prefetches the table entry of a piece's record.
-    #[inline]
-    pub(super) fn prefetch(&self, piece: &[u8], is_part: bool) {
-        if let Some(hash) = hash_piece(piece, is_part) {
-            self.positions.prefetch(hash as u32);
-        }
-    }
 }
 
-/// Returns the first word of a record.
+/// Returns the number of words of a record.
+fn word_count(text: &[u8], ids: &[TokenId]) -> usize {
+    text.len().div_ceil(4) + ids.len()
+}
+
+/// Reports whether two texts are equal. Texts of 16 to 32 bytes, which are the most frequent, are compared without a
+/// call.
 #[inline]
-fn record_head(piece: &[u8], is_part: bool) -> u32 {
-    (piece.len() as u32) << 1 | is_part as u32
-}
-
-/// Returns the hash of a piece, or `None` if the piece is too long.
-#[inline]
-fn hash_piece(piece: &[u8], is_part: bool) -> Option<u64> {
-    (piece.len() <= MAX_RECORD_BYTES).then(|| hash_bytes(piece, is_part as u64) | 1 << 63)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bytes of a piece can look like a record. They must not be read as a record, even if they are at the offset
-    /// at which a removed record started.
-    #[test]
-    fn a_text_is_not_read_as_a_record() {
-        let (piece, ids, limit) = ([b'a'; 40], [1, 2, 3].map(TokenId), 1 << 14);
-        let mut forged = Records::new(limit);
-        forged.insert(&piece, false, &[TokenId(6); 3]);
-        let mut records = Records::new(limit);
-        records.insert(&[b'b'; 40], false, &[TokenId(1)]);
-        let at = records.words.len();
-        records.insert(&piece, false, &ids);
-        assert_eq!(records.get(&piece, false), Some(&ids[..]));
-        // This record is so large that all earlier records are removed. Its text follows the two words of its head.
-        let text = [&vec![0; at - 2], &forged.words[..]].concat();
-        records.insert(bytemuck::cast_slice(&text), false, &vec![TokenId(1); records.max_words - text.len() - 2]);
-        assert!(records.words[at..].starts_with(&forged.words));
-        assert_eq!(records.get(&piece, false), None);
-    }
+fn is_same_text(left: &[u8], right: &[u8]) -> bool {
+    let windows = |text: &[u8]| Some((*text.first_chunk::<16>()?, *text.last_chunk::<16>()?));
+    left.len() == right.len() && if left.len() <= 32 { windows(left) == windows(right) } else { left == right }
 }

@@ -79,10 +79,10 @@ impl<E: CacheEntry> Sets<E> {
         self.insert_newest(entry);
     }
 
-    /// Removes all entries, and keeps the memory.
-    pub(super) fn clear(&mut self) {
-        self.sets.fill(Set([E::EMPTY; 2]));
-        self.insertions = 0;
+    /// Removes the entries for which `is_removed` returns true.
+    pub(super) fn remove_if(&mut self, is_removed: impl Fn(&E) -> bool) {
+        let entries = self.sets.iter_mut().flat_map(|Set(entries)| entries);
+        entries.filter(|entry| is_removed(entry)).for_each(|entry| *entry = E::EMPTY);
     }
 
     /// Returns the number of insertions.

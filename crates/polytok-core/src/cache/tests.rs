@@ -6,18 +6,22 @@ fn key(text: &[u8], start: usize, end: usize, is_part: bool) -> PieceKey {
     PieceKey::new(text, start, end, is_part)
 }
 
-/// Looks up a piece, as a short piece first and then as a long one.
+/// Looks up a piece, in the entries first and then in the records.
 fn get(cache: &Cache, piece: &[u8], is_part: bool) -> Option<Vec<u32>> {
-    let key = key(piece, 0, piece.len(), is_part);
-    let mut ids = [TokenId(0); MAX_SHORT_IDS];
+    let key = complete_key(piece, is_part);
+    let mut ids = [TokenId(0); MAX_ENTRY_IDS];
     match cache.get(key, key.hash(), &mut ids) {
-        0 => cache.get_long(piece, key).map(|ids| TokenId::numbers(ids).to_vec()),
+        0 => cache.get_record(piece, key).map(|ids| TokenId::numbers(ids).to_vec()),
         count => Some(TokenId::numbers(&ids[..count]).to_vec()),
     }
 }
 
+fn complete_key(piece: &[u8], is_part: bool) -> PieceKey {
+    key(piece, 0, piece.len(), is_part).complete(piece)
+}
+
 fn insert(cache: &mut Cache, piece: &[u8], is_part: bool, ids: &[u32]) {
-    cache.insert(piece, key(piece, 0, piece.len(), is_part), TokenId::slice_of(ids));
+    cache.insert(piece, complete_key(piece, is_part), TokenId::slice_of(ids));
 }
 
 #[test]
@@ -37,17 +41,19 @@ fn pieces_without_a_short_key_do_not_match_empty_entries() {
     let text = [0; 40];
     for (end, is_part) in [(0, false), (0, true), (16, false), (16, true), (40, false)] {
         let key = key(&text, 0, end, is_part);
-        assert!(key != PieceKey::NONE && !key.is_short() && key.is_part() == is_part);
+        assert!(key != PieceKey::NONE && !key.is_short());
         let mut cache = Cache::default();
         insert(&mut cache, b"a", false, &[1]);
-        assert_eq!(cache.get(key, key.hash(), &mut [TokenId(0); MAX_SHORT_IDS]), 0);
+        for key in [key, key.complete(&text[..end])] {
+            assert_eq!(cache.get(key, key.hash(), &mut [TokenId(0); MAX_ENTRY_IDS]), 0);
+        }
     }
 }
 
 #[test]
 fn ids_can_have_any_value() {
     for id in [0, 1, (1 << 30) - 1, 1 << 30, u32::MAX] {
-        for count in 1..=MAX_SHORT_IDS + 1 {
+        for count in 1..=MAX_ENTRY_IDS + 1 {
             let mut cache = Cache::default();
             insert(&mut cache, b"piece", false, &vec![id; count]);
             assert_eq!(get(&cache, b"piece", false), Some(vec![id; count]));
@@ -58,7 +64,7 @@ fn ids_can_have_any_value() {
 /// The blocks are full, and their last pieces are at the end of the text. At most one piece is missing in the cache.
 #[test]
 fn a_block_returns_the_ids_of_all_its_pieces() {
-    for (id_count, missing) in [(MAX_SHORT_IDS, 1), (1, 40), (MAX_SHORT_IDS, BLOCK_LEN - 1), (4, BLOCK_LEN)] {
+    for (id_count, missing) in [(MAX_ENTRY_IDS, 1), (1, 40), (MAX_ENTRY_IDS, BLOCK_LEN - 1), (4, BLOCK_LEN)] {
         let text: Vec<u8> = (0..BLOCK_LEN).flat_map(|at| [if at == missing { 99 } else { at as u8 % 9 }; 2]).collect();
         let ids_of = |at: usize| vec![at as u32 % 9; id_count];
         let (mut cache, mut block) = (Cache::default(), Block::new());
@@ -71,10 +77,53 @@ fn a_block_returns_the_ids_of_all_its_pieces() {
         let after = (missing + 1).min(BLOCK_LEN);
         for (pieces, end) in [(0..missing, missing), (after..BLOCK_LEN, BLOCK_LEN)] {
             let ids: Vec<u32> = pieces.clone().flat_map(ids_of).collect();
-            assert_eq!(block.look_up(pieces.start, &cache), (end, ids.len()));
+            assert_eq!(block.look_up(pieces.start, &text, &cache), (end, ids.len()));
             assert_eq!(TokenId::numbers(&block.ids[..ids.len()]), ids);
         }
     }
+}
+
+/// Pieces of 15, 16, 32 and 33 bytes with up to 33 ids; the longest pieces are at the end of the text.
+#[test]
+fn a_block_returns_the_ids_of_records() {
+    for id_count in [1, 4, 5, 31, 32, 33] {
+        let (mut cache, mut block) = (Cache::default(), Block::new());
+        let lens = [15, 16, 32, 33];
+        let text: Vec<u8> = (0..BLOCK_LEN).flat_map(|at| vec![at as u8 % 8; lens[at % 4]]).collect();
+        let ids_of = |at: usize| vec![at as u32 % 8; id_count];
+        let mut start = 0;
+        for at in 0..BLOCK_LEN {
+            let end = start + lens[at % 4];
+            if at < 8 {
+                insert(&mut cache, &text[start..end], at == 0, &ids_of(at));
+            }
+            block.push(start, end, at % 8 == 0);
+            start = end;
+        }
+        block.prepare(&text, &cache, true);
+        let found_count = if id_count > 32 { 0 } else { BLOCK_LEN };
+        let ids: Vec<u32> = (0..found_count).flat_map(ids_of).collect();
+        assert_eq!(block.look_up(0, &text, &cache), (found_count, ids.len()));
+        assert_eq!(TokenId::numbers(&block.ids[..ids.len()]), ids);
+        let piece = block.piece(found_count.min(BLOCK_LEN - 1));
+        assert_eq!(get(&cache, &text[piece.start..piece.end], piece.is_part).map(|ids| ids.len()), Some(id_count));
+    }
+}
+
+/// When the records are removed, the entries with their places are removed too, and all other entries are kept.
+#[test]
+fn no_entry_has_the_place_of_a_removed_record() {
+    let mut cache = Cache::new(1 << 12);
+    insert(&mut cache, b"short", false, &[1]);
+    insert(&mut cache, &[b'a'; 40], false, &[2]);
+    insert(&mut cache, b"many ids", false, &[3; 5]);
+    let old_words = cache.records.bytes();
+    insert(&mut cache, &[b'b'; 1000], false, &[4; 250]);
+    insert(&mut cache, b"many new ids", false, &[5; 9]);
+    assert_eq!(cache.records.bytes(), old_words);
+    assert_eq!(get(&cache, b"short", false), Some(vec![1]));
+    assert_eq!((get(&cache, &[b'a'; 40], false), get(&cache, b"many ids", false)), (None, None));
+    assert_eq!(get(&cache, b"many new ids", false), Some(vec![5; 9]));
 }
 
 #[test]

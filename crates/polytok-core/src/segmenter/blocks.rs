@@ -9,7 +9,7 @@ mod spans;
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;
-use crate::cache::{Block, BlockPiece, Cache, MAX_KEY_BYTES, MAX_LONG_BYTES, PieceKey};
+use crate::cache::{Block, BlockPiece, Cache, MAX_KEY_BYTES, PieceKey};
 use crate::error::Result;
 use crate::model::ModelScratch;
 use crate::post::{IdSink, Out, Sink};
@@ -18,6 +18,9 @@ use crate::token_id::TokenId;
 
 /// The largest number of bytes of a piece that is always cached as a whole: the bytes that a key can hold.
 const MAX_UNSPLIT_BYTES: usize = MAX_KEY_BYTES;
+
+/// The largest number of bytes of a piece that is cached as a whole although it has boundaries inside.
+const MAX_REPEATING_BYTES: usize = 32;
 
 /// The number of bytes of an ideograph.
 const IDEOGRAPH_LEN: usize = 3;
@@ -44,20 +47,21 @@ impl<S: Sink> Context<'_, '_, S> {
 impl<S: IdSink> Context<'_, '_, S> {
     fn encode_block_by_cache(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
         block.prepare(text, &self.scratch.cache, self.segmenter.model.encodes_entries_whole());
-        self.encode_prepared_block(block, |context, piece, key| context.encode_missing(text, piece, key))
+        self.encode_prepared_block(text, block, |context, piece, key| context.encode_missing(text, piece, key))
     }
 
-    /// Outputs the ids of the pieces of a prepared block. `encode_missing` encodes the pieces that are not among the
-    /// short entries of the cache.
+    /// Outputs the ids of the pieces of a prepared block. `encode_missing` encodes the pieces that are not cached, or
+    /// have a record with many ids.
     #[inline(always)]
     pub fn encode_prepared_block(
         &mut self,
+        text: &[u8],
         block: &mut Block,
         mut encode_missing: impl FnMut(&mut Self, BlockPiece, PieceKey) -> Result<()>,
     ) -> Result<()> {
         let mut at = 0;
         loop {
-            let (missing, id_count) = block.look_up(at, &self.scratch.cache);
+            let (missing, id_count) = block.look_up(at, text, &self.scratch.cache);
             self.out.write_ids(&block.ids[..id_count]);
             if missing == block.count() {
                 return Ok(());
@@ -67,16 +71,16 @@ impl<S: IdSink> Context<'_, '_, S> {
         }
     }
 
-    /// Encodes a piece that is not among the short entries of the cache. A piece is tried in this order, until a step
-    /// encodes it; *split* encodes the parts between boundaries, if there are any:
+    /// Encodes a piece that is not among the entries of the cache with ids. A piece is tried in this order, until a
+    /// step encodes it; *split* encodes the parts between boundaries, if there are any:
     ///
     /// | piece | steps |
     /// |---|---|
-    /// | more than 15 bytes, ends with an ideograph (a sentence) | split; long entries; model |
-    /// | 4 to 15 bytes, ends with an ideograph (a word) | long entries; split, and cache the whole; model |
-    /// | 16 to 32 bytes of ASCII | long entries; split, and cache the whole; model |
-    /// | other pieces of more than 15 bytes | long entries; split; model |
-    /// | all other pieces | long entries; model |
+    /// | more than 15 bytes, ends with an ideograph (a sentence) | split; records; model |
+    /// | 4 to 15 bytes, ends with an ideograph (a word) | records; split, and cache the whole; model |
+    /// | other pieces of 16 to 32 bytes | records; split, and cache the whole; model |
+    /// | pieces of more than 32 bytes | records; split; model |
+    /// | all other pieces | records; model |
     ///
     /// If unknown text is not an error, a word is one of the other pieces, and no split caches the whole piece.
     #[inline(never)]
@@ -90,7 +94,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         {
             return Ok(());
         }
-        if self.output_cached_long(bytes, key) {
+        if self.output_record(bytes, key) {
             return Ok(());
         }
         let is_encoded = match boundary.filter(|_| !is_sentence) {
@@ -103,9 +107,9 @@ impl<S: IdSink> Context<'_, '_, S> {
         if is_encoded { Ok(()) } else { self.encode_uncached(text, piece, key) }
     }
 
-    /// Reports whether a piece is among the long entries of the cache. If so, outputs the ids of the piece.
-    pub fn output_cached_long(&mut self, piece: &[u8], key: PieceKey) -> bool {
-        let ids = self.scratch.cache.get_long(piece, key);
+    /// Reports whether a piece has a record in the cache. If so, outputs the ids of the piece. `key` must be complete.
+    pub fn output_record(&mut self, piece: &[u8], key: PieceKey) -> bool {
+        let ids = self.scratch.cache.get_record(piece, key);
         ids.inspect(|ids| self.out.write_ids(ids)).is_some()
     }
 
@@ -171,13 +175,12 @@ impl Segmenter {
         self.boundary.as_ref().filter(|boundary| is_splittable && boundary.next_boundary(text, (start, end)) < end)
     }
 
-    /// Reports whether a piece is likely to repeat, so that its ids are cached as a whole. Short pieces and indentation
-    /// repeat often, but a sentence of a script without spaces rarely repeats. Only tokenizers for which unknown text is
-    /// an error qualify, because otherwise the ids of unknown text can depend on the text around the piece.
+    /// Reports whether a piece is likely to repeat, so that its ids are cached as a whole. Words and indentation repeat
+    /// often, but a sentence of a script without spaces rarely repeats. Only tokenizers for which unknown text is an
+    /// error qualify, because otherwise the ids of unknown text can depend on the text around the piece.
     #[inline]
     fn is_likely_to_repeat(&self, piece: &[u8]) -> bool {
-        let can_repeat = piece.len() <= MAX_UNSPLIT_BYTES || piece.len() <= MAX_LONG_BYTES && piece.is_ascii();
-        can_repeat && self.fallback.can_fail()
+        piece.len() <= MAX_REPEATING_BYTES && self.fallback.can_fail()
     }
 
     /// Caches the ids of a piece, unless the ids depend on the position of the piece in the text.

@@ -10,11 +10,13 @@ use super::short::ShortPiece;
 use super::symbol::SymbolKind;
 use super::units::Space;
 use super::{Bpe, BpeScratch};
-use crate::cache;
 use crate::spec::Symbols;
 use crate::token_id::TokenId;
 use crate::vocab::Row;
 use crate::vocab::dictionary::Rows;
+
+/// The largest length in bytes of a short piece.
+pub(super) const MAX_SHORT_BYTES: usize = 32;
 
 /// The entries that merging can split, although they encode to their own id if they are whole pieces.
 pub(super) enum SplitEntries {
@@ -31,7 +33,7 @@ impl Bpe {
     /// too long, has unknown text, or is an entry that merging can split, or if the tables for merging bytes are missing.
     #[inline]
     pub fn encode_short(&self, piece: &[u8], is_part: bool, scratch: &mut BpeScratch, ids: &mut Vec<TokenId>) -> bool {
-        let can_merge = self.is_of_bytes() && piece.len() <= cache::MAX_LONG_BYTES;
+        let can_merge = self.is_of_bytes() && piece.len() <= MAX_SHORT_BYTES;
         let Some(merging) = self.merging.peek().filter(|_| can_merge) else { return false };
         if self.whole_piece_first && !is_part && self.may_split_entry(piece, merging) {
             return false;
@@ -53,7 +55,7 @@ impl Bpe {
         ids: &mut Vec<TokenId>,
     ) -> bool {
         let is_valid = || !replaces_invalid || piece.is_ascii() || std::str::from_utf8(piece).is_ok();
-        let can_merge = piece.len() <= cache::MAX_LONG_BYTES && is_valid();
+        let can_merge = piece.len() <= MAX_SHORT_BYTES && is_valid();
         let Some(merging) = self.merging.peek().filter(|merging| can_merge && self.merges_raw(merging)) else {
             return false;
         };

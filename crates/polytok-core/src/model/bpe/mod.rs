@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::cache;
 use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Step, SteppedWarmup};
 use crate::model::OwnEntries;
@@ -320,7 +319,7 @@ impl Bpe {
             merging.units.push(&piece[..prefix], 0, symbols);
             merging.units.push(&piece[prefix..], prefix, symbols);
             merge(&merging.pairs, symbols, merge_scratch, &mut NoWatcher);
-        } else if piece.len() > cache::MAX_LONG_BYTES
+        } else if piece.len() > encode_short::MAX_SHORT_BYTES
             && let Some(id) = self.own_id(piece)
         {
             return emit(Segment { id, start: 0, end: piece.len() as u32 });

@@ -3,7 +3,7 @@
 
 use super::scan::{MAX_PARTS, ScannedParts};
 use super::{BYTES_VALUE, INVALID_VALUE, PADDING, PIECE_VALUE, SentencePieceBpe, TextTables};
-use crate::cache::{Cache, MAX_SHORT_IDS, PieceKey};
+use crate::cache::{Cache, MAX_ENTRY_IDS, PieceKey};
 use crate::error::Result;
 use crate::normalize::origin::Place;
 use crate::post::IdSink;
@@ -19,7 +19,7 @@ pub(crate) struct TextParts {
     keys: [PieceKey; MAX_PARTS],
     hashes: [u32; MAX_PARTS],
     /// The ids of the encoded parts, in the order of the text.
-    ids: [TokenId; MAX_PARTS * MAX_SHORT_IDS],
+    ids: [TokenId; MAX_PARTS * MAX_ENTRY_IDS],
 }
 
 impl Default for TextParts {
@@ -28,7 +28,7 @@ impl Default for TextParts {
             parts: ScannedParts::new(),
             keys: [PieceKey::default(); MAX_PARTS],
             hashes: [0; MAX_PARTS],
-            ids: [TokenId(0); MAX_PARTS * MAX_SHORT_IDS],
+            ids: [TokenId(0); MAX_PARTS * MAX_ENTRY_IDS],
         }
     }
 }
@@ -42,12 +42,8 @@ impl TextParts {
         for (&(start, end), key) in pieces.iter().zip(&mut self.keys) {
             *key = PieceKey::new(text, start as usize, end as usize, false);
         }
-        for ((key, hash), &(start, end)) in self.keys.iter().zip(&mut self.hashes).zip(pieces) {
-            *hash = key.hash();
-            cache.prefetch(*hash);
-            if !key.is_short() {
-                cache.prefetch_long(&text[start as usize..end as usize], *key);
-            }
+        for ((key, hash), &range) in self.keys.iter_mut().zip(&mut self.hashes).zip(pieces) {
+            *hash = cache.complete_and_prefetch(text, range, key);
         }
     }
 }
@@ -129,10 +125,10 @@ impl TextEncoder<'_> {
         let mut keys = keys[cursor.piece..parts.pieces().len()].iter().zip(&hashes[cursor.piece..]);
         let (mut id_count, mut part) = (0, cursor.part);
         for &value in &parts.values()[cursor.part..] {
-            debug_assert!(id_count + MAX_SHORT_IDS <= ids.len());
-            // SAFETY: `ids` has room for `MAX_SHORT_IDS` ids of each of `MAX_PARTS` parts. Each earlier part has at most
+            debug_assert!(id_count + MAX_ENTRY_IDS <= ids.len());
+            // SAFETY: `ids` has room for `MAX_ENTRY_IDS` ids of each of `MAX_PARTS` parts. Each earlier part has at most
             // that many ids, because each way below writes its ids to an array of that length.
-            let id_slots: &mut [TokenId; MAX_SHORT_IDS] = unsafe { &mut *ids.as_mut_ptr().add(id_count).cast() };
+            let id_slots: &mut [TokenId; MAX_ENTRY_IDS] = unsafe { &mut *ids.as_mut_ptr().add(id_count).cast() };
             let count = match value {
                 PIECE_VALUE => keys.next().map_or(0, |(&key, &hash)| cache.get(key, hash, id_slots)),
                 BYTES_VALUE => self.write_ids_of_bytes(parts.range(part), id_slots),
@@ -152,7 +148,7 @@ impl TextEncoder<'_> {
         id_count
     }
 
-    /// Encodes a part that is not among the short entries of the cache, or unknown text. Caches the ids if they do not
+    /// Encodes a part that is not among the entries of the cache with ids, or unknown text. Caches the ids if they do not
     /// depend on the text around the part.
     #[inline(never)]
     fn encode_missing<S: IdSink>(
@@ -169,8 +165,8 @@ impl TextEncoder<'_> {
                 Segment { id: TokenId::UNKNOWN, start: 0, end: piece.len() as u32 },
             );
         }
-        let key = PieceKey::new(self.text, start, end, false);
-        if context.output_cached_long(piece, key) {
+        let key = PieceKey::new(self.text, start, end, false).complete(piece);
+        if context.output_record(piece, key) {
             return Ok(());
         }
         let Context { segmenter, scratch, out } = context;
@@ -207,12 +203,12 @@ impl TextEncoder<'_> {
 
     /// Writes the ids of the bytes of an unknown character. Returns their number.
     #[inline]
-    fn write_ids_of_bytes(&self, (start, end): (usize, usize), id_slots: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
-        let (Some(ids), Some(bytes)) = (&self.tables.byte_ids, self.text[start..].first_chunk::<MAX_SHORT_IDS>())
+    fn write_ids_of_bytes(&self, (start, end): (usize, usize), id_slots: &mut [TokenId; MAX_ENTRY_IDS]) -> usize {
+        let (Some(ids), Some(bytes)) = (&self.tables.byte_ids, self.text[start..].first_chunk::<MAX_ENTRY_IDS>())
         else {
             return 0;
         };
-        for i in 0..MAX_SHORT_IDS {
+        for i in 0..MAX_ENTRY_IDS {
             id_slots[i] = ids[bytes[i] as usize];
         }
         end - start
@@ -220,7 +216,7 @@ impl TextEncoder<'_> {
 
     /// Writes the ids of a byte that is not UTF-8, and returns the number of ids: 0 if U+FFFD is unknown.
     #[inline]
-    fn write_ids_of_invalid(&self, id_slots: &mut [TokenId; MAX_SHORT_IDS]) -> usize {
+    fn write_ids_of_invalid(&self, id_slots: &mut [TokenId; MAX_ENTRY_IDS]) -> usize {
         let ids = self.tables.replacement_ids.as_deref().unwrap_or_default();
         id_slots[..ids.len()].copy_from_slice(ids);
         ids.len()

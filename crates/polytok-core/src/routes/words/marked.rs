@@ -41,7 +41,7 @@ impl MarkedWords {
         let mut cursor = SplitCursor::new();
         while block.fill(|pieces| self.words.fill(text, &mut cursor, pieces))? > 0 {
             block.prepare(text.as_bytes(), &context.scratch.cache, false);
-            context.encode_prepared_block(&mut block, |context, piece, key| {
+            context.encode_prepared_block(text.as_bytes(), &mut block, |context, piece, key| {
                 encode_missing(&text.as_bytes()[piece.start..piece.end], key, buffer, context)
             })?;
             block.clear();
@@ -51,10 +51,10 @@ impl MarkedWords {
     }
 }
 
-/// Encodes a word that is not among the short entries of the cache.
+/// Encodes a word that is not among the entries of the cache with ids.
 #[inline(never)]
 fn encode_missing<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
-    if context.output_cached_long(word, key) {
+    if context.output_record(word, key) {
         return Ok(());
     }
     buffer.clear();

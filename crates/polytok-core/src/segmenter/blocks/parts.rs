@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use super::super::char_records::{CharRecord, CharRecords};
 use super::super::{Context, Segmenter, SegmenterScratch, collect_segments};
 use crate::boundary::{Boundary, CharWithRecord};
-use crate::cache::{BlockPiece, Cache, MAX_SHORT_IDS, PieceKey};
+use crate::cache::{BlockPiece, Cache, MAX_ENTRY_IDS, PieceKey};
 use crate::error::Result;
 use crate::post::IdSink;
 use crate::token_id::TokenId;
@@ -27,7 +27,7 @@ pub(crate) struct Parts {
     ranges: [(u32, u32); MAX_PARTS],
     range_count: usize,
     keys: [(PieceKey, u32); MAX_PARTS],
-    ids: [TokenId; MAX_PARTS * MAX_SHORT_IDS],
+    ids: [TokenId; MAX_PARTS * MAX_ENTRY_IDS],
 }
 
 impl Default for Parts {
@@ -38,7 +38,7 @@ impl Default for Parts {
             ranges: [(0, 0); MAX_PARTS],
             range_count: 0,
             keys: [(PieceKey::default(), 0); MAX_PARTS],
-            ids: [TokenId(0); MAX_PARTS * MAX_SHORT_IDS],
+            ids: [TokenId(0); MAX_PARTS * MAX_ENTRY_IDS],
         }
     }
 }
@@ -67,9 +67,8 @@ impl Parts {
     /// Computes the keys of the parts without a record, and prefetches their cache lines.
     fn prepare(&mut self, text: &[u8], cache: &Cache, parts_differ: bool) {
         for (&(start, end), slot) in self.ranges[..self.range_count].iter().zip(&mut self.keys) {
-            let key = PieceKey::new(text, start as usize, end as usize, parts_differ);
-            let hash = key.hash();
-            cache.prefetch(hash);
+            let mut key = PieceKey::new(text, start as usize, end as usize, parts_differ);
+            let hash = cache.complete_and_prefetch(text, (start, end), &mut key);
             *slot = (key, hash);
         }
     }
@@ -119,7 +118,7 @@ impl<S: IdSink> Context<'_, '_, S> {
         parts.prepare(text, &self.scratch.cache, self.segmenter.model.encodes_entries_whole());
         let (mut id_count, mut next) = (0, 0);
         for record in parts.records[..parts.count].iter() {
-            let Some(id_slots) = parts.ids[id_count..].first_chunk_mut::<MAX_SHORT_IDS>() else { break };
+            let Some(id_slots) = parts.ids[id_count..].first_chunk_mut::<MAX_ENTRY_IDS>() else { break };
             if record.id_count() > 0 {
                 id_count += record.write_ids(id_slots);
                 continue;

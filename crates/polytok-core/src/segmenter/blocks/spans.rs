@@ -8,7 +8,7 @@
 //! Cost: a cache lookup for each piece, and a table lookup for each token.
 
 use super::{Context, collect_segments};
-use crate::cache::{Block, BlockPiece, Cache, MAX_SHORT_IDS, PieceKey};
+use crate::cache::{Block, BlockPiece, Cache, MAX_ENTRY_IDS, PieceKey};
 use crate::error::Result;
 use crate::post::lengths::Lengths;
 use crate::post::{Out, Sink};
@@ -27,7 +27,7 @@ impl<S: Sink> Context<'_, '_, S> {
         block.prepare(text, &self.scratch.cache, self.segmenter.model.encodes_entries_whole());
         (0..block.count()).try_for_each(|at| {
             let (piece, key) = (block.piece(at), block.key(at));
-            let mut short_ids = [TokenId(0); MAX_SHORT_IDS];
+            let mut short_ids = [TokenId(0); MAX_ENTRY_IDS];
             match cached_ids(&self.scratch.cache, &text[piece.start..piece.end], key, &mut short_ids) {
                 None => self.encode_missing_with_spans(text, piece, key),
                 Some([id]) if covered.is_whole_if_single => {
@@ -82,10 +82,10 @@ fn cached_ids<'a>(
     cache: &'a Cache,
     piece: &[u8],
     key: PieceKey,
-    short_ids: &'a mut [TokenId; MAX_SHORT_IDS],
+    short_ids: &'a mut [TokenId; MAX_ENTRY_IDS],
 ) -> Option<&'a [TokenId]> {
     match cache.get(key, key.hash(), short_ids) {
-        0 => cache.get_long(piece, key),
+        0 => cache.get_record(piece, key),
         count => Some(&short_ids[..count]),
     }
 }
