@@ -24,6 +24,7 @@ import numpy as np
 
 from .cases import Vocabulary
 from .engines import Adapter, Engine
+from .engines.base import do_nothing
 from .engines.polytok import SIMD, create_adapter
 
 
@@ -80,6 +81,7 @@ def extension_adapter(tokenizer: Any) -> Adapter:
     encode_array = adapt_text_method(tokenizer.encode_array)
     dtype = encode_array("").dtype
     return Adapter(
+        warm_up=getattr(tokenizer, "warm_up", do_nothing),  # older builds lack this method
         encode=adapt_text_method(tokenizer.encode),
         encode_array=encode_array,
         count=adapt_text_method(tokenizer.count),

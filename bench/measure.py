@@ -26,8 +26,8 @@ TIMEOUT_SECONDS = 60.0
 class Result:
     """The result of an engine's operation on a text.
 
-    The speeds of a pass are the MB/s of UTF-8 in each round (1 MB is 10^6 bytes). ``load_seconds``, ``cold_seconds``
-    (the time of the first document) and ``memory_bytes`` have a figure for each process.
+    The speeds of a pass are the MB/s of UTF-8 in each round (1 MB is 10^6 bytes). ``load_seconds``,
+    ``warm_up_seconds`` (the time of building tables after loading) and ``memory_bytes`` have a figure for each process.
     """
 
     vocabulary: Vocabulary
@@ -38,7 +38,7 @@ class Result:
     first_pass_speeds: list[float] = field(default_factory=list)
     second_pass_speeds: list[float] = field(default_factory=list)
     load_seconds: list[float] = field(default_factory=list)
-    cold_seconds: list[float] = field(default_factory=list)
+    warm_up_seconds: list[float] = field(default_factory=list)
     memory_bytes: list[int] = field(default_factory=list)
     disturbed_rounds: int = 0
     """The number of rounds in which other processes used more than a tenth of the time."""
@@ -163,9 +163,7 @@ class Contestant:
                 result.failure_reason = startup_timing.reason
             else:
                 result.load_seconds.append(startup_timing.load_seconds)
-                result.cold_seconds += (
-                    [startup_timing.first_document_seconds] if startup_timing.first_document_seconds is not None else []
-                )
+                result.warm_up_seconds.append(startup_timing.warm_up_seconds)
 
     def run(self, text: Text, portion: int, pass_name: str) -> None:
         """Runs a round and adds its speed to the result."""

@@ -17,8 +17,8 @@ LOAD = "load"
 """The name of the operation that loads a vocabulary. bench.operations defines all other operations."""
 
 RUN_SIZE = RunSize(warm_up_bytes=MB, test_bytes=300 * KB, rounds=1, processes=1)
-"""The amount of text. The warm-up is so long that the engine builds all its tables; a few hundred KB of test text take
-seconds under valgrind."""
+"""The amount of text. The documents of the warm-up fill the cache after all tables were built; a few hundred KB of test
+text take seconds under valgrind."""
 
 
 PYTHON_LIBRARY = Text("python", "Python", ("python library",))

@@ -39,6 +39,7 @@ def count_documents(cell: Cell, path: Path) -> str:
     warm_up_inputs, test_inputs = (
         [operation.to_input(adapter, document) for document in group] for group in cell.documents
     )
+    adapter.warm_up()
     for warm_up_input in warm_up_inputs:
         function(warm_up_input)
     gc.disable()

@@ -16,16 +16,22 @@ def identity(value: Any) -> Any:
     return value
 
 
+def do_nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
     """The functions of a package for a loaded vocabulary.
 
     The benchmark times these functions directly, so an adapter adds as little work as possible. If the package lacks a
-    function, the field is None. Three functions are not timed: ``to_native_ids`` converts a list of ids to the type
-    that the package decodes fastest, ``split_rows`` returns the ids of each text from a result of ``encode_batch``, and
-    ``get_token_ids`` returns the ids from a result of ``encode_offsets``.
+    function, the field is None; only ``warm_up`` then does nothing. It builds the tables that the package would
+    otherwise build while it encodes. Three functions are not timed: ``to_native_ids`` converts a list of ids to the
+    type that the package decodes fastest, ``split_rows`` returns the ids of each text from a result of
+    ``encode_batch``, and ``get_token_ids`` returns the ids from a result of ``encode_offsets``.
     """
 
+    warm_up: Callable[[], None] = do_nothing
     encode: Callable[[str], Sequence[int]] | None = None
     encode_array: Callable[[str], Any] | None = None
     encode_batch: Callable[[list[str], int], Any] | None = None

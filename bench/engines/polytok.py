@@ -9,7 +9,7 @@ import numpy as np
 
 from ..cases import OWN_ENGINE_NAME, UNCACHED_ENGINE_NAME, Vocabulary
 from ..simd import AVX2, AVX512
-from .base import Adapter, Engine
+from .base import Adapter, Engine, do_nothing
 
 if TYPE_CHECKING:
     from polytok import Tokenizer
@@ -40,12 +40,13 @@ def load_uncached(vocabulary: Vocabulary) -> Adapter:
     polytok.set_simd_level(selected_level())
     tokenizer = polytok.load(vocabulary.path)
     tokenizer.cache_limit = 0
-    return Adapter(encode_array=tokenizer.encode_array)
+    return Adapter(warm_up=tokenizer.warm_up, encode_array=tokenizer.encode_array)
 
 
 def create_adapter(tokenizer: Tokenizer) -> Adapter:
     dtype = tokenizer.encode_array("").dtype
     return Adapter(
+        warm_up=getattr(tokenizer, "warm_up", do_nothing),  # older builds lack this method
         encode=tokenizer.encode,
         encode_array=tokenizer.encode_array,
         encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, threads=threads),

@@ -10,7 +10,7 @@ def load_encoding(vocabulary: Vocabulary) -> Adapter:
     import polytok
 
     tokenizer = polytok.load(vocabulary.path)
-    return Adapter(encode=lambda text: tokenizer.encoding(text).ids)
+    return Adapter(warm_up=tokenizer.warm_up, encode=lambda text: tokenizer.encoding(text).ids)
 
 
 def load_tokenizers_encoding(vocabulary: Vocabulary) -> Adapter:
@@ -22,7 +22,8 @@ def load_tokenizers_encoding(vocabulary: Vocabulary) -> Adapter:
 
 def load_arrays_as_spans(vocabulary: Vocabulary) -> Adapter:
     """Returns an adapter that has arrays of ids where spans are expected."""
-    return Adapter(encode_offsets=ENGINES[OWN_ENGINE_NAME].load(vocabulary).encode_array)
+    adapter = ENGINES[OWN_ENGINE_NAME].load(vocabulary)
+    return Adapter(warm_up=adapter.warm_up, encode_offsets=adapter.encode_array)
 
 
 def load_python_decoder(_: Vocabulary) -> Adapter:
