@@ -57,6 +57,11 @@ impl Slots {
         Err(Error::Spec("too many keys of a hash table have similar hashes; the vocabulary cannot be used".into()))
     }
 
+    /// Returns the number of keys.
+    pub fn count(&self) -> usize {
+        self.slots.iter().filter(|&&slot| slot != EMPTY).count()
+    }
+
     /// Returns the index that has this hash and that `is_match` accepts.
     #[inline]
     pub fn find(&self, hash: u64, mut is_match: impl FnMut(u32) -> bool) -> Option<u32> {

@@ -141,7 +141,8 @@ impl Cache {
             && self.entries.has_room_for(entry_count)
             && let Some(entries) = own_entries()
         {
-            self.add_entries(entry_count, entries);
+            // The table gets the size that it has if the entries are inserted after other pieces.
+            self.add_entries(entry_count + entry_count / ENTRIES_PER_INSERTION, entries);
         }
     }
 

@@ -32,7 +32,7 @@ pub use write::Sections;
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The version of the compiled tables. A change to the layout or meaning of a table must raise this version.
-pub const TABLES_VERSION: u32 = 10;
+pub const TABLES_VERSION: u32 = 11;
 
 /// The byte order mark: a machine with another byte order reads another number.
 const BYTE_ORDER: u32 = 0x0102_0304;

@@ -124,6 +124,11 @@ impl Dictionary {
         Ok(Dictionary { reachable_rows, reserved, reach })
     }
 
+    /// Reports whether several of the rows that text can be encoded to have equal bytes.
+    pub fn has_equal_rows(&self, vocab: &Vocab) -> bool {
+        self.reachable_rows.slots.count() < vocab.rows().filter(|&row| self.reaches(vocab, row)).count()
+    }
+
     /// Reports whether SentencePiece's rules apply.
     pub fn is_sentencepiece(&self) -> bool {
         matches!(self.reach, ReachRule::SentencePiece(_))

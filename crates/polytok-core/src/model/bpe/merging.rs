@@ -113,10 +113,8 @@ impl Merging {
             .enumerate()
             .for_each(|(index, &symbol)| indexes_of_symbol.entry(symbol).or_default().push(index));
         for pair in pairs.list() {
-            let (Some(lefts), Some(rights)) = (indexes_of_symbol.get(&pair.left), indexes_of_symbol.get(&pair.right))
-            else {
-                continue;
-            };
+            let Some(lefts) = indexes_of_symbol.get(&pair.left) else { continue };
+            let Some(rights) = indexes_of_symbol.get(&pair.right) else { continue };
             for (left, right) in lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right))) {
                 frequent_pair_values[left * frequent_count + right] = pairs.value(pair.left, pair.right);
             }

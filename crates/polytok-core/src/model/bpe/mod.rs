@@ -260,10 +260,14 @@ impl Bpe {
 
     /// Returns the bytes and ids of the rows that `segment` finds before it merges.
     fn whole_entries(&self) -> impl Iterator<Item = (&[u8], TokenId)> {
-        let entries = self.vocab.rows().rev().map(|row| (row, self.vocab.bytes(row)));
-        let found_entries =
-            entries.filter(|&(row, entry)| self.dictionary.reachable_rows.find(&self.vocab, entry) == Some(row));
-        found_entries.map(|(row, entry)| (entry, self.vocab.id(row)))
+        let Bpe { vocab, dictionary, .. } = self;
+        // A lookup of each entry would take tens of milliseconds.
+        let has_equal_rows = dictionary.has_equal_rows(vocab);
+        let is_found = move |&row: &Row| {
+            dictionary.reaches(vocab, row)
+                && (!has_equal_rows || dictionary.reachable_rows.find(vocab, vocab.bytes(row)) == Some(row))
+        };
+        vocab.rows().rev().filter(is_found).map(|row| (vocab.bytes(row), vocab.id(row)))
     }
 
     /// Returns the bytes and ids of the rows whose own text merges to the row.

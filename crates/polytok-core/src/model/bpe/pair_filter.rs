@@ -5,6 +5,8 @@
 //! cache nearer to the processor. The filter has at least eight bits for each pair. It wrongly accepts one in nine of
 //! the pairs that are not in the table, which a lookup in the table then rejects.
 
+use std::ops::Deref;
+
 use crate::error::Result;
 use crate::native::{FilePart, PartWriter};
 use crate::table::Table;
@@ -13,23 +15,39 @@ use crate::table::Table;
 const MIN_BITS_PER_PAIR: usize = 8;
 
 #[derive(Debug)]
-pub(super) struct PairFilter {
+pub(super) struct PairFilter<W = Table<u64>> {
     /// The bits of the filter; the number of words is a power of two.
-    words: Table<u64>,
+    words: W,
     /// The number of low bits of the hash that are ignored.
     shift: u32,
 }
 
-impl PairFilter {
-    /// Builds the filter of these hashes.
-    pub(super) fn build(hashes: impl ExactSizeIterator<Item = u64>) -> PairFilter {
-        let bit_count = (hashes.len() * MIN_BITS_PER_PAIR).next_power_of_two().max(128);
-        let shift = 64 - bit_count.trailing_zeros();
-        let mut words = vec![0; bit_count / 64];
-        hashes.map(|hash| hash >> shift).for_each(|bit| words[bit as usize / 64] |= 1 << (bit % 64));
-        PairFilter { words: words.into(), shift }
+impl PairFilter<Vec<u64>> {
+    /// Returns a filter without pairs that has enough bits for `pair_capacity` pairs.
+    pub(super) fn empty(pair_capacity: usize) -> PairFilter<Vec<u64>> {
+        let bit_count = (pair_capacity * MIN_BITS_PER_PAIR).next_power_of_two().max(128);
+        PairFilter { words: vec![0; bit_count / 64], shift: 64 - bit_count.trailing_zeros() }
     }
 
+    /// Reports whether the filter has enough bits for `pair_count` pairs.
+    pub(super) fn has_room_for(&self, pair_count: usize) -> bool {
+        64 * self.words.len() >= pair_count * MIN_BITS_PER_PAIR
+    }
+
+    /// Adds the hash of a pair.
+    #[inline]
+    pub(super) fn insert(&mut self, hash: u64) {
+        let bit = hash >> self.shift;
+        self.words[bit as usize / 64] |= 1 << (bit % 64);
+    }
+
+    /// Returns the finished filter.
+    pub(super) fn finish(self) -> PairFilter {
+        PairFilter { words: self.words.into(), shift: self.shift }
+    }
+}
+
+impl<W: Deref<Target = [u64]>> PairFilter<W> {
     /// Reports whether the table can contain a pair with this hash. If the result is false, the table contains no such
     /// pair.
     #[inline]
@@ -37,7 +55,9 @@ impl PairFilter {
         let bit = hash >> self.shift;
         self.words.get(bit as usize / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
+}
 
+impl PairFilter {
     pub(super) fn write(&self, out: &mut PartWriter) {
         out.table("filter", &self.words);
     }
@@ -60,7 +80,9 @@ mod tests {
     fn all_pairs_and_few_others_pass() {
         let hash = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         for pair_count in [0, 1, 10, 1000, 3000] {
-            let filter = PairFilter::build((0..pair_count as usize).map(|number| hash(number as u64)));
+            let mut filter = PairFilter::empty(pair_count as usize);
+            (0..pair_count).for_each(|number| filter.insert(hash(number)));
+            let filter = filter.finish();
             assert!((0..pair_count).all(|number| filter.may_have(hash(number))));
             let false_hits = (pair_count..pair_count + 10_000).filter(|&number| filter.may_have(hash(number))).count();
             assert!(false_hits < 1500, "{false_hits}");

@@ -13,6 +13,7 @@ use super::pairs::{NO_VALUE, Pair};
 use super::symbol::{Rank, Symbol};
 
 /// Which pairs are direct, and the values of the others.
+#[derive(Debug)]
 pub(super) struct ValueRule {
     /// The lowest rank of a listed pair.
     lowest_listed_rank: Rank,
@@ -21,9 +22,8 @@ pub(super) struct ValueRule {
 }
 
 impl ValueRule {
-    /// Chooses the rule for these pairs, which can be in any order.
-    pub(super) fn new(list: &[Pair]) -> ValueRule {
-        let mut order: Vec<(Rank, Symbol)> = list.iter().map(|pair| (pair.rank, pair.merged)).collect();
+    /// Chooses the rule for a list of up to `max_pairs` pairs with these ranks and merged symbols, in any order.
+    pub(super) fn new(mut order: Vec<(Rank, Symbol)>, max_pairs: usize) -> ValueRule {
         order.sort_unstable();
         let is_break =
             |first: (Rank, Symbol), next: (Rank, Symbol)| first != next && !(first.0 < next.0 && first.1 < next.1);
@@ -32,7 +32,7 @@ impl ValueRule {
         let highest_direct = order.iter().rev().find(|pair| pair.0 < lowest_listed_rank);
         let first_listed = highest_direct.map_or(0, |pair| pair.1.number().saturating_add(1));
         let highest_rank = order.last().map_or(0, |pair| pair.0.0);
-        let fits = first_listed as usize + list.len() <= NO_VALUE as usize
+        let fits = first_listed as usize + max_pairs <= NO_VALUE as usize
             && first_listed.checked_add(highest_rank).is_some_and(|rank| Rank(rank) < Rank::NONE);
         match fits {
             true => ValueRule { lowest_listed_rank, first_listed },
@@ -41,8 +41,8 @@ impl ValueRule {
     }
 
     /// Returns the value of the pair at this index of the list.
-    pub(super) fn value(&self, list: &[Pair], at: u32) -> u32 {
-        let pair = &list[at as usize];
+    #[inline]
+    pub(super) fn value(&self, pair: &Pair, at: u32) -> u32 {
         if pair.rank < self.lowest_listed_rank { pair.merged.number() } else { self.first_listed + at }
     }
 }
@@ -67,8 +67,8 @@ mod tests {
         let pair =
             |&(rank, merged)| Pair { left: symbol, right: symbol, rank: Rank(rank), merged: Symbol::new(merged) };
         let list: Vec<Pair> = pairs.iter().map(pair).collect();
-        let rule = ValueRule::new(&list);
-        (rule.first_listed, (0..list.len() as u32).map(|at| rule.value(&list, at)).collect())
+        let rule = ValueRule::new(list.iter().map(|pair| (pair.rank, pair.merged)).collect(), list.len());
+        (rule.first_listed, (0..).zip(&list).map(|(at, pair)| rule.value(pair, at)).collect())
     }
 
     #[test]

@@ -40,7 +40,7 @@ const BUCKET_LEN: usize = 4;
 const MAX_LOAD_PERCENT: usize = 80;
 
 /// The largest number of buckets that a lookup reads.
-const MAX_PROBES: usize = 32;
+const MAX_PROBES: usize = 64;
 
 /// A pair that merges.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -71,6 +71,8 @@ pub struct Pairs {
 pub struct GrowingPairs {
     map: BucketMap<Vec<Bucket>>,
     list: Vec<Pair>,
+    filter: PairFilter<Vec<u64>>,
+    rule: ValueRule,
 }
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -87,21 +89,29 @@ struct BucketMap<B> {
 }
 
 impl GrowingPairs {
-    /// Returns an empty table with room for `room` pairs.
-    pub fn new(pair_capacity: usize, seed: u64) -> GrowingPairs {
+    /// Returns an empty table. Each pair must have a rank and a merged symbol that are in `order` together. The table
+    /// has room for `pair_capacity` pairs, and grows if it gets more.
+    pub fn new(order: Vec<(Rank, Symbol)>, pair_capacity: usize, seed: u64) -> GrowingPairs {
         let bucket_count = min_bucket_count(pair_capacity).next_power_of_two().max(4);
-        GrowingPairs { map: BucketMap::empty(bucket_count, seed), list: Vec::with_capacity(pair_capacity) }
+        GrowingPairs {
+            map: BucketMap::empty(bucket_count, seed),
+            list: Vec::with_capacity(pair_capacity),
+            filter: PairFilter::empty(pair_capacity),
+            rule: ValueRule::new(order, 2 * pair_capacity), // the table can grow
+        }
     }
 
     /// Adds a pair; of equal pairs the last wins.
     pub fn insert(&mut self, pair: Pair) -> Result<()> {
-        let value = self.list.len() as u32;
-        if pair.left.max(pair.right).number() >= (1 << HALF_BITS) - 1 || value >= NO_VALUE {
+        let at = self.list.len() as u32;
+        let value = self.rule.value(&pair, at);
+        if pair.left.max(pair.right).number() >= (1 << HALF_BITS) - 1 || value.max(at) >= NO_VALUE {
             return Err(Error::Spec(
                 "the BPE model is too large: it can have at most two million symbols and four million pairs".into(),
             ));
         }
         self.list.push(pair);
+        self.filter.insert(self.map.hash(key(pair.left, pair.right)));
         if min_bucket_count(self.list.len()) > self.map.buckets.len() || !self.map.insert(pair.left, pair.right, value)
         {
             self.rehash()?;
@@ -112,7 +122,7 @@ impl GrowingPairs {
     /// Returns the rank and the merged symbol of a pair; the rank is [`Rank::NONE`] if the pair does not merge.
     #[inline]
     pub fn get(&self, left: Symbol, right: Symbol) -> (Rank, Symbol) {
-        rank_and_merged(&self.list, 0, self.map.find(left, right))
+        rank_and_merged(&self.list, self.rule.first_listed, self.map.find_filtered(&self.filter, left, right))
     }
 
     /// Prefetches the bucket that `get` reads first.
@@ -123,16 +133,28 @@ impl GrowingPairs {
 
     /// Returns the finished table.
     pub fn finish(mut self) -> Pairs {
-        let rule = ValueRule::new(&self.list);
-        let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
-        for slot in slots.filter(|slot| **slot != EMPTY) {
-            let value = rule.value(&self.list, (*slot & NO_VALUE as u64) as u32);
-            *slot = *slot & !(NO_VALUE as u64) | value as u64;
-        }
-        let filter = PairFilter::build(self.list.iter().map(|pair| self.map.hash(key(pair.left, pair.right))));
+        self.improve_rule();
         let BucketMap { buckets, shift, seed } = self.map;
         let map = BucketMap { buckets: buckets.into(), shift, seed };
-        Pairs { map, list: self.list.into(), filter, first_listed: rule.first_listed }
+        let (filter, first_listed) = (self.filter.finish(), self.rule.first_listed);
+        Pairs { map, list: self.list.into(), filter, first_listed }
+    }
+
+    /// If more pairs can be direct, because some of the ranks and merged symbols that were announced have no pair, writes
+    /// the values of these pairs. Direct pairs stay direct, because all pairs of lower ranks are direct too.
+    fn improve_rule(&mut self) {
+        let order = self.list.iter().map(|pair| (pair.rank, pair.merged)).collect();
+        let (rule, old_first_listed) = (ValueRule::new(order, self.list.len()), self.rule.first_listed);
+        if rule.first_listed <= old_first_listed {
+            return;
+        }
+        let slots = self.map.buckets.iter_mut().flat_map(|bucket| &mut bucket.0).filter(|slot| **slot != EMPTY);
+        for slot in slots {
+            if let Some(at) = ((*slot & NO_VALUE as u64) as u32).checked_sub(old_first_listed) {
+                *slot = *slot & !(NO_VALUE as u64) | rule.value(&self.list[at as usize], at) as u64;
+            }
+        }
+        self.rule = rule;
     }
 
     /// Doubles the number of buckets until every pair has a slot.
@@ -141,12 +163,23 @@ impl GrowingPairs {
         const MAX_DOUBLINGS: usize = 5;
         for doubling in 1..=MAX_DOUBLINGS {
             let mut map = BucketMap::empty(self.map.buckets.len() << doubling, self.map.seed);
-            if (0..).zip(&self.list).all(|(value, pair)| map.insert(pair.left, pair.right, value)) {
+            let insert = |(at, pair): (u32, &Pair)| map.insert(pair.left, pair.right, self.rule.value(pair, at));
+            if (0..).zip(&self.list).all(insert) {
                 self.map = map;
+                self.grow_filter();
                 return Ok(());
             }
         }
         Err(Error::Spec("too many BPE pairs have similar hashes; the vocabulary cannot be used".into()))
+    }
+
+    /// Builds a larger filter if the filter has too few bits for the pairs.
+    fn grow_filter(&mut self) {
+        if !self.filter.has_room_for(self.list.len()) {
+            self.filter = PairFilter::empty(2 * self.list.len());
+            let hashes = self.list.iter().map(|pair| self.map.hash(key(pair.left, pair.right)));
+            hashes.for_each(|hash| self.filter.insert(hash));
+        }
     }
 }
 
@@ -159,7 +192,8 @@ fn min_bucket_count(pair_count: usize) -> usize {
 impl Pairs {
     /// Builds the table; of equal pairs the last wins.
     pub fn build(pairs: Vec<Pair>, seed: u64) -> Result<Pairs> {
-        let mut pairs_to_fill = GrowingPairs::new(pairs.len(), seed);
+        let order = pairs.iter().map(|pair| (pair.rank, pair.merged)).collect();
+        let mut pairs_to_fill = GrowingPairs::new(order, pairs.len(), seed);
         pairs.into_iter().try_for_each(|pair| pairs_to_fill.insert(pair))?;
         Ok(pairs_to_fill.finish())
     }
@@ -173,10 +207,7 @@ impl Pairs {
     /// Returns the value of a pair, which [`rank_and_merged`](Self::rank_and_merged) accepts, or [`NO_VALUE`].
     #[inline]
     pub fn value(&self, left: Symbol, right: Symbol) -> u32 {
-        match self.filter.may_have(self.map.hash(key(left, right))) {
-            true => self.map.find(left, right),
-            false => NO_VALUE,
-        }
+        self.map.find_filtered(&self.filter, left, right)
     }
 
     /// Prefetches the bucket that `get` reads first.
@@ -198,6 +229,15 @@ impl Pairs {
 }
 
 impl<B: Deref<Target = [Bucket]>> BucketMap<B> {
+    /// Returns the value of a pair, or [`NO_VALUE`]. The filter must have the hashes of all pairs.
+    #[inline]
+    fn find_filtered(&self, filter: &PairFilter<impl Deref<Target = [u64]>>, left: Symbol, right: Symbol) -> u32 {
+        match filter.may_have(self.hash(key(left, right))) {
+            true => self.find(left, right),
+            false => NO_VALUE,
+        }
+    }
+
     /// Returns the value of a pair, or [`NO_VALUE`].
     #[inline]
     fn find(&self, left: Symbol, right: Symbol) -> u32 {
@@ -298,46 +338,62 @@ impl Stored for Pairs {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::super::merge::{PairLookup, PlacedSymbol};
+    use super::*;
 
     fn pair(left: u32, right: u32, rank: u32, merged: u32) -> Pair {
         Pair { left: Symbol::new(left), right: Symbol::new(right), rank: Rank(rank), merged: Symbol::new(merged) }
     }
 
     /// Returns the rank and the merged symbol of a pair that merges.
-    fn get(table: &Pairs, left: u32, right: u32) -> Option<(u32, u32)> {
-        let (rank, merged) = table.get(Symbol::new(left), Symbol::new(right));
+    fn get(table: &impl PairLookup, left: u32, right: u32) -> Option<(u32, u32)> {
+        let placed = |number| PlacedSymbol::new(Symbol::new(number), 0);
+        let (rank, merged) = table.look_up(placed(left), placed(right), || None);
         (rank != Rank::NONE).then_some((rank.0, merged.number()))
+    }
+
+    /// Checks that a table has the pairs of a map, with ranks in the same order.
+    fn check(table: &impl PairLookup, map: &HashMap<(u32, u32), Pair>) {
+        let mut ranks = Vec::new();
+        for left in (0..400).chain([u32::MAX, 1 << HALF_BITS]) {
+            for right in 0..400 {
+                let (expected, actual) = (map.get(&(left, right)), get(table, left, right));
+                assert_eq!(actual.map(|pair| pair.1), expected.map(|pair| pair.merged.number()));
+                ranks.extend(expected.zip(actual).map(|(expected, actual)| (expected.rank.0, actual.0)));
+            }
+        }
+        ranks.sort_unstable();
+        assert!(ranks.windows(2).all(|ranks| ranks[0].0.cmp(&ranks[1].0) == ranks[0].1.cmp(&ranks[1].1)));
     }
 
     proptest! {
         #[test]
         fn agrees_with_a_map(
             listed_pairs in prop::collection::vec((0u32..400, 0u32..400, 0u32..9, 0u32..9), 0..300), ordered_ranks in 0u32..10,
+            unused in prop::collection::vec((0u32..9, 0u32..20), 0..3), pair_capacity in 0usize..300,
         ) {
             let merged_of = |rank, merged| if rank < ordered_ranks { rank + 7 } else { merged };
             let pairs = listed_pairs.iter().map(|&(left, right, rank, merged)| pair(left, right, rank, merged_of(rank, merged)));
             let map: HashMap<_, _> = pairs.clone().map(|pair| ((pair.left.number(), pair.right.number()), pair)).collect();
-            let table = Pairs::build(pairs.collect(), 5).unwrap();
-            let mut ranks = Vec::new();
-            for left in (0..400).chain([u32::MAX, 1 << HALF_BITS]) {
-                for right in 0..400 {
-                    let (expected, actual) = (map.get(&(left, right)), get(&table, left, right));
-                    prop_assert_eq!(actual.map(|pair| pair.1), expected.map(|pair| pair.merged.number()));
-                    ranks.extend(expected.zip(actual).map(|(expected, actual)| (expected.rank.0, actual.0)));
-                }
-            }
-            ranks.sort_unstable();
-            prop_assert!(ranks.windows(2).all(|ranks| ranks[0].0.cmp(&ranks[1].0) == ranks[0].1.cmp(&ranks[1].1)));
+            check(&Pairs::build(pairs.clone().collect(), 5).unwrap(), &map);
+            let unused = unused.into_iter().map(|(rank, merged)| (Rank(rank), Symbol::new(merged)));
+            let order = pairs.clone().map(|pair| (pair.rank, pair.merged)).chain(unused).collect();
+            let mut growing = GrowingPairs::new(order, pair_capacity, 5);
+            pairs.clone().for_each(|pair| growing.insert(pair).unwrap());
+            check(&growing, &map);
+            check(&growing.finish(), &map);
         }
     }
 
     #[test]
     fn many_pairs_make_the_table_grow() {
         let pair = |at: u32| pair(at, at / 7, at, at);
-        let mut table = GrowingPairs::new(3, 1);
+        let order = (0..50_000).map(|at| (Rank(at), Symbol::new(at))).collect();
+        let mut table = GrowingPairs::new(order, 3, 1);
         (0..50_000).for_each(|at| table.insert(pair(at)).unwrap());
         let table = table.finish();
         assert!(

@@ -51,7 +51,9 @@ pub(super) struct UnitSymbols {
 pub(super) struct UnitNumbering {
     pub(super) kind: Symbols,
     bytes: [Symbol; 256],
-    /// Symbols of characters, by `unit_key`.
+    /// The symbols of the ASCII characters, which are looked up most often.
+    ascii: [Symbol; 128],
+    /// The symbols of the other characters, by `unit_key`.
     chars: HashMap<u64, Symbol>,
     /// The number of the next unit that is not a row.
     next_number: u32,
@@ -83,7 +85,8 @@ impl UnitNumbering {
             Symbols::Chars | Symbols::Scalars => None,
         };
         let bytes = std::array::from_fn(|byte| byte_symbol(byte as u8).unwrap_or(Symbol::INERT));
-        let mut numbering = UnitNumbering { kind, bytes, chars: HashMap::new(), next_number: vocab.len() as u32 };
+        let (ascii, chars) = ([Symbol::INERT; 128], HashMap::new());
+        let mut numbering = UnitNumbering { kind, bytes, ascii, chars, next_number: vocab.len() as u32 };
         if kind == Symbols::Bytes {
             return numbering;
         }
@@ -121,18 +124,21 @@ impl UnitNumbering {
     }
 
     fn add(&mut self, unit: &[u8], symbol: Symbol) -> Symbol {
-        if self.kind != Symbols::Bytes {
-            return *self.chars.entry(unit_key(unit)).or_insert(symbol);
+        let unit_symbol = match unit {
+            _ if self.kind == Symbols::Bytes => &mut self.bytes[unit[0] as usize],
+            &[byte @ 0..128] => &mut self.ascii[byte as usize],
+            _ => return *self.chars.entry(unit_key(unit)).or_insert(symbol),
+        };
+        if *unit_symbol == Symbol::INERT {
+            *unit_symbol = symbol;
         }
-        let byte_symbol = &mut self.bytes[unit[0] as usize];
-        if *byte_symbol == Symbol::INERT {
-            *byte_symbol = symbol;
-        }
-        *byte_symbol
+        *unit_symbol
     }
 
     /// Returns the finished table.
-    pub(super) fn finish(self) -> Result<UnitSymbols> {
+    pub(super) fn finish(mut self) -> Result<UnitSymbols> {
+        let ascii = (0u8..).zip(self.ascii).filter(|&(_, symbol)| symbol != Symbol::INERT);
+        self.chars.extend(ascii.map(|(byte, symbol)| (unit_key(&[byte]), symbol)));
         let symbol_of = |unit: &[u8]| self.chars.get(&unit_key(unit)).copied().unwrap_or(Symbol::INERT);
         let frequent_chars = |at| if at == MARK_INDEX { symbol_of(MARK_BYTES) } else { symbol_of(&[at as u8]) };
         let frequent_chars = std::array::from_fn(frequent_chars);
