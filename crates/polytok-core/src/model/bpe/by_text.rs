@@ -25,9 +25,11 @@ use crate::vocab::dictionary::Dictionary;
 const ROWS_PER_BYTE_BY_SCORE: usize = 1;
 const ROWS_PER_BYTE_BY_RANK: usize = 8;
 
-/// The number of rows whose pairs are added to the table for each byte of a piece that is encoded meanwhile. A row takes
-/// about a microsecond, so a text of 4 KB waits for at most about 30 ms.
-pub(super) const ROWS_PER_STEP_BYTE: usize = 8;
+/// The number of bytes of a new piece for each row whose pairs are added to the table before the piece is encoded. A row
+/// takes about half a microsecond, so a text takes two to three times as long while the table is built. With more rows
+/// for each byte, the table is finished earlier, but single texts take many times as long.
+const BYTES_PER_ROW_BY_SCORE: usize = 4;
+const BYTES_PER_ROW_BY_RANK: usize = 1;
 
 /// Pairs are looked up by their texts only if no entry is longer than this number of bytes.
 const MAX_LOOKUP_BYTES: usize = 256;
@@ -42,6 +44,14 @@ pub(super) fn bytes_before_table(source: &MergingSource, max_entry_len: usize) -
         (Priority::Score, Symbols::Chars) if has_ranks() => vocab.len() / ROWS_PER_BYTE_BY_SCORE,
         (Priority::Rank, Symbols::Bytes) => vocab.len() / ROWS_PER_BYTE_BY_RANK,
         _ => 0,
+    }
+}
+
+/// Returns the number of rows whose pairs are added to the table before a piece of `len` bytes is encoded.
+pub(super) fn rows_per_step(priority: &Priority, len: usize) -> usize {
+    match priority {
+        Priority::Score => len.div_ceil(BYTES_PER_ROW_BY_SCORE),
+        _ => len.div_ceil(BYTES_PER_ROW_BY_RANK),
     }
 }
 

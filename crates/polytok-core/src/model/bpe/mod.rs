@@ -26,7 +26,7 @@ use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::dictionary::{Dictionary, SymbolOutput};
 use crate::vocab::{Row, Vocab};
-use by_text::{ByText, ROWS_PER_STEP_BYTE, bytes_before_table};
+use by_text::{ByText, bytes_before_table, rows_per_step};
 use derived::PairDerivation;
 use merge::{MergeScratch, NoWatcher, PlacedSymbol, merge};
 use merging::{Merging, MergingSource};
@@ -404,7 +404,7 @@ impl Bpe {
         }
         let source = self.source();
         let mut derivation = derivation.unwrap_or_else(|| PairDerivation::start(&source));
-        match derivation.advance(&source, len.saturating_mul(ROWS_PER_STEP_BYTE)) {
+        match derivation.advance(&source, rows_per_step(&self.priority, len)) {
             Ok(false) => Step::Unfinished(derivation),
             Ok(true) => Step::Finished(derivation.finish().ok()),
             Err(_) => Step::Finished(None),
