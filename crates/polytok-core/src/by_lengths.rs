@@ -2,7 +2,6 @@
 //! see `post::lengths` for the proof.
 
 mod steps;
-mod whole_chars;
 
 use std::sync::Arc;
 
@@ -11,7 +10,8 @@ use memchr::memmem;
 use crate::lazy::Lazy;
 use crate::model::CompiledModel;
 use crate::normalize::Escape;
-use crate::normalize::origin::Place;
+use crate::normalize::kept_text::KeptText;
+use crate::normalize::origin::{Origin, Place};
 use crate::post::lengths::Lengths;
 use crate::post::{Out, Sink};
 use crate::routes::Route;
@@ -36,7 +36,8 @@ pub(crate) struct ByLengths {
     has_words: bool,
     /// The user-defined pieces if some of them are runs of spaces; see `steps`.
     space_pieces: Option<Arc<Trie>>,
-    /// True if a token can be a part of a character; see `whole_chars`.
+    /// True if a token can be a part of a character. In Hugging Face's BPE such a token has the span of the whole
+    /// character, so the spans of the bytes of an unknown character are equal.
     splits_chars: bool,
     lengths: Lazy<Lengths>,
 }
@@ -117,25 +118,22 @@ impl ByLengths {
             .run((part, at), &mut scratch.route, &mut context)
             .is_ok_and(|()| self.find_ends(segmenter, part, prefix, &mut tiles));
         if is_tiled {
-            out.begin_part(Place::unchanged_at(at));
-            self.push_tiles(part, covers_first, &mut tiles, out.sink);
+            self.push_tiles((part, at), covers_first, &mut tiles, out);
         }
         scratch.tiles = tiles;
         is_tiled
     }
 
-    /// Writes the tokens of a text before normalization to the sink.
-    fn push_tiles<S: Sink>(&self, text: &[u8], covers_first: bool, tiles: &mut Tiles, sink: &mut S) {
+    /// Writes the tokens of a text before normalization to the sink. The text starts at byte `at` of the caller's text.
+    fn push_tiles<S: Sink>(&self, (text, at): (&[u8], usize), covers_first: bool, tiles: &mut Tiles, out: &mut Out<S>) {
         if let Some(pieces) = &self.space_pieces {
             steps::move_ends_to_steps(pieces, text, &mut tiles.ends);
         }
         tiles.word_starts.push(0);
-        let is_prefix_token = covers_first && tiles.ends.first() == Some(&0);
-        if is_prefix_token || self.splits_chars && whole_chars::has_parts(text, &tiles.ends) {
-            whole_chars::push(text, covers_first, tiles, sink);
-        } else {
-            tiles.push(sink);
-        }
+        let has_whole_chars = !self.splits_chars && !covers_first || text.is_ascii();
+        let origin = if has_whole_chars { Origin::Same } else { Origin::Kept(KeptText::new(text)) };
+        out.begin_part(Place { at: at as u32, origin });
+        tiles.send(covers_first, out.sink);
     }
 
     /// Encodes a normalized text, and writes its tokens to the sink, which knows the position of the text in the
@@ -159,7 +157,7 @@ impl ByLengths {
             && self.find_ends(segmenter, text, 0, &mut tiles)
             && (!out.sink.needs_words() || find_words(segmenter, text, &mut tiles.word_starts));
         if is_tiled {
-            tiles.push(out.sink);
+            tiles.send(false, out.sink);
         }
         scratch.tiles = tiles;
         is_tiled

@@ -55,7 +55,7 @@ impl Tokenizer {
 
     /// Returns the ids and spans of a text as columns.
     pub fn spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
-        let mut spans = Spans::default();
+        let mut spans = Spans::with_room(text.len());
         if self.trim == TrimOffsets::Nothing {
             self.with_scratch(|scratch| self.encode_to(text, options, scratch, &mut spans))?;
             return Ok(spans);
@@ -76,7 +76,7 @@ impl Tokenizer {
     /// Returns the ids and trimmed spans of a text as columns, without the template's tokens.
     fn trimmed_spans(&self, text: &[u8], options: EncodeOptions) -> Result<Spans> {
         options.check(text)?;
-        let mut sink = TextsAndSpans::default();
+        let mut sink = TextsAndSpans { spans: Spans::with_room(text.len()), ..TextsAndSpans::default() };
         self.with_scratch(|scratch| Encoding::new(self, scratch, &mut sink).encode_text(text, options.special))?;
         let TextsAndSpans { mut spans, own_texts } = sink;
         let keeps_prefix = self.trim == TrimOffsets::SpaceExceptPrefix;

@@ -15,6 +15,7 @@ use crate::cache::{Block, Cache};
 use crate::huge::release;
 use crate::lazy::Lazy;
 use crate::model::{CompiledModel, ModelScratch};
+use crate::normalize::output::Span;
 use crate::post::lengths::Lengths;
 use crate::post::{Fallback, Out, Sink};
 use crate::segment::Segment;
@@ -50,9 +51,7 @@ impl Segmenter {
         if self.boundary.is_some() {
             self.char_records();
         }
-        if self.model.covered_bytes().is_some() {
-            self.lengths();
-        }
+        self.piece_lengths();
     }
 
     fn char_records(&self) -> &CharRecords {
@@ -67,6 +66,8 @@ pub(crate) struct SegmenterScratch {
     pub cache: Cache,
     pub segments: Vec<Segment>,
     pub ids: Vec<TokenId>,
+    /// The spans of the tokens of cached pieces.
+    spans: Vec<Span>,
     /// The ids of a long piece that is encoded part by part.
     long_ids: Vec<u32>,
     pub blocks: Vec<Box<Block>>,
@@ -87,6 +88,7 @@ impl SegmenterScratch {
     pub fn release(&mut self, max_kept: usize) {
         release(&mut self.segments, max_kept);
         release(&mut self.ids, max_kept);
+        release(&mut self.spans, max_kept);
         self.model.release(max_kept);
     }
 }

@@ -84,14 +84,18 @@ type SpanColumns<'py> = (
     Bound<'py, PyArray1<u32>>,
 );
 
-/// Converts spans of bytes to spans of characters.
-fn char_spans(text: &[u8], Spans { starts, ends, .. }: &Spans) -> (Vec<u32>, Vec<u32>) {
+/// Converts the starts and ends of spans from bytes to characters.
+fn char_spans<'py>(
+    py: Python<'py>,
+    text: &[u8],
+    Spans { starts, ends, .. }: &Spans,
+) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>) {
     if text.is_ascii() {
-        return (starts.clone(), ends.clone());
+        return (PyArray1::from_slice(py, starts), PyArray1::from_slice(py, ends));
     }
     let chars = CharOffsets::new(text);
     let char_starts = starts.iter().map(|&start| chars.char_at(start)).collect();
-    (char_starts, ends.iter().map(|&end| chars.count_to(end)).collect())
+    (column(py, char_starts), column(py, ends.iter().map(|&end| chars.count_to(end)).collect()))
 }
 
 /// Runs a function; releases the GIL if the text is long.
@@ -277,14 +281,8 @@ impl PyTokenizer {
         let text = text::text(text)?;
         let options = engine_options(options);
         let spans = run_detached(py, text.len(), || self.tokenizer.spans(&text, options)).map_err(to_python)?;
-        let (starts, ends) = char_spans(&text, &spans);
-        Ok((
-            self.array(py, spans.ids),
-            column(py, starts),
-            column(py, ends),
-            column(py, spans.starts),
-            column(py, spans.ends),
-        ))
+        let (starts, ends) = char_spans(py, &text, &spans);
+        Ok((self.array(py, spans.ids), starts, ends, column(py, spans.starts), column(py, spans.ends)))
     }
 
     /// Encodes a text to columns of tokens, without the template.

@@ -2,6 +2,8 @@
 //! block before the next step starts, so that the processor computes keys and fetches cache lines in parallel. These
 //! two steps are most of the cost of a lookup.
 
+use std::ops::Range;
+
 use super::record_reads::{RecordRead, RecordReads};
 use super::{Cache, PieceKey};
 use crate::token_id::TokenId;
@@ -23,6 +25,17 @@ pub struct BlockPiece {
     pub is_part: bool,
 }
 
+/// Cached pieces with their ids.
+#[derive(Clone, Copy)]
+pub struct CachedPieces<'a> {
+    /// The range of each piece in the text.
+    pub ranges: &'a [(u32, u32)],
+    /// The number of ids up to the end of each piece.
+    pub id_ends: &'a [u16],
+    /// The ids of the pieces, concatenated.
+    pub ids: &'a [TokenId],
+}
+
 /// A block of pieces, and memory for their ids. A block is reused for later pieces, and data of earlier pieces is never
 /// read.
 #[derive(Debug)]
@@ -35,6 +48,8 @@ pub struct Block {
     keys: [PieceKey; BLOCK_LEN],
     hashes: [u32; BLOCK_LEN],
     reads: RecordReads,
+    /// The number of ids up to the end of each piece; see `look_up`.
+    id_ends: [u16; BLOCK_LEN],
     /// The ids of cached pieces, concatenated.
     pub(crate) ids: [TokenId; BLOCK_LEN * MAX_PIECE_IDS],
 }
@@ -50,6 +65,7 @@ impl Block {
             keys: [PieceKey::default(); BLOCK_LEN],
             hashes: [0; BLOCK_LEN],
             reads: RecordReads::new(),
+            id_ends: [0; BLOCK_LEN],
             ids: [TokenId(0); BLOCK_LEN * MAX_PIECE_IDS],
         }
     }
@@ -122,17 +138,17 @@ impl Block {
     /// Looks up the pieces from index `at` on, until a piece is not cached or has more than `MAX_PIECE_IDS` ids, and
     /// writes the ids of the earlier pieces to the start of `ids`. Returns two numbers: the index of the piece at which
     /// the lookup ended (the number of pieces if all were found), and the number of ids. `prepare` must have been
-    /// called.
-    pub fn look_up(&mut self, at: usize, text: &[u8], cache: &Cache) -> (usize, usize) {
+    /// called. With `HAS_ENDS`, also stores at which id each piece ends, for `cached_pieces`.
+    pub fn look_up<const HAS_ENDS: bool>(&mut self, at: usize, text: &[u8], cache: &Cache) -> (usize, usize) {
         self.reads.clear();
-        let (end, id_count) = self.look_up_entries(at, cache);
+        let (end, id_count) = self.look_up_entries::<HAS_ENDS>(at, cache);
         self.write_ids_of_records(text, cache)
             .map_or((end, id_count), |read| (read.piece as usize, read.ids_at as usize))
     }
 
     /// Looks up the entries of the pieces, as `look_up` does, but leaves room for the ids of the pieces with records.
     #[inline(never)]
-    fn look_up_entries(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
+    fn look_up_entries<const HAS_ENDS: bool>(&mut self, at: usize, cache: &Cache) -> (usize, usize) {
         let mut id_count = 0;
         let pieces = at..self.piece_count;
         let keys = self.keys[pieces.clone()].iter().zip(&self.hashes[pieces.clone()]);
@@ -149,6 +165,9 @@ impl Block {
                 },
                 count => count,
             };
+            if HAS_ENDS {
+                self.id_ends[piece] = id_count as u16;
+            }
         }
         (self.piece_count, id_count)
     }
@@ -163,6 +182,15 @@ impl Block {
             self.ids[read.ids_at as usize..][..ids.len()].copy_from_slice(ids);
         }
         None
+    }
+
+    /// Returns the pieces that `look_up` has just found in the cache, with their ids.
+    pub fn cached_pieces(&self, pieces: Range<usize>, id_count: usize) -> CachedPieces<'_> {
+        CachedPieces {
+            ranges: &self.ranges[pieces.clone()],
+            id_ends: &self.id_ends[pieces],
+            ids: &self.ids[..id_count],
+        }
     }
 
     /// Returns the key of the piece at index `at`.

@@ -23,7 +23,7 @@ mod records;
 mod sets;
 
 use crate::token_id::TokenId;
-pub use block::{BLOCK_LEN, Block, BlockPiece};
+pub use block::{BLOCK_LEN, Block, BlockPiece, CachedPieces};
 use entry::Entry;
 pub use entry::MAX_ENTRY_IDS;
 use key::MAX_HASHED_BYTES;

@@ -77,8 +77,11 @@ fn a_block_returns_the_ids_of_all_its_pieces() {
         let after = (missing + 1).min(BLOCK_LEN);
         for (pieces, end) in [(0..missing, missing), (after..BLOCK_LEN, BLOCK_LEN)] {
             let ids: Vec<u32> = pieces.clone().flat_map(ids_of).collect();
-            assert_eq!(block.look_up(pieces.start, &text, &cache), (end, ids.len()));
-            assert_eq!(TokenId::numbers(&block.ids[..ids.len()]), ids);
+            assert_eq!(block.look_up::<true>(pieces.start, &text, &cache), (end, ids.len()));
+            let cached_pieces = block.cached_pieces(pieces.clone(), ids.len());
+            assert_eq!(TokenId::numbers(cached_pieces.ids), ids);
+            assert_eq!(cached_pieces.ranges, pieces.map(|at| (2 * at as u32, 2 * at as u32 + 2)).collect::<Vec<_>>());
+            assert!((1u16..).zip(cached_pieces.id_ends).all(|(count, &end)| end == count * id_count as u16));
         }
     }
 }
@@ -103,7 +106,7 @@ fn a_block_returns_the_ids_of_records() {
         block.prepare(&text, &cache, true);
         let found_count = if id_count > 32 { 0 } else { BLOCK_LEN };
         let ids: Vec<u32> = (0..found_count).flat_map(ids_of).collect();
-        assert_eq!(block.look_up(0, &text, &cache), (found_count, ids.len()));
+        assert_eq!(block.look_up::<true>(0, &text, &cache), (found_count, ids.len()));
         assert_eq!(TokenId::numbers(&block.ids[..ids.len()]), ids);
         let piece = block.piece(found_count.min(BLOCK_LEN - 1));
         assert_eq!(get(&cache, &text[piece.start..piece.end], piece.is_part).map(|ids| ids.len()), Some(id_count));

@@ -73,20 +73,22 @@ pub(crate) struct ModelParts<'a> {
     pub line: Line,
 }
 
-/// The number of bytes of text that each token of a piece covers: at most the bytes of its entry without a prefix.
+/// The number of bytes of text that each token of a piece covers: at most the bytes of its entry without affixes.
 #[derive(Clone, Copy, Default)]
 pub struct CoveredBytes {
     /// The lengths of the prefixes of the first entry and of the later entries; a prefix covers no text.
-    prefix_lens: [usize; 2],
+    prefix_lens: [u32; 2],
+    /// The length of the suffix of the last entry; a suffix covers no text.
+    suffix_len: u32,
     /// True if the only token of a piece covers the whole piece, whatever its entry is.
     pub is_whole_if_single: bool,
 }
 
 impl CoveredBytes {
-    /// Returns the length of the prefix of the first entry of a piece, or of a later entry.
+    /// Returns the number of bytes of an entry that cover no text, by the position of its token in a piece.
     #[inline]
-    pub fn prefix_len(&self, is_first: bool) -> usize {
-        self.prefix_lens[!is_first as usize]
+    pub fn affix_len(&self, is_first: bool, is_last: bool) -> u32 {
+        self.prefix_lens[!is_first as usize] + if is_last { self.suffix_len } else { 0 }
     }
 }
 
@@ -245,8 +247,13 @@ impl CompiledModel {
     pub fn covered_bytes(&self) -> Option<CoveredBytes> {
         match self {
             CompiledModel::Bpe(bpe) if bpe.covers_own_bytes() => Some(CoveredBytes::default()),
+            CompiledModel::Bpe(bpe) => {
+                let suffix_len = bpe.covered_suffix_len()? as u32;
+                Some(CoveredBytes { suffix_len, ..CoveredBytes::default() })
+            }
             CompiledModel::WordPiece(wordpiece) => {
-                Some(CoveredBytes { prefix_lens: wordpiece.prefix_lens(), is_whole_if_single: true })
+                let prefix_lens = wordpiece.prefix_lens();
+                Some(CoveredBytes { prefix_lens, is_whole_if_single: true, ..CoveredBytes::default() })
             }
             CompiledModel::WideUnigram(_) => Some(CoveredBytes { is_whole_if_single: true, ..Default::default() }),
             _ => None,

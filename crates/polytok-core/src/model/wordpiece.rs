@@ -69,8 +69,8 @@ impl WordPiece {
     /// Returns the lengths of the prefixes that cover no text: of the entry at the start of a piece, and of
     /// continuations.
     #[inline]
-    pub fn prefix_lens(&self) -> [usize; 2] {
-        [if self.phantom_space { SPACE_MARK.len() } else { 0 }, self.continuing_prefix_len]
+    pub fn prefix_lens(&self) -> [u32; 2] {
+        [if self.phantom_space { SPACE_MARK.len() } else { 0 }, self.continuing_prefix_len].map(|len| len as u32)
     }
 
     /// Splits a piece to entries; a piece that cannot be split is one unknown segment. `scratch` is memory for the

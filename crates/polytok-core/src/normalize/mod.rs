@@ -8,6 +8,7 @@ pub mod charsmap;
 pub mod escape;
 pub mod growth;
 pub mod invalid;
+pub mod kept_text;
 pub mod lowercase;
 pub mod nmt;
 pub mod origin;
@@ -34,6 +35,7 @@ use crate::vocab::Vocab;
 pub use by_char::{CharMap, CharRewrites, RewriteBuffers};
 pub use escape::{Escape, Prefix};
 use growth::{BoundedOutput, growth_error, limit};
+use kept_text::KeptText;
 use origin::Origin;
 use output::{AlignedOutput, Output, Span, char_spans};
 use sentencepiece::SentencePieceNormalizer;
@@ -111,6 +113,19 @@ impl Normalizer {
         matches!(self.steps[..], [] | [NormalizeStep::ReplaceInvalid(_)])
     }
 
+    /// Reports whether the normalizer keeps each character of a text, which is UTF-8. Can be false if this is hard to
+    /// decide.
+    fn keeps_all(&self, text: &[u8]) -> bool {
+        let keeps = |text| {
+            self.steps.iter().all(|step| match step {
+                NormalizeStep::ReplaceInvalid(_) => true,
+                NormalizeStep::Unicode(step) => step.keeps(text),
+                _ => false,
+            })
+        };
+        valid(text).is_ok_and(keeps)
+    }
+
     /// Returns SentencePiece's step, if it is the only step.
     pub fn sentencepiece(&self) -> Option<&SentencePieceNormalizer> {
         if let [NormalizeStep::SentencePiece(step)] = &self.steps[..] { Some(step) } else { None }
@@ -157,6 +172,11 @@ impl Normalizer {
         {
             *out = normalized;
             return Ok(Origin::Offsets(offsets));
+        }
+        if self.keeps_all(text) {
+            out.clear();
+            out.extend_from_slice(text);
+            return Ok(Origin::Kept(KeptText::new(text)));
         }
         let (normalized, spans) = self.normalize_with_spans(text)?;
         *out = normalized;

@@ -1,5 +1,6 @@
 //! Maps each byte of a normalized text to the bytes of the caller's text that it comes from.
 
+use super::kept_text::KeptText;
 use super::output::{Span, char_spans};
 
 /// The origin of a normalized text: a map from each byte of the normalized text to bytes of the original text.
@@ -8,6 +9,8 @@ pub enum Origin {
     /// Each byte comes from the byte at the same offset, because nothing was rewritten.
     #[default]
     Same,
+    /// The normalizer kept this text, which is UTF-8; each byte comes from its whole character.
+    Kept(KeptText),
     /// A span of the original text for each byte.
     Spans(Vec<Span>),
     /// The start of the span of each byte, followed by the end of the text. The end of a span is the start of the next
@@ -19,7 +22,7 @@ impl Origin {
     /// Converts the origin of `text` to a span for each byte of `text`.
     pub fn into_spans(self, text: &[u8]) -> Vec<Span> {
         match self {
-            Origin::Same => char_spans(text),
+            Origin::Same | Origin::Kept(_) => char_spans(text),
             Origin::Spans(spans) => spans,
             Origin::Offsets(offsets) => {
                 let mut end = offsets.last().copied().unwrap_or_default();
@@ -54,6 +57,7 @@ impl Place {
     pub fn part(&self, start: usize, end: usize) -> Place {
         let (at, origin) = match &self.origin {
             Origin::Same => (self.at + start as u32, Origin::Same),
+            Origin::Kept(text) => (self.at + start as u32, Origin::Kept(KeptText::new(&text.text()[start..end]))),
             Origin::Spans(spans) => (self.at, Origin::Spans(spans[start..end].to_vec())),
             Origin::Offsets(offsets) => (self.at, Origin::Offsets(offsets[start..=end].to_vec())),
         };
@@ -66,6 +70,7 @@ impl Place {
     pub fn original(&self, start: u32, end: u32) -> Span {
         let (first, last) = match &self.origin {
             Origin::Same => (start, end),
+            Origin::Kept(text) => (text.char_start(start), text.char_end(end)),
             Origin::Offsets(offsets) => (offsets[start as usize], offsets[end as usize]),
             Origin::Spans(spans) => {
                 let last = (end as usize).checked_sub(1).and_then(|last| spans.get(last)).map_or(0, |span| span.1);
@@ -73,5 +78,23 @@ impl Place {
             }
         };
         (self.at + first, self.at + if start < end { last } else { first })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_text_has_the_spans_of_its_characters() {
+        let text = "aé\u{3000}😀b".as_bytes();
+        let kept = Place { at: 7, origin: Origin::Kept(KeptText::new(text)) };
+        let spans = Place { at: 7, origin: Origin::Spans(char_spans(text)) };
+        for end in 0..=text.len() as u32 {
+            for start in 0..=end {
+                assert_eq!(kept.original(start, end), spans.original(start, end), "{start}..{end}");
+            }
+        }
+        assert_eq!(kept.part(1, 6).original(0, 3), spans.part(1, 6).original(0, 3));
     }
 }

@@ -40,6 +40,14 @@ fn longest_runs(ascii: &[bool; 128]) -> [(u8, u8); 2] {
     [first, runs.get(1).copied().unwrap_or(first)]
 }
 
+/// A run of unchanged characters, and the text up to the next run.
+struct Run {
+    /// The end of the text that is kept.
+    kept_end: usize,
+    /// The end of the text that can change; equal to `kept_end` if there is no such text.
+    end: usize,
+}
+
 /// The set of the characters that one step leaves unchanged.
 pub(super) struct Unchanged {
     ascii: [bool; 128],
@@ -168,6 +176,28 @@ impl Unchanged {
         text[from..].find(|c| self.stays(c)).map_or(text.len(), |len| from + len)
     }
 
+    /// Reports whether `keeps` is true for the text between each two unchanged runs. `with_char_before` is as for
+    /// `rewrite`.
+    pub(super) fn keeps(&self, text: &str, with_char_before: bool, keeps: impl Fn(&str) -> bool) -> bool {
+        let mut at = 0;
+        while at < text.len() {
+            let run = self.next_run(text, at, with_char_before);
+            if !keeps(&text[run.kept_end..run.end]) {
+                return false;
+            }
+            at = run.end;
+        }
+        true
+    }
+
+    /// Returns the run of unchanged characters at `from`, and the changed text after it.
+    fn next_run(&self, text: &str, from: usize, with_char_before: bool) -> Run {
+        let run_end = self.run_end(text, from);
+        let last = text[from..run_end].chars().next_back();
+        let before = last.filter(|_| with_char_before && run_end < text.len());
+        Run { kept_end: run_end - before.map_or(0, char::len_utf8), end: self.changed_run_end(text, run_end) }
+    }
+
     /// Keeps the unchanged runs of `text` and calls `rewrite(from, to, out)` for the text between two runs. With
     /// `with_char_before` the range `from..to` starts with the last character of the run before it, because later
     /// characters can change that character.
@@ -180,17 +210,14 @@ impl Unchanged {
     ) {
         let mut at = 0;
         while at < text.len() {
-            let run_end = self.run_end(text, at);
-            let last = text[at..run_end].chars().next_back();
-            let before = last.filter(|_| with_char_before && run_end < text.len());
-            let start = run_end - before.map_or(0, char::len_utf8);
-            if at < start {
-                out.keep(text.as_bytes(), at, start);
+            let Run { kept_end, end } = self.next_run(text, at, with_char_before);
+            if at < kept_end {
+                out.keep(text.as_bytes(), at, kept_end);
             }
-            at = self.changed_run_end(text, run_end);
-            if start < at {
-                rewrite(start, at, out);
+            if kept_end < end {
+                rewrite(kept_end, end, out);
             }
+            at = end;
         }
     }
 }

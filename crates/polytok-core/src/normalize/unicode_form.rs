@@ -58,6 +58,20 @@ impl UnicodeForm {
         canonical.into_iter().flatten().chain(compatible.into_iter().flatten()).map(|(part, _)| part)
     }
 
+    /// Reports whether the step keeps each character of `text`.
+    pub fn keeps(&self, text: &str) -> bool {
+        let is_composed_form = matches!(self.form, Form::Nfc | Form::Nfkc);
+        self.unchanged.keeps(text, is_composed_form, |part| {
+            let chars = part.chars().map(|c| (c, 0));
+            match self.form {
+                Form::Nfc => part.nfc().eq(chars),
+                Form::Nfd => part.nfd().eq(chars),
+                Form::Nfkc => part.nfkc().eq(chars),
+                Form::Nfkd => part.nfkd().eq(chars),
+            }
+        })
+    }
+
     /// Writes the normal form of `text`.
     pub fn apply<O: Output>(&self, text: &str, out: &mut O) {
         let is_composed_form = matches!(self.form, Form::Nfc | Form::Nfkc);

@@ -60,6 +60,13 @@ impl Lengths {
         self.0.get(id.index()).filter(|&&length| length != 0 && length != BYTE_MARK).map(|&length| length as usize)
     }
 
+    /// Returns the number of bytes that the token with an id covers; 0 if the number is not known. `compile` must have
+    /// been called without `is_escaped`.
+    #[inline]
+    pub fn get_or_zero(&self, id: TokenId) -> u32 {
+        self.0.get(id.index()).map_or(0, |&length| length as u32)
+    }
+
     /// Finds the end of each token of a text; returns false if the tokens do not cover the text without gaps. The
     /// normalizer has inserted a space of `prefix` bytes before the text.
     pub fn find_ends(&self, text: &[u8], prefix: usize, fallback: &Fallback, ids: &[u32], ends: &mut Vec<u32>) -> bool {

@@ -12,6 +12,7 @@ mod unknown;
 
 use crate::error::{Error, Result};
 use crate::normalize::origin::Place;
+use crate::normalize::output::Span;
 use crate::segment::Segment;
 use crate::token_id::TokenId;
 use crate::utf8::char_len;
@@ -60,6 +61,18 @@ impl<'a, S: Sink> Out<'a, S> {
             }
             _ => self.sink.push(segment.id, start, end),
         }
+        Ok(())
+    }
+
+    /// Writes tokens of `text`, of which none is for text that the model leaves unknown.
+    pub fn write_known(&mut self, text: &[u8], ids: &[TokenId], spans: &[Span]) -> Result<()> {
+        let unknown_id = if let Fallback::ModelUnk(id) = self.fallback { Some(id) } else { None };
+        if self.sink.needs_own_texts() && unknown_id.is_some_and(|id| ids.contains(id)) {
+            let mut tokens = ids.iter().zip(spans);
+            return tokens.try_for_each(|(&id, &(start, end))| self.write_segment(text, 0, Segment { id, start, end }));
+        }
+        self.is_after_unknown &= ids.is_empty();
+        self.sink.push_many(ids, spans);
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 
 use super::Out;
 use crate::normalize::origin::Place;
+use crate::normalize::output::Span;
 use crate::token_id::TokenId;
 
 /// A receiver of the tokens of a text, from left to right.
@@ -22,11 +23,21 @@ pub trait Sink: Sized {
         false
     }
 
+    /// Reports whether `push_unknown` must be called for unknown tokens, because the sink needs their texts.
+    fn needs_own_texts(&self) -> bool {
+        true
+    }
+
     /// Starts a piece.
     fn begin_word(&mut self) {}
 
     /// Adds a token that covers the bytes from `start` to `end` of the normalized text.
     fn push(&mut self, id: TokenId, start: u32, end: u32);
+
+    /// Adds many tokens, as `push` adds one.
+    fn push_many(&mut self, ids: &[TokenId], spans: &[Span]) {
+        ids.iter().zip(spans).for_each(|(&id, &(start, end))| self.push(id, start, end));
+    }
 
     /// Adds tokens that cover a text without gaps: each token starts at the end of the token before it.
     fn push_adjacent(&mut self, ids: &[TokenId], ends: &[u32]) {

@@ -5,6 +5,7 @@
 //! by a separate function, which splits a long piece at boundaries (parts.rs).
 
 pub(super) mod parts;
+mod piece_lengths;
 mod spans;
 
 use super::{Context, Segmenter, SegmenterScratch};
@@ -61,7 +62,7 @@ impl<S: IdSink> Context<'_, '_, S> {
     ) -> Result<()> {
         let mut at = 0;
         loop {
-            let (missing, id_count) = block.look_up(at, text, &self.scratch.cache);
+            let (missing, id_count) = block.look_up::<false>(at, text, &self.scratch.cache);
             self.out.write_ids(&block.ids[..id_count]);
             if missing == block.count() {
                 return Ok(());

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::model::bpe::BpeScratch;
 use crate::model::{CompiledModel, ModelScratch};
 use crate::post::Out;
-use crate::sink::{Token, Tokens};
+use crate::sink::{Spans, Token, Tokens};
 use crate::spec::{
     Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, Spec, Split, Symbols,
     TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
@@ -79,6 +79,13 @@ fn bpe(priority: Priority, symbols: Symbols, whole_piece_first: bool) -> Model {
     Model::Bpe { priority, symbols, whole_piece_first, reserved: false, scalars: ScalarRules::default() }
 }
 
+/// Returns Hugging Face's BPE with a suffix at the end of each word, as in CLIP.
+fn scalars_with_suffix() -> Model {
+    let scalars = ScalarRules { word_suffix: "a".into(), ..ScalarRules::default() };
+    let symbols = Symbols::Scalars;
+    Model::Bpe { priority: Priority::Rank, symbols, whole_piece_first: false, reserved: false, scalars }
+}
+
 /// Returns tokenizers of all model families, with and without a split.
 fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
     let wordpiece = Model::WordPiece { continuing_prefix: "a".into(), max_chars: None, phantom_space: false };
@@ -92,6 +99,8 @@ fn tokenizers(entries: &[String]) -> Vec<Tokenizer> {
         tokenizer(Model::Unigram(UnigramRules::SentencePiece), Unknown::Unk, None, entries),
         tokenizer(Model::Unigram(UnigramRules::HuggingFace { byte_fallback: false }), Unknown::Unk, words, entries),
         tokenizer(wordpiece, Unknown::Unk, words, entries),
+        tokenizer(scalars_with_suffix(), Unknown::Unk, words, entries),
+        tokenizer(scalars_with_suffix(), Unknown::Drop, words, entries),
         tokenizer(Model::WordLevel, Unknown::Unk, words, entries),
         tokenizer(Model::Longest, Unknown::Error, None, entries),
     ]
@@ -138,6 +147,9 @@ fn check(tokenizer: &Tokenizer, text: &str) {
             assert_eq!(count, ids.len(), "{text:?}");
             let tokens = tokenizer.plain_tokens(text.as_bytes(), EncodeOptions::default()).unwrap();
             assert_eq!(tokens, expected, "{text:?}");
+            let Spans { ids, starts, ends, .. } = tokenizer.spans(text.as_bytes(), EncodeOptions::default()).unwrap();
+            let spans: Vec<_> = tokens.iter().map(|token| (token.id.0, (token.start, token.end))).collect();
+            assert_eq!(ids.into_iter().zip(starts.into_iter().zip(ends)).collect::<Vec<_>>(), spans, "{text:?}");
         }
         (expected, encoded) => {
             let expected = expected.map(|tokens| ids_of(&tokens)).map_err(|error| error.to_string());

@@ -17,7 +17,17 @@ pub struct Spans {
     place: Place,
 }
 
+/// The number of bytes of text for each token that gets room at the start. English has more bytes for a token, and other
+/// texts seldom have fewer.
+const BYTES_PER_TOKEN: usize = 3;
+
 impl Spans {
+    /// Returns no tokens, with room for the tokens of a text of `byte_count` bytes.
+    pub fn with_room(byte_count: usize) -> Spans {
+        let column = || Vec::with_capacity(byte_count / BYTES_PER_TOKEN + 1);
+        Spans { ids: column(), starts: column(), ends: column(), place: Place::default() }
+    }
+
     /// Adds a token.
     #[inline]
     pub fn add(&mut self, id: TokenId, (start, end): Span) {
@@ -51,15 +61,40 @@ impl Sink for Spans {
         self.add(id, self.place.original(start, end));
     }
 
-    fn push_adjacent(&mut self, ids: &[TokenId], ends: &[u32]) {
-        let starts = std::iter::once(&0).chain(ends);
+    fn needs_own_texts(&self) -> bool {
+        false
+    }
+
+    fn push_many(&mut self, ids: &[TokenId], spans: &[Span]) {
         match self.place {
             Place { at, origin: Origin::Same } => {
                 self.ids.extend_from_slice(TokenId::numbers(ids));
-                self.starts.extend(starts.take(ends.len()).map(|start| at + start));
+                self.starts.extend(spans.iter().map(|&(start, _)| at + start));
+                self.ends.extend(spans.iter().map(|&(_, end)| at + end));
+            }
+            _ => ids.iter().zip(spans).for_each(|(&id, &(start, end))| self.push(id, start, end)),
+        }
+    }
+
+    fn push_adjacent(&mut self, ids: &[TokenId], ends: &[u32]) {
+        let Some((_, inner_ends)) = ends.split_last() else { return };
+        match self.place {
+            Place { at, origin: Origin::Same } => {
+                self.ids.extend_from_slice(TokenId::numbers(ids));
+                self.starts.push(at);
+                self.starts.extend(inner_ends.iter().map(|end| at + end));
                 self.ends.extend(ends.iter().map(|end| at + end));
             }
-            _ => starts.zip(ends).zip(ids).for_each(|((&start, &end), &id)| self.push(id, start, end)),
+            Place { at, origin: Origin::Kept(ref text) } => {
+                self.ids.extend_from_slice(TokenId::numbers(ids));
+                self.starts.push(at);
+                self.starts.extend(inner_ends.iter().map(|&end| at + text.char_start(end)));
+                self.ends.extend(ends.iter().map(|&end| at + text.char_end(end)));
+            }
+            _ => {
+                let starts = std::iter::once(&0).chain(inner_ends);
+                starts.zip(ends).zip(ids).for_each(|((&start, &end), &id)| self.push(id, start, end));
+            }
         }
     }
 

@@ -21,14 +21,23 @@ impl Tiles {
         self.word_starts.clear();
     }
 
-    /// Writes the tokens to a sink, and the starts of the pieces if the sink needs words.
-    pub fn push<S: Sink>(&self, sink: &mut S) {
-        if !sink.needs_words() {
-            return sink.push_adjacent(TokenId::slice_of(&self.ids), &self.ends);
-        }
+    /// Writes the tokens to a sink, and the starts of the pieces if the sink needs words. If `covers_first` is true, a
+    /// first token that covers no text, because it is an inserted space, has the span of the first character.
+    pub fn send<S: Sink>(&self, covers_first: bool, sink: &mut S) {
+        let (mut ids, mut ends) = (TokenId::slice_of(&self.ids), &self.ends[..]);
         let mut words = self.word_starts.iter().peekable();
+        if let ([first, later_ids @ ..], [0, later_ends @ ..]) = (ids, ends)
+            && covers_first
+        {
+            words.next_if(|_| sink.needs_words()).inspect(|_| sink.begin_word());
+            sink.push(*first, 0, 1);
+            (ids, ends) = (later_ids, later_ends);
+        }
+        if !sink.needs_words() {
+            return sink.push_adjacent(ids, ends);
+        }
         let mut start = 0;
-        for (&id, &end) in TokenId::slice_of(&self.ids).iter().zip(&self.ends) {
+        for (&id, &end) in ids.iter().zip(ends) {
             while words.next_if(|&&word| word <= start).is_some() {
                 sink.begin_word();
             }

@@ -199,6 +199,13 @@ impl Bpe {
             || self.is_of_scalars() && self.can_split_at_boundaries()
     }
 
+    /// Returns the length of the suffix of the last token of a piece, if every token covers the bytes of its entry
+    /// without this suffix. If a character has no symbol, the tokens cover fewer bytes than the piece has.
+    pub fn covered_suffix_len(&self) -> Option<usize> {
+        let is_plain = !self.whole_piece_first && !self.splits_unused && self.user_defined.is_none();
+        self.scalars.as_ref().filter(|_| is_plain)?.covered_suffix_len()
+    }
+
     /// Reports whether the initial symbols are Hugging Face's characters.
     pub fn is_of_scalars(&self) -> bool {
         self.scalars.is_some()

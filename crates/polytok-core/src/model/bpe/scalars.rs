@@ -93,6 +93,12 @@ impl Scalars {
         rows.iter().all(Option::is_some).then(|| rows.map(|row| row.unwrap_or(Row(0))))
     }
 
+    /// Returns the length of the suffix of the last entry of a piece; None if entries can cover other bytes of a piece
+    /// than their own bytes without this suffix.
+    pub fn covered_suffix_len(&self) -> Option<usize> {
+        (self.affixes[0].is_empty() && self.byte_rows.is_none()).then_some(self.affixes[1].len())
+    }
+
     /// Returns the row of a character inside of a piece.
     pub fn row(&self, c: char) -> Option<Row> {
         self.rows_by_position[position_index(false, false, &self.affixes)].get(&c).copied()

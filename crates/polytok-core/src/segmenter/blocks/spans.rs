@@ -1,44 +1,62 @@
 //! Encodes the pieces of a block to tokens with spans. The cache has only the ids of a piece, but most models show from
-//! the ids how many bytes each token covers: as many as its entry.
-//!
-//! Proof: a cached piece has no unknown text, so its tokens cover the piece in order. Each token covers the bytes of its
-//! entry without a prefix (`CoveredBytes`). The only other tokens are those of bytes: in one model all of them count as
-//! at least the bytes that they cover, or all as at most these bytes (`Lengths::compile`). So if the sum of the lengths
-//! is the length of the piece, each length is right. Any other piece is encoded by the model, which knows the spans.
-//! Cost: a cache lookup for each piece, and a table lookup for each token.
+//! the ids how many bytes each token covers (piece_lengths.rs). Any other piece is encoded by the model, which knows the
+//! spans. Cost: a cache lookup for each piece, and a table lookup for each token.
 
+use super::piece_lengths::PieceLengths;
 use super::{Context, collect_segments};
-use crate::cache::{Block, BlockPiece, Cache, MAX_ENTRY_IDS, PieceKey};
+use crate::cache::{Block, BlockPiece, PieceKey};
 use crate::error::Result;
+use crate::normalize::output::Span;
 use crate::post::lengths::Lengths;
 use crate::post::{Out, Sink};
-use crate::segment::Segment;
 use crate::segmenter::Segmenter;
-use crate::token_id::TokenId;
 
 impl<S: Sink> Context<'_, '_, S> {
     /// Encodes the pieces of a block with spans.
     pub(super) fn encode_block_with_spans(&mut self, text: &[u8], block: &mut Block) -> Result<()> {
-        let Some(covered) = self.segmenter.model.covered_bytes() else {
+        let Some(lengths) = self.segmenter.piece_lengths() else {
             return (0..block.count()).try_for_each(|at| self.encode_with_spans(text, block.piece(at)));
         };
-        let lengths = self.segmenter.lengths();
-        let length = |at: usize, id: TokenId| lengths.get(id)?.checked_sub(covered.prefix_len(at == 0));
         block.prepare(text, &self.scratch.cache, self.segmenter.model.encodes_entries_whole());
-        (0..block.count()).try_for_each(|at| {
-            let (piece, key) = (block.piece(at), block.key(at));
-            let mut short_ids = [TokenId(0); MAX_ENTRY_IDS];
-            match cached_ids(&self.scratch.cache, &text[piece.start..piece.end], key, &mut short_ids) {
-                None => self.encode_missing_with_spans(text, piece, key),
-                Some([id]) if covered.is_whole_if_single => {
-                    write_tokens(self.out, text, piece, &[*id], |_, _| Some(piece.end - piece.start))
-                }
-                Some(ids) if is_covered(ids, piece.end - piece.start, length) => {
-                    write_tokens(self.out, text, piece, ids, length)
-                }
-                Some(_) => self.encode_with_spans(text, piece),
+        let mut at = 0;
+        loop {
+            let (missing, id_count) = block.look_up::<true>(at, text, &self.scratch.cache);
+            self.encode_cached_with_spans(text, block, (at, missing), id_count, &lengths)?;
+            if missing == block.count() {
+                return Ok(());
             }
-        })
+            self.encode_missing_with_spans(text, block.piece(missing), block.key(missing), &lengths)?;
+            at = missing + 1;
+        }
+    }
+
+    /// Encodes the pieces from index `from` to index `to`, which `look_up` has just found in the cache.
+    fn encode_cached_with_spans(
+        &mut self,
+        text: &[u8],
+        block: &Block,
+        (from, to): (usize, usize),
+        id_count: usize,
+        lengths: &PieceLengths,
+    ) -> Result<()> {
+        let pieces = block.cached_pieces(from..to, id_count);
+        let spans = room_for(&mut self.scratch.spans, id_count);
+        if !self.out.sink.needs_words() && lengths.find_spans(pieces, spans) {
+            return self.out.write_known(text, pieces.ids, spans);
+        }
+        let mut id_start = 0;
+        for (at, &id_end) in (from..to).zip(pieces.id_ends) {
+            let (piece, id_end) = (block.piece(at), id_end as usize);
+            let ids = &pieces.ids[std::mem::replace(&mut id_start, id_end)..id_end];
+            let spans = room_for(&mut self.scratch.spans, ids.len());
+            if lengths.find_spans_of(piece, ids, spans) {
+                begin_word(self.out, piece);
+                self.out.write_known(text, ids, spans)?;
+            } else {
+                self.encode_with_spans(text, piece)?;
+            }
+        }
+        Ok(())
     }
 
     /// Encodes a piece by the model.
@@ -50,12 +68,26 @@ impl<S: Sink> Context<'_, '_, S> {
         segmenter.model.segment(&text[start..end], start, is_part, &mut scratch.model, &mut take)
     }
 
-    /// Encodes a piece that is not cached, and caches its ids as `encode_missing` does.
+    /// Encodes a piece that is not among the short entries of the cache, and caches its ids as `encode_missing` does.
     #[inline(never)]
-    fn encode_missing_with_spans(&mut self, text: &[u8], piece: BlockPiece, key: PieceKey) -> Result<()> {
+    fn encode_missing_with_spans(
+        &mut self,
+        text: &[u8],
+        piece: BlockPiece,
+        key: PieceKey,
+        lengths: &PieceLengths,
+    ) -> Result<()> {
         let BlockPiece { start, end, is_part } = piece;
         let Context { segmenter, scratch, out } = self;
         let bytes = &text[start..end];
+        if let Some(ids) = scratch.cache.get_record(bytes, key) {
+            let spans = room_for(&mut scratch.spans, ids.len());
+            if lengths.find_spans_of(piece, ids, spans) {
+                begin_word(out, piece);
+                return out.write_known(text, ids, spans);
+            }
+            return self.encode_with_spans(text, piece);
+        }
         if let Some(boundary) = segmenter.boundary_inside(text, piece) {
             if start > 0 {
                 // The part at the start of the text begins the word itself.
@@ -76,42 +108,13 @@ impl<S: Sink> Context<'_, '_, S> {
     }
 }
 
-/// Returns the ids of a piece if it is cached. `short_ids` is memory for the ids.
+/// Returns the first `count` spans of a buffer, which grows if it is shorter.
 #[inline]
-fn cached_ids<'a>(
-    cache: &'a Cache,
-    piece: &[u8],
-    key: PieceKey,
-    short_ids: &'a mut [TokenId; MAX_ENTRY_IDS],
-) -> Option<&'a [TokenId]> {
-    match cache.get(key, key.hash(), short_ids) {
-        0 => cache.get_record(piece, key),
-        count => Some(&short_ids[..count]),
+fn room_for(spans: &mut Vec<Span>, count: usize) -> &mut [Span] {
+    if spans.len() < count {
+        spans.resize(count, Span::default());
     }
-}
-
-/// Reports whether the tokens of a cached piece have as many bytes as the piece.
-#[inline]
-fn is_covered(ids: &[TokenId], len: usize, length: impl Fn(usize, TokenId) -> Option<usize>) -> bool {
-    ids.iter().enumerate().try_fold(0, |total, (at, &id)| Some(total + length(at, id)?)) == Some(len)
-}
-
-/// Writes the tokens of a piece, of which `length` returns the lengths.
-#[inline]
-fn write_tokens<S: Sink>(
-    out: &mut Out<S>,
-    text: &[u8],
-    piece: BlockPiece,
-    ids: &[TokenId],
-    length: impl Fn(usize, TokenId) -> Option<usize>,
-) -> Result<()> {
-    begin_word(out, piece);
-    let mut start = 0;
-    ids.iter().enumerate().try_for_each(|(at, &id)| {
-        let end = start + length(at, id).unwrap_or_default() as u32;
-        let segment = Segment { id, start: std::mem::replace(&mut start, end), end };
-        out.write_segment(text, piece.start, segment)
-    })
+    &mut spans[..count]
 }
 
 /// Begins a word, unless the piece is a later part of a word.
@@ -123,9 +126,12 @@ fn begin_word<S: Sink>(out: &mut Out<S>, BlockPiece { start, is_part, .. }: Bloc
 }
 
 impl Segmenter {
-    /// Returns the lengths of the entries; the first call computes them.
-    pub(in crate::segmenter) fn lengths(&self) -> &Lengths {
+    /// Returns the number of bytes that tokens of pieces cover, if the model shows it; the first call computes the
+    /// lengths of the entries.
+    pub(in crate::segmenter) fn piece_lengths(&self) -> Option<PieceLengths<'_>> {
         let Segmenter { lengths, vocab, fallback, model, .. } = self;
-        lengths.get(|| Lengths::compile(vocab, fallback, false, model.byte_ids().as_deref()))
+        let covered = model.covered_bytes()?;
+        let compile = || Lengths::compile(vocab, fallback, false, model.byte_ids().as_deref());
+        Some(PieceLengths { lengths: lengths.get(compile), covered })
     }
 }

@@ -1,0 +1,68 @@
+//! Finds the characters of a text without branches, because the processor could not predict which tokens end inside of a
+//! character.
+
+/// The number of bytes that are read at a time: the longest character.
+const WORD_BYTES: usize = size_of::<u32>();
+/// The number of bytes before the text.
+const PADDING: usize = WORD_BYTES - 1;
+/// The highest bit of each byte.
+const HIGH_BITS: u32 = u32::from_ne_bytes([0x80; WORD_BYTES]);
+
+/// A UTF-8 text with zeros before and after it, so that a word can be read at each offset.
+#[derive(Debug)]
+pub struct KeptText(Vec<u8>);
+
+impl KeptText {
+    /// Copies a text, which must be UTF-8.
+    pub fn new(text: &[u8]) -> KeptText {
+        let mut padded = Vec::with_capacity(text.len() + PADDING + WORD_BYTES);
+        padded.extend_from_slice(&[0; PADDING]);
+        padded.extend_from_slice(text);
+        padded.extend_from_slice(&[0; WORD_BYTES]);
+        KeptText(padded)
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &[u8] {
+        &self.0[PADDING..self.0.len() - WORD_BYTES]
+    }
+
+    /// Returns the start of the character that contains byte `at`.
+    #[inline]
+    pub fn char_start(&self, at: u32) -> u32 {
+        at - self.start_bits(at as usize).leading_zeros() / 8
+    }
+
+    /// Returns the end of the character that contains the byte before `at`.
+    #[inline]
+    pub fn char_end(&self, at: u32) -> u32 {
+        at + self.start_bits(at as usize + PADDING).trailing_zeros() / 8
+    }
+
+    /// Returns the highest bit of each byte that can start a character, of the word at byte `at` of the padded text.
+    #[inline]
+    fn start_bits(&self, at: usize) -> u32 {
+        let word = u32::from_le_bytes(self.0[at..].first_chunk().copied().unwrap_or_default());
+        (!word | word << 1) & HIGH_BITS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn characters_are_found_at_all_offsets(text in "[aé世😀]{0,9}") {
+            let kept = KeptText::new(text.as_bytes());
+            prop_assert_eq!(kept.text(), text.as_bytes());
+            for at in 0..=text.len() {
+                let start = (0..=at).rev().find(|&at| text.is_char_boundary(at));
+                let end = (at..=text.len()).find(|&at| text.is_char_boundary(at));
+                prop_assert_eq!(Some(kept.char_start(at as u32) as usize), start);
+                prop_assert_eq!(Some(kept.char_end(at as u32) as usize), end);
+            }
+        }
+    }
+}
