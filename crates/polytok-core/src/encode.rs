@@ -12,6 +12,7 @@ use crate::segmenter::Context;
 use crate::special::{SpecialSet, TextPart};
 use crate::split::chain::SplitChain;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use crate::utf8::valid;
 
 /// The encoding of one text to a sink.
 pub(crate) struct Encoding<'r, 's, S> {
@@ -102,11 +103,25 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
                 self.out.begin_part(Place::unchanged_at(at + from));
                 self.context().encode_pieces(splits, &text[from..end])?;
             } else {
-                self.encode_by_steps(&text.as_bytes()[from..end], at + from, None)?;
+                self.encode_changed_words(route, splits, &text[from..end], at + from)?;
             }
             from = end;
         }
         Ok(())
+    }
+
+    /// Encodes a part with changed characters: with the route's table if possible.
+    fn encode_changed_words(&mut self, route: &WordsRoute, splits: &SplitChain, part: &str, at: usize) -> Result<()> {
+        let mut rewritten = std::mem::take(&mut self.scratch.normalized);
+        let result = match (route.rewrite_part(part, &mut rewritten), valid(&rewritten)) {
+            (Some(spans), Ok(text)) => {
+                self.out.begin_part(Place { at: at as u32, origin: Origin::Spans(spans) });
+                self.context().encode_pieces(splits, text)
+            }
+            _ => self.encode_by_steps(part.as_bytes(), at, None),
+        };
+        self.scratch.normalized = rewritten;
+        result
     }
 
     /// Writes the normalized text to `out`, and returns its place in the caller's text; if the tokenizer has no

@@ -19,6 +19,7 @@
 use std::sync::Arc;
 
 use super::growth::{growth_error, limit};
+use super::output::Span;
 use super::unchanged::Unchanged;
 use super::{NormalizeStep, Normalizer};
 use crate::error::{self, Result};
@@ -147,6 +148,32 @@ impl CharRewrites {
         out.extend_from_slice(text.as_bytes());
         out.make_ascii_lowercase();
         valid(out).unwrap_or_default()
+    }
+
+    /// Writes the rewritten text to `out`, and returns the span of each byte; each byte of a kept character has a span of
+    /// its own. Returns None if a character is not local. The normalizer must have no step that replaces texts.
+    pub fn rewrite_with_spans(&self, text: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
+        let (mut at, mut spans) = (0, Vec::with_capacity(text.len()));
+        out.clear();
+        while at < text.len() {
+            let end = self.kept_chars.run_end(text, at);
+            out.extend_from_slice(&text.as_bytes()[at..end]);
+            spans.extend((at as u32..end as u32).map(|at| (at, at + 1)));
+            at = end;
+            for c in text[end..].chars() {
+                let (rewrite, char_end) = (self.rewrite_of(c), at + c.len_utf8());
+                if !rewrite.is_text() {
+                    break;
+                }
+                rewrite.append_to(out);
+                spans.resize(out.len(), (at as u32, char_end as u32));
+                at = char_end;
+            }
+            if text[at..].chars().next().is_some_and(|c| self.rewrite_of(c) == Rewrite::NOT_LOCAL) {
+                return None;
+            }
+        }
+        (out.len() <= limit(text.len())).then_some(spans)
     }
 
     /// Returns the rewritten text, which is the input text or a text in one of the buffers.

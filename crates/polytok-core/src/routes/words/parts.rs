@@ -10,6 +10,7 @@
 use memchr::{memchr2, memrchr2};
 
 use super::WordsRoute;
+use crate::normalize::output::Span;
 
 /// The smallest number of bytes for which a kept part pays.
 const MIN_KEPT_BYTES: usize = 64;
@@ -32,6 +33,12 @@ impl WordsRoute {
             Some(len) if len >= MIN_KEPT_BYTES => WordsPart { end: from + len, is_kept: true },
             _ => WordsPart { end: self.changed_end(text, kept_end), is_kept: false },
         }
+    }
+
+    /// Writes a part with changed characters to `out`, rewritten, and returns the span of each byte. Returns None if the
+    /// words of the rewritten text can differ from those of the normalized text, or if the steps must rewrite it.
+    pub fn rewrite_part(&self, part: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
+        if self.accepts_all_texts { self.rewrites.rewrite_with_spans(part, out) } else { None }
     }
 
     /// Returns the end of a part with changed characters; there is a changed character at `from`.
