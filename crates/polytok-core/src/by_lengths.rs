@@ -13,11 +13,11 @@ use crate::normalize::Escape;
 use crate::normalize::kept_text::KeptText;
 use crate::normalize::origin::{Origin, Place};
 use crate::post::lengths::Lengths;
+use crate::post::tiles::Tiles;
 use crate::post::{Out, Sink};
-use crate::routes::Route;
+use crate::routes::{Route, SentencePieceUnigram};
 use crate::scratch::Scratch;
 use crate::segmenter::{Context, Segmenter};
-use crate::sink::tiles::Tiles;
 use crate::space_mark;
 use crate::spec::Kind;
 use crate::split::cursor::SplitCursor;
@@ -98,6 +98,11 @@ impl ByLengths {
         scratch: &mut Scratch,
         out: &mut Out<S>,
     ) -> bool {
+        if let Some(unigram) = route.as_sentencepiece_unigram() {
+            return !out.sink.needs_own_texts()
+                && route.accepts(segmenter, part)
+                && encode_unigram(segmenter, unigram, (part, at), scratch, out);
+        }
         let Some(escaped) = route.as_sentencepiece_bpe().filter(|_| self.covered_text == CoveredText::Raw) else {
             return false;
         };
@@ -181,6 +186,26 @@ impl ByLengths {
             self.lengths(segmenter);
         }
     }
+}
+
+/// Encodes a part of the caller's text with the route of SentencePiece's Unigram, which finds the ends of tokens itself.
+/// Returns false and writes nothing if the route cannot find the ends. The sink needs no words.
+fn encode_unigram<S: Sink>(
+    segmenter: &Segmenter,
+    route: &SentencePieceUnigram,
+    (part, at): (&[u8], usize),
+    scratch: &mut Scratch,
+    out: &mut Out<S>,
+) -> bool {
+    let mut tiles = std::mem::take(&mut scratch.tiles);
+    tiles.clear();
+    let start = route.encode_tiles(part, segmenter, &mut scratch.segmenter, &mut tiles);
+    if let Some(start) = start {
+        out.begin_part(Place::unchanged_at(at + start));
+        tiles.send(false, out.sink);
+    }
+    scratch.tiles = tiles;
+    start.is_some()
 }
 
 /// The user-defined pieces that have a space or U+2581.

@@ -2,9 +2,9 @@
 
 use crate::cache::Cache;
 use crate::huge::release;
+use crate::post::tiles::Tiles;
 use crate::routes::RouteScratch;
 use crate::segmenter::SegmenterScratch;
-use crate::sink::tiles::Tiles;
 
 /// The largest capacity of a buffer that is kept after a call; a larger buffer, which a huge text needed, is freed.
 const MAX_KEPT_CAPACITY: usize = 1 << 20;

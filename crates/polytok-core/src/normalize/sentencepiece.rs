@@ -125,7 +125,7 @@ impl SentencePieceNormalizer {
         if at == text.len() {
             return;
         }
-        let (base, map_base) = (out.len(), map.len());
+        let (base, map_base) = (out.len(), map.count());
         out.reserve(text.len() + text.len() / 2 + 3);
         if self.add_dummy_prefix && !self.whitespace_as_suffix {
             out.extend_from_slice(self.space);
@@ -331,8 +331,9 @@ fn step_kind(byte: u8, charsmap: Option<&Charsmap>, user_defined: Option<&Trie>)
 }
 
 /// The offsets that output bytes come from. `()` keeps none.
-trait OffsetMap {
-    fn len(&self) -> usize;
+pub trait OffsetMap {
+    /// Returns the number of offsets.
+    fn count(&self) -> usize;
     /// Adds the offsets of UTF-8 text that is copied from `at`. All bytes of a character have the offset of its first
     /// byte.
     fn add_chars(&mut self, at: usize, chars: &[u8]);
@@ -343,7 +344,7 @@ trait OffsetMap {
 }
 
 impl OffsetMap for () {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         0
     }
 
@@ -357,7 +358,7 @@ impl OffsetMap for () {
 }
 
 impl OffsetMap for Vec<u32> {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.len()
     }
 

@@ -8,6 +8,7 @@
 pub mod lengths;
 mod sink;
 pub mod template;
+pub(crate) mod tiles;
 mod unknown;
 
 use crate::error::{Error, Result};

@@ -20,7 +20,7 @@ use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
 use crate::spec::Line;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
-use sentencepiece_unigram::SentencePieceUnigram;
+pub(crate) use sentencepiece_unigram::SentencePieceUnigram;
 pub(crate) use words::{WordsPart, WordsRoute};
 
 /// The route of a tokenizer.
@@ -107,6 +107,11 @@ impl Route {
     /// gaps.
     pub fn as_sentencepiece_bpe(&self) -> Option<&SentencePieceBpe> {
         if let Route::SentencePieceBpe(route) = self { Some(route) } else { None }
+    }
+
+    /// Returns the route if it is the route of SentencePiece's Unigram.
+    pub fn as_sentencepiece_unigram(&self) -> Option<&SentencePieceUnigram> {
+        if let Route::SentencePieceUnigram(route) = self { Some(route) } else { None }
     }
 
     /// Returns the route if it is the route for words.

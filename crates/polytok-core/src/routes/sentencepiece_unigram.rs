@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::lazy::Warmup;
-use crate::model::unigram::{Unigram, WordTables, accepts_raw};
+use crate::model::unigram::{RAW_BASE, Unigram, WordTables, accepts_raw};
 use crate::normalize::Normalizer;
-use crate::post::IdSink;
-use crate::segmenter::{Context, Segmenter};
+use crate::post::tiles::Tiles;
+use crate::post::{IdSink, Out};
+use crate::segmenter::{Context, Segmenter, SegmenterScratch};
+use crate::utf8::valid;
 
 /// The number of bytes of text after which the tables are built: building the tables takes as long as encoding some
 /// hundred kilobytes without tables.
@@ -50,5 +52,29 @@ impl SentencePieceUnigram {
             (Some(tables), Some(normalizer)) => self.unigram.encode_raw(tables, normalizer, text, scratch, context.out),
             _ => Ok(()),
         }
+    }
+
+    /// Encodes a text that the route accepts to tokens with ends, which count from the start of the first token. Returns
+    /// this start; None if the text is not UTF-8 or the ends are not known.
+    ///
+    /// Proof: the normalizer's offsets are starts of steps. A token ends where the step of the byte after the token
+    /// starts, so tokens cover the text without gaps. The pieces and the keys of the normalizer are UTF-8, so tokens
+    /// start and end between characters.
+    pub fn encode_tiles(
+        &self,
+        text: &[u8],
+        segmenter: &Segmenter,
+        scratch: &mut SegmenterScratch,
+        tiles: &mut Tiles,
+    ) -> Option<usize> {
+        let (tables, normalizer) = (self.tables.peek()?, self.normalizer.sentencepiece()?);
+        if !self.unigram.covers_raw(&segmenter.fallback) || valid(text).is_err() {
+            return None;
+        }
+        let out = &mut Out::new(&segmenter.fallback, tiles);
+        self.unigram.encode_raw_to_tiles(tables, normalizer, text, &mut scratch.model.unigram, out).ok()?;
+        let start = normalizer.leading_spaces(text);
+        tiles.ends.iter_mut().for_each(|end| *end -= start as u32 + RAW_BASE);
+        Some(start)
     }
 }

@@ -4,7 +4,6 @@ mod count;
 mod ids;
 mod spans;
 mod texts_and_spans;
-pub(crate) mod tiles;
 mod tokens;
 pub mod trim;
 

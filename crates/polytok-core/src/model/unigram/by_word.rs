@@ -5,12 +5,14 @@
 
 use super::letters::Letters;
 use super::memo::END;
-use super::send::Sender;
+use super::send::{RawSender, Sender};
 use super::words::{Receiver, WordDictionary};
 use super::{BestPathScores, Unigram, UnigramScratch, certain, raw};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
-use crate::post::{IdSink, Out, Sink};
+use crate::post::tiles::Tiles;
+use crate::post::{Fallback, IdSink, Out, Sink};
+use crate::space_mark;
 use crate::spec::Kind;
 use crate::vocab::Vocab;
 
@@ -86,6 +88,30 @@ impl Unigram {
         out: &mut Out<S>,
     ) -> Result<()> {
         self.encode_words(tables, Some(normalizer), text, scratch, out)
+    }
+
+    /// Reports whether `encode_raw_to_tiles` finds the ends of all tokens. They are not known if unknown text is dropped,
+    /// or if the bytes of a U+2581 that the normalizer has inserted are tokens.
+    pub fn covers_raw(&self, fallback: &Fallback) -> bool {
+        match fallback {
+            Fallback::Unk(_) => true,
+            Fallback::Bytes(_) => self.trie.get(space_mark::BYTES).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Writes the tokens of a UTF-8 text before normalization that `accepts_raw` accepts, if `covers_raw` is true. Ends
+    /// are too large by `RAW_BASE`.
+    pub fn encode_raw_to_tiles(
+        &self,
+        tables: &WordTables,
+        normalizer: &SentencePieceNormalizer,
+        text: &[u8],
+        scratch: &mut UnigramScratch,
+        out: &mut Out<Tiles>,
+    ) -> Result<()> {
+        let mut sender = RawSender::new(Sender::new(&self.ids, &tables.lens, text, out));
+        self.solve(tables, Some(normalizer), text, scratch, &mut sender)
     }
 
     /// Builds the tables for normalized texts even if they do not pay yet.

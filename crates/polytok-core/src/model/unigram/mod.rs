@@ -31,6 +31,7 @@ use crate::vocab::{Row, Vocab};
 use best_path::{Score, UNKNOWN_ENTRY, for_each_piece, search};
 use by_word::TABLES_PAY_AFTER;
 pub use by_word::{WordTables, accepts_raw};
+pub use words::RAW_BASE;
 use words::{ScoredId, WordsScratch};
 
 /// The difference between the lowest score and the score of an unknown character.

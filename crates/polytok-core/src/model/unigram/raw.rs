@@ -22,7 +22,7 @@ mod ascii;
 use super::letters::{Letter, LetterChar, LetterRun, Letters, RUN_BATCH};
 use crate::boundary::ascii_joins::BLOCK_LEN;
 use crate::normalize::charsmap::KeyChar;
-use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::normalize::sentencepiece::{OffsetMap, SentencePieceNormalizer};
 use crate::space_mark;
 use crate::utf8::decode_strict;
 
@@ -162,35 +162,43 @@ impl Letters {
         text.get(at).is_some_and(|&byte| byte >= 128) && self.char_at(text, at).letter.has_any(Letter::FOLLOWS)
     }
 
-    /// Normalizes the text from the cursor to the next boundary, into `out`.
+    /// Normalizes the text from the cursor to the next boundary, into `out`. Writes the offset of each byte to
+    /// `offsets`, and then the offset of the byte after the part.
     pub fn rewrite(
         &self,
         normalizer: &SentencePieceNormalizer,
         text: &[u8],
         cursor: &mut RawCursor,
         out: &mut Vec<u8>,
+        offsets: &mut impl OffsetMap,
     ) {
         out.clear();
         let mut is_after_space = cursor.has_space;
         out.extend_from_slice(if is_after_space { space_mark::BYTES } else { b"" });
+        offsets.add_bytes(cursor.at, out.len());
         while cursor.at < text.len() {
             let (output, bytes_read) = normalizer.step(&text[cursor.at..]);
             let leading_spaces =
                 if is_after_space { output.iter().take_while(|&&byte| byte == b' ').count() } else { 0 };
             let appended = &output[leading_spaces..];
             for &byte in appended {
-                out.extend_from_slice(if byte == b' ' { space_mark::BYTES } else { std::slice::from_ref(&byte) });
+                let written = if byte == b' ' { space_mark::BYTES } else { std::slice::from_ref(&byte) };
+                out.extend_from_slice(written);
+                offsets.add_bytes(cursor.at, written.len());
             }
             is_after_space = appended.last().map_or(is_after_space, |&last| last == b' ');
             cursor.at += bytes_read;
             if cursor.at < text.len() && !out.ends_with(space_mark::BYTES) && self.is_boundary(out, text, cursor.at) {
                 *cursor = RawCursor { at: cursor.at, has_space: false };
-                return;
+                return offsets.add_bytes(cursor.at, 1);
             }
         }
+        let mut end = cursor.at;
         while out.ends_with(space_mark::BYTES) {
             out.truncate(out.len() - space_mark::BYTES.len());
+            end = offsets.truncate_to(out.len()).unwrap_or(end);
         }
+        offsets.add_bytes(end, 1);
     }
 
     /// Reports whether there is a boundary between the normalized text and the text from `at` on, which is not

@@ -1,8 +1,9 @@
 //! Sends the paths of words to the output.
 
 use super::memo::{END, MAX_PATH_ENTRIES, PackedPath, PathPair};
-use super::words::Receiver;
+use super::words::{RAW_BASE, Receiver};
 use crate::error::Result;
+use crate::post::tiles::Tiles;
 use crate::post::{Out, Sink};
 use crate::segment::Segment;
 use crate::token_id::TokenId;
@@ -53,6 +54,8 @@ impl<'a, 'o, S: Sink> Sender<'a, 'o, S> {
 }
 
 impl<S: Sink> Receiver for Sender<'_, '_, S> {
+    type Offsets = ();
+
     #[inline]
     fn receive_pair(&mut self, pair: PathPair, start: u32, end: u32) -> Result<()> {
         if S::by_ids(self.out).is_none() {
@@ -110,5 +113,69 @@ impl<S: Sink> Receiver for Sender<'_, '_, S> {
     fn receive_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
         self.flush()?;
         self.out.write_unknown_run(text, start)
+    }
+}
+
+/// Sends the pieces of a text before normalization, with their ends in this text.
+pub(super) struct RawSender<'a, 'o> {
+    pub sender: Sender<'a, 'o, Tiles>,
+    /// The index of the first token whose end is in rewritten text.
+    rewritten_from: usize,
+}
+
+impl<'a, 'o> RawSender<'a, 'o> {
+    pub fn new(sender: Sender<'a, 'o, Tiles>) -> RawSender<'a, 'o> {
+        RawSender { sender, rewritten_from: 0 }
+    }
+}
+
+impl Receiver for RawSender<'_, '_> {
+    type Offsets = Vec<u32>;
+
+    fn begin_rewritten(&mut self, offsets: &Vec<u32>, from: usize) {
+        let ends = &mut self.sender.out.sink.ends;
+        self.rewritten_from = ends.len();
+        // The normalizer has deleted the characters before the first offset, so the token before ends after them.
+        let moved_end = offsets.first().filter(|&&offset| offset as usize > from);
+        if let (Some(last), Some(offset)) = (ends.last_mut(), moved_end) {
+            *last = offset + RAW_BASE;
+        }
+    }
+
+    fn end_rewritten(&mut self, offsets: &Vec<u32>) {
+        for end in &mut self.sender.out.sink.ends[self.rewritten_from..] {
+            *end = offsets.get(*end as usize).map_or(*end, |offset| offset + RAW_BASE);
+        }
+    }
+
+    #[inline]
+    fn receive_pair(&mut self, pair: PathPair, start: u32, end: u32) -> Result<()> {
+        self.sender.receive_pair(pair, start, end)
+    }
+
+    #[inline]
+    fn receive_list(
+        &mut self,
+        path: PackedPath,
+        ids: &[TokenId; MAX_PATH_ENTRIES],
+        id_count: usize,
+        start: u32,
+    ) -> Result<()> {
+        self.sender.receive_list(path, ids, id_count, start)
+    }
+
+    #[inline]
+    fn receive_piece(&mut self, entry: u32, start: u32, end: u32) -> Result<()> {
+        self.sender.receive_piece(entry, start, end)
+    }
+
+    fn receive_unknown(&mut self, text: &[u8], start: u32) -> Result<()> {
+        let token_count = self.sender.out.sink.ids.len();
+        self.sender.receive_unknown(text, start)?;
+        if self.sender.out.sink.ids.len() == token_count {
+            // The last token became longer.
+            self.rewritten_from = self.rewritten_from.min(token_count - 1);
+        }
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ use super::memo::{END, MAX_PATH_ENTRIES, Memo, PackedPath, PathPair, word_key};
 use super::raw::{RawCursor, ScanStop};
 use crate::cache::PieceKey;
 use crate::error::Result;
-use crate::normalize::sentencepiece::SentencePieceNormalizer;
+use crate::normalize::sentencepiece::{OffsetMap, SentencePieceNormalizer};
 use crate::space_mark;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
@@ -91,8 +91,21 @@ impl WordsScratch {
     }
 }
 
-/// A receiver of paths. Offsets are in the normalized text; if the text is not normalized yet, offsets have no meaning.
+/// The number of bytes that offsets in a text before normalization are too large by, so that there is room for the
+/// U+2581 before the first run.
+pub const RAW_BASE: u32 = space_mark::BYTES.len() as u32;
+
+/// A receiver of paths. Offsets are in the normalized text. If the text is not normalized yet, they are in the text
+/// before normalization and too large by `RAW_BASE`; only the ends of pieces have a meaning.
 pub(in crate::model) trait Receiver {
+    /// The offsets of rewritten text that the receiver needs.
+    type Offsets: OffsetMap + Default;
+
+    /// Starts a part that was rewritten from byte `from` of the text on. `offsets` has the offset in the text of each
+    /// byte, and then the offset of the byte after the part.
+    fn begin_rewritten(&mut self, _offsets: &Self::Offsets, _from: usize) {}
+    /// Ends a part that was rewritten; the offsets of its pieces are in the rewritten text.
+    fn end_rewritten(&mut self, _offsets: &Self::Offsets) {}
     /// Receives a cached path of one or two entries, from `start` to `end`.
     fn receive_pair(&mut self, pair: PathPair, start: u32, end: u32) -> Result<()>;
     /// Receives a cached list that starts at `start`; the first `count` of `ids` are the ids of the list.
@@ -111,12 +124,12 @@ pub(in crate::model) trait Receiver {
 
 impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     /// Sends the best path of the text. With a normalizer, the text is not normalized yet.
-    pub fn run(
+    pub fn run<R: Receiver>(
         &self,
         normalizer: Option<&SentencePieceNormalizer>,
         text: &[u8],
         scratch: &mut WordsScratch,
-        receiver: &mut impl Receiver,
+        receiver: &mut R,
     ) -> Result<()> {
         let result = match normalizer {
             Some(normalizer) => self.solve_raw(normalizer, text, scratch, receiver),
@@ -127,26 +140,29 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     }
 
     /// Sends the best path of a text that is not normalized yet.
-    fn solve_raw(
+    fn solve_raw<R: Receiver>(
         &self,
         normalizer: &SentencePieceNormalizer,
         text: &[u8],
         scratch: &mut WordsScratch,
-        receiver: &mut impl Receiver,
+        receiver: &mut R,
     ) -> Result<()> {
         let mut cursor = RawCursor { at: normalizer.leading_spaces(text), has_space: true };
         let mut sum = 0.0;
         let mut runs = [LetterRun::NONE; RUN_BATCH];
         loop {
             let (count, stop) = self.letters.fill_raw_runs(text, &mut cursor, &mut runs);
-            sum = self.solve_runs(sum, text, &runs[..count], raw_key, scratch, receiver)?;
+            sum = self.solve_runs::<true>(sum, text, &runs[..count], scratch, receiver)?;
             match stop {
                 ScanStop::Full => {}
                 ScanStop::End => return Ok(()),
                 ScanStop::Rewrite => {
                     let mut rewritten_text = std::mem::take(&mut scratch.rewritten_text);
-                    self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten_text);
+                    let (mut offsets, from) = (R::Offsets::default(), cursor.at);
+                    self.letters.rewrite(normalizer, text, &mut cursor, &mut rewritten_text, &mut offsets);
+                    receiver.begin_rewritten(&offsets, from);
                     let result = self.solve_normalized(sum, &rewritten_text, &mut runs, scratch, receiver);
+                    receiver.end_rewritten(&offsets);
                     scratch.rewritten_text = rewritten_text;
                     sum = result?;
                 }
@@ -167,7 +183,7 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
         let mut at = 0;
         while at < text.len() {
             let (count, end) = self.letters.fill_runs(text, at, runs);
-            sum = self.solve_runs(sum, text, &runs[..count], normalized_key, scratch, receiver)?;
+            sum = self.solve_runs::<false>(sum, text, &runs[..count], scratch, receiver)?;
             at = end;
         }
         Ok(sum)
@@ -176,36 +192,37 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     /// Sends the best paths of runs of letters. Returns the sum of scores after the runs. All keys are computed first,
     /// so that the processor loads the cache lines of many words in parallel.
     #[inline]
-    fn solve_runs(
+    fn solve_runs<const IS_RAW: bool>(
         &self,
         mut sum: f32,
         text: &[u8],
         runs: &[LetterRun],
-        key_of: impl Fn(&[u8], &LetterRun) -> PieceKey,
         scratch: &mut WordsScratch,
         receiver: &mut impl Receiver,
     ) -> Result<f32> {
         for (run, slot) in runs.iter().zip(scratch.keys.iter_mut()).filter(|(run, _)| run.kind == RunKind::Word) {
-            let key = key_of(text, run);
+            let key = if IS_RAW { raw_key(text, run) } else { normalized_key(text, run) };
             let hash = key.hash();
             scratch.memo.prefetch(hash);
             *slot = (key, hash);
         }
         for (i, run) in runs.iter().enumerate() {
+            let base = if IS_RAW { RAW_BASE } else { 0 };
+            let (start, end) = (run.start + base - if run.has_space { RAW_BASE } else { 0 }, run.end + base);
             sum = match run.kind {
                 RunKind::Word => {
                     let (key, hash) = scratch.keys[i];
                     let path = scratch.memo.get(key, hash);
                     match sum_code(sum) < path.pair_limit() {
-                        true => self.send_pair(path.to_pair(), sum, run, receiver)?,
-                        false => self.solve_other(text, *run, (key, path), sum, scratch, receiver)?,
+                        true => self.send_pair(path.to_pair(), sum, (start, end), receiver)?,
+                        false => self.solve_other((text, start), *run, (key, path), sum, scratch, receiver)?,
                     }
                 }
                 RunKind::Piece(entry) => {
-                    receiver.receive_piece(entry, run.start, run.end)?;
+                    receiver.receive_piece(entry, start, end)?;
                     self.scores[entry as usize].add_to(sum)
                 }
-                RunKind::Unknown(chars) => self.send_unknown(text, *run, chars, sum, receiver)?,
+                RunKind::Unknown(chars) => self.send_unknown((text, start), *run, chars, sum, receiver)?,
             };
         }
         Ok(sum)
@@ -216,22 +233,28 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     #[inline(never)]
     fn send_unknown(
         &self,
-        text: &[u8],
+        (text, start): (&[u8], u32),
         run: LetterRun,
         chars: u32,
         sum: f32,
         receiver: &mut impl Receiver,
     ) -> Result<f32> {
         let unknown_text = &text[run.start as usize..run.end as usize];
-        receiver.receive_unknown(if unknown_text.is_empty() { space_mark::BYTES } else { unknown_text }, run.start)?;
+        receiver.receive_unknown(if unknown_text.is_empty() { space_mark::BYTES } else { unknown_text }, start)?;
         Ok((0..chars).fold(sum, |sum, _| self.unknown_score.add_to(sum)))
     }
 
     /// Sends a cached pair. Returns the sum of scores after the pair. The scores of a pair have single precision, so
     /// the sum in double precision, rounded to single precision, is the sum in single precision.
     #[inline]
-    fn send_pair(&self, pair: PathPair, sum: f32, run: &LetterRun, receiver: &mut impl Receiver) -> Result<f32> {
-        receiver.receive_pair(pair, run.start, run.end)?;
+    fn send_pair(
+        &self,
+        pair: PathPair,
+        sum: f32,
+        (start, end): (u32, u32),
+        receiver: &mut impl Receiver,
+    ) -> Result<f32> {
+        receiver.receive_pair(pair, start, end)?;
         Ok(sum + pair.scores[0] + pair.scores[1])
     }
 
@@ -240,7 +263,7 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     #[inline(never)]
     fn solve_other(
         &self,
-        text: &[u8],
+        (text, start): (&[u8], u32),
         run: LetterRun,
         (key, path): (PieceKey, PackedPath),
         sum: f32,
@@ -248,8 +271,8 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
         receiver: &mut impl Receiver,
     ) -> Result<f32> {
         match sum_code(sum) < path.list_limit() {
-            true => self.send_list(path, sum, run.start, receiver),
-            false => self.solve_missing(text, run, (key, path), sum, scratch, receiver),
+            true => self.send_list(path, sum, start, receiver),
+            false => self.solve_missing((text, start), run, (key, path), sum, scratch, receiver),
         }
     }
 
@@ -275,7 +298,7 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
     #[inline(never)]
     fn solve_missing(
         &self,
-        text: &[u8],
+        (text, start): (&[u8], u32),
         run: LetterRun,
         (key, path): (PieceKey, PackedPath),
         sum: f32,
@@ -288,11 +311,11 @@ impl<S: Score<Sum = f32>> WordDictionary<'_, S> {
             marked_word.clear();
             marked_word.extend_from_slice(space_mark::BYTES);
             marked_word.extend_from_slice(word);
-            let result = self.solve_missing_word(&marked_word, run.start, (key, path), sum, scratch, receiver);
+            let result = self.solve_missing_word(&marked_word, start, (key, path), sum, scratch, receiver);
             scratch.marked_word = marked_word;
             return result;
         }
-        self.solve_missing_word(word, run.start, (key, path), sum, scratch, receiver)
+        self.solve_missing_word(word, start, (key, path), sum, scratch, receiver)
     }
 
     fn solve_missing_word(

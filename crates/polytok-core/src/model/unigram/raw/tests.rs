@@ -5,13 +5,15 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::model::unigram::tests::vocab;
-use crate::model::unigram::{Unigram, UnigramScratch};
-use crate::model::unigram::{WordTables, accepts_raw};
+use crate::model::unigram::{RAW_BASE, Unigram, UnigramScratch, WordTables, accepts_raw};
 use crate::native::Tables;
 use crate::normalize::charsmap::tests::blob;
+use crate::normalize::origin::{Origin, Place};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::normalize::user_defined::prefix_matcher;
+use crate::post::tiles::Tiles;
 use crate::post::{Fallback, Out};
+use crate::sink::Spans;
 use crate::spec::{Kind, Line, SentencePieceNormalize};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
@@ -76,6 +78,31 @@ fn check(
     }
 }
 
+/// Checks that the tokens of UTF-8 text end at the offsets that the normalizer returns.
+fn check_ends(
+    unigram: &Unigram,
+    tables: &WordTables,
+    normalizer: &SentencePieceNormalizer,
+    text: &[u8],
+    fallback: &Fallback,
+) {
+    let (normalized, offsets) = normalizer.normalize_whole_chars(text).unwrap();
+    let mut expected = Spans::default();
+    let mut out = Out::new(fallback, &mut expected);
+    out.begin_part(Place { at: RAW_BASE, origin: Origin::Offsets(offsets) });
+    let mut take = |segment| out.write_segment(&normalized, 0, segment);
+    unigram.segment(&normalized, &mut UnigramScratch::default(), &mut take).unwrap();
+    let mut scratch = UnigramScratch::default();
+    for _ in 0..2 {
+        let mut tiles = Tiles::default();
+        let out = &mut Out::new(fallback, &mut tiles);
+        unigram.encode_raw_to_tiles(tables, normalizer, text, &mut scratch, out).unwrap();
+        assert_eq!((&tiles.ids, &tiles.ends), (&expected.ids, &expected.ends), "{:?}", std::str::from_utf8(text));
+        let starts = std::iter::once(RAW_BASE + normalizer.leading_spaces(text) as u32).chain(tiles.ends.clone());
+        assert!(starts.zip(&expected.starts).all(|(start, &expected)| start == expected));
+    }
+}
+
 proptest! {
     #[test]
     fn raw_text_and_normalized_text_have_the_same_ids(
@@ -98,6 +125,9 @@ proptest! {
             if let Some(tables) = tables.filter(|_| accepts_raw(text.as_bytes())) {
                 for fallback in [&Fallback::Unk(TokenId(0)), &bytes, &Fallback::Drop] {
                     check(&unigram, &tables, &normalizer, text.as_bytes(), fallback);
+                }
+                for fallback in [&Fallback::Unk(TokenId(0)), &bytes].into_iter().filter(|fallback| unigram.covers_raw(fallback)) {
+                    check_ends(&unigram, &tables, &normalizer, text.as_bytes(), fallback);
                 }
                 let mut broken_text = text.clone().into_bytes();
                 broken_text.retain(|&byte| byte != 0xB8 && byte != 0x81);

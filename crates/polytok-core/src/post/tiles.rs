@@ -1,6 +1,6 @@
 //! The tokens of a text that they cover without gaps, with ends that were computed from lengths (post/lengths.rs).
 
-use crate::post::Sink;
+use crate::post::{Out, Sink};
 use crate::token_id::TokenId;
 
 /// The tokens of a text that they cover without gaps, and the starts of the pieces of this text.
@@ -18,6 +18,7 @@ impl Tiles {
     /// Removes the tokens and words.
     pub fn clear(&mut self) {
         self.ids.clear();
+        self.ends.clear();
         self.word_starts.clear();
     }
 
@@ -54,5 +55,39 @@ impl Tiles {
                 *buffer = Vec::new();
             }
         }
+    }
+}
+
+/// Receives tokens that cover a text without gaps. The starts of the tokens have no meaning.
+impl Sink for Tiles {
+    type Ids = Vec<u32>;
+
+    #[inline]
+    fn by_ids<'o, 'a>(_out: &'o mut Out<'a, Self>) -> Option<&'o mut Out<'a, Vec<u32>>> {
+        None
+    }
+
+    fn needs_own_texts(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn push(&mut self, id: TokenId, _start: u32, end: u32) {
+        self.ids.push(id.0);
+        self.ends.push(end);
+    }
+
+    fn insert(&mut self, ids: &[TokenId], at: u32) {
+        ids.iter().for_each(|&id| self.push(id, at, at));
+    }
+
+    fn extend_unknown(&mut self, _text: &[u8], _start: u32, end: u32) {
+        if let Some(last) = self.ends.last_mut() {
+            *last = end;
+        }
+    }
+
+    fn push_special(&mut self, id: TokenId, _text: &[u8], start: u32, end: u32) {
+        self.push(id, start, end);
     }
 }
