@@ -106,7 +106,7 @@ def sentencepiece_spec(proto: Any, line: s.Line = "0.2.3") -> s.Spec:
             unk_surface.encode(),
             normalize_step(proto.denormalizer_spec) if proto.denormalizer_spec.precompiled_charsmap else None,
         ),
-        line=line,
+        sentencepiece_version=line,
     )
 
 

@@ -123,33 +123,31 @@ def test_encode_lines(model: Path, text: Path) -> None:
 
 def test_encode_json(model: Path, text: Path) -> None:
     tokens = polytok.load(model).tokens(TEXT)
-    record = json.loads(run("encode", "-m", model, "--output", "json", text))
+    record = json.loads(run("encode", "-m", model, "--to", "json", text))
     assert record["ids"] == [token.id for token in tokens]
     assert record["pieces"] == [token.piece.decode() for token in tokens]
     assert record["spans"] == [[token.start, token.end] for token in tokens]
     assert record["byte_spans"] == [[token.byte_start, token.byte_end] for token in tokens]
-    lines = run("encode", "-m", model, "--output", "json", "--lines", text).splitlines()
+    lines = run("encode", "-m", model, "--to", "json", "--lines", text).splitlines()
     assert len(lines) == TEXT.count("\n") + 1
     assert all(json.loads(line)["ids"] is not None for line in lines)
 
 
 def test_json_pieces_that_are_not_utf8_are_bytes(ranks: list[str]) -> None:
-    record = json.loads(run("encode", *ranks, "--output", "json", stdin=b"a\xff"))
+    record = json.loads(run("encode", *ranks, "--to", "json", stdin=b"a\xff"))
     assert record["pieces"] == ["a", [255]]
 
 
 def test_encode_pieces(ranks: list[str]) -> None:
-    assert run("encode", *ranks, "--output", "pieces", stdin=b"a \n\\\xff") == "a ␣ \\n \\\\ \\xff\n".encode()
+    assert run("encode", *ranks, "--to", "pieces", stdin=b"a \n\\\xff") == "a ␣ \\n \\\\ \\xff\n".encode()
 
 
 def test_special_tokens_and_pieces_have_colours(ranks: list[str]) -> None:
-    colored = run(
-        "encode", *ranks, "--output", "pieces", "--color=always", "--special=all", stdin=b"ab<|end|>"
-    ).decode()
+    colored = run("encode", *ranks, "--to", "pieces", "--color=always", "--special=all", stdin=b"ab<|end|>").decode()
     first, second, special = (part[: part.index("m")] for part in colored.split("\x1b[")[1::2])
     assert len({first, second, special}) == 3
     for options in (["--color=auto"], ["--color=never"]):
-        assert b"\x1b" not in run("encode", *ranks, "--output", "pieces", *options, stdin=b"ab")
+        assert b"\x1b" not in run("encode", *ranks, "--to", "pieces", *options, stdin=b"ab")
 
 
 @pytest.mark.parametrize(
@@ -181,10 +179,10 @@ def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
     expected = polytok.load(model).encode_array(TEXT)
     out = tmp_path / "ids.npy"
     assert run("encode", "-m", model, text, "-o", out) == b""
-    for array in (np.load(out), np.load(io.BytesIO(run("encode", "-m", model, "--output", "npy", text)))):
+    for array in (np.load(out), np.load(io.BytesIO(run("encode", "-m", model, "--to", "npy", text)))):
         assert array.dtype == expected.dtype
         assert np.array_equal(array, expected)
-    run("encode", "-m", model, "--output", "npy", "--lines", text, text, "-o", out)
+    run("encode", "-m", model, "--to", "npy", "--lines", text, text, "-o", out)
     lines = polytok.load(model).encode_batch(TEXT.split("\n") * 2)
     assert np.array_equal(np.load(out), lines.ids)
     run("encode", "-m", model, "--lines", "-o", out)
@@ -433,7 +431,7 @@ def test_version_and_help() -> None:
         ("encode", "--no"),
         ("vocab", "--ids", "x"),
         ("vocab", "--search", "["),
-        ("encode", "--output", "x"),
+        ("encode", "--to", "x"),
         ("info", "--special-tokens", "{"),
         ("info", "--special-tokens", "[]"),
         ("info", "--pattern", "x"),
@@ -451,7 +449,7 @@ def test_missing_and_wrong_files(model: Path, tmp_path: Path) -> None:
     assert "no format recognises" in error_of("info", "-m", tmp_path / "odd")
 
 
-@pytest.mark.parametrize("verb", ["encode --lines", "encode --output json --lines", "decode", "vocab"])
+@pytest.mark.parametrize("verb", ["encode --lines", "encode --to json --lines", "decode", "vocab"])
 def test_a_reader_that_closes_the_pipe(verb: str, ranks: list[str], tmp_path: Path) -> None:
     path = tmp_path / "big"
     path.write_bytes(b"97 98\n" * 400_000)
@@ -490,9 +488,9 @@ def test_interrupt(ranks: list[str]) -> None:
 
 
 def test_output_is_utf8_in_every_locale(model: Path, text: Path) -> None:
-    plain_output = run("encode", "-m", model, "--output", "pieces", text)
+    plain_output = run("encode", "-m", model, "--to", "pieces", text)
     assert (
-        run("encode", "-m", model, "--output", "pieces", text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        run("encode", "-m", model, "--to", "pieces", text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
         == plain_output
     )
     info = run("info", "-m", model)

@@ -336,19 +336,19 @@ def test_merging(tmp_path: Path, kind: str) -> None:
 def test_merging_rewrites_shards_as_another_kind(tmp_path: Path, kind: str, other: str) -> None:
     wide_dtype = "int32" if kind == "megatron" else "uint32"
     source = dataset(tmp_path / "source", SHARDS, kind, wide_dtype)
-    merged_dataset = corpus.merge([source], tmp_path / "made", kind=other)
+    merged_dataset = corpus.merge([source], tmp_path / "made", to=other)
     assert corpus.verify(tmp_path / "made") == ()
     assert merged_dataset.dtype == ("int32" if other == "megatron" else "uint32")
-    files = corpus.export(source, tmp_path / "out", other)
+    files = corpus.export(source, tmp_path / "out", to=other)
     assert read([tmp_path / file.name for file in files], other, merged_dataset.dtype) == ROWS
-    files = corpus.export(source, tmp_path / "small", other, dtype="uint16")
+    files = corpus.export(source, tmp_path / "small", to=other, dtype="uint16")
     assert read([tmp_path / file.name for file in files], other, "uint16") == ROWS
 
 
 def test_datasets_that_cannot_be_merged(tmp_path: Path) -> None:
     first_folder = dataset(tmp_path / "one", SHARDS)
     out = tmp_path / "out"
-    with pytest.raises(ArgumentError, match="different kinds: megatron and flat"):
+    with pytest.raises(ArgumentError, match="different formats: megatron and flat"):
         corpus.merge([first_folder, dataset(tmp_path / "flat", SHARDS, "flat")], out)
     with pytest.raises(ArgumentError, match="different dtypes: uint16 and int32"):
         corpus.merge([first_folder, dataset(tmp_path / "wide", SHARDS, dtype="int32")], out)
@@ -362,9 +362,9 @@ def test_datasets_that_cannot_be_merged(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="no datasets to merge"):
         corpus.merge([], out)
     with pytest.raises(ArgumentError, match="remove link"):
-        corpus.merge([first_folder], out, kind="flat", link=True)
-    with pytest.raises(ArgumentError, match="unknown kind='zip'"):
-        corpus.merge([first_folder], out, kind="zip")
+        corpus.merge([first_folder], out, to="flat", link=True)
+    with pytest.raises(ArgumentError, match="to='zip' is not one of"):
+        corpus.merge([first_folder], out, to="zip")
     shutil.copytree(first_folder, tmp_path / "damaged")
     (tmp_path / "damaged/00002.bin").write_bytes(bytes(12))
     with pytest.raises(FormatError, match="00002.bin: the file differs from the manifest"):
@@ -379,7 +379,7 @@ def test_columns_that_differ_cannot_be_merged(tmp_path: Path, kind: str) -> None
         dataset(tmp_path / str(number), [[[1], [2]]], kind, columns=columns) for number, columns in enumerate(kinds)
     )
     corpus.merge([first_folder, dataset(tmp_path / "empty", [], kind), second_folder], tmp_path / "merged")
-    (file,) = corpus.export(tmp_path / "merged", tmp_path / "out", kind)
+    (file,) = corpus.export(tmp_path / "merged", tmp_path / "out", to=kind)
     table = parquet.read_table(tmp_path / file.name) if kind == "parquet" else ipc.open_file(tmp_path / file.name)
     assert table.schema.names == ["ids", "url", "stars"]
     for differing_folder, shown_columns in ((other_folder, "url: int64"), (bare_folder, "none")):
@@ -387,7 +387,7 @@ def test_columns_that_differ_cannot_be_merged(tmp_path: Path, kind: str) -> None
             ArgumentError, match=f"have different columns: url: string, stars: int64 and {shown_columns}"
         ):
             corpus.merge([first_folder, differing_folder], tmp_path / "unlike")
-    assert corpus.merge([first_folder, other_folder], tmp_path / "unlike", kind="flat").totals.documents == 4
+    assert corpus.merge([first_folder, other_folder], tmp_path / "unlike", to="flat").totals.documents == 4
 
 
 def test_export_into_a_dataset_folder_is_refused(tmp_path: Path) -> None:
@@ -404,18 +404,18 @@ def test_exports_are_written_completely_or_not_at_all(tmp_path: Path, monkeypatc
     monkeypatch.setattr(blocks, "_BLOCK_TOKENS", 2)
     monkeypatch.setattr(blocks, "_MAX_BLOCK_ROWS", 2)
     folder = dataset(tmp_path / "tokens", SHARDS)
-    files = corpus.export(folder, tmp_path / "train.bin", "flat")
+    files = corpus.export(folder, tmp_path / "train.bin", to="flat")
     assert [file.name for file in files] == ["train.bin", "train.offsets"]
     assert read([tmp_path / file.name for file in files], "flat", "uint16") == ROWS
     assert np.fromfile(tmp_path / "train.bin", dtype="<u2").tolist() == STREAM
     (folder / "00002.bin").unlink()
     with pytest.raises(FileError, match="cannot read the shard"):
-        corpus.export(folder, tmp_path / "other", "flat")
+        corpus.export(folder, tmp_path / "other", to="flat")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tokens", "train.bin", "train.offsets"]
     with pytest.raises(ArgumentError, match="in an existing folder"):
         corpus.export(folder, tmp_path / "nowhere/train")
-    with pytest.raises(ArgumentError, match="unknown kind='zip'"):
-        corpus.export(folder, tmp_path / "train", "zip")
+    with pytest.raises(ArgumentError, match="to='zip' is not one of"):
+        corpus.export(folder, tmp_path / "train", to="zip")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -428,8 +428,8 @@ def test_damaged_shards_are_not_rewritten(tmp_path: Path, kind: str) -> None:
     path.write_bytes(data)
     other_kind = "flat" if kind != "flat" else "npy"
     for write in (
-        lambda: corpus.export(folder, tmp_path / "train", other_kind),
-        lambda: corpus.merge([folder], tmp_path / "merged", kind=other_kind),
+        lambda: corpus.export(folder, tmp_path / "train", to=other_kind),
+        lambda: corpus.merge([folder], tmp_path / "merged", to=other_kind),
         lambda: corpus.merge([folder], tmp_path / "merged"),
     ):
         with pytest.raises(FormatError, match="00002.*differs from the manifest.*polytok corpus verify"):
@@ -450,7 +450,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(run("info", "--json", folder)[1])["totals"]["tokens"] == 11
     assert run("merge", folder, folder, "-o", out, "--to", "flat") == (0, "10 shards, 14 documents, 22 tokens\n")
     assert run("verify", out)[0] == 0
-    assert run("export", out, "--flat", "-o", tmp_path / "train") == (0, "44  train.bin\n120  train.offsets\n")
+    assert run("export", out, "--to", "flat", "-o", tmp_path / "train") == (0, "44  train.bin\n120  train.offsets\n")
     manifest = (out / "dataset.json").read_text()
     (out / "dataset.json").write_text(manifest.replace('"too short"', '"\\u001b[2J"'))
     code, output = run("info", out, "--shards")

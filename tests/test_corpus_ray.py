@@ -13,7 +13,7 @@ import pytest
 
 import corpus_kills
 import polytok
-from polytok import ArgumentError, FormatError, Reading
+from polytok import ArgumentError, FormatError, InputOptions
 from polytok.corpus import count_words, tokenize
 from test_corpus_jobs import contents
 
@@ -45,7 +45,7 @@ def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> No
             return super().write(text)
 
     inputs = corpus_kills.write_inputs(tmp_path / "inputs", 2_000_000)
-    options: dict[str, Any] = {"reading": Reading(unit="line"), "shard_size": 500_000, "shuffle": 100}
+    options: dict[str, Any] = {"input_options": InputOptions(lines=True), "shard_size": 500_000, "shuffle": 100}
     log = Killing()
     tokenize(inputs, "default", tmp_path / "out", runner="ray", json_log=log, **options)
     assert node not in cluster.worker_nodes
@@ -57,7 +57,7 @@ def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> No
 
 def test_datasets_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
     inputs = corpus_kills.write_inputs(tmp_path / "inputs", 400_000)
-    options: dict[str, Any] = {"reading": Reading(unit="line"), "shard_size": 100_000, "shuffle": 100}
+    options: dict[str, Any] = {"input_options": InputOptions(lines=True), "shard_size": 100_000, "shuffle": 100}
     report = tokenize(inputs, "default", tmp_path / "out", runner="ray", **options)
     assert tokenize(inputs, "default", tmp_path / "one", workers=1, **options) == report
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
@@ -65,9 +65,9 @@ def test_datasets_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> No
 
 def test_counts_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
     inputs = corpus_kills.write_inputs(tmp_path / "inputs", 200_000)
-    reading = Reading(unit="line")
-    count_words(inputs, "bpe", tmp_path / "counts", reading=reading, runner="ray", shard_size=100_000)
-    polytok.count_words([Path(name) for name in inputs], "bpe", reading=reading).save(tmp_path / "expected")
+    input_options = InputOptions(lines=True)
+    count_words(inputs, "bpe", tmp_path / "counts", input_options=input_options, runner="ray", shard_size=100_000)
+    polytok.count_words([Path(name) for name in inputs], "bpe", input_options=input_options).save(tmp_path / "expected")
     assert (tmp_path / "counts").read_bytes() == (tmp_path / "expected").read_bytes()
 
 

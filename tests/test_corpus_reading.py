@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polytok import ArgumentError, EncodeError, FormatError, Reading
+from polytok import ArgumentError, EncodeError, FormatError, InputOptions
 from polytok.corpus import ranges as ranges_module
 from polytok.corpus.documents import Documents, SkippedText, documents, schema_of
 from polytok.corpus.plan import Part, Plan, plan
@@ -25,21 +25,21 @@ from polytok.reading import blocks as blocks_module
 from polytok.reading.streams import decompress, peek_first_bytes
 from zstd_package import zstd_package
 
-LINES = Reading(unit="line")
+LINES = InputOptions(lines=True)
 
 
-def read_plan(planned: Plan, reading: Reading, columns: Sequence[str] = ()) -> list[Documents]:
+def read_plan(planned: Plan, input_options: InputOptions, columns: Sequence[str] = ()) -> list[Documents]:
     parts = [part for task in planned.tasks for part in task.parts]
-    return [block for part in parts for block in documents(part, planned.sources[part.source], reading, columns)]
+    return [block for part in parts for block in documents(part, planned.sources[part.source], input_options, columns)]
 
 
-def read_documents(inputs: Any, reading: Reading, shard_size: int = 1 << 28) -> list[bytes]:
-    blocks = read_plan(plan(inputs, reading, shard_size), reading)
+def read_documents(inputs: Any, input_options: InputOptions, shard_size: int = 1 << 28) -> list[bytes]:
+    blocks = read_plan(plan(inputs, input_options, shard_size), input_options)
     return [text for block in blocks for text in block.texts.to_list() if text is not None]
 
 
-def read_with_skipped(inputs: Any, reading: Reading) -> tuple[list[bytes], list[SkippedText]]:
-    blocks = read_plan(plan(inputs, reading), reading)
+def read_with_skipped(inputs: Any, input_options: InputOptions) -> tuple[list[bytes], list[SkippedText]]:
+    blocks = read_plan(plan(inputs, input_options), input_options)
     texts = [text for block in blocks for text in block.texts.to_list() if text is not None]
     return texts, [skipped_text for block in blocks for skipped_text in block.skipped]
 
@@ -74,7 +74,7 @@ def test_separated_texts_for_any_division_of_a_file(
     path = tmp_path_factory.getbasetemp() / "texts.txt"
     data = b"." + data  # must not look like a compressed file
     path.write_bytes(data)
-    reading = Reading(unit="separator", separator=separator, invalid="replace")
+    input_options = InputOptions(separator=separator, bad_bytes="replace")
     (source,) = sources(path)
     borders = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
     with pytest.MonkeyPatch.context() as patch:
@@ -82,7 +82,7 @@ def test_separated_texts_for_any_division_of_a_file(
         patch.setattr(ranges_module, "_FIRST_SCAN_BYTES", block)
         texts: list[bytes | None] = []
         for start, end in pairwise(borders):
-            for text_block in documents(Part(0, start, end, "bytes", end - start), source, reading):
+            for text_block in documents(Part(0, start, end, "bytes", end - start), source, input_options):
                 texts += text_block.texts.to_list()
                 assert [text_block.place(row) for row in range(len(text_block))] == [
                     f"{path}: byte {n}" for n in text_block.numbers
@@ -105,14 +105,14 @@ def test_json_lines_for_any_division_of_a_file(
     path = tmp_path_factory.getbasetemp() / "texts.jsonl"
     data = b"\n".join(lines) + end
     path.write_bytes(data)
-    reading = Reading(records="skip", invalid="skip")
+    input_options = InputOptions(bad_records="skip", bad_bytes="skip")
     (source,) = sources(path)
 
     def read_ranges(borders: list[int]) -> tuple[list[Any], list[SkippedText]]:
         texts: list[Any] = []
         skipped_texts: list[SkippedText] = []
         for start, stop in pairwise(borders):
-            for block in documents(Part(0, start, stop, "bytes", stop - start), source, reading):
+            for block in documents(Part(0, start, stop, "bytes", stop - start), source, input_options):
                 texts += zip(block.numbers.tolist(), block.texts.to_list(), strict=True)
                 skipped_texts += block.skipped
         return texts, skipped_texts
@@ -136,7 +136,7 @@ def test_lines_of_real_files_in_shards(tmp_path: Path) -> None:
     assert sum(task.bytes for task in planned.tasks) == sum(source.size for source in planned.sources)
     expected = [line.encode() for line in [*lines, *lines[:5], *lines[::-1]]]
     assert read_documents(tmp_path / "*.txt", LINES, 4000) == read_documents(tmp_path / "*.txt", LINES) == expected
-    assert read_documents(tmp_path / "*.txt", Reading(), 4000) == [
+    assert read_documents(tmp_path / "*.txt", InputOptions(), 4000) == [
         path.read_bytes() for path in sorted(tmp_path.iterdir()) if path.stat().st_size
     ]
 
@@ -144,9 +144,9 @@ def test_lines_of_real_files_in_shards(tmp_path: Path) -> None:
 def test_a_separator_that_overlaps_itself_has_one_range(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"a\n\n\nb\n\n" * 100)
-    assert len(plan(path, Reading(unit="separator", separator="\n\n"), 100).tasks) == 1
-    assert len(plan(path, Reading(unit="separator", separator="b\n"), 100).tasks) == 7
-    assert read_documents(path, Reading(unit="separator", separator="\n\n"), 100) == [b"a", b"\nb"] * 100
+    assert len(plan(path, InputOptions(separator="\n\n"), 100).tasks) == 1
+    assert len(plan(path, InputOptions(separator="b\n"), 100).tasks) == 7
+    assert read_documents(path, InputOptions(separator="\n\n"), 100) == [b"a", b"\nb"] * 100
 
 
 def compress_with_checksum(data: bytes) -> bytes:
@@ -184,7 +184,7 @@ def test_zstd_of_a_large_window(tmp_path: Path, window_log: int) -> None:
     path.write_bytes(compressor.compress(b"a\nb\n") + compressor.flush())
     # The byte after the magic number and the frame's description has the logarithm of the window less 10.
     assert path.read_bytes()[5] >> 3 == window_log - 10
-    assert read_documents(path, Reading(unit="line", broken="skip")) == [b"a", b"b"]
+    assert read_documents(path, InputOptions(lines=True, damaged_files="skip")) == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("kind", PACKED)
@@ -199,13 +199,13 @@ def test_memory_does_not_depend_on_the_compression_ratio(tmp_path: Path, kind: s
     assert sum(lengths) == 1 << 26 and max(lengths) <= (1 << 20) + (1 << 23)
 
 
-@pytest.mark.parametrize("reading", [LINES, Reading(unit="separator", separator="\n\n")], ids=["lines", "separated"])
-def test_a_block_has_a_limited_number_of_texts(tmp_path: Path, reading: Reading) -> None:
+@pytest.mark.parametrize("input_options", [LINES, InputOptions(separator="\n\n")], ids=["lines", "separated"])
+def test_a_block_has_a_limited_number_of_texts(tmp_path: Path, input_options: InputOptions) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"\n" * 1_000_000 + b"x" * 1_000_000 + b"\n\n")
-    lengths = [len(block) for block in read_plan(plan(path), reading)]
+    lengths = [len(block) for block in read_plan(plan(path), input_options)]
     assert max(lengths) <= blocks_module.MAX_BLOCK_TEXTS
-    assert sum(lengths) == (1_000_002 if reading is LINES else 500_001)
+    assert sum(lengths) == (1_000_002 if input_options is LINES else 500_001)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in PACKED if kind != "plain"])
@@ -224,9 +224,9 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
             "behind": compressed + b"something else",
         }[damage]
     )
-    with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*broken='skip'"):
+    with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*damaged_files="):
         read_documents(path, LINES)
-    texts, skipped_texts = read_with_skipped(path, Reading(unit="line", broken="skip"))
+    texts, skipped_texts = read_with_skipped(path, InputOptions(lines=True, damaged_files="skip"))
     assert [skipped_text.reason for skipped_text in skipped_texts] == ["damaged"]
     if damage == "behind":
         assert texts == lines[:-1]  # the last document might be incomplete
@@ -234,7 +234,7 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
         assert len(texts) > 2_000
         assert texts == lines[: len(texts)]
         assert skipped_texts[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
-    assert read_with_skipped(path, Reading(broken="skip"))[0] == []
+    assert read_with_skipped(path, InputOptions(damaged_files="skip"))[0] == []
 
 
 def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> None:
@@ -242,11 +242,11 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
     path.write_bytes(
         b'{"text": "a"}\n{"txt": 1}\n{"text": "\\ud800"}\n{"text": \n\n{"text": null}\n{"text": 1}\n{"text":"z"}'
     )
-    with pytest.raises(FormatError, match=r"texts\.jsonl: byte 14: no field 'text'; records='skip'"):
-        read_documents(path, Reading())
-    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: not UTF-8 at 0; invalid='replace'"):
-        read_documents(path, Reading(records="skip"))
-    texts, skipped_texts = read_with_skipped(path, Reading(records="skip", invalid="skip"))
+    with pytest.raises(FormatError, match=r"texts\.jsonl: byte 14: no field 'text'; bad_records='skip'"):
+        read_documents(path, InputOptions())
+    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: not UTF-8 at 0; bad_bytes='replace'"):
+        read_documents(path, InputOptions(bad_records="skip"))
+    texts, skipped_texts = read_with_skipped(path, InputOptions(bad_records="skip", bad_bytes="skip"))
     assert texts == [b"a", b"z"]
     assert [(skipped_text.reason, skipped_text.place.rpartition(" ")[2]) for skipped_text in skipped_texts] == [
         ("no field 'text'", "14"),
@@ -255,7 +255,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
         ("no field 'text'", "55"),
         ("the field 'text' is not a text", "70"),
     ]
-    blocks = read_plan(plan(path), Reading(records="skip", invalid="replace"))
+    blocks = read_plan(plan(path), InputOptions(bad_records="skip", bad_bytes="replace"))
     assert [block.texts.to_list() for block in blocks] == [[b"a", "\ufffd".encode()], [b"z"]]
     assert [block.replaced for block in blocks] == [1, 0]
 
@@ -265,17 +265,17 @@ def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(b"good\ncaf\xe9\n\xed\xa0\x80\nfine")
     with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: not UTF-8 at 3"):
         read_documents(path, LINES)
-    assert read_documents(path, Reading(unit="line", invalid="replace")) == [
+    assert read_documents(path, InputOptions(lines=True, bad_bytes="replace")) == [
         b"good",
         "caf\ufffd".encode(),
         "\ufffd".encode() * 3,
         b"fine",
     ]
-    texts, skipped_texts = read_with_skipped(path, Reading(unit="line", invalid="skip"))
+    texts, skipped_texts = read_with_skipped(path, InputOptions(lines=True, bad_bytes="skip"))
     assert texts == [b"good", b"fine"]
     assert skipped_texts == [SkippedText("not UTF-8", f"{path}: byte {at}") for at in (5, 10)]
     with pytest.raises(EncodeError, match="byte 0"):
-        read_documents(path, Reading())
+        read_documents(path, InputOptions())
     path.write_bytes(b"\xef\xbb\xbfwith a mark\r\n\r\n")
     assert read_documents(path, LINES) == ["\ufeffwith a mark\r".encode(), b"\r"]
 
@@ -285,16 +285,16 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     lines = ['{"text": "a", "id": "x", "n": {"m": [1, "é"]}}', "", '{"text": 1}', '{"text": "b", "id": 7, "n": 1}']
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    (block,) = read_plan(plan(path), Reading(records="skip"), ["id", "n.m"])
+    (block,) = read_plan(plan(path), InputOptions(bad_records="skip"), ["id", "n.m"])
     expected = {"id": ["x", "7"], "n.m": ['[1, "é"]', None]}
     assert block.columns.to_pydict() == expected and block.columns.schema.types == [arrow.string()] * 2
-    assert schema_of(sources(path)[0], Reading(records="skip"), ["id", "n.m"]) == block.columns.schema
+    assert schema_of(sources(path)[0], InputOptions(bad_records="skip"), ["id", "n.m"]) == block.columns.schema
     deep = '{"text": "deep", "id": ' + "[" * 100_000 + "]" * 100_000 + "}"
     path.write_text("\n".join(['"alone"', deep, '{"text": "z", "id": "\\ud800x"}', "1", ""]))
-    (block,) = read_plan(plan(path), Reading(records="skip"), ["id"])
+    (block,) = read_plan(plan(path), InputOptions(bad_records="skip"), ["id"])
     assert block.texts.to_list() == [b"alone", b"z"] and block.columns["id"].to_pylist() == [None, "\ufffdx"]
     assert [skipped_text.reason for skipped_text in block.skipped] == ["fields that cannot be read", "no field 'text'"]
-    assert read_documents(path, Reading(records="skip")) == [b"alone", b"deep", b"z"]
+    assert read_documents(path, InputOptions(bad_records="skip")) == [b"alone", b"deep", b"z"]
     (tmp_path / "texts.txt").write_text("a")
     with pytest.raises(ArgumentError, match="has no columns"):
-        read_plan(plan(tmp_path / "texts.txt"), Reading(), ["id"])
+        read_plan(plan(tmp_path / "texts.txt"), InputOptions(), ["id"])

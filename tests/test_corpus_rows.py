@@ -34,11 +34,11 @@ def apply_options_plainly(texts: list[list[int]], options: DocumentOptions) -> l
     expected_rows: list[list[int]] = []
     for text in texts:
         max_tokens = len(text) if options.max_tokens is None else options.max_tokens
-        if len(text) < options.min_tokens or (len(text) > max_tokens and options.long == "skip"):
+        if len(text) < options.min_tokens or (len(text) > max_tokens and options.long_documents == "skip"):
             continue
         if len(text) <= max_tokens:
             expected_rows.append(text)
-        elif options.long == "truncate":
+        elif options.long_documents == "truncate":
             expected_rows.append([*text[: max_tokens - 1], EOS] if options.eos is not None else text[:max_tokens])
         else:
             expected_rows += [text[start : start + max_tokens] for start in range(0, len(text), max_tokens)]
@@ -53,7 +53,7 @@ def apply_options_plainly(texts: list[list[int]], options: DocumentOptions) -> l
     st.booleans(),
 )
 def test_limits(texts: list[list[int]], least: int, most: int | None, long: Any, ends: bool) -> None:
-    options = DocumentOptions(min_tokens=least, max_tokens=most, long=long, eos=EOS if ends else None)
+    options = DocumentOptions(min_tokens=least, max_tokens=most, long_documents=long, eos=EOS if ends else None)
     actual_rows = limit_rows(make_rows(texts), options)
     assert row_lists(actual_rows.rows) == apply_options_plainly(texts, options)
     assert actual_rows.short_count == sum(len(text) < least for text in texts)
@@ -89,8 +89,8 @@ def test_columns_go_with_their_rows() -> None:
     table = arrow.table({"name": ["a", "b", "c", "d"]})
     for options, names in [
         (DocumentOptions(min_tokens=1), ["a", "b", "d"]),
-        (DocumentOptions(max_tokens=2, long="skip"), ["a", "c", "d"]),
-        (DocumentOptions(max_tokens=2, long="split"), ["a", "b", "b", "c", "d"]),
+        (DocumentOptions(max_tokens=2, long_documents="skip"), ["a", "c", "d"]),
+        (DocumentOptions(max_tokens=2, long_documents="split"), ["a", "b", "b", "c", "d"]),
         (DocumentOptions(max_tokens=2), ["a", "b", "c", "d"]),
     ]:
         limited_rows = limit_rows(make_rows(texts)._replace(columns=table), options).rows

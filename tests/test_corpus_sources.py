@@ -13,22 +13,22 @@ import pytest
 
 import polytok
 from local_server import Server, send, serving
-from polytok import ArgumentError, FileError, Reading
+from polytok import ArgumentError, FileError, InputOptions
 from polytok.corpus.documents import documents
 from polytok.corpus.plan import Plan, plan
 from polytok.corpus.sources import Source, read_name_list, sources
 from polytok.reading import remote
 
-LINES = Reading(unit="line")
+LINES = InputOptions(lines=True)
 
 
 def source_names(sources: tuple[Source, ...]) -> list[str]:
     return [os.path.basename(source.name) for source in sources]
 
 
-def read_plan(planned: Plan, reading: Reading = LINES) -> list[bytes | None]:
+def read_plan(planned: Plan, input_options: InputOptions = LINES) -> list[bytes | None]:
     parts = [part for task in planned.tasks for part in task.parts]
-    blocks = [block for part in parts for block in documents(part, planned.sources[part.source], reading)]
+    blocks = [block for part in parts for block in documents(part, planned.sources[part.source], input_options)]
     return [text for block in blocks for text in block.texts.to_list()]
 
 
@@ -131,7 +131,10 @@ def test_urls(memory: Any, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"no file matches 'memory://in/\*\.csv'"):
         plan("memory://in/*.csv")
     url = "memory://in/b.txt"
-    assert polytok.count_words(url, split=r"\w+", reading=LINES).words("most_frequent").to_list()[0] == (b"line", 1000)
+    assert polytok.count_words(url, split=r"\w+", input_options=LINES).words("most_frequent").to_list()[0] == (
+        b"line",
+        1000,
+    )
 
 
 def test_without_fsspec_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import polytok
-from polytok import ArgumentError, EncodeError, FormatError, Reading
+from polytok import ArgumentError, EncodeError, FormatError, InputOptions
 from polytok.corpus.documents import Documents, SkippedText, documents, schema_of
 from polytok.corpus.plan import plan
 from polytok.reading import blocks as blocks_module
@@ -40,15 +40,17 @@ def write(path: Path, table: Any, rows: int = 1 << 20) -> None:
 
 
 def read_columns(
-    path: Path, reading: Reading, columns: Sequence[str] = (), shard_size: int = 1 << 28
+    path: Path, input_options: InputOptions, columns: Sequence[str] = (), shard_size: int = 1 << 28
 ) -> list[Documents]:
-    planned = plan(path, reading, shard_size)
+    planned = plan(path, input_options, shard_size)
     parts = [part for task in planned.tasks for part in task.parts]
-    return [block for part in parts for block in documents(part, planned.sources[0], reading, columns)]
+    return [block for part in parts for block in documents(part, planned.sources[0], input_options, columns)]
 
 
-def read_texts(path: Path, reading: Reading, shard_size: int = 1 << 28) -> tuple[list[bytes | None], list[SkippedText]]:
-    blocks = read_columns(path, reading, shard_size=shard_size)
+def read_texts(
+    path: Path, input_options: InputOptions, shard_size: int = 1 << 28
+) -> tuple[list[bytes | None], list[SkippedText]]:
+    blocks = read_columns(path, input_options, shard_size=shard_size)
     return [text for block in blocks for text in block.texts.to_list()], [
         skipped_text for block in blocks for skipped_text in block.skipped
     ]
@@ -59,8 +61,8 @@ def place(kind: str, row: int, rows: int) -> str:
     return f"row {row}" if kind in ("parquet", "stream") else f"row {row % rows} of record batch {row // rows}"
 
 
-def reading_of(kind: str, **how: Any) -> Reading:
-    return Reading(format="arrow" if kind == "stream" else None, records="skip", **how)
+def reading_of(kind: str, **how: Any) -> InputOptions:
+    return InputOptions(input_format="arrow" if kind == "stream" else None, bad_records="skip", **how)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -105,8 +107,8 @@ def test_structs_that_are_null_and_missing_columns(tmp_path: Path, kind: str) ->
     ):
         with pytest.raises(ArgumentError, match=message):
             read_texts(path, reading_of(kind, field=field))
-    with pytest.raises(FormatError, match=r"row 1.*: no field 'meta\.text'; records='skip'"):
-        read_texts(path, Reading(format="arrow" if kind == "stream" else None, field="meta.text"))
+    with pytest.raises(FormatError, match=r"row 1.*: no field 'meta\.text'; bad_records='skip'"):
+        read_texts(path, InputOptions(input_format="arrow" if kind == "stream" else None, field="meta.text"))
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -155,9 +157,9 @@ def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.parquet"
     write(path, arrow.table({"text": [b"good", b"caf\xe9", b"\xff", b"fine"], "id": [1, 2, 3, 4]}))
     with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: not UTF-8 at 3"):
-        read_texts(path, Reading())
-    assert read_texts(path, Reading(invalid="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
-    (block,) = read_columns(path, Reading(invalid="skip"), ["id"])
+        read_texts(path, InputOptions())
+    assert read_texts(path, InputOptions(bad_bytes="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
+    (block,) = read_columns(path, InputOptions(bad_bytes="skip"), ["id"])
     assert block.texts.to_list() == [b"good", b"fine"] and block.columns["id"].to_pylist() == [1, 4]
     assert [skipped_text.place for skipped_text in block.skipped] == [f"{path}: row {row}" for row in (1, 2)]
 
@@ -170,10 +172,10 @@ def test_a_damaged_row_group_does_not_touch_the_others(tmp_path: Path) -> None:
     middle = len(data) // 2
     data[middle : middle + 100] = bytes(100)
     path.write_bytes(data)
-    with pytest.raises(FormatError, match=r"texts\.parquet cannot be read as a table.*broken='skip'"):
-        read_texts(path, Reading())
+    with pytest.raises(FormatError, match=r"texts\.parquet cannot be read as a table.*damaged_files='skip'"):
+        read_texts(path, InputOptions())
     for shard_size in (1 << 28, 10_000):
-        texts_read, skipped_texts = read_texts(path, Reading(broken="skip"), shard_size)
+        texts_read, skipped_texts = read_texts(path, InputOptions(damaged_files="skip"), shard_size)
         assert texts_read == [text.encode() for text in texts[:1000] + texts[2000:]]
         assert [(skipped_text.reason, skipped_text.place) for skipped_text in skipped_texts] == [
             ("damaged", f"{path}: row 1000")
@@ -188,13 +190,15 @@ def test_truncated_files(tmp_path: Path, kind: str) -> None:
     data = path.read_bytes()
     for length in (len(data) - 1, len(data) // 2, 20, 9, 0):
         path.write_bytes(data[:length])
-        format_options: dict[str, Any] = {"format": "parquet" if kind == "parquet" else "arrow"}
+        format_options: dict[str, Any] = {"input_format": "parquet" if kind == "parquet" else "arrow"}
         if kind == "stream" and length == len(data) - 1:
             continue  # the last bytes only mark the end of the stream
-        with pytest.raises(FormatError, match=rf"texts\.{kind} .*broken='skip'"):
-            read_texts(path, Reading(**format_options))
+        with pytest.raises(FormatError, match=rf"texts\.{kind} .*damaged_files='skip'"):
+            read_texts(path, InputOptions(**format_options))
         for shard_size in (1 << 28, 1000):
-            texts_read, skipped_texts = read_texts(path, Reading(**format_options, broken="skip"), shard_size)
+            texts_read, skipped_texts = read_texts(
+                path, InputOptions(**format_options, damaged_files="skip"), shard_size
+            )
             assert texts_read == [text.encode() for text in texts[: len(texts_read)]]
             assert [skipped_text.reason for skipped_text in skipped_texts] == ["damaged"]
             assert (len(texts_read) >= 1000) == (kind == "stream" and length > 100)
@@ -207,7 +211,7 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
     old_file.write_bytes(b"FEA1" + bytes(20))
     text.write_bytes(gzip.compress(b"text"))
     with pytest.raises(FormatError, match=r"a\.arrow cannot be read .* compressed as a whole"):
-        read_texts(packed_file, Reading())
+        read_texts(packed_file, InputOptions())
     read_end, write_end = os.pipe()
     write(tmp_path / "d.parquet", arrow.table({"text": ["a"]}))
     os.write(write_end, (tmp_path / "d.parquet").read_bytes())
@@ -215,9 +219,9 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
     with open(read_end, "rb") as pipe, pytest.raises(ArgumentError, match="is a stream"):
         polytok.count_words([pipe])
     with pytest.raises(FormatError, match="Feather file of version 1"):
-        read_texts(old_file, Reading())
+        read_texts(old_file, InputOptions())
     with pytest.raises(FormatError, match=r"does not begin as a Parquet file does; the file is compressed"):
-        read_texts(text, Reading())
+        read_texts(text, InputOptions())
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,4 +233,4 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(importlib, "import_module", fail_import)
     with pytest.raises(ArgumentError, match=r"texts\.parquet needs pyarrow: pip install .polytok\[parquet\]"):
-        read_texts(path, Reading())
+        read_texts(path, InputOptions())

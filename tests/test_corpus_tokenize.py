@@ -19,7 +19,7 @@ import pytest
 import corpus_kills
 import polytok
 from format_samples import sentencepiece_spec
-from polytok import ArgumentError, FileError, FormatError, Reading, Tokenizer
+from polytok import ArgumentError, FileError, FormatError, InputOptions, Tokenizer
 from polytok.cli import main
 from polytok.corpus import DocumentOptions, Report, tokenize
 from polytok.corpus import open as open_dataset
@@ -31,7 +31,7 @@ from polytok.spec import Template
 TOKENIZER = polytok.load("default")
 EOS = TOKENIZER.id_of("<|endoftext|>")
 TEXTS = [f"text {n}: " + "naïve 漢字 🦜 " * (n % 7) for n in range(300)]
-LINES = Reading(unit="line")
+LINES = InputOptions(lines=True)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def inputs(tmp_path: Path) -> Path:
 
 def tokenize_inputs(inputs: Any, out: Path, **options: Any) -> list[list[int]]:
     """Tokenizes inputs and returns the documents."""
-    tokenize(inputs, TOKENIZER, out, **{"workers": 1, "reading": LINES, **options})
+    tokenize(inputs, TOKENIZER, out, **{"workers": 1, "input_options": LINES, **options})
     return [row.tolist() for row in open_dataset(out)]
 
 
@@ -59,29 +59,31 @@ def encode_all(texts: list[str], *, bos: int | None = None, eos: int | None = No
 
 @pytest.mark.parametrize("shard_size", [700, 5000, 1 << 28], ids=["tiny", "small", "one"])
 def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: int) -> None:
-    reading = Reading(unit="line", field="a.b")
-    actual = tokenize_inputs(f"{inputs}/*", tmp_path / "out", shard_size=shard_size, reading=reading, eos="auto")
+    input_options = InputOptions(lines=True, field="a.b")
+    actual = tokenize_inputs(
+        f"{inputs}/*", tmp_path / "out", shard_size=shard_size, input_options=input_options, eos="auto"
+    )
     assert actual == encode_all(TEXTS * 3, eos=EOS)
 
 
 @pytest.mark.parametrize("output", ["megatron", "flat", "npy"])
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
 def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
-    actual = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, output=output)
+    actual = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, to=output)
     first_id = TOKENIZER.id_of("!") if bos == "!" else bos
     assert actual == encode_all(TEXTS, bos=first_id, eos=EOS if eos else None)
 
 
 def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
     log = io.StringIO()
-    report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES, workers=1, json_log=log)
+    report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", input_options=LINES, workers=1, json_log=log)
     tokens = sum(map(len, encode_all(TEXTS)))
     size = sum(len(text.encode()) for text in TEXTS)
     assert (report.total.documents, report.total.tokens, report.total.text_bytes) == (300, tokens, size)
     events = [json.loads(line) for line in log.getvalue().splitlines()]
     assert [event["event"] for event in events] == ["begin", "task", "end"]
     assert events[-1]["tokens"] == tokens
-    second_report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", reading=LINES)
+    second_report = tokenize([inputs / "a.txt"], "default", tmp_path / "out", input_options=LINES)
     assert second_report == report
     assert open_dataset(tmp_path / "out").tokenizer.fingerprint == TOKENIZER.fingerprint
 
@@ -96,9 +98,9 @@ def test_shuffled_documents_are_the_same_in_another_order(tmp_path: Path, inputs
 
 def test_columns_go_with_their_documents(tmp_path: Path, inputs: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    reading = Reading(field="a.b")
-    options = {"columns": ["n"], "shuffle": 40, "min_tokens": 12, "eos": "auto", "output": "parquet"}
-    tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", reading=reading, workers=1, **options)
+    input_options = InputOptions(field="a.b")
+    options = {"columns": ["n"], "shuffle": 40, "min_tokens": 12, "eos": "auto", "to": "parquet"}
+    tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", input_options=input_options, workers=1, **options)
     table = parquet.read_table(tmp_path / "out/00000.parquet")
     expected = {n: ids for n, ids in enumerate(encode_all(TEXTS, eos=EOS)) if len(ids) >= 12}
     assert {int(row["n"]): row["ids"] for row in table.to_pylist()} == expected
@@ -131,7 +133,14 @@ def report_of(tmp_path: Path, content: bytes, name: str = "a.jsonl", **options: 
 
 def test_skipped_documents_are_counted_by_reason(tmp_path: Path) -> None:
     content = b'{"text": "a b c d e"}\n{"text": 5}\n{"text\n{"text": "a"}\n{"text": "x y z"}\n'
-    report = report_of(tmp_path, content, min_tokens=2, max_tokens=4, long="skip", reading=Reading(records="skip"))
+    report = report_of(
+        tmp_path,
+        content,
+        min_tokens=2,
+        max_tokens=4,
+        long_documents="skip",
+        input_options=InputOptions(bad_records="skip"),
+    )
     assert dict(report.total.skipped) == {
         "fewer than 2 tokens": 1,
         "more than 4 tokens": 1,
@@ -143,30 +152,32 @@ def test_skipped_documents_are_counted_by_reason(tmp_path: Path) -> None:
 
 
 def test_undecodable_text(tmp_path: Path) -> None:
-    for invalid_choice, skipped_counts, changed_counts in (
+    for bad_bytes, skipped_counts, changed_counts in (
         ("skip", {"not UTF-8": 1}, {}),
         ("replace", {}, {"not UTF-8, replaced": 1}),
     ):
-        reading = Reading(unit="line", invalid=invalid_choice)
-        report = report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=reading, overwrite=True)
+        input_options = InputOptions(lines=True, bad_bytes=bad_bytes)
+        report = report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", input_options=input_options, overwrite=True)
         assert (dict(report.total.skipped), dict(report.total.changed)) == (skipped_counts, changed_counts)
     with pytest.raises(polytok.EncodeError, match=r"a.txt: byte 4: not UTF-8"):
-        report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", reading=LINES, overwrite=True)
+        report_of(tmp_path, b"one\n\xfftwo\n", "a.txt", input_options=LINES, overwrite=True)
 
 
 def test_a_damaged_file(tmp_path: Path) -> None:
     content = gzip.compress("\n".join(TEXTS).encode(), mtime=0)[:-200]
     with pytest.raises(FormatError, match="a.gz"):
-        report_of(tmp_path, content, "a.gz", reading=LINES)
-    report = report_of(tmp_path, content, "a.gz", reading=Reading(unit="line", broken="skip"), overwrite=True)
+        report_of(tmp_path, content, "a.gz", input_options=LINES)
+    report = report_of(
+        tmp_path, content, "a.gz", input_options=InputOptions(lines=True, damaged_files="skip"), overwrite=True
+    )
     assert 0 < report.total.documents < 300 and report.total.skipped["damaged"] == 1
 
 
 def test_a_special_token_in_a_text(tmp_path: Path) -> None:
     content = b"one\ntwo <|endoftext|>\n"
     with pytest.raises(polytok.SpecialTokenError, match=r"a.txt: byte 4: .*endoftext"):
-        report_of(tmp_path, content, "a.txt", reading=LINES, reject_special=True)
-    report_of(tmp_path, content, "a.txt", reading=LINES, special="all", overwrite=True)
+        report_of(tmp_path, content, "a.txt", input_options=LINES, reject_special=True)
+    report_of(tmp_path, content, "a.txt", input_options=LINES, special="all", overwrite=True)
     assert open_dataset(tmp_path / "out")[1].tolist()[-1] == EOS
 
 
@@ -174,13 +185,13 @@ def test_a_special_token_in_a_text(tmp_path: Path) -> None:
     "options",
     [
         {"dtype": "uint8"},
-        {"output": "csv"},
+        {"to": "csv"},
         {"eos": "no such piece"},
         {"bos": "auto"},
         {"eos": True},
         {"eos": 32768},
         {"bos": -1},
-        {"columns": "n", "output": "arrow"},
+        {"columns": "n", "to": "arrow"},
         {"special": "<|end|>"},
         {"max_tokens": 3, "min_tokens": 4},
         {"max_tokens": 1, "eos": "auto"},
@@ -190,11 +201,11 @@ def test_a_special_token_in_a_text(tmp_path: Path) -> None:
         {"runner": "slurm"},
         {"workers": 0},
         {"workers": "2"},
-        {"reading": {}},
-        {"columns": ["n", "n"], "output": "parquet"},
-        {"columns": [1], "output": "parquet"},
+        {"input_options": {}},
+        {"columns": ["n", "n"], "to": "parquet"},
+        {"columns": [1], "to": "parquet"},
         {"dtype": "uint32"},
-        {"reading": Reading(invalid="keep")},
+        {"input_options": InputOptions(bad_bytes="keep")},
     ],
     ids=str,
 )
@@ -226,7 +237,7 @@ def test_ids_of_add_special_occur_once_and_survive_truncation(tmp_path: Path, in
 
     def documents(tokenizer: polytok.Tokenizer, **options: Any) -> list[list[int]]:
         all_options: dict[str, Any] = {
-            "reading": LINES,
+            "input_options": LINES,
             "workers": 1,
             "overwrite": True,
             "add_special": True,
@@ -242,7 +253,7 @@ def test_ids_of_add_special_occur_once_and_survive_truncation(tmp_path: Path, in
         [*row[:5], 2] if len(row) > 6 else row for row in complete_rows
     ]
     assert documents(tokenizer_with_template((1,), ()), eos="auto") == complete_rows
-    assert documents(tokenizer_with_template((1, 1), (2, 2)), max_tokens=6, long="split")[0][:3] == [
+    assert documents(tokenizer_with_template((1, 1), (2, 2)), max_tokens=6, long_documents="split")[0][:3] == [
         1,
         1,
         complete_rows[0][1],
@@ -262,8 +273,8 @@ def test_columns_that_no_record_has_are_refused(tmp_path: Path, inputs: Path) ->
     pytest.importorskip("pyarrow")
     options: dict[str, Any] = {
         "columns": ["n", "m"],
-        "output": "parquet",
-        "reading": Reading(field="a.b"),
+        "to": "parquet",
+        "input_options": InputOptions(field="a.b"),
         "workers": 1,
     }
     with pytest.raises(ArgumentError, match=r"b.jsonl: none of the first [0-9]+ records has a field 'm'"):
@@ -278,7 +289,7 @@ def test_a_separator_with_an_unknown_escape(tmp_path: Path, capsys: pytest.Captu
 
 def test_dtypes() -> None:
     def dtype(vocab_size: int, output: str = "megatron", dtype_option: Any = "auto") -> str:
-        return DocumentOptions(output=output, dtype=dtype_option)._resolve_dtype(vocab_size)
+        return DocumentOptions(to=output, dtype=dtype_option)._resolve_dtype(vocab_size)
 
     assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
     assert dtype(100, "npy", "int32") == "int32"
@@ -290,10 +301,16 @@ def test_dtypes() -> None:
 def unfinished_job(tmp_path: Path, inputs: Path) -> Callable[..., Report]:
     """Runs a job until a damaged file ends it; returns a function that continues the job."""
     (inputs / "d.jsonl.gz").write_bytes(b"\x1f\x8b no such file")
-    reading = Reading(unit="line", field="a.b")
+    input_options = InputOptions(lines=True, field="a.b")
 
     def go_on(**options: Any) -> Report:
-        all_options = {"reading": reading, "shard_size": 3000, "workers": 1, "tokenizer": TOKENIZER, **options}
+        all_options = {
+            "input_options": input_options,
+            "shard_size": 3000,
+            "workers": 1,
+            "tokenizer": TOKENIZER,
+            **options,
+        }
         return tokenize(f"{inputs}/*", all_options.pop("tokenizer"), tmp_path / "out", **all_options)
 
     with pytest.raises(FormatError):
@@ -319,9 +336,11 @@ def test_an_input_that_changes_while_the_job_runs_is_noticed(tmp_path: Path, inp
             os.utime(inputs / "b.jsonl", ns=(1, 1))
             return super().write(text)
 
-    reading = Reading(unit="line", field="a.b")
+    input_options = InputOptions(lines=True, field="a.b")
     with pytest.raises(FileError, match=r"changed since the job was planned .*/b\.jsonl"):
-        tokenize(f"{inputs}/*", TOKENIZER, tmp_path / "out", reading=reading, workers=1, json_log=Changing())
+        tokenize(
+            f"{inputs}/*", TOKENIZER, tmp_path / "out", input_options=input_options, workers=1, json_log=Changing()
+        )
 
 
 def test_a_tokenizer_that_is_replaced_while_the_job_runs_is_noticed(tmp_path: Path, inputs: Path) -> None:
@@ -332,7 +351,7 @@ def test_a_tokenizer_that_is_replaced_while_the_job_runs_is_noticed(tmp_path: Pa
             return super().write(text)
 
     with pytest.raises(FormatError, match=r"out/tokenizer.ptok is not the tokenizer that the job began with"):
-        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", reading=LINES, workers=1, json_log=Replacing())
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", input_options=LINES, workers=1, json_log=Replacing())
 
 
 def test_jobs_survive_being_killed() -> None:
@@ -347,7 +366,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         pytest.skip("no file system may be mounted here")
     try:
         inputs = corpus_kills.write_inputs(tmp_path / "inputs", 2_000_000)
-        options: dict[str, Any] = {"reading": LINES, "shard_size": 200_000, "workers": 1}
+        options: dict[str, Any] = {"input_options": LINES, "shard_size": 200_000, "workers": 1}
         with pytest.raises(FileError, match="No space left on device") as error_info:
             tokenize(inputs, TOKENIZER, disk / "out", **options)
         assert str(error_info.value.filename).startswith(str(disk))
@@ -362,7 +381,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 def test_an_object_store(tmp_path: Path, inputs: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
-    options: dict[str, Any] = {"reading": LINES, "shard_size": 3000, "workers": 1}
+    options: dict[str, Any] = {"input_options": LINES, "shard_size": 3000, "workers": 1}
     report = tokenize(inputs / "a.txt", TOKENIZER, "memory://bucket/out", **options)
     assert tokenize(inputs / "a.txt", TOKENIZER, "memory://bucket/out", **options) == report
     tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", **options)
@@ -439,7 +458,7 @@ def test_columns_of_other_types_are_refused(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
     parquet.write_table(arrow.table({"text": ["b"], "n": ["1"]}), tmp_path / "b.parquet")
-    options: dict[str, Any] = {"columns": ["n"], "output": "arrow", "workers": 1}
+    options: dict[str, Any] = {"columns": ["n"], "to": "arrow", "workers": 1}
     with pytest.raises(FormatError, match=r"b.parquet: row 0: the columns are n: string, but .* n: int64"):
         tokenize(f"{tmp_path}/*.parquet", TOKENIZER, tmp_path / "out", **options)
     parquet.write_table(arrow.table({"text": [], "n": arrow.array([], arrow.int64())}), tmp_path / "b.parquet")

@@ -130,21 +130,23 @@ def test_ambiguous_bytes_need_a_format(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("format_name", "option"),
     [(name, option) for name in ("sentencepiece", "llama2c", "minbpe") for option in ("pattern", "special_tokens")]
-    + [("llama2c", "line"), ("tiktoken", "line"), ("rwkv", "pattern")],
+    + [("llama2c", "sentencepiece_version"), ("tiktoken", "sentencepiece_version"), ("rwkv", "pattern")],
 )
 def test_an_option_that_does_not_apply_is_an_error(format_name: str, option: str) -> None:
-    values: dict[str, Any] = {"pattern": "x", "special_tokens": {}, "line": "0.2.1"}
+    values: dict[str, Any] = {"pattern": "x", "special_tokens": {}, "sentencepiece_version": "0.2.1"}
     with pytest.raises(ArgumentError, match=f"{option}= has no effect on a {format_name} file"):
         formats.read(small_file(format_name), **{option: values[option]})
 
 
 def test_the_line_is_checked_and_stored() -> None:
     data = small_file("sentencepiece")
-    assert formats.read(data).line == "0.2.3"
-    assert formats.read(data, line="0.2.1").line == "0.2.1"
-    assert conversion.write(formats.read(data, line="0.2.1"), "sentencepiece", strict=True).data == data
-    with pytest.raises(ArgumentError, match="line is '0.1'"):
-        formats.read(data, line="0.1")  # type: ignore[arg-type]
+    assert formats.read(data).sentencepiece_version == "0.2.3"
+    assert formats.read(data, sentencepiece_version="0.2.1").sentencepiece_version == "0.2.1"
+    assert (
+        conversion.write(formats.read(data, sentencepiece_version="0.2.1"), "sentencepiece", strict=True).data == data
+    )
+    with pytest.raises(ArgumentError, match="sentencepiece_version='0.1' is not"):
+        formats.read(data, sentencepiece_version="0.1")  # type: ignore[arg-type]
 
 
 # Files that are wrong

@@ -10,7 +10,7 @@ import pytest
 import polytok
 import reference_specs as specs
 from polytok import EncodeError, Tokenizer
-from polytok.spec import Line
+from polytok.spec import SentencePieceVersion
 from reference_specs import DATA, GOLDEN_MODELS, is_same_in_both_blobs, needs_data
 from test_reference import LINES
 
@@ -20,7 +20,7 @@ from test_reference import LINES
 @needs_data
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("model", GOLDEN_MODELS, ids=lambda model: model["name"])
-def test_sentencepiece_vectors(model: dict[str, Any], line: Line) -> None:
+def test_sentencepiece_vectors(model: dict[str, Any], line: SentencePieceVersion) -> None:
     blob = b"" if model["rule"] == "identity" else specs.charsmap(model["rule"])
     tokenizer = Tokenizer(specs.sentencepiece_spec(specs.golden_model_proto(model, blob), line))
     for case in model["encode_tests"]:

@@ -20,7 +20,6 @@ from polytok.spec import (
     Bpe,
     BytesDecode,
     Char,
-    Line,
     Llama2cDecode,
     Longest,
     Model,
@@ -29,6 +28,7 @@ from polytok.spec import (
     PrefixSpace,
     SentencePieceDecode,
     SentencePieceNormalize,
+    SentencePieceVersion,
     SpecialToken,
     Unigram,
     UnknownPolicy,
@@ -141,10 +141,10 @@ def reason_text(tokenizer: Tokenizer) -> str:
 @pytest.mark.skipif(not FILES, reason="no data: set POLYTOK_DATA")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("line", [None, "0.2.1"])
-def test_published_vocabularies(path: Path, line: Line | None) -> None:
+def test_published_vocabularies(path: Path, line: SentencePieceVersion | None) -> None:
     if line and "sentencepiece" not in path.parts:
         pytest.skip("line is SentencePiece's")
-    tokenizer = load(path, line=line)
+    tokenizer = load(path, sentencepiece_version=line)
     assert bool(tokenizer.lossless) == ("sentencepiece" not in path.parts)
     assert all(reason.example is not None for reason in tokenizer.lossless.reasons)
     check(tokenizer, 20_000)
@@ -157,7 +157,7 @@ def sentencepiece_spec(
     model: Model,
     step: SentencePieceNormalize,
     unknown: UnknownPolicy,
-    line: Line = "0.2.3",
+    line: SentencePieceVersion = "0.2.3",
     extra: tuple[tuple[bytes, int, float, int], ...] = (),
     with_mark: bool = True,
 ) -> Spec:
@@ -168,7 +168,9 @@ def sentencepiece_spec(
         rows.append((word.encode(), len(rows), -1.0 - number / 8, Kind.NORMAL))
     rows += [(piece, len(rows) + i, score, kind) for i, (piece, _, score, kind) in enumerate(extra)]
     decode = SentencePieceDecode(step.add_dummy_prefix, step.remove_extra_whitespaces)
-    return Spec(Vocab.from_rows(rows), model, normalize=(step,), unknown=unknown, decode=decode, line=line)
+    return Spec(
+        Vocab.from_rows(rows), model, normalize=(step,), unknown=unknown, decode=decode, sentencepiece_version=line
+    )
 
 
 FLAGS = [
@@ -184,7 +186,7 @@ CHARS = Bpe("score", symbols="chars")
 @pytest.mark.parametrize("model", [CHARS, Unigram(), Word(), Char()], ids=lambda model: model.kind)
 @pytest.mark.parametrize("step", FLAGS, ids=str)
 def test_sentencepiece_flags(
-    step: SentencePieceNormalize, model: Model, unknown: UnknownPolicy, with_mark: bool, line: Line
+    step: SentencePieceNormalize, model: Model, unknown: UnknownPolicy, with_mark: bool, line: SentencePieceVersion
 ) -> None:
     tokenizer = Tokenizer(sentencepiece_spec(model, step, unknown, line, with_mark=with_mark))
     check(tokenizer, 150)
@@ -216,7 +218,7 @@ def test_a_space_that_is_inserted_and_removed_is_not_a_loss() -> None:
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
 @pytest.mark.parametrize("model", [CHARS, Unigram(), Word(), Char()], ids=lambda model: model.kind)
 @pytest.mark.parametrize("piece", ["c", "ab c", "  ", "\n", "<0x41>", f"{MARK}c"])
-def test_pieces_of_other_kinds(piece: str, model: Model, line: Line, kind: Kind) -> None:
+def test_pieces_of_other_kinds(piece: str, model: Model, line: SentencePieceVersion, kind: Kind) -> None:
     for step in FLAGS[::2]:
         row = (piece.encode(), 0, 0.0, int(kind))
         check(Tokenizer(sentencepiece_spec(model, step, "bytes", line, (row,), with_mark=False)), 60)

@@ -254,7 +254,7 @@ def test_two_names_of_one_file(publisher: Server, tmp_path: Path) -> None:
 def test_options_of_a_name(publisher: Server, tmp_path: Path) -> None:
     tokenizer = polytok.load("cl100k_base", special_tokens={"<|mine|>": 100300}, cache_dir=tmp_path)
     assert (tokenizer.special_tokens, tokenizer.spec.origin.name) == ({"<|mine|>": 100300}, None)
-    invalid_options: list[dict[str, Any]] = [{"format": "tiktoken"}, {"name": "x"}, {"line": "0.2.1"}]
+    invalid_options: list[dict[str, Any]] = [{"format": "tiktoken"}, {"name": "x"}, {"sentencepiece_version": "0.2.1"}]
     for options in invalid_options:
         with pytest.raises(ArgumentError, match="cl100k_base"):
             polytok.load("cl100k_base", cache_dir=tmp_path, **options)

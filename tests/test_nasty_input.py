@@ -210,7 +210,7 @@ def test_a_piece_of_more_than_100_kilobytes() -> None:
     long_piece = b"ab" * 60_000
     data = pieces_file(UNK, A, (b"b", -2.0, Kind.NORMAL), (long_piece, -3.0, Kind.NORMAL))
     assert "120000 bytes" in str(load_or_error(lambda: polytok.load(data)))
-    older_tokenizer = polytok.load(data, line="0.2.1")
+    older_tokenizer = polytok.load(data, sentencepiece_version="0.2.1")
     assert older_tokenizer.decode(older_tokenizer.encode(long_piece.decode())).endswith(long_piece.decode())
     ranks = conversion.write(rank_spec(), "tiktoken").data + base64.b64encode(long_piece) + b" 500\n"
     rank_tokenizer = polytok.load(ranks, pattern="", special_tokens={})

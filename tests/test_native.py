@@ -30,7 +30,7 @@ def _samples() -> dict[str, Spec]:
     flags = (SpecialToken("<x>", 1, special=False, lstrip=True), SpecialToken("<y>", 2, rstrip=True, normalized=True))
     return specs | {
         "unigram": unigram,
-        "0.2.1": replace(unigram, line="0.2.1"),
+        "0.2.1": replace(unigram, sentencepiece_version="0.2.1"),
         "restricted": replace(unigram, vocab=restricted_vocab),
         "wide": replace(unigram, vocab=wide_vocab),
         "flags": replace(specs["rwkv"], special=flags, post=Template.around((1,), (2,))),
@@ -263,7 +263,7 @@ def test_a_fingerprint_includes_everything_that_determines_ids() -> None:
         replace(spec, matching="listed"),
         replace(spec, unknown="unk"),
         replace(spec, post=Template()),
-        replace(spec, line="0.2.1"),
+        replace(spec, sentencepiece_version="0.2.1"),
     ]
     assert len({fingerprint(other_spec) for other_spec in [spec, *shaping]}) == 1 + len(shaping)
 

@@ -24,10 +24,10 @@ from polytok import Tokenizer, conversion, formats
 from polytok.errors import FormatError, LossError
 from polytok.spec import (
     Kind,
-    Line,
     PatternSplit,
     SentencePieceDecode,
     SentencePieceNormalize,
+    SentencePieceVersion,
     Spec,
     SpecialToken,
     Template,
@@ -125,8 +125,8 @@ def test_unknown_fields_survive_at_every_level() -> None:
 def test_invalid_utf8_in_strings_survives() -> None:
     vocab = Vocab.from_rows([(b"<unk>", 0, 0.0, 2), (b"\xff\xe2\x96", 1, float("-inf"), 1)])
     extra = {"sentencepiece": {"trainer_spec": {"input": (b"\xff",)}}}
-    spec = unigram_spec(vocab=vocab, line="0.2.1", extra=extra)
-    reread_spec = reread(spec, "sentencepiece", line="0.2.1")
+    spec = unigram_spec(vocab=vocab, sentencepiece_version="0.2.1", extra=extra)
+    reread_spec = reread(spec, "sentencepiece", sentencepiece_version="0.2.1")
     assert reread_spec.vocab == vocab
     assert reread_spec.extra["sentencepiece"]["trainer_spec"]["input"] == (b"\xff",)
 
@@ -144,11 +144,11 @@ def test_the_newest_line_makes_a_nul_piece_unused() -> None:
     written_file = conversion.write(replace(base, vocab=vocab), "sentencepiece")
     assert written_file.losses == (f"vocab: 1 kinds change, the first in row {len(rows)}: 1 becomes 5",)
     with pytest.raises(FormatError, match="must not contain NUL"):
-        formats.read(written_file.data, line="0.2.1")
+        formats.read(written_file.data, sentencepiece_version="0.2.1")
 
 
-NEWEST_LINE: tuple[Line, ...] = ("0.2.3",)
-BOTH_LINES: tuple[Line, ...] = ("0.2.3", "0.2.1")
+NEWEST_LINE: tuple[SentencePieceVersion, ...] = ("0.2.3",)
+BOTH_LINES: tuple[SentencePieceVersion, ...] = ("0.2.3", "0.2.1")
 
 
 @pytest.mark.parametrize(
@@ -196,15 +196,17 @@ BOTH_LINES: tuple[Line, ...] = ("0.2.3", "0.2.1")
         ),
     ],
 )
-def test_models_that_sentencepiece_refuses_are_refused(data: bytes, lines: tuple[Line, ...], message: str) -> None:
+def test_models_that_sentencepiece_refuses_are_refused(
+    data: bytes, lines: tuple[SentencePieceVersion, ...], message: str
+) -> None:
     for line in BOTH_LINES:
         if line in lines:
             with pytest.raises(FormatError) as error_info:
-                formats.read(data, line=line)
+                formats.read(data, sentencepiece_version=line)
             assert str(error_info.value).startswith("sentencepiece: ")
             assert message in str(error_info.value)
         else:
-            formats.read(data, line=line)
+            formats.read(data, sentencepiece_version=line)
 
 
 @pytest.mark.parametrize("model", [1, 2, 3, 4])

@@ -161,7 +161,7 @@ def test_skipped_texts_are_reported(tmp_path: Path, run: Run) -> None:
     path.write_text('{"text": "to be"}\n{"txt": ""}\n')
     arguments = ("train", path, "--vocab-size", "258", "-o", tmp_path / "a.ptok")
     assert "texts.jsonl:2" in run(*arguments)[2]
-    code, _, errors = run(*arguments, "--skip-broken")
+    code, _, errors = run(*arguments, "--bad-records", "skip")
     assert code == 0
     assert errors == f"polytok: 1 text was left out\n  no field 'text': 1, e.g. at {path}:2\n"
 
@@ -235,7 +235,7 @@ def test_options_that_cannot_be_combined_with_counts(tmp_path: Path, words: Path
         ("--merge", ("count-words", counts)),
         ("options of reading", ("count-words", "--merge", counts, "--lines")),
         ("--min-frequency", ("count-words", words, "--min-frequency", "2")),
-        ("options for texts", ("train", counts, "--vocab-size", "270", "--lines")),
+        ("--lines has an effect only on texts", ("train", counts, "--vocab-size", "270", "--lines")),
         ("file of counts", ("train", "-", "--vocab-size", "270")),
     ]:
         code, _, errors = run(*arguments, "-o", out, stdin=counts.read_bytes())

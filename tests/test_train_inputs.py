@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import polytok
-from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, Reading, TrainingReport
+from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, InputOptions, TrainingReport
 from polytok.reading import blocks as blocks_module
 from polytok.training import reading as reading_module
 from polytok.training.feeding import feed
@@ -35,7 +35,7 @@ def read_texts(
     """Reads the texts, and joins the parts of each text."""
     texts: list[bytes] = []
     partial_text = b""
-    stream = InputStream(inputs, Reading(**how), report or TrainingReport(), keeps_bytes=keeps_bytes)
+    stream = InputStream(inputs, InputOptions(**how), report or TrainingReport(), keeps_bytes=keeps_bytes)
     for batch in stream:
         if isinstance(batch, Part):
             partial_text += batch.data
@@ -84,7 +84,7 @@ def test_files_compressed_or_not(tmp_path: Path, compress: Callable[[bytes], byt
     text.write_bytes(compress(LINES.encode()))
     lines.write_bytes(compress(records(TEXTS)))
     assert read_texts(text) == [LINES.encode()]
-    assert read_texts(str(text), unit="line") == encode_all(TEXTS)
+    assert read_texts(str(text), lines=True) == encode_all(TEXTS)
     assert read_texts([lines], field="meta.body") == read_texts([lines]) == encode_all(TEXTS)
     assert read_texts(str(tmp_path / "*")) == [*encode_all(TEXTS), LINES.encode()]
 
@@ -114,7 +114,7 @@ def test_parquet(tmp_path: Path) -> None:
     table = arrow.table({"text": [*TEXTS, None], "meta": [{"body": text} for text in [*TEXTS, "x"]]})
     importlib.import_module("pyarrow.parquet").write_table(table, path)
     report = TrainingReport()
-    assert read_texts(path, records="skip", report=report) == encode_all(TEXTS)
+    assert read_texts(path, bad_records="skip", report=report) == encode_all(TEXTS)
     assert report.examples == [(f"{path}: row {len(TEXTS)}", "no field 'text'")]
     assert read_texts(path, field="meta.body") == encode_all([*TEXTS, "x"])
     with pytest.raises(ArgumentError, match="'text', 'meta'"):
@@ -136,52 +136,54 @@ def test_lines_of_any_length_and_files_in_parts(tmp_path: Path, monkeypatch: pyt
     set_block_size(7, monkeypatch)
     path = tmp_path / "texts.txt"
     path.write_bytes(LINES.encode() + b"\n")
-    assert read_texts(path, unit="line") == encode_all(TEXTS)
+    assert read_texts(path, lines=True) == encode_all(TEXTS)
     assert read_texts(path) == [LINES.encode() + b"\n"]
     path.write_bytes(b"\n\n")
-    assert read_texts(path, unit="line") == [b"", b""]
+    assert read_texts(path, lines=True) == [b"", b""]
     path.write_bytes(b"")
-    assert read_texts(path, unit="line") == read_texts(path) == []
+    assert read_texts(path, lines=True) == read_texts(path) == []
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
-@pytest.mark.parametrize("unit", ["file", "line"])
-def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, unit: Any) -> None:
+@pytest.mark.parametrize("lines", [False, True])
+def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, lines: bool) -> None:
     set_block_size(chunk, monkeypatch)
     path, good = tmp_path / "b.txt", tmp_path / "a.txt"
     path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
     good.write_bytes("漢字".encode())
     both_inputs = [good, path]
     with pytest.raises(EncodeError, match=r"b\.txt.*not UTF-8 at"):
-        read_texts(both_inputs, unit=unit)
-    assert read_texts(both_inputs, unit=unit, invalid="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
+        read_texts(both_inputs, lines=lines)
+    assert read_texts(both_inputs, lines=lines, bad_bytes="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
     report = TrainingReport()
-    assert read_texts(both_inputs, unit=unit, invalid="skip", report=report) == encode_all(["漢字"])
+    assert read_texts(both_inputs, lines=lines, bad_bytes="skip", report=report) == encode_all(["漢字"])
     assert (report.texts, report.left_out) == (1, {"not UTF-8": 1})
-    assert read_texts(both_inputs, unit=unit, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
+    assert read_texts(both_inputs, lines=lines, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
     with pytest.raises(ArgumentError, match="a kind over bytes"):
-        read_texts(both_inputs, invalid="keep")
+        read_texts(both_inputs, bad_bytes="keep")
 
 
 def test_surrogates(tmp_path: Path) -> None:
     texts = ["\ud83d\ude00", "x\ud800"]
-    assert read_texts(texts, keeps_bytes=True) == read_texts(texts, invalid="replace") == encode_all(["😀", "x\ufffd"])
+    assert (
+        read_texts(texts, keeps_bytes=True) == read_texts(texts, bad_bytes="replace") == encode_all(["😀", "x\ufffd"])
+    )
     with pytest.raises(EncodeError, match="text 1"):
         read_texts(texts)
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "\\ud83d\\ude00"}\n{"text": "\\ud800"}')
     report = TrainingReport()
-    assert read_texts(path, invalid="skip", report=report) == ["😀".encode()]
+    assert read_texts(path, bad_bytes="skip", report=report) == ["😀".encode()]
     assert report.examples == [(f"{path}:2", "not UTF-8")]
 
 
 def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_bytes(b'{"text": "a"}\n\n{"text": \n{"other": 1}\n{"text": 7}\n"bare"\n' + b"[" * 100_000)
-    with pytest.raises(FormatError, match=r"texts\.jsonl:3: not JSON.*records='skip'"):
+    with pytest.raises(FormatError, match=r"texts\.jsonl:3: not JSON.*bad_records='skip'"):
         read_texts(path)
     report = TrainingReport()
-    assert read_texts(path, records="skip", report=report) == [b"a", b"bare"]
+    assert read_texts(path, bad_records="skip", report=report) == [b"a", b"bare"]
     places = [place for place, _ in report.examples]
     assert places == [f"{path}:{number}" for number in (3, 4, 5, 7)]
     assert report.left_out["no field 'text'"] == report.left_out["the field 'text' is not a text"] == 1
@@ -191,10 +193,10 @@ def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
 def test_skipped_texts_are_a_warning_without_a_report() -> None:
     rows = [{"text": "a"}, {"text": None}]
     with pytest.warns(polytok.TrainingWarning, match="1 text was left out"):
-        polytok.count_words(rows, reading=Reading(records="skip"))
+        polytok.count_words(rows, input_options=InputOptions(bad_records="skip"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        polytok.count_words(rows, reading=Reading(records="skip"), report=TrainingReport())
+        polytok.count_words(rows, input_options=InputOptions(bad_records="skip"), report=TrainingReport())
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def test_parts_are_joined_for_trainers_of_whole_texts(tmp_path: Path, monkeypatc
     path.write_bytes(b"one\ntwo\nthree is longer\n\nfour")
     collecting_trainer, lines = Collecting(), Lines()
     for trainer in (collecting_trainer, lines):
-        feed(trainer, [path, path], None, None, None)
+        feed(trainer, [path, path], InputOptions(), None, None)
     assert collecting_trainer.texts == [path.read_bytes()] * 2
     assert b"".join(lines.texts) == path.read_bytes() * 2
     assert len(lines.texts) > 2 and all(text.endswith((b"\n", b"four")) for text in lines.texts)
@@ -262,7 +264,7 @@ def test_counting_accepts_parts_of_texts(tmp_path: Path, monkeypatch: pytest.Mon
     path.write_text(LINES * 50)
     counts = Counts(split=r"\w+|\W+")
     progress_calls: list[tuple[str, int, int]] = []
-    feed(counts, [path], None, None, lambda *args: progress_calls.append(args))
+    feed(counts, [path], InputOptions(), None, lambda *args: progress_calls.append(args))
     text_counts = Counts(split=r"\w+|\W+")
     text_counts.push([path.read_bytes()])
     assert counts.words().to_list() == text_counts.words().to_list()
@@ -282,9 +284,9 @@ def test_zstd_that_is_damaged(tmp_path: Path) -> None:
         b"\x28\xb5\x2f\xfd no",
     ):
         path.write_bytes(data)
-        for unit in ("file", "line"):
+        for is_split in (False, True):
             with pytest.raises(FormatError, match=r"texts\.txt\.zst cannot be decompressed"):
-                read_texts(path, unit=unit)
+                read_texts(path, lines=is_split)
     path.write_bytes(compressed * 2)
     assert read_texts(path) == [lines * 2]
 
@@ -302,10 +304,10 @@ def test_open_files_of_any_kind(tmp_path: Path) -> None:
         open(read_end, "rb", buffering=0) as pipe,
     ):
         for file in (text, unbuffered, pipe, StringIO(LINES), BytesIO(packed.read_bytes()), BytesIO(LINES.encode())):
-            assert read_texts([file], unit="line") == encode_all(TEXTS)
+            assert read_texts([file], lines=True) == encode_all(TEXTS)
             assert not file.closed
     assert read_texts([StringIO("漢" * 9), StringIO("")]) == ["漢".encode() * 9]
-    assert read_texts([StringIO("a\ud800")], invalid="skip") == []
+    assert read_texts([StringIO("a\ud800")], bad_bytes="skip") == []
 
 
 def test_counts_are_not_texts(tmp_path: Path) -> None:
@@ -324,16 +326,17 @@ def test_counts_are_not_texts(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="--merge"):
         polytok.count_words(paths)
     for count_source in (paths, Counts.load(*paths)):
-        with pytest.raises(ArgumentError, match="reading"):
-            polytok.train(count_source, vocab_size=257, reading=Reading(unit="line"))
+        with pytest.raises(ArgumentError, match="lines= has an effect only on texts"):
+            polytok.train(count_source, vocab_size=257, lines=True)
 
 
 @pytest.mark.parametrize(
-    "how", [{"unit": "lines"}, {"format": "json"}, {"invalid": "ignore"}, {"records": "drop"}, {"field": ""}]
+    "how",
+    [{"lines": "yes"}, {"input_format": "json"}, {"bad_bytes": "ignore"}, {"bad_records": "drop"}, {"field": ""}],
 )
-def test_reading_options_are_checked_immediately(how: dict[str, Any]) -> None:
-    with pytest.raises(ArgumentError, match="is not one of '|is not the name"):
-        Reading(**how)
+def test_input_options_are_checked_immediately(how: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match="is not one of '|is not the name|is neither"):
+        InputOptions(**how)
 
 
 def test_options_that_do_not_change_counts() -> None:
@@ -347,9 +350,11 @@ def test_options_that_do_not_change_counts() -> None:
 def test_separated_texts_and_arrow(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes("<|x|>".join(TEXTS).encode() + b"<|x|>")
-    assert read_texts(path, unit="separator", separator="<|x|>") == encode_all(TEXTS)
-    with pytest.raises(ArgumentError, match="needs separator="):
-        Reading(separator="x")
+    assert read_texts(path, separator="<|x|>") == encode_all(TEXTS)
+    with pytest.raises(ArgumentError, match="exclude each other"):
+        InputOptions(separator="x", lines=True)
+    with pytest.raises(TypeError, match="input_options= and lines= set the same options"):
+        polytok.count_words(["a"], input_options=InputOptions(), lines=True)
     pytest.importorskip("pyarrow")
     table = importlib.import_module("pyarrow").table({"text": TEXTS})
     importlib.import_module("pyarrow.feather").write_feather(table, str(tmp_path / "texts.feather"))
@@ -361,11 +366,11 @@ def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
     lines = [os.urandom(9).hex().encode() for _ in range(5000)]
     path.write_bytes(gzip.compress(b"\n".join(lines), mtime=0)[:30_000])
     report = TrainingReport()
-    texts_read = read_texts(path, unit="line", broken="skip", report=report)
+    texts_read = read_texts(path, lines=True, damaged_files="skip", report=report)
     assert len(texts_read) > 1000 and texts_read == lines[: len(texts_read)]
     assert report.left_out == {"damaged": 1}
     assert report.examples == [(f"{path}:{len(texts_read) + 1}", "damaged")]
-    (text,) = read_texts(path, broken="skip")
+    (text,) = read_texts(path, damaged_files="skip")
     assert text.startswith(b"\n".join(texts_read)) and b"\n".join(lines).startswith(text)
     path.write_bytes(path.read_bytes()[:12])
-    assert read_texts(path, broken="skip") == []
+    assert read_texts(path, damaged_files="skip") == []

@@ -236,7 +236,7 @@ def test_llama2c(tmp_path: Any) -> None:
         ({"byte_fallback": True, "vocab_size": 200}, "too small for 259"),
         ({"normalization_rule_name": "nfd"}, "nfd"),
         ({"profile": "other"}, "profile"),
-        ({"line": "0.1"}, "line"),
+        ({"sentencepiece_version": "0.1"}, "sentencepiece_version"),
         ({"bos_piece": ""}, "bos_piece"),
     ],
 )

@@ -30,9 +30,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("bpe", {}, {}),
     ("bpe", {"split_digits": True, "byte_fallback": True, "max_sentence_length": 90}, {"character_coverage": 0.98}),
     ("bpe", {"split_by_whitespace": False, "user_defined_symbols": ["<sep>"]}, {"max_sentencepiece_length": 4}),
-    ("bpe", {"line": "0.2.1", "pretokenization_delimiter": "a", "normalization_rule_name": "identity"}, {}),
+    (
+        "bpe",
+        {"sentencepiece_version": "0.2.1", "pretokenization_delimiter": "a", "normalization_rule_name": "identity"},
+        {},
+    ),
     ("unigram", {}, {}),
-    ("unigram", {"line": "0.2.1", "byte_fallback": True}, {"num_threads": 3}),
+    ("unigram", {"sentencepiece_version": "0.2.1", "byte_fallback": True}, {"num_threads": 3}),
     ("unigram", {"split_by_whitespace": False}, {"split_digits": True}),
     ("unigram", {"treat_whitespace_as_suffix": True, "remove_extra_whitespaces": False}, {}),
     ("word", {}, {}),
@@ -81,7 +85,7 @@ def test_counts_train_the_same_models_as_texts(
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
 def test_sentences_with_counts(tmp_path: Path, line: str) -> None:
     rows = ["hello world\t7\n", "hello\t3000000000\n", "wörld hello\t2\n", "low lower\t5\n"]
-    options = {"tsv": True, "line": line}
+    options = {"tsv": True, "sentencepiece_version": line}
     for model in ("bpe", "unigram", "word", "char"):
         for number, row in enumerate(rows):
             count_items([row], model, **options).save(tmp_path / str(number))
@@ -109,7 +113,12 @@ def test_skipped_texts_are_reported_when_counting() -> None:
         ("bpe", {}, {"byte_fallback": True}, r"the reserved pieces \(control_symbols, .*\) differ"),
         ("bpe", {"normalization_rule_name": "nfkc"}, {}, r"the rules of normalization \(.*\) differ"),
         ("unigram", {}, {"split_by_whitespace": False}, "split_by_whitespace is True in the counts"),
-        ("unigram", {}, {"line": "0.2.1"}, "line is '0.2.3' in the counts and '0.2.1' in this"),
+        (
+            "unigram",
+            {},
+            {"sentencepiece_version": "0.2.1"},
+            "sentencepiece_version is '0.2.3' in the counts and",
+        ),
         ("word", {"max_sentence_length": 20}, {}, "max_sentence_length is 20 in the counts and 4192 in this"),
         ("char", {}, {"profile": "lossless"}, "profile is 'without U"),
     ],

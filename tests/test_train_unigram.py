@@ -139,7 +139,7 @@ def test_a_file_without_seeds(line: str, tmp_path: Path) -> None:
 
 def test_samples_for_tests_are_not_drawn() -> None:
     with pytest.raises(ArgumentError, match=r"0\.2\.1"):
-        train_ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=3, line="0.2.1")
+        train_ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=3, sentencepiece_version="0.2.1")
     with pytest.raises(ArgumentError, match="self_test_sample_size"):
         train_ours(texts("latin"), "unigram", vocab_size=60, self_test_sample_size=1001)
 

@@ -17,11 +17,11 @@ from polytok import EncodeError, SpecError, Tokenizer, reference
 from polytok.spec import (
     Bpe,
     Kind,
-    Line,
     Llama2cDecode,
     Longest,
     PatternSplit,
     PrefixSpace,
+    SentencePieceVersion,
     Spec,
     SpecialToken,
     Template,
@@ -76,7 +76,7 @@ def compare_special_tokens(outcome: Outcome, tokenizer: Tokenizer, spec: Spec, t
         outcome.add_difference(f"{text!r}, special={allowed}")
 
 
-def sentencepiece_models(line: Line) -> Iterator[Spec]:
+def sentencepiece_models(line: SentencePieceVersion) -> Iterator[Spec]:
     rng = random.Random(20)
     for _ in range(MODELS):
         rule = rng.choice(["identity", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
@@ -85,7 +85,7 @@ def sentencepiece_models(line: Line) -> Iterator[Spec]:
 
 
 @pytest.mark.parametrize("line", ["0.2.1", "0.2.3"])
-def test_sentencepiece(line: Line) -> None:
+def test_sentencepiece(line: SentencePieceVersion) -> None:
     assert sum(check(spec, seed) for seed, spec in enumerate(sentencepiece_models(line))) > MODELS * TEXTS // 2
 
 

@@ -13,6 +13,7 @@ import polytok
 from polytok.corpus.options import DocumentKeywords, DocumentOptions, Output
 from polytok.corpus.write import WRITERS
 from polytok.options import OptionKeywords, Options
+from polytok.reading import InputKeywords, InputOptions
 from polytok.training import KINDS
 from polytok.training.keywords import TrainingKeywords
 
@@ -29,7 +30,7 @@ assert_type(tokenizer.encode(b"a", options=chat), list[int])
 assert_type(tokenizer.count("a", reject_special=True), int)
 assert_type(tokenizer.encoding("a", special=tokenizer.special_tokens).ids, list[int])
 assert_type(polytok.train(["a"], "bpe", vocab_size=300, pattern=None, ties="minbpe"), polytok.Tokenizer)
-polytok.corpus.tokenize("*.txt", tokenizer, "out", eos="auto", special="all", columns=["url"], output="parquet")
+polytok.corpus.tokenize("*.txt", tokenizer, "out", eos="auto", special="all", columns=["url"], to="parquet")
 """
 WRONG = """\
 import polytok
@@ -43,7 +44,7 @@ polytok.Options(special="every")
 polytok.train(["a"], "bpe", vocab_size=300, patern=None)
 polytok.train(["a"], "bpe", vocab_size=300, ties="mine")
 polytok.corpus.tokenize("*.txt", tokenizer, "out", eso="auto")
-polytok.corpus.tokenize("*.txt", tokenizer, "out", long="cut")
+polytok.corpus.tokenize("*.txt", tokenizer, "out", long_documents="cut")
 polytok.tokenise
 """
 
@@ -73,7 +74,8 @@ def test_keywords_of_encoding() -> None:
 
 
 def test_keywords_of_documents() -> None:
-    assert get_type_hints(DocumentKeywords).keys() == {field.name for field in dataclasses.fields(DocumentOptions)}
+    fields = {field.name for field in dataclasses.fields(DocumentOptions)} - {"input_options"}
+    assert get_type_hints(DocumentKeywords).keys() == fields | get_type_hints(InputKeywords).keys()
     assert get_args(Output) == tuple(WRITERS)
 
 
@@ -83,6 +85,11 @@ def test_keywords_of_training() -> None:
     for option in (option for kind in KINDS for option in kind.options() if option.name not in resources):
         declared.setdefault(option.name, []).append(option.annotation)
     keywords = get_type_hints(TrainingKeywords)
-    assert keywords.keys() == declared.keys()
-    for name, annotation in keywords.items():
-        assert annotation in declared[name], name
+    input_keywords = get_type_hints(InputKeywords)
+    assert keywords.keys() == declared.keys() | input_keywords.keys()
+    for name in declared:
+        assert keywords[name] in declared[name], name
+
+
+def test_keywords_of_reading() -> None:
+    assert get_type_hints(InputKeywords) == get_type_hints(InputOptions)

@@ -48,9 +48,9 @@ def run_polytok(job_input: JobInput) -> Ids:
         job_input.model,
         job_input.out,
         workers=job_input.workers,
-        output="flat",
+        to="flat",
         eos=END_OF_TEXT if job_input.model == str(MODEL) else None,
-        reading=_reading_options(job_input.format),
+        input_options=_input_options(job_input.format),
     )
     return _read_ids(sorted(job_input.out.glob("*.bin")))
 
@@ -63,10 +63,10 @@ def _read_ids(paths: Iterable[Path]) -> Ids:
                 yield ids
 
 
-def _reading_options(format: str) -> Any:
+def _input_options(format: str) -> Any:
     import polytok
 
-    return polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
+    return polytok.InputOptions(separator=SEPARATOR) if format == "text" else polytok.InputOptions()
 
 
 def run_gigatoken(job_input: JobInput) -> Ids:

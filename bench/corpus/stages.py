@@ -69,7 +69,7 @@ def measure_stages(model: str, paths: list[Path], format: str) -> tuple[int, dic
 
 
 def read_blocks(paths: list[Path], format: str) -> Iterator[Documents]:
-    reading_options = polytok.Reading(unit="separator", separator=SEPARATOR) if format == "text" else polytok.Reading()
+    reading_options = polytok.InputOptions(separator=SEPARATOR) if format == "text" else polytok.InputOptions()
     corpus_plan = plan([str(path) for path in paths], reading_options, 1 << 28)
     for task in corpus_plan.tasks:
         for part in task.parts:

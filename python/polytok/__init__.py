@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .loading import load
     from .lossless import Lossless
     from .options import Options
-    from .reading import Reading
+    from .reading import InputOptions
     from .simd import set_simd_level, simd_level, simd_levels
     from .spec import Kind, Spec, Vocab
     from .stream import StreamDecoder
@@ -56,6 +56,7 @@ __all__ = [
     "FetchError",
     "FileError",
     "FormatError",
+    "InputOptions",
     "Kind",
     "LossError",
     "Lossless",
@@ -63,7 +64,6 @@ __all__ = [
     "Padding",
     "PieceError",
     "PolytokError",
-    "Reading",
     "Spans",
     "Spec",
     "SpecError",
@@ -97,7 +97,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "loading": ("load",),
     "lossless": ("Lossless",),
     "options": ("Options",),
-    "reading": ("Reading",),
+    "reading": ("InputOptions",),
     "simd": ("set_simd_level", "simd_level", "simd_levels"),
     "spec": ("Kind", "Spec", "Vocab"),
     "stream": ("StreamDecoder",),

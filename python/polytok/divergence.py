@@ -18,7 +18,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "special": ("special", "matching"),
     "normalize": ("normalize",),
     "split": ("split",),
-    "model": ("vocab", "model", "unknown", "line"),
+    "model": ("vocab", "model", "unknown", "sentencepiece_version"),
     "post": ("post",),
 }
 

@@ -13,7 +13,7 @@ from .formats import ptok
 from .formats.base import ReadOptions
 from .formats.folder import read_folder
 from .records import replace
-from .spec import Line, Spec
+from .spec import SentencePieceVersion, Spec
 from .tokenizer import Tokenizer
 
 
@@ -23,7 +23,7 @@ def load(
     format: str | None = None,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-    line: Line | None = None,
+    sentencepiece_version: SentencePieceVersion | None = None,
     name: str | None = None,
     pre_tokenizer: str | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
@@ -38,10 +38,10 @@ def load(
 
     The format is detected from the bytes, never from the file's name; ``format`` names it if several formats fit.
     ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files). ``name`` selects
-    the vocabulary if one file has two (``"o200k_harmony"``). ``line`` is the SentencePiece release to follow if
-    releases differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a
-    GGUF file whose own pre-tokenizer is unknown. Only the metadata of a GGUF file is read, not the gigabytes of tensors
-    after it.
+    the vocabulary if one file has two (``"o200k_harmony"``). ``sentencepiece_version`` is the SentencePiece release to
+    follow if releases differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's
+    pre-tokenizers, for a GGUF file whose own pre-tokenizer is unknown. Only the metadata of a GGUF file is read, not
+    the gigabytes of tensors after it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are in no known format or are damaged.
@@ -54,7 +54,7 @@ def load(
         "format": format,
         "pattern": pattern,
         "special_tokens": special_tokens,
-        "line": line,
+        "sentencepiece_version": sentencepiece_version,
         "name": name,
         "pre_tokenizer": pre_tokenizer,
     }
@@ -107,7 +107,7 @@ def _spec_of_path(path: str, given_options: dict[str, Any]) -> Spec:
 
     pair = gpt2_pair.find_pair(path)
     if pair and given_options.get("format", "tiktoken") == "tiktoken":
-        _refuse_options(given_options, ("line", "pre_tokenizer"), "GPT-2's files")
+        _refuse_options(given_options, ("sentencepiece_version", "pre_tokenizer"), "GPT-2's files")
         options = {option: value for option, value in given_options.items() if option != "format"}
         return gpt2_pair.read(read(pair[0]), read(pair[1]), ReadOptions(**options))
     if os.path.isdir(path):

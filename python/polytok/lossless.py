@@ -164,7 +164,7 @@ def _sentencepiece_reasons(spec: Spec, step: SentencePieceNormalize, decode: Sen
         yield from _byte_fallback_reasons(spec, step, pieces)
     else:
         yield from _unknown_text_reasons(spec, pieces, decode)
-    if spec.line == "0.2.1":
+    if spec.sentencepiece_version == "0.2.1":
         yield from _reserved_piece_reasons(spec, pieces)
     if decode.denormalize is not None:
         yield from _denormalizer_reasons(decode.denormalize)

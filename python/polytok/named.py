@@ -23,7 +23,7 @@ from .formats import gpt2_pair
 from .formats.base import ReadOptions
 from .formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
-from .spec import Line, Spec
+from .spec import SentencePieceVersion, Spec
 
 HUB_FILES = (
     *(*WHOLE_TOKENIZER_FILES, *VOCAB_AND_MERGES_FILES, "*.tiktoken"),
@@ -74,15 +74,21 @@ def read(
     *,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-    line: Line | None = None,
+    sentencepiece_version: SentencePieceVersion | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Spec:
     """Loads the vocabulary of a name, from the cache or from its publisher."""
     if name.startswith("hf:"):
         folder = hub_folder(name, cache_dir)
-        return read_folder(folder, name=name, pattern=pattern, special_tokens=special_tokens, line=line)
-    if line is not None:
-        raise ArgumentError(f"line= has no effect on {name}; leave it out")
+        return read_folder(
+            folder,
+            name=name,
+            pattern=pattern,
+            special_tokens=special_tokens,
+            sentencepiece_version=sentencepiece_version,
+        )
+    if sentencepiece_version is not None:
+        raise ArgumentError(f"sentencepiece_version= has no effect on {name}; leave it out")
     first_content, *other_contents = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
     if other_contents:
         return gpt2_pair.read(

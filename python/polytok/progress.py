@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, TypeAlias
 
 ReportProgress: TypeAlias = Callable[[str, int, int], object]
@@ -35,6 +36,8 @@ class ProgressBar:
         self._stage_start = 0.0
         self._last_update = 0.0
         self._line_length = 0
+        self.detail = ""
+        """A text to show at the end of the line."""
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -42,15 +45,15 @@ class ProgressBar:
     def __exit__(self, *exception: object) -> None:
         self.clear()
 
-    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """Shows the progress of the stage, at most ten times per second. ``detail`` is appended to the line."""
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Shows the progress of the stage, at most ten times per second."""
         current_time = time.monotonic()
         if stage != self._stage:
             self._stage, self._stage_start = stage, current_time
         elif current_time - self._last_update < _SECONDS_BETWEEN_UPDATES and done != total:
             return
         self._last_update = current_time
-        self._show(line(stage, done, total, current_time - self._stage_start, detail))
+        self._show(line(stage, done, total, current_time - self._stage_start, self.detail))
 
     def clear(self) -> None:
         """Removes the line."""
@@ -63,6 +66,14 @@ class ProgressBar:
         self._out.write("\r" + text.ljust(self._line_length))
         self._out.flush()
         self._line_length = len(text)
+
+
+def progress_function(progress: bool | ReportProgress) -> AbstractContextManager[ReportProgress | None]:
+    """Returns what the option ``progress`` selects, as a context manager: a bar on standard error for True, the
+    caller's function, or None for False."""
+    if progress is True:
+        return ProgressBar()
+    return nullcontext(progress or None)
 
 
 def line(stage: str, done: int, total: int, seconds: float, detail: str = "") -> str:

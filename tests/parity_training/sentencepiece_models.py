@@ -98,11 +98,20 @@ def difference(model: str, name: str, options: dict[str, Any], line: str, other:
     expected = _reference(lines(name), {**all_options, "model_type": model}, other if line == "0.2.1" else None)
     kind = f"sentencepiece-{model}"
     (spec,) = specs(
-        lines(name), kind, report=TrainingReport(), profile="sentencepiece", sentences="items", line=line, **all_options
+        lines(name),
+        kind,
+        report=TrainingReport(),
+        profile="sentencepiece",
+        sentences="items",
+        sentencepiece_version=line,
+        **all_options,
     )
     if model_format.write(spec).data == expected:
         return None
-    pieces, theirs = spec.vocab.pieces(), model_format.read(expected, ReadOptions(line=line)).vocab.pieces()  # type: ignore[arg-type]
+    pieces, theirs = (
+        spec.vocab.pieces(),
+        model_format.read(expected, ReadOptions(sentencepiece_version=line)).vocab.pieces(),
+    )  # type: ignore[arg-type]
     at = next((row for row, two in enumerate(zip(pieces, theirs, strict=False)) if two[0] != two[1]), None)
     return f"{len(pieces)} pieces and {len(theirs)}, first other one {at}"
 

@@ -61,7 +61,7 @@ fn read_all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadM
         single: list(&object.getattr("post")?, "single", template_part)?,
         trim: trim_offsets(&object.getattr("trim")?)?,
         decode: decode(&object.getattr("decode")?)?,
-        line: line(&field::<String>(object, "line")?)?,
+        line: line(&field::<String>(object, "sentencepiece_version")?)?,
     })
 }
 
@@ -189,7 +189,7 @@ pub fn line(name: &str) -> PyResult<Line> {
     match name {
         "0.2.1" => Ok(Line::V0_2_1),
         "0.2.3" => Ok(Line::V0_2_3),
-        other => Err(spec_error(format!("line={other:?} is neither \"0.2.3\" nor \"0.2.1\""))),
+        other => Err(spec_error(format!("sentencepiece_version={other:?} is neither \"0.2.3\" nor \"0.2.1\""))),
     }
 }
 

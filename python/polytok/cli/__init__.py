@@ -23,6 +23,7 @@ from typing import Any
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
+from .wording import flags_of, with_flags
 
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
 _CLOSED_PIPE_EXIT_CODE = 128 + 13  # the exit code that a shell reports for SIGPIPE
@@ -74,9 +75,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: argparse finds wrong arguments, or has printed help or the version.
     """
+    arguments = _create_parser().parse_args(argv)
     try:
         try:
-            return _run_verb(argv)
+            exit_code: int = arguments.run(arguments)
+            return exit_code
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -84,14 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPT_EXIT_CODE
     except (PolytokError, OSError, UnicodeError) as error:
-        print(f"polytok: {_error_message(error)}", file=sys.stderr)
+        message = with_flags(_error_message(error), flags_of(arguments.verb_parser))
+        print(f"polytok: {message}", file=sys.stderr)
         return 2 if isinstance(error, ArgumentError) else 1
-
-
-def _run_verb(argv: Sequence[str] | None) -> int:
-    arguments = _create_parser().parse_args(argv)
-    exit_code: int = arguments.run(arguments)
-    return exit_code
 
 
 def _create_parser() -> argparse.ArgumentParser:

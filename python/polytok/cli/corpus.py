@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from contextlib import nullcontext
 from typing import Any
 
 from ..corpus import export, merge, verify
 from ..corpus.manifest import DocumentCounts, Manifest, load, local_path
 from ..corpus.report import Report, table
 from ..corpus.write import WRITERS
-from ..progress import ProgressBar
-from .options import add_verb_parser
+from .options import add_quiet_option, add_verb_parser, shows_progress
 from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
@@ -21,7 +18,7 @@ _EXAMPLES = """\
   polytok corpus verify tokens                   compare every byte with the checksums
   polytok corpus merge part1 part2 -o tokens     join several datasets
   polytok corpus export tokens -o train          train.bin and train.idx for Megatron
-  polytok corpus export tokens --flat -o train   train.bin, one stream of ids, and train.offsets
+  polytok corpus export tokens --to flat -o train   train.bin, one stream of ids, and train.offsets
 """
 
 
@@ -46,50 +43,38 @@ def _add_verify_parser(subparsers: Any) -> None:
         subparsers, "verify", "read every file of a dataset and list damage", "  polytok corpus verify tokens\n"
     )
     parser.add_argument("dataset", metavar="DIR")
-    _add_quiet_option(parser)
+    add_quiet_option(parser)
     parser.set_defaults(run=_run_verify)
 
 
 def _add_merge_parser(subparsers: Any) -> None:
     examples = "  polytok corpus merge part1 part2 -o tokens\n  polytok corpus merge tokens --to parquet -o tables\n"
-    parser = add_verb_parser(subparsers, "merge", "join datasets, or convert their shards to another kind", examples)
+    parser = add_verb_parser(subparsers, "merge", "join datasets, or convert their shards to another format", examples)
     parser.add_argument("datasets", nargs="+", metavar="DIR")
     parser.add_argument("-o", "--out", required=True, metavar="NEWDIR", help="the folder to create")
-    parser.add_argument("--to", choices=WRITERS, metavar="KIND", help=f"convert the shards to {', '.join(WRITERS)}")
+    parser.add_argument("--to", choices=list(WRITERS), help="convert the shards to this format")
     parser.add_argument(
         "--link", action="store_true", help="create hard links instead of copies, and check no checksums"
     )
-    _add_quiet_option(parser)
+    add_quiet_option(parser)
     parser.set_defaults(run=_run_merge)
 
 
 def _add_export_parser(subparsers: Any) -> None:
-    examples = "  polytok corpus export tokens -o train\n  polytok corpus export tokens --flat -o train\n"
+    examples = "  polytok corpus export tokens -o train\n  polytok corpus export tokens --to flat -o train\n"
     parser = add_verb_parser(subparsers, "export", "write all documents to one file and its index", examples)
     parser.add_argument("dataset", metavar="DIR")
     parser.add_argument(
         "-o", "--out", required=True, metavar="PREFIX", help="the name of the new files without a suffix"
     )
-    kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument(
-        "--to", choices=WRITERS, default="megatron", metavar="KIND", help=f"{', '.join(WRITERS)}; by default megatron"
-    )
-    kinds.add_argument(
-        "--flat", dest="to", action="store_const", const="flat", help="the same as --to flat, for suffix arrays"
+    parser.add_argument(
+        "--to", choices=list(WRITERS), default="megatron", help="the format of the files; by default megatron"
     )
     parser.add_argument(
         "--dtype", choices=["uint16", "uint32", "int32"], help="by default the type of the dataset's ids"
     )
-    _add_quiet_option(parser)
+    add_quiet_option(parser)
     parser.set_defaults(run=_run_export)
-
-
-def _add_quiet_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress bar")
-
-
-def _create_progress_bar(arguments: argparse.Namespace) -> Any:
-    return ProgressBar() if sys.stderr.isatty() and not arguments.quiet else nullcontext()
 
 
 def _run_info(arguments: argparse.Namespace) -> int:
@@ -127,8 +112,7 @@ def _shard_count_text(manifest: Manifest) -> str:
 
 
 def _run_verify(arguments: argparse.Namespace) -> int:
-    with _create_progress_bar(arguments) as progress:
-        all_damage = verify(arguments.dataset, progress=progress)
+    all_damage = verify(arguments.dataset, progress=shows_progress(arguments))
     for damage in all_damage:
         print_line(f"{escape_line_breaks(damage.file)}: {escape_line_breaks(damage.what)}")
     if not all_damage:
@@ -137,8 +121,9 @@ def _run_verify(arguments: argparse.Namespace) -> int:
 
 
 def _run_merge(arguments: argparse.Namespace) -> int:
-    with _create_progress_bar(arguments) as progress:
-        manifest = merge(arguments.datasets, arguments.out, kind=arguments.to, link=arguments.link, progress=progress)
+    manifest = merge(
+        arguments.datasets, arguments.out, to=arguments.to, link=arguments.link, progress=shows_progress(arguments)
+    )
     print_line(
         f"{_shard_count_text(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens"
     )
@@ -146,8 +131,9 @@ def _run_merge(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
-    with _create_progress_bar(arguments) as progress:
-        files = export(arguments.dataset, arguments.out, arguments.to, dtype=arguments.dtype, progress=progress)
+    files = export(
+        arguments.dataset, arguments.out, to=arguments.to, dtype=arguments.dtype, progress=shows_progress(arguments)
+    )
     for file in files:
         print_line(f"{file.bytes}  {escape_line_breaks(file.name)}")
     return 0

@@ -13,8 +13,7 @@ from ..corpus.run import RUNNERS
 from ..errors import ArgumentError
 from ..progress import ProgressBar
 from ..training import KINDS, Counts, TrainingReport, count_words
-from . import kind_options, training
-from . import reading as reading_options
+from . import inputs, kind_options, training
 from .options import add_verb_parser
 
 _EXAMPLES = """\
@@ -28,7 +27,7 @@ _EXAMPLES = """\
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``count-words`` to ``subparsers``."""
     parser = add_verb_parser(subparsers, "count-words", "count the words of texts, to train from the counts", _EXAMPLES)
-    training.add_reading_options(parser)
+    training.add_input_options(parser)
     parser.add_argument(
         "--kind",
         choices=[kind.name for kind in KINDS],
@@ -64,10 +63,10 @@ def _count_in_tasks(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None:
         raise ArgumentError("each process of --workers has one thread; remove --threads")
     report = corpus.count_words(
-        reading_options.input_names(arguments),
+        inputs.input_names(arguments),
         arguments.kind,
         arguments.out,
-        reading=training.parse_reading(arguments),
+        input_options=training.parse_input_options(arguments),
         workers=arguments.workers,
         runner=arguments.runner or "local",
         max_memory=arguments.max_memory,
@@ -84,7 +83,7 @@ def _merge_counts(arguments: argparse.Namespace, progress: ProgressBar | None) -
         raise ArgumentError(
             f"--merge adds up files of counts and accepts no options of counting; remove {', '.join(options)}"
         )
-    if training.parse_reading(arguments) is not None:
+    if training.parse_input_options(arguments) is not None:
         raise ArgumentError("--merge adds up files of counts and reads no texts; remove the options of reading")
     paths = [Path(name) for name in arguments.inputs]
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
@@ -95,7 +94,7 @@ def _count_in_this_process(arguments: argparse.Namespace, progress: ProgressBar 
     counts = count_words(
         training.open_inputs(arguments),
         arguments.kind,
-        reading=training.parse_reading(arguments),
+        input_options=training.parse_input_options(arguments),
         progress=progress or False,
         report=report,
         max_memory=arguments.max_memory,

@@ -34,7 +34,7 @@ from .texts import STDIN, line_batches, whole_texts
 
 _EXAMPLES = """\
   echo 'Hello, world' | polytok encode
-  polytok encode --output json --lines texts.txt > tokens.jsonl
+  polytok encode --to json --lines texts.txt > tokens.jsonl
   polytok encode -m llama.model --add-special corpus.txt -o corpus.npy
   polytok encode --special '<|endoftext|>' --reject-special corpus.txt
 """
@@ -48,13 +48,13 @@ def add_parser(subparsers: Any) -> None:
         "files", nargs="*", metavar="FILE", help="a file with one text; without FILE, and for `-`, standard input"
     )
     parser.add_argument(
-        "--output",
+        "--to",
         choices=["ids", "pieces", "json", "npy"],
         help="ids, pieces: a line for each text; json: a JSON object for each text; npy: one array with the ids of all "
         "texts. By default pieces in a terminal, npy for a file that ends in .npy, otherwise ids",
     )
     parser.add_argument(
-        "-o", dest="out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
+        "-o", "--out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
     )
     add_color_option(parser)
     add_encoding_options(parser)
@@ -84,11 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _output_kind(arguments: argparse.Namespace) -> str:
-    """Returns the output kind of ``--output``, or the default for the output file."""
-    if arguments.output == "npy" and arguments.out is None and sys.stdout.isatty():
+    """Returns the output kind of ``--to``, or the default for the output file."""
+    if arguments.to == "npy" and arguments.out is None and sys.stdout.isatty():
         raise ArgumentError("a .npy array cannot be shown in a terminal: name a file with -o FILE")
-    if arguments.output is not None:
-        return str(arguments.output)
+    if arguments.to is not None:
+        return str(arguments.to)
     if arguments.out is not None:
         return "npy" if arguments.out.suffix == ".npy" else "ids"
     return "pieces" if sys.stdout.isatty() else "ids"

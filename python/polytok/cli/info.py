@@ -124,7 +124,7 @@ def _format_section(spec: Spec) -> dict[str, Any]:
     if spec.origin.format != "sentencepiece":
         format_fields = spec.extra.get(spec.origin.format)
         return {spec.origin.format: _json_value(format_fields)} if format_fields else {}
-    sections: dict[str, Any] = {"line": spec.line}
+    sections: dict[str, Any] = {"sentencepiece_version": spec.sentencepiece_version}
     for field in sentencepiece_fields(spec):
         section = sections.setdefault(field.message, {})
         section[field.name] = {"value": _json_value(field.value), "set": field.is_set}

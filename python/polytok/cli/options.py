@@ -19,7 +19,7 @@ _MODEL_HELP = (
     'a tokenizer file, "default" for the vocabulary that comes with polytok, or a name from `polytok info --names`'
 )
 
-_LOAD_OPTIONS = ("format", "pattern", "special_tokens", "line", "name", "pre_tokenizer")
+_LOAD_OPTIONS = ("format", "pattern", "special_tokens", "sentencepiece_version", "name", "pre_tokenizer")
 
 
 def add_verb_parser(subparsers: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
@@ -32,6 +32,7 @@ def add_verb_parser(subparsers: Any, name: str, summary: str, examples: str) -> 
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.set_defaults(verb_parser=parser)
     return parser
 
 
@@ -58,7 +59,9 @@ def add_tokenizer_verb_parser(
         type=_parse_special_tokens,
         help="the special tokens of a tiktoken file: '{\"<|end|>\": 50256}'",
     )
-    group.add_argument("--line", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow")
+    group.add_argument(
+        "--sentencepiece-version", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow"
+    )
     group.add_argument("--name", help="the vocabulary's name, if two vocabularies share the file (o200k_harmony)")
     group.add_argument(
         "--pre-tokenizer", metavar="NAME", help="llama.cpp's pre-tokenizer for a GGUF file that names an unknown one"
@@ -123,6 +126,16 @@ def is_colored(arguments: argparse.Namespace, out: IO[bytes]) -> bool:
     if arguments.color != "auto":
         return bool(arguments.color == "always")
     return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def add_quiet_option(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Adds the option ``--quiet``."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress bar and no summary")
+
+
+def shows_progress(arguments: argparse.Namespace) -> bool:
+    """Reports whether to show a progress bar: in a terminal, without ``--quiet``."""
+    return sys.stderr.isatty() and not arguments.quiet
 
 
 def binary_stdout() -> IO[bytes]:

@@ -16,14 +16,14 @@ from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
+from .inputs import add_input_options, input_names, parse_input_options
 from .options import add_special_token_options, add_tokenizer_verb_parser, encode_options, load_tokenizer
-from .reading import add_input_options, input_names, parse_reading
 from .style import print_line
 
 _EXAMPLES = """\
   polytok tokenize 'corpus/*.jsonl.zst' -m llama.model --eos -o tokens
   polytok tokenize corpus/*.txt --lines --eos '<|endoftext|>' --shuffle 10000 -o tokens
-  polytok tokenize s3://bucket/*.parquet --field content --columns url --output parquet -o tokens
+  polytok tokenize s3://bucket/*.parquet --field content --columns url --to parquet -o tokens
   polytok tokenize --files-from list.txt --workers 64 --json-log log.jsonl -o tokens
 
 If the command is interrupted, the same command continues the work.
@@ -50,11 +50,13 @@ def _add_document_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name}", nargs="?", const="auto", type=_parse_piece, metavar="PIECE", help=help)
     add_special_token_options(group, "document")
     group.add_argument("--min-tokens", type=int, default=0, metavar="N", help="skip documents of fewer than N tokens")
-    group.add_argument("--max-tokens", type=int, metavar="N", help="the maximum length of a document; see --long")
     group.add_argument(
-        "--long",
+        "--max-tokens", type=int, metavar="N", help="the maximum length of a document; see --long-documents"
+    )
+    group.add_argument(
+        "--long-documents",
         choices=["truncate", "skip", "split"],
-        default=_DEFAULT_OPTIONS.long,
+        default=_DEFAULT_OPTIONS.long_documents,
         help="how to treat documents longer than --max-tokens; by default truncate",
     )
     group.add_argument("--shuffle", type=int, default=0, metavar="N", help="shuffle each N consecutive documents")
@@ -65,10 +67,10 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--out", required=True, metavar="OUTDIR", help="the folder to write, or its URL")
     group.add_argument(
-        "--output",
+        "--to",
         choices=list(WRITERS),
-        default=_DEFAULT_OPTIONS.output,
-        help=f"the format of the shards; by default {_DEFAULT_OPTIONS.output}",
+        default=_DEFAULT_OPTIONS.to,
+        help=f"the format of the shards; by default {_DEFAULT_OPTIONS.to}",
     )
     group.add_argument(
         "--dtype",
@@ -120,10 +122,10 @@ def run(arguments: argparse.Namespace) -> int:
         "eos",
         "min_tokens",
         "max_tokens",
-        "long",
+        "long_documents",
         "shuffle",
         "seed",
-        "output",
+        "to",
         "dtype",
         "shard_size",
     )
@@ -142,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
                 overwrite=arguments.overwrite,
                 progress=sys.stderr.isatty() and not arguments.quiet,
                 json_log=log_file,
-                reading=parse_reading(arguments),
+                input_options=parse_input_options(arguments),
                 columns=tuple(arguments.columns),
                 **encode_options(arguments)._asdict(),
                 **options,

@@ -28,7 +28,7 @@ _EXAMPLES = """\
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``train`` to ``subparsers``."""
     parser = add_verb_parser(subparsers, "train", "train a vocabulary from texts or from counted words", _EXAMPLES)
-    training.add_reading_options(parser)
+    training.add_input_options(parser)
     parser.add_argument(
         "--kind",
         choices=[kind.name for kind in KINDS],
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         trained_specs = specs(
             training.open_inputs(arguments),
             arguments.kind,
-            reading=training.parse_reading(arguments),
+            input_options=training.parse_input_options(arguments),
             max_memory=arguments.max_memory,
             threads=arguments.threads,
             progress=progress or False,

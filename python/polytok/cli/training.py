@@ -7,18 +7,18 @@ import sys
 
 from ..errors import ArgumentError
 from ..progress import ProgressBar
-from ..reading import Reading
+from ..reading import InputOptions
 from ..resources import memory_size
 from ..training import Inputs, TrainingReport
 from ..training.inputs import path_or_url
-from . import reading as reading_options
+from . import inputs
 from .texts import STDIN
 
 
-def add_reading_options(parser: argparse.ArgumentParser) -> None:
+def add_input_options(parser: argparse.ArgumentParser) -> None:
     """Adds the inputs, the options of reading, and the limits of memory and threads."""
     invalid_help = "by default keep for kinds over bytes, error for other kinds"
-    reading_options.add_input_options(
+    inputs.add_input_options(
         parser, ["error", "replace", "skip", "keep"], invalid_help, extra_help="; `-` is standard input"
     )
     group = parser.add_argument_group("resources")
@@ -33,13 +33,13 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 def open_inputs(arguments: argparse.Namespace) -> Inputs:
     """Returns the inputs that the arguments name."""
-    return [sys.stdin.buffer if name == STDIN else path_or_url(name) for name in reading_options.input_names(arguments)]
+    return [sys.stdin.buffer if name == STDIN else path_or_url(name) for name in inputs.input_names(arguments)]
 
 
-def parse_reading(arguments: argparse.Namespace) -> Reading | None:
+def parse_input_options(arguments: argparse.Namespace) -> InputOptions | None:
     """Returns the options of reading; None if all options have their defaults."""
-    chosen_reading = reading_options.parse_reading(arguments)
-    return None if chosen_reading == Reading() else chosen_reading
+    chosen_options = inputs.parse_input_options(arguments)
+    return None if chosen_options == InputOptions() else chosen_options
 
 
 def create_progress_bar(arguments: argparse.Namespace) -> ProgressBar | None:

@@ -10,14 +10,14 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..plain import from_plain, to_plain
-from ..progress import ProgressBar
-from ..reading import Reading
+from ..progress import ReportProgress, progress_function
+from ..reading import BadBytes, InputOptions, split_keywords
 from ..resources import checked_memory, processors
 from ..training import Counts, TrainingReport
 from ..training.work import create_text_receiver
@@ -47,21 +47,22 @@ def count_words(
     kind: str | None,
     out: str | os.PathLike[str],
     *,
-    reading: Reading | None = None,
+    input_options: InputOptions | None = None,
     workers: int | None = None,
     runner: str = "local",
     max_memory: int | str | None = None,
     shard_size: int = SHARD_SIZE,
     overwrite: bool = False,
-    progress: bool = False,
+    progress: bool | ReportProgress = False,
     json_log: IO[str] | None = None,
     **options: Unpack[CountingKeywords],
 ) -> TrainingReport:
     """Counts the words of files with many processes or machines, and writes the counts as `polytok.Counts.save` does.
 
     ``inputs``, ``workers``, ``runner``, ``shard_size``, ``overwrite``, ``progress`` and ``json_log`` are as in
-    `tokenize`; ``kind``, ``reading`` and ``options`` are as in `polytok.count_words`. ``out`` is the file to write.
-    ``max_memory`` limits the memory of all processes on this machine together, in bytes or as a text such as "4G".
+    `tokenize`; ``kind``, ``input_options`` and ``options`` are as in `polytok.count_words`. ``out`` is the file to
+    write. ``max_memory`` limits the memory of all processes on this machine together, in bytes or as a text such as
+    "4G".
 
     The folder ``out + ".parts"`` stores the counts of finished tasks until the job is done, so that the same call can
     resume an interrupted job. Returns a report with the number of texts read, bytes read, and texts skipped.
@@ -80,12 +81,13 @@ def count_words(
     """
     memory = checked_memory(max_memory)
     worker_memory = None if memory is None else memory // (workers or processors())
-    setup = _task_settings(kind, reading or Reading(), cast("dict[str, Any]", options), worker_memory)
+    read_options, counting_options = split_keywords(input_options, options)
+    setup = _task_settings(kind, read_options, counting_options, worker_memory)
     folder = FolderStorage(f"{os.fspath(out)}.parts")
-    job_plan = plan(inputs, reading, shard_size, output_folder=folder.url)
+    job_plan = plan(inputs, read_options, shard_size, output_folder=folder.url)
     task_runner = create_runner(runner, workers, [source.name for source in job_plan.sources])
     with ExitStack() as exit_stack:
-        monitor = ProgressMonitor("counting", exit_stack.enter_context(ProgressBar()) if progress else None, json_log)
+        monitor = ProgressMonitor("counting", exit_stack.enter_context(progress_function(progress)), json_log)
         build_manifest = _create_job(folder, setup, job_plan).run(task_runner, overwrite=overwrite, on_event=monitor)
         paths = [Path(folder.url, file["name"]) for task in build_manifest["tasks"] for file in task["files"]]
         Counts.load(*paths, max_memory=memory).save(out)
@@ -95,17 +97,18 @@ def count_words(
 
 
 def _task_settings(
-    kind: str | None, reading: Reading, options: Mapping[str, Any], memory: int | None
+    kind: str | None, input_options: InputOptions, options: Mapping[str, Any], memory: int | None
 ) -> dict[str, Any]:
     """Returns the settings of all tasks as a JSON value. Raises `ArgumentError` for wrong options."""
     trainer, counts = create_text_receiver(kind, dict(options), {"max_memory": memory, "threads": 1})
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
-    if reading.invalid == "keep" and not keeps_bytes:
-        raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
+    default_bad_bytes: BadBytes = "keep" if keeps_bytes else "error"
+    if input_options.bad_bytes == "keep" and not keeps_bytes:
+        raise ArgumentError("bad_bytes='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
     return {
         "kind": kind,
         "options": to_plain(dict(options), bytes.hex),
-        "reading": {**asdict(reading), "invalid": reading.invalid or ("keep" if keeps_bytes else "error")},
+        "input_options": asdict(replace(input_options, bad_bytes=input_options.bad_bytes or default_bad_bytes)),
         "words": counts.description,
         "max_memory": memory,
     }
@@ -128,14 +131,14 @@ def _create_job(folder: FolderStorage, setup: dict[str, Any], job_plan: Plan) ->
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:
     """Returns the function that does the tasks of a job with these settings."""
-    reading = Reading(**setup["reading"])
+    input_options = InputOptions(**setup["input_options"])
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         options = from_plain(setup["options"], bytes.fromhex)
         trainer, counts = create_text_receiver(
             setup["kind"], options, {"max_memory": setup["max_memory"], "threads": 1}
         )
-        record = _push_texts(trainer, reading, description, report_progress)
+        record = _push_texts(trainer, input_options, description, report_progress)
         path = Path(setup["folder"], f"{task_file_stem(description['number'])}.counts")
         counts.save(path)
         file = ShardFile(path.name, path.stat().st_size, checksum(path))
@@ -147,14 +150,14 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
 
 
 def _push_texts(
-    trainer: Any, reading: Reading, description: dict[str, Any], report_progress: ProgressFunction
+    trainer: Any, input_options: InputOptions, description: dict[str, Any], report_progress: ProgressFunction
 ) -> dict[str, Any]:
     """Pushes the texts of a task to a trainer or to `Counts`, and returns the first fields of the task's record."""
     text_count = text_bytes = 0
     skipped_counts: Counter[str] = Counter()
     examples: list[tuple[str, str]] = []
     for part in (Part(**part) for part in description["parts"]):
-        for block in documents(part, Source(**description["sources"][str(part.source)]), reading):
+        for block in documents(part, Source(**description["sources"][str(part.source)]), input_options):
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
             skipped_counts.update(text.reason for text in block.skipped)

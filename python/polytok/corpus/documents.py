@@ -11,12 +11,12 @@ from functools import partial
 from typing import IO, Any
 
 from ..errors import ArgumentError
-from ..reading import Documents, Invalid, Reading, SkippedText
+from ..reading import BadBytes, Documents, InputOptions, SkippedText
 from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
 from ..reading.documents import (
     add_field_columns,
-    apply_reading_options,
+    apply_input_options,
     create_fields_schema,
     damage_report,
     empty_documents,
@@ -31,26 +31,28 @@ from .sources import Source, open_source
 __all__ = ["Documents", "SkippedText", "documents", "schema_of"]
 
 
-def documents(part: Part, source: Source, reading: Reading, columns: Sequence[str] = ()) -> Iterator[Documents]:
+def documents(
+    part: Part, source: Source, input_options: InputOptions, columns: Sequence[str] = ()
+) -> Iterator[Documents]:
     """Yields the documents of a part in blocks of some megabytes; each block lists the documents that were skipped.
 
     ``columns`` names columns to return with the texts. Columns of Parquet and Arrow files keep their types; fields of
     JSON lines are converted to strings.
 
     Raises `FileError` if the file has changed since the job was planned; `FormatError` if the file is damaged or has a
-    broken record; and `EncodeError` for a text that is not UTF-8, unless ``invalid`` is "replace" or "skip". With
-    ``broken="skip"``, damage does not raise an error: the documents before the damage are yielded and the damage is
-    reported.
+    broken record; and `EncodeError` for a text that is not UTF-8, unless ``bad_bytes`` is "replace" or "skip".
+    With ``damaged_files="skip"``, damage does not raise an error: the documents before the damage are yielded and the
+    damage is reported.
     """
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
         try:
-            yield from _read_documents(part, source, file, first_bytes, reading, columns)
+            yield from _read_documents(part, source, file, first_bytes, input_options, columns)
         except DamageError as error:  # the first bytes of the file are damaged
-            yield empty_documents(damage_report(error, reading, source.name))
+            yield empty_documents(damage_report(error, input_options, source.name))
 
 
-def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
+def schema_of(source: Source, input_options: InputOptions, columns: Sequence[str]) -> Any:
     """Returns the pyarrow.Schema of the columns that `documents` returns for ``columns``.
 
     Raises `DamageError` and the errors of `documents`. Also raises `ArgumentError` if all records in the first block of
@@ -58,31 +60,31 @@ def schema_of(source: Source, reading: Reading, columns: Sequence[str]) -> Any:
     """
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
-        format = format_of(source.name, first_bytes, reading.format)
+        format = format_of(source.name, first_bytes, input_options.input_format)
         if format in ("parquet", "arrow"):
             schema = open_table(source.name, file, first_bytes, format).schema
-            return TextColumn(source.name, schema, reading.field, columns).schema
+            return TextColumn(source.name, schema, input_options.field, columns).schema
     _check_has_columns(source.name, format, columns)
-    _check_has_fields(source, reading, columns)
+    _check_has_fields(source, input_options, columns)
     return create_fields_schema(columns, require_pyarrow(source.name))
 
 
 def _read_documents(
-    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, columns: Sequence[str]
+    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, input_options: InputOptions, columns: Sequence[str]
 ) -> Iterator[Documents]:
-    format = format_of(source.name, first_bytes, reading.format)
-    invalid_option: Invalid = reading.invalid or "error"
+    format = format_of(source.name, first_bytes, input_options.input_format)
+    bad_bytes: BadBytes = input_options.bad_bytes or "error"
     if format in ("parquet", "arrow"):
         groups = range(part.start, part.end) if part.unit == "groups" else None
         yield from table_documents(
-            source.name, file, first_bytes, format, reading, invalid=invalid_option, columns=columns, groups=groups
+            source.name, file, first_bytes, format, input_options, bad_bytes=bad_bytes, columns=columns, groups=groups
         )
         return
-    file_blocks = blocks(*_open_content(part, source, file, first_bytes, reading, format), reading, format)
+    file_blocks = blocks(*_open_content(part, source, file, first_bytes, input_options, format), input_options, format)
     if columns:
         file_blocks = _with_columns(file_blocks, source.name, format, columns)
     place_of_byte = partial(_byte_place, source.name)
-    yield from apply_reading_options(file_blocks, reading, invalid_option, place_of_byte, is_json=format == "jsonl")
+    yield from apply_input_options(file_blocks, input_options, bad_bytes, place_of_byte, is_json=format == "jsonl")
 
 
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
@@ -90,9 +92,9 @@ def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> Non
         raise ArgumentError(f"{name} is text and has no columns: remove columns={list(columns)}")
 
 
-def _check_has_fields(source: Source, reading: Reading, columns: Sequence[str]) -> None:
+def _check_has_fields(source: Source, input_options: InputOptions, columns: Sequence[str]) -> None:
     part = Part(0, 0, source.size, "whole", source.size)
-    first_block = next((block for block in documents(part, source, reading, columns) if len(block)), None)
+    first_block = next((block for block in documents(part, source, input_options, columns) if len(block)), None)
     for name in columns:
         if first_block is not None and first_block.columns[name].null_count == len(first_block):
             raise ArgumentError(
@@ -106,12 +108,12 @@ def _byte_place(name: str, position: int) -> str:
 
 
 def _open_content(
-    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, reading: Reading, format: Format
+    part: Part, source: Source, file: IO[bytes], first_bytes: bytes, input_options: InputOptions, format: Format
 ) -> tuple[Content, int]:
     """Returns a stream of the bytes in a part's texts, and the position in the file where these bytes begin."""
     if part.unit != "bytes":
         return decompress(source.name, file, first_bytes), 0
-    separator = separator_of(reading, format)
+    separator = separator_of(input_options, format)
     if separator is None or is_compressed(first_bytes):
         raise ArgumentError(
             f"{source.name} cannot be read in byte ranges, but the plan splits it into byte ranges: create a new plan"

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checks import one_of
 from ..errors import ArgumentError
-from ..progress import ReportProgress
+from ..progress import ReportProgress, progress_function
 from .blocks import blocks, columns
 from .journal import MANIFEST_NAME
 from .manifest import Manifest, load, local_path
@@ -17,16 +18,16 @@ from .write import WRITERS, ShardFile, ShardWriter
 
 
 def export(
-    folder: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    kind: str = "megatron",
+    dataset: str | os.PathLike[str],
+    out: str | os.PathLike[str],
     *,
+    to: str = "megatron",
     dtype: str | None = None,
-    progress: ReportProgress | None = None,
+    progress: bool | ReportProgress = False,
 ) -> tuple[ShardFile, ...]:
-    """Writes all documents of the dataset in ``folder``, in order, and returns the files.
+    """Writes all documents of the dataset in the folder ``dataset``, in order, and returns the files.
 
-    ``target`` is the path of the files without a suffix. ``kind`` is one of these:
+    ``out`` is the path of the files without a suffix. ``to`` is the format of the files:
 
     * ``megatron``: the files ``.bin`` and ``.idx``;
     * ``flat``: ``.bin``, the concatenated ids, and ``.offsets``, the offsets of documents (int64, little-endian);
@@ -34,28 +35,23 @@ def export(
     * ``parquet``, ``arrow``: one file.
 
     Each existing file is replaced completely or not at all. Memory use does not depend on the size of the dataset.
-    Without ``dtype``, ids have the dtype of the dataset, except that ids of 32 bits have the dtype uint32 if the kind
-    supports it, and int32 otherwise. ``progress`` is called with the stage, the count of tokens written, and the total
-    count of tokens.
+    Without ``dtype``, ids have the dtype of the dataset, except that ids of 32 bits have the dtype uint32 if the format
+    supports it, and int32 otherwise. ``progress`` is True for a bar on standard
+    error, or a function that is called with the stage, the count of tokens written, and the total count of tokens.
 
     Raises `ArgumentError` for a dtype that cannot hold the ids, a target in the folder of a dataset, and a URL;
     `FileError` for files that cannot be read or written; and `FormatError` for a shard with a wrong checksum.
     """
-    dataset_folder = local_path(folder)
+    one_of("to", to, tuple(WRITERS))
+    dataset_folder = local_path(dataset)
     manifest = load(dataset_folder)
-    writer = _writer_type(kind)
+    writer = WRITERS[to]
     stored_dtype = writer.stored_dtype(np.dtype(dtype) if dtype else manifest.unsigned)
-    path_and_stem = _path_and_stem(dataset_folder, local_path(target), writer)
+    path_and_stem = _path_and_stem(dataset_folder, local_path(out), writer)
     schema = columns(dataset_folder, manifest) if writer.can_hold_columns else None
-    with writer(*path_and_stem, stored_dtype, schema) as out:
-        copy_documents(dataset_folder, manifest, out, progress)
-        return out.finish()
-
-
-def _writer_type(kind: str) -> type[ShardWriter]:
-    if kind not in WRITERS:
-        raise ArgumentError(f"unknown kind={kind!r}: choose one of {', '.join(WRITERS)}")
-    return WRITERS[kind]
+    with progress_function(progress) as report_progress, writer(*path_and_stem, stored_dtype, schema) as files:
+        copy_documents(dataset_folder, manifest, files, report_progress)
+        return files.finish()
 
 
 def _path_and_stem(dataset_folder: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:

@@ -1,4 +1,4 @@
-"""Merges several datasets into one, and converts a dataset from one kind to another."""
+"""Merges several datasets into one, and converts a dataset to another format."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checks import one_of
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import write_error
-from ..progress import ReportProgress
+from ..progress import ReportProgress, progress_function
 from .blocks import columns
 from .export import copy_documents
 from .journal import TOKENIZER_NAME
@@ -28,31 +29,32 @@ _COPY_BYTES = 1 << 22
 
 
 def merge(
-    folders: Sequence[str | os.PathLike[str]],
+    datasets: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
-    kind: str | None = None,
+    to: str | None = None,
     link: bool = False,
-    progress: ReportProgress | None = None,
+    progress: bool | ReportProgress = False,
 ) -> Manifest:
     """Merges several datasets in the given order to one dataset in the new folder ``out``, and returns its manifest.
 
     Shards are copied under new numbers, and their checksums are checked. With ``link``, shards are hard-linked instead
-    of copied; all folders must be on the same file system, and checksums are not checked. If ``kind`` differs from the
-    kind of the datasets, the shards are checked and rewritten; so merging a single dataset converts it to another kind.
-    The new folder appears completely or not at all. ``progress`` is called with the stage, the number of merged shards,
-    and the number of all shards.
+    of copied; all folders must be on the same file system, and checksums are not checked. If ``to`` differs from the
+    format of the datasets, the shards are checked and rewritten; so merging a single dataset converts it to another
+    format. The new folder appears completely or not at all. ``progress`` is True for a bar on standard error, or a
+    function that is called with the stage, the number of merged shards, and the number of all shards.
 
-    Raises `ArgumentError` if the datasets differ in tokenizer, dtype, kind or columns, if ``out`` already exists, and
+    Raises `ArgumentError` if the datasets differ in tokenizer, dtype, format or columns, if ``out`` already exists, and
     for URLs; `FileError` if a file cannot be read or written; and `FormatError` if a shard is damaged.
     """
     target = local_path(out)
-    inputs = [(root, load(root)) for root in map(local_path, folders)]
-    _check_arguments(inputs, target, kind, link)
+    inputs = [(root, load(root)) for root in map(local_path, datasets)]
+    _check_arguments(inputs, target, to, link)
     draft_folder = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         draft_folder.mkdir()
-        manifest = _fill_folder(inputs, draft_folder, kind or inputs[0][1].kind, link, progress)
+        with progress_function(progress) as report_progress:
+            manifest = _fill_folder(inputs, draft_folder, to or inputs[0][1].kind, link, report_progress)
         os.replace(draft_folder, target)
     except BaseException as error:
         shutil.rmtree(draft_folder, ignore_errors=True)
@@ -80,19 +82,18 @@ def _fill_folder(
     return merged_manifest
 
 
-def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str | None, link: bool) -> None:
+def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, to: str | None, link: bool) -> None:
     if not inputs:
         raise ArgumentError("no datasets to merge: name at least one")
     if out.exists() or not out.parent.is_dir():
         raise ArgumentError(
             f"{out} exists already, or its parent folder is missing: name a new folder in an existing one"
         )
-    if kind is not None and kind not in WRITERS:
-        raise ArgumentError(f"unknown kind={kind!r}: choose one of {', '.join(WRITERS)}")
-    _check_compatible(inputs, kind or inputs[0][1].kind)
+    one_of("to", to, (*WRITERS, None))
+    _check_compatible(inputs, to or inputs[0][1].kind)
     expected = inputs[0][1]
-    if link and kind not in (None, expected.kind):
-        raise ArgumentError(f"link=True cannot convert {expected.kind} shards to {kind}: remove link, or keep the kind")
+    if link and to not in (None, expected.kind):
+        raise ArgumentError(f"link=True cannot convert {expected.kind} shards to {to}: remove link or to")
 
 
 def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
@@ -101,7 +102,7 @@ def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> Non
         for property_name, first_value, value in (
             ("tokenizers", expected.tokenizer, manifest.tokenizer),
             ("dtypes", expected.dtype, manifest.dtype),
-            ("kinds", expected.kind, manifest.kind),
+            ("formats", expected.kind, manifest.kind),
         ):
             if first_value != value:
                 raise ArgumentError(

@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import number, one_of
 from ..errors import ArgumentError, PieceError
 from ..options import OptionKeywords, Options
-from ..reading import Reading
+from ..reading import InputKeywords, InputOptions
 from ..spec import Slot
 from ..tokenizer import Tokenizer
 from ..values import Special
@@ -28,43 +28,42 @@ _MAX_OPTION_VALUE = 1 << 62
 _MAX_VOCAB_SIZES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}  # the number of ids that each dtype can hold
 
 
-class DocumentKeywords(OptionKeywords, total=False):
+class DocumentKeywords(OptionKeywords, InputKeywords, total=False):
     """The fields of `DocumentOptions` as keyword arguments."""
 
-    output: Output
+    to: Output
     dtype: Dtype
     bos: int | str | None
     eos: int | str | None
     min_tokens: int
     max_tokens: int | None
-    long: LongDocumentAction
+    long_documents: LongDocumentAction
     shuffle: int
     seed: int
     shard_size: int
     columns: Sequence[str]
-    reading: Reading
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
     """The options of tokenizing documents.
 
-    * ``output``: the format of the shards, ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
-    * ``dtype``: the dtype of the ids; ``auto`` selects the smallest dtype that the output supports and that can hold
+    * ``to``: the format of the shards, ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
+    * ``dtype``: the dtype of the ids; ``auto`` selects the smallest dtype that the format supports and that can hold
       all ids of the vocabulary.
     * ``bos``, ``eos``: the token to begin or end each document with: an id, a piece, or ``auto``, which is the token
       that the tokenizer defines.
     * ``add_special``, ``special``, ``reject_special``: as in `Tokenizer.encode`.
     * ``min_tokens``: documents with fewer tokens are skipped. Tokens are counted with bos and eos.
-    * ``max_tokens``, ``long``: documents with more tokens are truncated but keep eos (``truncate``), skipped (``skip``)
-      or split into several consecutive documents (``split``).
+    * ``max_tokens``, ``long_documents``: documents with more tokens are truncated but keep eos (``truncate``), skipped
+      (``skip``) or split into several consecutive documents (``split``).
     * ``shuffle``, ``seed``: each window of ``shuffle`` consecutive documents of a shard is shuffled.
     * ``shard_size``: the size of the input of each shard in bytes; a file that cannot be split is in one shard.
     * ``columns``: the names of fields of the inputs to store with the documents (parquet, arrow).
-    * ``reading``: a `polytok.Reading` with the options of reading.
+    * ``input_options``: a `polytok.InputOptions`.
     """
 
-    output: str = "megatron"
+    to: str = "megatron"
     dtype: Dtype = "auto"
     bos: int | str | None = None
     eos: int | str | None = None
@@ -73,18 +72,18 @@ class DocumentOptions:
     reject_special: bool = False
     min_tokens: int = 0
     max_tokens: int | None = None
-    long: LongDocumentAction = "truncate"
+    long_documents: LongDocumentAction = "truncate"
     shuffle: int = 0
     seed: int = 0
     shard_size: int = SHARD_SIZE
     columns: Sequence[str] = ()
-    reading: Reading = field(default_factory=Reading)
+    input_options: InputOptions = field(default_factory=InputOptions)
 
     def __post_init__(self) -> None:
         """Checks all values. Raises `ArgumentError` for an invalid value."""
-        one_of("output", self.output, tuple(WRITERS))
+        one_of("to", self.to, tuple(WRITERS))
         one_of("dtype", self.dtype, get_args(Dtype))
-        one_of("long", self.long, get_args(LongDocumentAction))
+        one_of("long_documents", self.long_documents, get_args(LongDocumentAction))
         number("min_tokens", self.min_tokens, least=0, most=_MAX_OPTION_VALUE)
         number("shuffle", self.shuffle, least=0, most=_MAX_OPTION_VALUE)
         number("seed", self.seed, least=0, most=2**64 - 1)
@@ -93,10 +92,10 @@ class DocumentOptions:
             number("max_tokens", self.max_tokens, least=1, most=_MAX_OPTION_VALUE)
             if self.max_tokens < self.min_tokens:
                 raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
-        if not isinstance(self.reading, Reading):
-            raise ArgumentError(f"reading={self.reading!r} is not a polytok.Reading")
-        if self.reading.invalid == "keep":
-            raise ArgumentError("invalid='keep' is only for training: choose 'error', 'replace' or 'skip'")
+        if not isinstance(self.input_options, InputOptions):
+            raise ArgumentError(f"input_options={self.input_options!r} is not a polytok.InputOptions")
+        if self.input_options.bad_bytes == "keep":
+            raise ArgumentError("bad_bytes='keep' is only for training: choose 'error', 'replace' or 'skip'")
         object.__setattr__(self, "columns", self._checked_columns())
         if not isinstance(self.special, str):
             object.__setattr__(self, "special", tuple(sorted(self.special)))
@@ -107,9 +106,9 @@ class DocumentOptions:
         columns = tuple(self.columns)
         if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
             raise ArgumentError(f"columns={list(columns)} is not a list of different names")
-        if columns and not WRITERS[self.output].can_hold_columns:
+        if columns and not WRITERS[self.to].can_hold_columns:
             table_kinds = ", ".join(kind for kind, writer in WRITERS.items() if writer.can_hold_columns)
-            raise ArgumentError(f"output={self.output!r} cannot hold columns: choose one of {table_kinds}")
+            raise ArgumentError(f"to={self.to!r} cannot hold columns: choose one of {table_kinds}")
         return columns
 
     def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:
@@ -141,10 +140,11 @@ class DocumentOptions:
         if slots == [Slot(0)] and max(len(template.before), len(template.after)) <= 1:
             (bos,), (eos,) = template.before or (self.bos,), template.after or (self.eos,)
             return replace(self, bos=bos, eos=eos, add_special=False)._check_room_for_text(0)
-        if template.after and self.max_tokens is not None and self.long == "truncate":
+        if template.after and self.max_tokens is not None and self.long_documents == "truncate":
             raise ArgumentError(
-                f"long='truncate' would remove {_piece_texts(template.after, tokenizer)}, which add_special=True adds "
-                "after documents: choose long='skip' or 'split', or set bos and eos instead of add_special"
+                f"long_documents='truncate' would remove {_piece_texts(template.after, tokenizer)}, which "
+                "add_special=True adds after documents: choose long_documents='skip' or 'split', or "
+                "set bos and eos instead of add_special"
             )
         return self._check_room_for_text(len(template.before))
 
@@ -154,7 +154,7 @@ class DocumentOptions:
         ``template_id_count`` is the number of ids that ``add_special`` adds before the text.
         """
         added_count = template_id_count + (self.bos is not None) + (self.eos is not None)
-        if self.max_tokens is not None and self.long == "truncate" and self.max_tokens <= added_count:
+        if self.max_tokens is not None and self.long_documents == "truncate" and self.max_tokens <= added_count:
             raise ArgumentError(
                 f"max_tokens={self.max_tokens} leaves no room for text, because {added_count} special ids are added: "
                 f"choose at least {added_count + 1}"
@@ -165,15 +165,13 @@ class DocumentOptions:
         name: str = self.dtype
         if name == "auto":
             name = "uint16" if vocab_size <= _MAX_VOCAB_SIZES["uint16"] else "uint32"
-            name = WRITERS[self.output].stored_dtype(np.dtype(name)).name
+            name = WRITERS[self.to].stored_dtype(np.dtype(name)).name
         if vocab_size > _MAX_VOCAB_SIZES[name]:
             raise ArgumentError(
                 f"dtype={name} cannot hold the ids of a vocabulary of {vocab_size} entries: choose uint32"
             )
-        if WRITERS[self.output].stored_dtype(np.dtype(name)).name != name:
-            raise ArgumentError(
-                f"output={self.output!r} does not support {name}: choose {', '.join(WRITERS[self.output].dtypes)}"
-            )
+        if WRITERS[self.to].stored_dtype(np.dtype(name)).name != name:
+            raise ArgumentError(f"to={self.to!r} does not support {name}: choose {', '.join(WRITERS[self.to].dtypes)}")
         return cast("Dtype", name)
 
     @property
@@ -196,7 +194,7 @@ class DocumentOptions:
     @classmethod
     def from_json(cls, json_object: dict[str, Any]) -> DocumentOptions:
         """Returns the options from a value that `to_json` returned."""
-        return cls(**{**json_object, "reading": Reading(**json_object["reading"])})
+        return cls(**{**json_object, "input_options": InputOptions(**json_object["input_options"])})
 
 
 def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int | None:

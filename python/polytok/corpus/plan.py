@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from ..errors import ArgumentError, FormatError
-from ..reading import Reading
+from ..reading import InputOptions
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.streams import is_compressed, peek_first_bytes
 from ..reading.tables import open_table
@@ -96,7 +96,7 @@ class Plan:
 
 def plan(
     inputs: Inputs,
-    reading: Reading | None = None,
+    input_options: InputOptions | None = None,
     shard_size: int = SHARD_SIZE,
     *,
     output_folder: str | os.PathLike[str] | None = None,
@@ -109,11 +109,11 @@ def plan(
     if shard_size < 1:
         raise ArgumentError(f"shard_size={shard_size} is too small: it must be at least 1")
     plan_sources = sources(inputs, output_folder=output_folder)
-    reading = reading or Reading()
+    input_options = input_options or InputOptions()
     parts = [
         part
         for number, source in enumerate(plan_sources)
-        for part in _split_source(number, source, reading, shard_size)
+        for part in _split_source(number, source, input_options, shard_size)
     ]
     return Plan(plan_sources, tuple(Task(number, task) for number, task in enumerate(_group_parts(parts, shard_size))))
 
@@ -133,24 +133,24 @@ def _group_parts(parts: Sequence[Part], shard_size: int) -> Iterator[tuple[Part,
         yield tuple(task_parts)
 
 
-def _split_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
+def _split_source(number: int, source: Source, input_options: InputOptions, shard_size: int) -> list[Part]:
     whole_source = [Part(number, 0, source.size, "whole", source.size)]
     if source.size <= shard_size or not source.ranges:
         return whole_source
     try:
-        return _split_large_source(number, source, reading, shard_size) or whole_source
+        return _split_large_source(number, source, input_options, shard_size) or whole_source
     except FormatError:
         return whole_source  # the task that reads the source reports or skips the damage
 
 
-def _split_large_source(number: int, source: Source, reading: Reading, shard_size: int) -> list[Part]:
+def _split_large_source(number: int, source: Source, input_options: InputOptions, shard_size: int) -> list[Part]:
     """Returns the parts of a source that is larger than a shard; an empty list if the source cannot be split."""
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
-        format = format_of(source.name, first_bytes, reading.format)
+        format = format_of(source.name, first_bytes, input_options.input_format)
         if format in ("parquet", "arrow") and not is_compressed(first_bytes):
             return _join_groups(number, source, open_table(source.name, file, first_bytes, format).sizes, shard_size)
-    if is_compressed(first_bytes) or separator_of(reading, format) is None:
+    if is_compressed(first_bytes) or separator_of(input_options, format) is None:
         return []
     count = -(-source.size // shard_size)
     positions = [source.size * index // count for index in range(count + 1)]

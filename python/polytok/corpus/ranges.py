@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from typing import IO
 
-from ..reading import Format, Reading
+from ..reading import Format, InputOptions
 from ..reading.blocks import text_terminator
 
 _FIRST_SCAN_BYTES = 1 << 16
 
 
-def separator_of(reading: Reading, format: Format) -> bytes | None:
+def separator_of(input_options: InputOptions, format: Format) -> bytes | None:
     """Returns the bytes that end each text of a file; None if the file cannot be split into ranges.
 
     A file cannot be split if its separator can overlap itself, because which occurrences separate texts then depends on
     all preceding bytes. For example, a separator of two line feeds overlaps itself in a run of five line feeds.
 
-    >>> separator_of(Reading(unit="line"), "text"), separator_of(Reading(unit="separator", separator="<|a|>"), "text")
+    >>> separator_of(InputOptions(lines=True), "text"), separator_of(InputOptions(separator="<|a|>"), "text")
     (b'\\n', b'<|a|>')
-    >>> separator_of(Reading(unit="separator", separator="aba"), "text")
+    >>> separator_of(InputOptions(separator="aba"), "text")
     """
-    separator = text_terminator(reading, format)
+    separator = text_terminator(input_options, format)
     if separator is None:
         return None
     overlaps = any(separator.startswith(separator[start:]) for start in range(1, len(separator)))

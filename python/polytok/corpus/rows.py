@@ -59,13 +59,13 @@ def limit_rows(rows: Rows, options: DocumentOptions) -> LimitedRows:
     is_short = lengths < options.min_tokens
     is_long = np.zeros(len(lengths), dtype=bool) if options.max_tokens is None else lengths > options.max_tokens
     max_tokens = options.max_tokens if is_long.any() else None
-    if max_tokens is not None and options.long == "skip":
+    if max_tokens is not None and options.long_documents == "skip":
         rows = _keep_rows(rows, ~is_short & ~is_long)
     elif is_short.any():
         rows = _keep_rows(rows, ~is_short)
-    if max_tokens is not None and options.long == "truncate":
+    if max_tokens is not None and options.long_documents == "truncate":
         rows = truncate_rows(rows, max_tokens, options.ids[1])
-    elif max_tokens is not None and options.long == "split":
+    elif max_tokens is not None and options.long_documents == "split":
         rows = split_rows(rows, max_tokens)
     return LimitedRows(rows, int(is_short.sum()), int(is_long.sum()))
 

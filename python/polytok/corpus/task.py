@@ -46,7 +46,7 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
     options = DocumentOptions.from_json(setup["options"])
     tokenizer = _load_tokenizer(job_storage, setup["fingerprint"])
     # All shards have the columns of the first input, even shards without documents.
-    columns = schema_of(Source(**setup["first"]), options.reading, options.columns) if options.columns else None
+    columns = schema_of(Source(**setup["first"]), options.input_options, options.columns) if options.columns else None
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         return _TokenizeTask(
@@ -64,7 +64,7 @@ def _load_tokenizer(job_storage: Storage, fingerprint: str) -> Tokenizer:
     if tokenizer.fingerprint != fingerprint:
         raise FormatError(
             f"{job_storage.name}/{TOKENIZER_NAME} is not the tokenizer that the job began with: begin the job again "
-            "with --overwrite (overwrite=True)"
+            "with overwrite=True"
         )
     return tokenizer
 
@@ -96,7 +96,7 @@ class _TokenizeTask:
 
     def _write_shard(self, folder: Path) -> tuple[ShardFile, ...]:
         options = self.options
-        writer_class = WRITERS[options.output]
+        writer_class = WRITERS[options.to]
         with writer_class(folder, task_file_stem(self.number), np.dtype(options.dtype), self.columns) as writer:
             for rows in shuffle_rows(
                 join_small_portions(self._limited_rows_of_parts()), options.shuffle, options.seed, self.number
@@ -110,7 +110,7 @@ class _TokenizeTask:
         """Yields the documents of all parts in order, encoded and limited, and counts them."""
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
-            for block in documents(part, sources[part.source], self.options.reading, self.options.columns):
+            for block in documents(part, sources[part.source], self.options.input_options, self.options.columns):
                 limited_rows = limit_rows(self._encode(block), self.options)
                 self._add_counts(part.source, block, limited_rows)
                 if len(block):
@@ -150,7 +150,7 @@ class _TokenizeTask:
     def _add_counts(self, source: int, block: Documents, limited_rows: LimitedRows) -> None:
         skipped_counts = Counter(text.reason for text in block.skipped)
         changed_counts = Counter({"not UTF-8, replaced": block.replaced})
-        (skipped_counts if self.options.long == "skip" else changed_counts)[self._long_document_reason] += (
+        (skipped_counts if self.options.long_documents == "skip" else changed_counts)[self._long_document_reason] += (
             limited_rows.long_count
         )
         skipped_counts[f"fewer than {self.options.min_tokens} tokens"] += limited_rows.short_count
@@ -170,7 +170,7 @@ class _TokenizeTask:
     @property
     def _long_document_reason(self) -> str:
         action_texts = {"truncate": ", cut off", "split": ", split", "skip": ""}
-        return f"more than {self.options.max_tokens} tokens{action_texts[self.options.long]}"
+        return f"more than {self.options.max_tokens} tokens{action_texts[self.options.long_documents]}"
 
     def _record(self, files: tuple[ShardFile, ...]) -> dict[str, Any]:
         return {

@@ -7,10 +7,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
+from .. import checks
 from ..errors import ArgumentError
 from ..formats import ptok
 from ..loading import load
-from ..progress import ProgressBar
+from ..progress import ReportProgress, progress_function
+from ..reading import InputKeywords, InputOptions, split_keywords
 from ..resources import processors
 from ..tokenizer import Tokenizer
 from .job import Job, JobEvent, JobStartEvent, Records
@@ -34,13 +36,14 @@ _TASK_FUNCTION = "polytok.corpus.task:prepare"
 def tokenize(
     inputs: Any,
     tokenizer: Tokenizer | str | os.PathLike[str],
-    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
     *,
+    input_options: InputOptions | None = None,
     workers: int | None = None,
     threads: int | None = None,
     runner: str = "local",
     overwrite: bool = False,
-    progress: bool = False,
+    progress: bool | ReportProgress = False,
     json_log: IO[str] | None = None,
     **options: Unpack[DocumentKeywords],
 ) -> Report:
@@ -49,16 +52,18 @@ def tokenize(
     Args:
         inputs: A path, a pattern of paths, a URL, or a list of these.
         tokenizer: A `polytok.Tokenizer`, or an argument for `polytok.load`.
-        folder: The path or URL of the folder to write.
+        out: The path or URL of the folder to write.
+        input_options: The fields of `polytok.InputOptions` together; they can also be passed as keywords.
         workers: The number of processes; by default one for each processor.
         threads: The number of threads of each process; by default one, or more if there are fewer tasks than workers.
         runner: ``"local"`` for processes of this machine, or ``"ray"``. The output does not depend on ``workers``,
             ``threads`` and ``runner``.
         overwrite: Whether to delete the files of another job in the folder. Without it, the same call resumes an
             interrupted job.
-        progress: Whether to show a progress bar on standard error.
+        progress: True for a progress bar on standard error, or a function that is called with the stage, the amount
+            done and the total.
         json_log: An open text file to write events to, a JSON object a line.
-        options: The fields of `DocumentOptions`.
+        options: The fields of `DocumentOptions`, and those of `polytok.InputOptions`.
 
     Raises:
         ArgumentError: An option is wrong, or the folder holds another job.
@@ -71,23 +76,23 @@ def tokenize(
     >>> import polytok.corpus
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("one\\ntwo\\n")
-    ...     reading = polytok.Reading(unit="line")
-    ...     report = polytok.corpus.tokenize(f"{folder}/*.txt", "default", f"{folder}/out", reading=reading, workers=1)
+    ...     report = polytok.corpus.tokenize(f"{folder}/*.txt", "default", f"{folder}/out", lines=True, workers=1)
     >>> report.total.documents
     2
     """
-    document_options = DocumentOptions(**options)
+    read_options, document_keywords = split_keywords(input_options, options)
+    checks.keywords("tokenize", document_keywords, [*DocumentKeywords.__annotations__, *InputKeywords.__annotations__])
+    document_options = DocumentOptions(input_options=read_options, **document_keywords)
     loaded_tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
-    job_storage = open_storage(folder)
-    job_plan = plan(inputs, document_options.reading, document_options.shard_size, output_folder=job_storage.url)
+    job_storage = open_storage(out)
+    job_plan = plan(inputs, document_options.input_options, document_options.shard_size, output_folder=job_storage.url)
     task_runner = create_runner(runner, workers, [job_storage.url, *(source.name for source in job_plan.sources)])
     task_threads = _task_threads(job_plan, runner, workers, threads)
     job = _create_job(
         job_storage, loaded_tokenizer, document_options.resolved(loaded_tokenizer), job_plan, task_threads
     )
     with ExitStack() as stack:
-        progress_bar = stack.enter_context(ProgressBar()) if progress else None
-        monitor = ProgressMonitor("tokenizing", progress_bar, json_log)
+        monitor = ProgressMonitor("tokenizing", stack.enter_context(progress_function(progress)), json_log)
         return _TokenizeRun(job, monitor).run(task_runner, overwrite)
 
 
@@ -161,7 +166,7 @@ def _build_manifest(name: TokenizerIdentity, options: DocumentOptions, job_plan:
         )
         for number, record in sorted(records.items())
     )
-    return Manifest(options.output, options.dtype, name, options.to_json(), sources, shards)
+    return Manifest(options.to, options.dtype, name, options.to_json(), sources, shards)
 
 
 @dataclass(slots=True)

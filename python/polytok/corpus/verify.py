@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
-from ..progress import ReportProgress
+from ..progress import ReportProgress, progress_function
 from .blocks import blocks
 from .journal import MANIFEST_NAME, TOKENIZER_NAME
 from .manifest import Manifest, ShardEntry, TokenizerIdentity, load, local_path, total
@@ -27,22 +27,28 @@ class Damage(NamedTuple):
     what: str
 
 
-def verify(folder: str | os.PathLike[str], *, progress: ReportProgress | None = None) -> tuple[Damage, ...]:
+def verify(dataset: str | os.PathLike[str], *, progress: bool | ReportProgress = False) -> tuple[Damage, ...]:
     """Reads all files of a dataset and returns the damage, or an empty tuple if the dataset is intact.
 
-    ``progress`` is called with the stage, the count of bytes read so far, and the count of all bytes. Raises
-    `FileError` or `FormatError` if the manifest cannot be read, `ArgumentError` for a URL.
+    ``progress`` is True for a bar on standard error, or a function that is called with the stage, the count of bytes
+    read so far, and the count of all bytes. Raises `FileError` or `FormatError` if the manifest cannot be read,
+    `ArgumentError` for a URL.
     """
-    dataset_folder = local_path(folder)
+    dataset_folder = local_path(dataset)
     manifest = load(dataset_folder)
     all_damage = [*_find_count_damage(manifest), *_find_tokenizer_damage(dataset_folder, manifest.tokenizer)]
+    with progress_function(progress) as report_progress:
+        all_damage += _find_shard_damage(dataset_folder, manifest, report_progress)
+    return tuple(all_damage)
+
+
+def _find_shard_damage(folder: Path, manifest: Manifest, report_progress: ReportProgress | None) -> Iterator[Damage]:
     all_bytes, bytes_read = sum(file.bytes for shard in manifest.shards for file in shard.files), 0
     for shard in manifest.shards:
-        if progress is not None:
-            progress("verifying", bytes_read, all_bytes)
-        all_damage += _find_file_damage(dataset_folder, shard) or _find_document_damage(dataset_folder, manifest, shard)
+        if report_progress is not None:
+            report_progress("verifying", bytes_read, all_bytes)
+        yield from _find_file_damage(folder, shard) or _find_document_damage(folder, manifest, shard)
         bytes_read += sum(file.bytes for file in shard.files)
-    return tuple(all_damage)
 
 
 def _find_count_damage(manifest: Manifest) -> Iterator[Damage]:

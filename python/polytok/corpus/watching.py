@@ -1,4 +1,4 @@
-"""Shows the progress of a job, with a progress bar and a log of events as lines of JSON."""
+"""Shows the progress of a job, with a progress bar or function, and a log of events as lines of JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import time
 from typing import IO, Any
 
-from ..progress import ProgressBar
+from ..progress import ProgressBar, ReportProgress
 from .job import JobEvent, JobStartEvent, VerifyProgressEvent
 from .run.base import TaskDoneEvent, TaskProgressEvent, TaskRetryEvent
 
@@ -20,9 +20,9 @@ class ProgressMonitor:
     input if the input is compressed. So the ratio of input bytes to text bytes is estimated from finished tasks.
     """
 
-    def __init__(self, stage: str, progress_bar: ProgressBar | None, log_file: IO[str] | None) -> None:
+    def __init__(self, stage: str, report_progress: ReportProgress | None, log_file: IO[str] | None) -> None:
         self._stage = stage
-        self._progress_bar = progress_bar
+        self._report_progress = report_progress
         self._log_file = log_file
         self._start_time = self._last_log_time = time.monotonic()
         self._input_sizes: dict[int, int] = {}
@@ -33,8 +33,8 @@ class ProgressMonitor:
     def __call__(self, event: JobEvent) -> None:
         """Shows an event."""
         if isinstance(event, VerifyProgressEvent):
-            if self._progress_bar is not None:
-                self._progress_bar("verifying shards", event.verified_count, event.total)
+            if self._report_progress is not None:
+                self._report_progress("verifying shards", event.verified_count, event.total)
             return
         if isinstance(event, JobStartEvent):
             self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining_assignments}
@@ -60,16 +60,13 @@ class ProgressMonitor:
     def _show_progress(self) -> None:
         documents, tokens, size = _sum_counts([self._finished_counts, *self._running_counts.values()])
         seconds = time.monotonic() - self._start_time
-        if self._progress_bar is not None:
-            megabytes_per_second = size / 1e6 / max(seconds, 1e-3)
-            token_text = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
-            detail_text = f"{documents:,} documents, {token_text}{megabytes_per_second:,.1f} MB/s"
-            self._progress_bar(
-                self._stage,
-                self._finished_input_size + self._estimate_running_size(),
-                sum(self._input_sizes.values()),
-                detail_text,
-            )
+        if self._report_progress is not None:
+            if isinstance(self._report_progress, ProgressBar):
+                token_text = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
+                speed = size / 1e6 / max(seconds, 1e-3)
+                self._report_progress.detail = f"{documents:,} documents, {token_text}{speed:,.1f} MB/s"
+            done, total = self._finished_input_size + self._estimate_running_size(), sum(self._input_sizes.values())
+            self._report_progress(self._stage, done, total)
         if time.monotonic() - self._last_log_time >= _LOG_SECONDS:
             self._last_log_time = time.monotonic()
             self.log("progress", documents=documents, tokens=tokens, text_bytes=size)

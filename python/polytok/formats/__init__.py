@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import ArgumentError, FormatError
-from ..spec import Line, Spec
+from ..spec import SentencePieceVersion, Spec
 from . import ptok
 from .base import Format, ReadOptions, Written
 
@@ -88,7 +88,7 @@ def read(
     format: str | None = None,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-    line: Line | None = None,
+    sentencepiece_version: SentencePieceVersion | None = None,
     name: str | None = None,
     siblings: Mapping[str, bytes] | None = None,
     pre_tokenizer: str | None = None,
@@ -96,25 +96,25 @@ def read(
     """Reads a tokenizer file.
 
     ``format`` names the format; None detects it from the bytes. ``pattern`` and ``special_tokens`` are for files that
-    do not contain them (tiktoken). ``line`` is the SentencePiece release to follow, ``name`` the vocabulary's name.
-    ``pre_tokenizer`` names the pre-tokenizer of a GGUF file whose own pre-tokenizer is unknown. ``siblings`` are the
-    files in the same folder, by name; formats read from these files the data that the tokenizer's file does not
-    contain.
+    do not contain them (tiktoken). ``sentencepiece_version`` is the SentencePiece release to follow, ``name`` the
+    vocabulary's name. ``pre_tokenizer`` names the pre-tokenizer of a GGUF file whose own pre-tokenizer is unknown.
+    ``siblings`` are the files in the same folder, by name; formats read from these files the data that the tokenizer's
+    file does not contain.
 
     Raises FormatError if the bytes are not a valid file, and ArgumentError for an option that the format does not use.
     """
-    if line not in (None, "0.2.1", "0.2.3"):
-        raise ArgumentError(f"line is {line!r}, not '0.2.1' or '0.2.3'")
+    if sentencepiece_version not in (None, "0.2.1", "0.2.3"):
+        raise ArgumentError(f"sentencepiece_version={sentencepiece_version!r} is not '0.2.1' or '0.2.3'")
     file_format = detect(data) if format is None else named(format)
     options = ReadOptions(
         pattern=pattern,
         special_tokens=special_tokens,
-        line=line,
+        sentencepiece_version=sentencepiece_version,
         name=name,
         siblings={} if siblings is None else siblings,
         pre_tokenizer=pre_tokenizer,
     )
-    for option in ("pattern", "special_tokens", "line", "pre_tokenizer"):
+    for option in ("pattern", "special_tokens", "sentencepiece_version", "pre_tokenizer"):
         if getattr(options, option) is not None and option not in file_format.options:
             raise ArgumentError(f"{option}= has no effect on a {file_format.name} file; leave it out")
     try:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from ..errors import ArgumentError, FormatError
 from ..records import dataclass, field
-from ..spec import Line, Spec, SpecialToken, Vocab
+from ..spec import SentencePieceVersion, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2
 
@@ -21,7 +21,7 @@ class ReadOptions:
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
-    line: Line | None = None
+    sentencepiece_version: SentencePieceVersion | None = None
     name: str | None = None
     siblings: Mapping[str, bytes] = field(default_factory=dict)
     pre_tokenizer: str | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import FormatError
 from ..files import Siblings
 from ..records import replace
-from ..spec import Line, Spec
+from ..spec import SentencePieceVersion, Spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,14 +28,18 @@ def read_folder(
     name: str | None = None,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
-    line: Line | None = None,
+    sentencepiece_version: SentencePieceVersion | None = None,
     read_format: Callable[..., Spec] | None = None,
 ) -> Spec:
     """Reads the tokenizer of a folder; raises FormatError with the names of the files that were searched."""
     from . import read as read_bytes
 
     siblings = Siblings(folder)
-    options: dict[str, Any] = {"pattern": pattern, "special_tokens": special_tokens, "line": line}
+    options: dict[str, Any] = {
+        "pattern": pattern,
+        "special_tokens": special_tokens,
+        "sentencepiece_version": sentencepiece_version,
+    }
     for file in _files_to_read(siblings):
         spec = (read_format or read_bytes)(siblings[file], siblings=siblings, **options)
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))

@@ -20,11 +20,11 @@ from ..spec import (
     Bpe,
     Char,
     Kind,
-    Line,
     Model,
     Origin,
     SentencePieceDecode,
     SentencePieceNormalize,
+    SentencePieceVersion,
     Spec,
     Template,
     Unigram,
@@ -35,7 +35,7 @@ from . import sentencepiece_proto as proto
 from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
 
 name = "sentencepiece"
-options = frozenset({"line"})
+options = frozenset({"sentencepiece_version"})
 
 _MODEL_OF_TYPE: dict[int, Model] = {1: Unigram(), 2: Bpe("score", symbols="chars"), 3: Word(), 4: Char()}
 _UNIGRAM_TYPE = 1
@@ -57,7 +57,7 @@ def refusal(data: bytes) -> str | None:
 
 def read(data: bytes, options: ReadOptions) -> Spec:
     """Reads a model; raises FormatError for a model that SentencePiece refuses to load."""
-    line: Line = options.line or "0.2.3"
+    sentencepiece_version: SentencePieceVersion = options.sentencepiece_version or "0.2.3"
     columns, (piece_details, other_messages, charsmap) = _core.sentencepiece_read(data)
     fields = _MessageFields(proto.parse(other_messages, charsmap))
     model_type = fields.take("trainer_spec", "model_type", _UNIGRAM_TYPE)
@@ -70,9 +70,9 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     denormalize = fields.take_normalizer("denormalizer_spec") if denormalizer.get("precompiled_charsmap") else None
 
     vocab = Vocab(*columns)
-    if byte_fallback and line == "0.2.3":
+    if byte_fallback and sentencepiece_version == "0.2.3":
         _mark_nul_piece_unused(vocab)
-    _core.sentencepiece_check(vocab, model_type, byte_fallback, line)
+    _core.sentencepiece_check(vocab, model_type, byte_fallback, sentencepiece_version)
     names = _find_special_ids(vocab, fields.messages.get("trainer_spec", {}))
     return Spec(
         vocab=vocab,
@@ -83,7 +83,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         decode=SentencePieceDecode(
             normalize.add_dummy_prefix, normalize.remove_extra_whitespaces, unk_surface, denormalize
         ),
-        line=line,
+        sentencepiece_version=sentencepiece_version,
         names=names,
         origin=Origin(name, options.name),
         extra=fields.extra(piece_details),
@@ -94,7 +94,7 @@ def write(spec: Spec) -> Written:
     """Writes a model: the pieces, then the other messages by field number."""
     model_type, normalize, decode = _require_expressible_parts(spec)
     byte_fallback = spec.unknown == "bytes"
-    _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.line)
+    _core.sentencepiece_check(spec.vocab, model_type, byte_fallback, spec.sentencepiece_version)
 
     extra_fields: Mapping[str, Any] = spec.extra.get(name, {})
     messages = {key: value for key, value in extra_fields.items() if key not in _READER_KEYS}
@@ -108,7 +108,7 @@ def write(spec: Spec) -> Written:
         fields.put_normalizer("denormalizer_spec", decode.denormalize)
     pieces = _core.sentencepiece_write(spec.vocab, extra_fields.get("piece_details", b""))
     data = pieces + proto.serialize(fields.messages)
-    return with_losses(spec, data, read(data, ReadOptions(line=spec.line)))
+    return with_losses(spec, data, read(data, ReadOptions(sentencepiece_version=spec.sentencepiece_version)))
 
 
 def _require_expressible_parts(spec: Spec) -> tuple[int, SentencePieceNormalize, SentencePieceDecode]:

@@ -5,7 +5,16 @@ texts, tables.py reads the texts of Parquet and Arrow files, and documents.py ap
 holds at most one block and one text.
 """
 
-from .choices import Choice, Format, Invalid, Reading, Unit
+from .choices import BadBytes, ErrorOrSkip, Format, InputKeywords, InputOptions, split_keywords
 from .documents import Documents, SkippedText
 
-__all__ = ["Choice", "Documents", "Format", "Invalid", "Reading", "SkippedText", "Unit"]
+__all__ = [
+    "BadBytes",
+    "Documents",
+    "ErrorOrSkip",
+    "Format",
+    "InputKeywords",
+    "InputOptions",
+    "SkippedText",
+    "split_keywords",
+]

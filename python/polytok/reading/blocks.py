@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .choices import Format, Reading
+from .choices import Format, InputOptions
 from .streams import Content
 
 BLOCK_BYTES = 1 << 21
@@ -45,20 +45,20 @@ class Block:
     columns: Any = None
 
 
-def text_terminator(reading: Reading, format: Format) -> bytes | None:
+def text_terminator(input_options: InputOptions, format: Format) -> bytes | None:
     """Returns the bytes that end each text of a file; None for a file with one text, and for a table."""
-    if format == "jsonl" or (format == "text" and reading.unit == "line"):
+    if format == "jsonl" or (format == "text" and input_options.lines):
         return b"\n"
-    return None if format != "text" or reading.separator is None else reading.separator.encode()
+    return None if format != "text" or input_options.separator is None else input_options.separator.encode()
 
 
-def _choose_splitter(reading: Reading, format: Format) -> Splitter:
+def _choose_splitter(input_options: InputOptions, format: Format) -> Splitter:
     """Returns the function that splits a text file, or JSON lines, into texts."""
     if format == "jsonl":
-        return lambda data, is_last: _core.cut_json_lines(data, reading.names, is_last)
-    if reading.unit == "line":
+        return lambda data, is_last: _core.cut_json_lines(data, input_options.names, is_last)
+    if input_options.lines:
         return lambda data, is_last: (*_core.cut_lines(data, is_last), [])
-    if (separator := text_terminator(reading, format)) is not None:
+    if (separator := text_terminator(input_options, format)) is not None:
         return lambda data, is_last: (*_core.cut_separated(data, separator, is_last), [])
     return _split_whole_file
 
@@ -68,13 +68,13 @@ def _split_whole_file(data: bytes, is_last: bool) -> SplitResult:
     return (_core.Texts.from_bytes(data), len(data), []) if is_last else (_core.Texts.of_list([]), 0, [])
 
 
-def blocks(content: Content, start: int, reading: Reading, format: Format) -> Iterator[Block]:
+def blocks(content: Content, start: int, input_options: InputOptions, format: Format) -> Iterator[Block]:
     """Yields the texts of a stream of text or JSON lines in blocks. ``start`` is the position of the first byte.
 
     Raises `DamageError` after the last text before damage, and any error of reading the stream.
     """
-    splitter = _choose_splitter(reading, format)
-    if (separator := text_terminator(reading, format)) is not None:
+    splitter = _choose_splitter(input_options, format)
+    if (separator := text_terminator(input_options, format)) is not None:
         content = _LimitedContent(content, separator)
     yield from _split_blocks(content, start, splitter)
 

@@ -1,64 +1,96 @@
-"""The options of reading files, as plain data."""
+"""The options of reading inputs, as plain data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
-from ..checks import one_of
+from ..checks import flag, one_of
 from ..errors import ArgumentError
 
 Format = Literal["text", "jsonl", "parquet", "arrow"]
-Unit = Literal["file", "line", "separator"]
-Invalid = Literal["error", "replace", "skip", "keep"]
-Choice = Literal["error", "skip"]
+BadBytes = Literal["error", "replace", "skip", "keep"]
+ErrorOrSkip = Literal["error", "skip"]
 
-_OPTIONAL_FIELDS = ("format", "invalid")
+
+class InputKeywords(TypedDict, total=False):
+    """The fields of `InputOptions` as keyword arguments."""
+
+    input_format: Format | None
+    field: str
+    lines: bool
+    separator: str | None
+    bad_bytes: BadBytes | None
+    bad_records: ErrorOrSkip
+    damaged_files: ErrorOrSkip
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The options of reading files.
+class InputOptions:
+    """The options of reading inputs.
 
-    * ``format``: ``text``, ``jsonl``, ``parquet`` or ``arrow``; by default, the name of a file selects its format, and
-      Parquet and Arrow files are also recognized by their first bytes. Compression (gzip, zstd, bzip2, xz) is always
-      recognized by the first bytes.
+    * ``input_format``: ``text``, ``jsonl``, ``parquet`` or ``arrow``; by default, the name of a file selects its
+      format, and Parquet and Arrow files are also recognized by their first bytes. Compression (gzip, zstd, bzip2, xz)
+      is always recognized by the first bytes.
     * ``field``: the name of the field with the text, in JSON objects and tables; ``a.b`` is field b of the object a.
-    * ``unit``: what one text of a text file is: the whole file (``file``), each line without its line feed (``line``),
-      or the texts between occurrences of ``separator`` (``separator``).
-    * ``separator``: the string between two texts, for the unit ``separator``.
-    * ``invalid``: how to treat a text that is not UTF-8: raise an error (``error``), replace invalid bytes with U+FFFD
-      (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). ``keep`` is allowed only for
-      models whose symbols are bytes, and is their default; the default of other models is ``error``. Except with
+    * ``lines``: each line of a text file, without its line feed, is a text. By default, a file is one text.
+    * ``separator``: a text file contains several texts, with this string between them.
+    * ``bad_bytes``: how to treat a text that is not UTF-8: raise an error (``error``), replace invalid bytes with
+      U+FFFD (``replace``), skip and report the text (``skip``), or keep its bytes (``keep``). ``keep`` is allowed only
+      for models whose symbols are bytes, and is their default; the default of other models is ``error``. Except with
       ``error``, lone surrogates of a ``str`` are replaced with U+FFFD.
-    * ``records``: how to treat an invalid record, and a record without the field: raise an error (``error``), or skip
-      and report the record (``skip``).
-    * ``broken``: how to treat a damaged or truncated file: raise an error (``error``), or read the texts before the
-      damage and report the damage (``skip``).
+    * ``bad_records``: how to treat an invalid record, and a record without the field: raise an error (``error``), or
+      skip and report the record (``skip``).
+    * ``damaged_files``: how to treat a damaged or truncated file: raise an error (``error``), or read the texts before
+      the damage and report the damage (``skip``).
     """
 
-    format: Format | None = None
+    input_format: Format | None = None
     field: str = "text"
-    unit: Unit = "file"
+    lines: bool = False
     separator: str | None = None
-    invalid: Invalid | None = None
-    records: Choice = "error"
-    broken: Choice = "error"
+    bad_bytes: BadBytes | None = None
+    bad_records: ErrorOrSkip = "error"
+    damaged_files: ErrorOrSkip = "error"
 
     def __post_init__(self) -> None:
         """Checks all values. Raises `ArgumentError` for an invalid value."""
-        literal_types = {"format": Format, "unit": Unit, "invalid": Invalid, "records": Choice, "broken": Choice}
-        for name, literal_type in literal_types.items():
-            default_values = (None,) if name in _OPTIONAL_FIELDS else ()
-            one_of(name, getattr(self, name), (*get_args(literal_type), *default_values))
+        one_of("input_format", self.input_format, (*get_args(Format), None))
+        one_of("bad_bytes", self.bad_bytes, (*get_args(BadBytes), None))
+        one_of("bad_records", self.bad_records, get_args(ErrorOrSkip))
+        one_of("damaged_files", self.damaged_files, get_args(ErrorOrSkip))
+        flag("lines", self.lines)
         if not isinstance(self.field, str) or not self.field:
             raise ArgumentError(f"field={self.field!r} is not the name of a field")
-        if (self.unit == "separator") != (self.separator is not None):
-            raise ArgumentError("unit='separator' needs separator=, and separator= needs unit='separator'")
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
             raise ArgumentError(f"separator={self.separator!r} is not a text of at least one character")
+        if self.separator is not None and self.lines:
+            raise ArgumentError("lines=True and separator= exclude each other: remove one of them")
 
     @property
     def names(self) -> list[str]:
         """The parts of the field's name, from the outermost object to the innermost."""
         return self.field.split(".")
+
+
+def split_keywords(
+    input_options: InputOptions | None, keywords: Mapping[str, Any]
+) -> tuple[InputOptions, dict[str, Any]]:
+    """Splits keyword arguments into the options of reading, which can also be passed together, and all others.
+
+    Raises `TypeError` if options of reading are passed both as keywords and together, and `ArgumentError` if
+    ``input_options`` is not an `InputOptions`.
+
+    >>> split_keywords(None, {"lines": True, "kind": "bpe"})[1]
+    {'kind': 'bpe'}
+    """
+    names = InputKeywords.__annotations__.keys() & keywords.keys()
+    other_keywords = {name: value for name, value in keywords.items() if name not in names}
+    if input_options is None:
+        return InputOptions(**{name: keywords[name] for name in names}), other_keywords
+    if names:
+        raise TypeError(f"input_options= and {', '.join(sorted(names))}= set the same options; pass only one of them")
+    if not isinstance(input_options, InputOptions):
+        raise ArgumentError(f"input_options={input_options!r} is not a polytok.InputOptions")
+    return input_options, other_keywords

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import EncodeError, FormatError
 from .blocks import Block
-from .choices import Invalid, Reading
+from .choices import BadBytes, InputOptions
 from .streams import DamageError
 
 NOT_UTF8_REASON = "not UTF-8"
@@ -61,8 +61,8 @@ class Documents:
         return len(self.texts)
 
 
-def apply_reading_options(
-    blocks: Iterable[Block], reading: Reading, invalid: Invalid, place: PlaceFunction, *, is_json: bool
+def apply_input_options(
+    blocks: Iterable[Block], input_options: InputOptions, bad_bytes: BadBytes, place: PlaceFunction, *, is_json: bool
 ) -> Iterator[Documents]:
     """Applies the options of reading to blocks of texts.
 
@@ -70,22 +70,22 @@ def apply_reading_options(
     options allow these problems.
     """
     # Lone surrogates in JSON are always replaced, because their bytes are not in the file.
-    json_invalid: Invalid = "replace" if invalid == "keep" and is_json else invalid
+    json_bad_bytes: BadBytes = "replace" if bad_bytes == "keep" and is_json else bad_bytes
     end = 0
     try:
         for block in blocks:
-            if block.skipped and reading.records == "error":
-                raise FormatError(f"{_skipped_text(*block.skipped[0], place)}; records='skip' skips such records")
-            yield _checked_documents(block, json_invalid, place)
+            if block.skipped and input_options.bad_records == "error":
+                raise FormatError(f"{_skipped_text(*block.skipped[0], place)}; bad_records='skip' skips such records")
+            yield _checked_documents(block, json_bad_bytes, place)
             end = block.end
     except DamageError as error:
-        yield empty_documents(damage_report(error, reading, place(end)))
+        yield empty_documents(damage_report(error, input_options, place(end)))
 
 
-def damage_report(error: DamageError, reading: Reading, place: str) -> SkippedText:
+def damage_report(error: DamageError, input_options: InputOptions, place: str) -> SkippedText:
     """Returns the report of damage that the options allow to skip. Raises `FormatError` if they do not allow it."""
-    if reading.broken == "error":
-        raise FormatError(f"{error}; broken='skip' reads the texts before the damage") from error
+    if input_options.damaged_files == "error":
+        raise FormatError(f"{error}; damaged_files='skip' reads the texts before the damage") from error
     return SkippedText(DAMAGED_REASON, place, str(error))
 
 
@@ -101,15 +101,15 @@ def _skipped_text(number: int, reason: str, place: PlaceFunction) -> SkippedText
     return SkippedText(reason, place(number), detail)
 
 
-def _checked_documents(block: Block, invalid: Invalid, place: PlaceFunction) -> Documents:
+def _checked_documents(block: Block, bad_bytes: BadBytes, place: PlaceFunction) -> Documents:
     texts, numbers, columns, replaced_count = block.texts, block.numbers, block.columns, 0
     skipped_numbers = block.skipped
-    if invalid == "replace":
+    if bad_bytes == "replace":
         texts, invalid_rows = texts.checked("replace")
         replaced_count = len(invalid_rows)
-    elif invalid != "keep":
+    elif bad_bytes != "keep":
         texts, invalid_rows = texts.checked("skip")
-        if len(invalid_rows) and invalid == "error":
+        if len(invalid_rows) and bad_bytes == "error":
             raise _create_utf8_error(block, int(invalid_rows[0]), place)
         skipped_numbers = sorted([*skipped_numbers, *((int(numbers[row]), NOT_UTF8_REASON) for row in invalid_rows)])
         numbers, columns = _remove_rows(invalid_rows, numbers, columns)
@@ -134,8 +134,8 @@ def _create_utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeEr
         byte_place = f" at {error.start}"
     text_place = place(int(block.numbers[row]))
     return EncodeError(
-        f"{text_place}: not UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
-        "text"
+        f"{text_place}: not UTF-8{byte_place}; bad_bytes='replace' replaces invalid bytes, and "
+        "bad_bytes='skip' skips the text"
     )
 
 

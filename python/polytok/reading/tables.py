@@ -17,8 +17,8 @@ import numpy as np
 from .. import _core
 from ..errors import ArgumentError, FormatError
 from .blocks import BLOCK_BYTES, Block
-from .choices import Format, Invalid, Reading
-from .documents import Documents, apply_reading_options
+from .choices import BadBytes, Format, InputOptions
+from .documents import Documents, apply_input_options
 from .kinds import ARROW_FILE_MAGIC
 from .streams import DamageError, is_compressed
 
@@ -247,9 +247,9 @@ def table_documents(
     file: Any,
     first_bytes: bytes,
     format: Format,
-    reading: Reading,
+    input_options: InputOptions,
     *,
-    invalid: Invalid,
+    bad_bytes: BadBytes,
     columns: Sequence[str] = (),
     groups: range | None = None,
 ) -> Iterator[Documents]:
@@ -259,11 +259,11 @@ def table_documents(
     `apply_reading_options`.
     """
     table = open_table(name, file, first_bytes, format)
-    column = TextColumn(name, table.schema, reading.field, columns)
+    column = TextColumn(name, table.schema, input_options.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
         group_blocks = table_blocks(name, table, column, group)
-        yield from apply_reading_options(
-            group_blocks, reading, invalid, partial(_describe_place, name, table, group), is_json=False
+        yield from apply_input_options(
+            group_blocks, input_options, bad_bytes, partial(_describe_place, name, table, group), is_json=False
         )
 
 

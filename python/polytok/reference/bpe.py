@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import units
 from polytok.reference.vocabulary import Vocabulary
-from polytok.spec import Bpe, Line
+from polytok.spec import Bpe, SentencePieceVersion
 
 Symbol = TypeVar("Symbol")
 MAX_SPLIT_DEPTH = 100
@@ -77,7 +77,7 @@ class Unit(NamedTuple):
     is_user_defined: bool
 
 
-def merge_by_score(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+def merge_by_score(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
     """Returns the segments of normalized text by SentencePiece's BPE.
 
     Merging can pass through UNUSED pieces, but they are not emitted: they are split again, into two halves. The halves
@@ -109,7 +109,7 @@ def merge_by_score(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
 
 
 def split_unused(
-    vocab: Vocabulary, piece: bytes, start: int, halves: dict[bytes, tuple[bytes, bytes]], line: Line
+    vocab: Vocabulary, piece: bytes, start: int, halves: dict[bytes, tuple[bytes, bytes]], line: SentencePieceVersion
 ) -> list[Segment]:
     """Splits one merged symbol into symbols that can be emitted: UNUSED pieces are split in two, left half first."""
     out: list[Segment] = []
@@ -127,7 +127,7 @@ def split_unused(
     return out
 
 
-def final_id(vocab: Vocabulary, symbol: bytes, line: Line) -> int | None:
+def final_id(vocab: Vocabulary, symbol: bytes, line: SentencePieceVersion) -> int | None:
     """Returns the id that SentencePiece's BPE, CHAR and WORD assign to a final symbol, or None for unknown.
 
     Release 0.2.1 searches the reserved pieces first and emits UNUSED pieces; 0.2.3 does neither.
@@ -136,7 +136,7 @@ def final_id(vocab: Vocabulary, symbol: bytes, line: Line) -> int | None:
     return None if line == "0.2.3" and vocab.is_unused(id) else id
 
 
-def look_up(vocab: Vocabulary, symbol: bytes, line: Line) -> int | None:
+def look_up(vocab: Vocabulary, symbol: bytes, line: SentencePieceVersion) -> int | None:
     """Returns the id of a final symbol, whether or not the symbol is UNUSED; None if no entry has its text."""
     normal_id = vocab.normal_ids.get(symbol)
     return vocab.reserved_ids.get(symbol, normal_id) if line == "0.2.1" else normal_id

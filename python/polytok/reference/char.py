@@ -6,10 +6,10 @@ from polytok.reference.bpe import final_id
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import units
 from polytok.reference.vocabulary import Vocabulary
-from polytok.spec import Line
+from polytok.spec import SentencePieceVersion
 
 
-def segment(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
     """Returns one segment for each character or user-defined symbol of the normalized text."""
     return [
         Segment(final_id(vocab, text[start:end], line), start, end) for start, end, _ in units(text, vocab.user_defined)

@@ -21,7 +21,8 @@ def decode_bytes(spec: Spec, ids: Sequence[int]) -> bytes:
     special_texts = {token.id: token.text.encode() for token in reversed(spec.special)}
     pieces = [special_texts[id] if id in special_texts and id not in vocab.piece else vocab.piece_of(id) for id in ids]
     if isinstance(spec.decode, SentencePieceDecode):
-        if spec.line == "0.2.1":  # looks the ids up by name: the result differs if two pieces have the same name
+        # 0.2.1 looks the ids up by name, so the result differs if two pieces have the same name.
+        if spec.sentencepiece_version == "0.2.1":
             return sentencepiece_decode.decode_pieces(vocab, spec.decode, pieces)
         return sentencepiece_decode.decode(vocab, spec.decode, zip(pieces, ids, strict=True))
     return b"".join(pieces)

@@ -94,11 +94,11 @@ def _segment(spec: Spec, text: bytes) -> list[Segment]:
     if isinstance(spec.model, Longest):
         return longest.segment(vocab, text)
     if isinstance(spec.model, Unigram):
-        return unigram.segment(vocab, text, spec.line)
+        return unigram.segment(vocab, text, spec.sentencepiece_version)
     if isinstance(spec.model, Char):
-        return char.segment(vocab, text, spec.line)
+        return char.segment(vocab, text, spec.sentencepiece_version)
     if isinstance(spec.model, Word):
-        return word.segment(vocab, text, spec.line)
+        return word.segment(vocab, text, spec.sentencepiece_version)
     raise SpecError(f"the twins have no model {spec.model!r:.100}")
 
 
@@ -113,4 +113,4 @@ def _segment_by_bpe(spec: Spec, model: Bpe, text: bytes) -> list[Segment]:
         return bpe.merge_by_rank(vocab, text)
     if model.symbols == "groups":
         return llama2c.segment(vocab, text, any(isinstance(step, PrefixSpace) for step in spec.normalize))
-    return bpe.merge_by_score(vocab, text, spec.line)
+    return bpe.merge_by_score(vocab, text, spec.sentencepiece_version)

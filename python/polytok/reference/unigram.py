@@ -20,7 +20,7 @@ from sys import float_info
 from polytok.reference.stages import Segment
 from polytok.reference.utf8 import char_end
 from polytok.reference.vocabulary import Vocabulary
-from polytok.spec import Kind, Line
+from polytok.spec import Kind, SentencePieceVersion
 
 FLOAT32_MAX = 3.4028234663852886e38
 FLOAT32_MIN_POSITIVE = 1.1754943508222875e-38
@@ -71,7 +71,7 @@ class BestPaths:
 class CandidateScores:
     """Computes the sum of a path that is extended by one candidate, by the rules of one SentencePiece release."""
 
-    def __init__(self, vocab: Vocabulary, line: Line) -> None:
+    def __init__(self, vocab: Vocabulary, line: SentencePieceVersion) -> None:
         self.vocab = vocab
         self.line = line
         self.lowest, self.highest = score_extremes(vocab)
@@ -100,7 +100,7 @@ def score_extremes(vocab: Vocabulary) -> tuple[float, float]:
     return min([FLOAT32_MAX, *normal]), max([FLOAT32_MIN_POSITIVE, *normal])
 
 
-def segment(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
     """Returns the best segmentation of the normalized text."""
     scores = CandidateScores(vocab, line)
     best_paths = BestPaths(len(text))

@@ -11,10 +11,10 @@ from polytok.reference.stages import Segment
 from polytok.reference.utf8 import char_end
 from polytok.reference.vocabulary import Vocabulary
 from polytok.space_mark import SPACE_MARK_BYTES
-from polytok.spec import Line
+from polytok.spec import SentencePieceVersion
 
 
-def segment(vocab: Vocabulary, text: bytes, line: Line) -> list[Segment]:
+def segment(vocab: Vocabulary, text: bytes, line: SentencePieceVersion) -> list[Segment]:
     """Returns one segment for each word of the normalized text."""
     starts = []
     position = 0

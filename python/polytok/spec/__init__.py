@@ -73,7 +73,6 @@ __all__ = [
     "FuseDecode",
     "Insert",
     "Kind",
-    "Line",
     "Llama2cDecode",
     "LlamaCppDecode",
     "Longest",
@@ -97,6 +96,7 @@ __all__ = [
     "ScriptSplit",
     "SentencePieceDecode",
     "SentencePieceNormalize",
+    "SentencePieceVersion",
     "Slot",
     "Spec",
     "SpecialToken",
@@ -120,7 +120,7 @@ __all__ = [
     "described",
 ]
 
-Line = Literal["0.2.1", "0.2.3"]
+SentencePieceVersion = Literal["0.2.1", "0.2.3"]
 UnknownPolicy = Literal["error", "unk", "bytes", "drop"]
 
 _DEFAULT_TEMPLATE = Template()
@@ -152,7 +152,7 @@ class Spec:
       (``unk``), byte pieces (``bytes``), or nothing (``drop``).
     * ``post``: the template of ids around a text. ``trim``: the white space that is excluded from the spans of tokens.
     * ``decode``: the conversion of ids to text.
-    * ``line``: the SentencePiece release to follow, for behaviour that differs between releases.
+    * ``sentencepiece_version``: the SentencePiece release to follow, for behaviour that differs between releases.
     * ``names``: the ids of bos, eos, unk and pad, if the format defines them.
     * ``origin``: the format and the name of the vocabulary. ``extra``: data that the engine does not need, by format.
 
@@ -173,7 +173,7 @@ class Spec:
     post: Template = _DEFAULT_TEMPLATE
     trim: TrimOffsets | None = None
     decode: Decode = _DEFAULT_DECODE
-    line: Line = "0.2.3"
+    sentencepiece_version: SentencePieceVersion = "0.2.3"
     names: Mapping[str, int] = field(default_factory=dict)
     origin: Origin = Origin("memory")
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -5,7 +5,6 @@ reading.py read the inputs, counting.py counts words, and work.py combines these
 this package and `polytok.formats` do not depend on each other.
 """
 
-from ..reading import Reading
 from .base import KINDS, Kind, Trainer, kind_named
 from .counting import Counts, Order
 from .feeding import TrainingWarning

@@ -87,7 +87,7 @@ class BpeTrainer:
         sizes, special = options.check_sizes(vocab_size), options.check_special_tokens(special_tokens)
         checks.number("min_frequency", min_frequency, least=0)
         checks.optional_number("max_token_length", max_token_length, least=2)
-        self.keeps_bytes = options.check_flag("byte_level", byte_level)
+        self.keeps_bytes = checks.flag("byte_level", byte_level)
         self.notes: list[str] = []
         self._is_single_size, self._verbose = isinstance(vocab_size, int), verbose
         affixes = (

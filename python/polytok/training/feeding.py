@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..progress import ReportProgress
-from ..reading import Reading
+from ..reading import InputOptions
 from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
 from .reading import Part
@@ -24,7 +24,7 @@ class TrainingWarning(UserWarning):
 def feed(
     trainer: Any,
     inputs: Inputs,
-    reading: Reading | None,
+    input_options: InputOptions,
     report: TrainingReport | None,
     progress: ReportProgress | None,
     max_memory: int | None = None,
@@ -37,7 +37,7 @@ def feed(
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     used_report = TrainingReport() if report is None else report
-    stream = InputStream(inputs, reading or Reading(), used_report, keeps_bytes=keeps_bytes)
+    stream = InputStream(inputs, input_options, used_report, keeps_bytes=keeps_bytes)
     push_part = _create_push_part(trainer, counts, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
@@ -75,7 +75,7 @@ def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | Non
             raise ArgumentError(
                 f"{part.place}: a text of more than {max_bytes:,} bytes needs more memory than max_memory allows "
                 f"({max_memory:,} bytes), because this kind needs {_MEMORY_PER_TEXT_SIZE} times the size of a text: "
-                "read each line as a text (--lines, unit='line'), or raise max_memory"
+                "read each line as a text (lines=True), or raise max_memory"
             )
 
     return push_part

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
-from ..reading import Documents, Invalid, Reading, SkippedText, remote
+from ..reading import BadBytes, Documents, InputOptions, SkippedText, remote
 from ..reading.names import files_named, is_url
 from ..values import Text
 from .reading import Part, ReadResult, open_file, read, text_of_record
@@ -31,7 +31,7 @@ class TrainingReport:
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
-    >>> _ = polytok.count_words(["a b", {"text": None}], reading=polytok.Reading(records="skip"), report=report)
+    >>> _ = polytok.count_words(["a b", {"text": None}], bad_records="skip", report=report)
     >>> report.texts, report.left_out
     (1, {"no field 'text'": 1})
     >>> report.examples
@@ -75,14 +75,16 @@ class InputStream:
     """Iterates over the texts of the inputs: batches of texts, and parts of long texts. Also has the progress of
     reading."""
 
-    def __init__(self, inputs: Inputs, reading: Reading, report: TrainingReport, *, keeps_bytes: bool) -> None:
-        invalid_option = reading.invalid or ("keep" if keeps_bytes else "error")
-        if invalid_option == "keep" and not keeps_bytes:
-            raise ArgumentError("invalid='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
+    def __init__(
+        self, inputs: Inputs, input_options: InputOptions, report: TrainingReport, *, keeps_bytes: bool
+    ) -> None:
+        bad_bytes = input_options.bad_bytes or ("keep" if keeps_bytes else "error")
+        if bad_bytes == "keep" and not keeps_bytes:
+            raise ArgumentError("bad_bytes='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
         self._input_items = _input_items(inputs)
-        self._reading = reading
-        self._invalid: Invalid = invalid_option
-        self._utf8_converter = Utf8Converter(invalid_option)
+        self._input_options = input_options
+        self._bad_bytes: BadBytes = bad_bytes
+        self._utf8_converter = Utf8Converter(bad_bytes)
         self._report = report
         self._text_number = 0
         self._finished_bytes = 0
@@ -164,14 +166,14 @@ class InputStream:
             yield self._text_of_record(item)
 
     def _text_of_record(self, item: Any) -> tuple[Text, str] | SkippedText:
-        text = text_of_record(item, self._reading.names, f"text {self._text_number}")
-        if isinstance(text, SkippedText) and self._reading.records == "error":
-            raise FormatError(f"{text}; records='skip' skips such records")
+        text = text_of_record(item, self._input_options.names, f"text {self._text_number}")
+        if isinstance(text, SkippedText) and self._input_options.bad_records == "error":
+            raise FormatError(f"{text}; bad_records='skip' skips such records")
         return text
 
     def _read_file(self, name: str, file: IO[bytes]) -> Iterator[ReadResult]:
         self._file = file
-        yield from read(name, file, self._reading, self._invalid)
+        yield from read(name, file, self._input_options, self._bad_bytes)
         self._file = None
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import Literal
 
 from ..lists import Emoji
-from ..spec import Line, NormalizeStep, SplitStep
+from ..reading import InputKeywords
+from ..spec import NormalizeStep, SentencePieceVersion, SplitStep
 from .bpe import Ties
 from .sentencepiece.options import Profile, SentenceUnit, Symbols
 from .splits import Pattern
 
 
-class TrainingKeywords(TypedDict, total=False):
+class TrainingKeywords(InputKeywords, total=False):
     """The keyword arguments of `polytok.train` besides the size, with the most general type that any kind accepts."""
 
     # BPE and WordPiece
@@ -45,7 +46,7 @@ class TrainingKeywords(TypedDict, total=False):
     kaomoji: bool
     # SentencePiece
     profile: Profile
-    line: Line
+    sentencepiece_version: SentencePieceVersion
     sentences: SentenceUnit
     normalization_rule_name: str
     normalization_rule_tsv: str | os.PathLike[str] | None

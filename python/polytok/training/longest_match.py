@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from .. import _core
-from ..checks import number, optional_number
+from ..checks import flag, number, optional_number
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, collect_entries, emoji, kaomoji
 from ..progress import ReportProgress
@@ -16,7 +16,7 @@ from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import check_counts
-from .options import check_flag, check_sizes, check_text
+from .options import check_sizes, check_text
 from .splits import split_steps
 
 MAX_IDS: Final = 65_536
@@ -81,9 +81,7 @@ class LongestMatchTrainer:
             if not isinstance(entry, bytes):
                 check_text("forced", entry)
         list_paths = [_check_path(name) for name in forced_files]
-        self._forced_entries = _forced_entries(
-            [*collect_entries(forced), *list_paths], emoji, check_flag("kaomoji", kaomoji)
-        )
+        self._forced_entries = _forced_entries([*collect_entries(forced), *list_paths], emoji, flag("kaomoji", kaomoji))
         self._sizes = check_sizes(vocab_size)
         self._is_single_size = isinstance(vocab_size, int)
         for size in self._sizes:
@@ -92,7 +90,7 @@ class LongestMatchTrainer:
         max_bytes = _MAX_ENTRY_LENGTH if max_piece_bytes is None else max_piece_bytes
         self._max_bytes = number("max_piece_bytes", max_bytes, least=1, most=_MAX_ENTRY_LENGTH)
         self._min_count = optional_number("min_count", min_count, least=1)
-        self._whole_characters = check_flag("whole_characters", whole_characters)
+        self._whole_characters = flag("whole_characters", whole_characters)
         self._threads = processors() if threads is None else number("threads", threads, least=1, most=1024)
         expected_counts = Counts(split=split_steps(pattern or None, "matches"))
         self.counts = (

@@ -34,13 +34,6 @@ def check_sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
     return all_sizes
 
 
-def check_flag(name: str, value: Any) -> bool:
-    """Returns a value that is True or False. Raises `ArgumentError` for any other value."""
-    if not isinstance(value, bool):
-        raise ArgumentError(f"{name}={value!r} is neither True nor False")
-    return value
-
-
 def check_text(name: str, value: Any) -> str:
     """Returns a text. Raises `ArgumentError` for any other value, and for a text that UTF-8 cannot encode."""
     if not isinstance(value, str):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from ..errors import ArgumentError, FileError, FormatError, PolytokError
-from ..reading import Documents, Invalid, Reading, SkippedText, remote
+from ..reading import BadBytes, Documents, InputOptions, SkippedText, remote
 from ..reading.blocks import Block, blocks
-from ..reading.documents import apply_reading_options, damage_report
+from ..reading.documents import apply_input_options, damage_report
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.names import is_url
 from ..reading.streams import Content, DamageError, decompress, peek_first_bytes
@@ -46,14 +46,14 @@ def open_file(name: str) -> IO[bytes]:
         raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
 
 
-def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
+def read(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[ReadResult]:
     """Yields the texts of an open binary file or text file, or the parts of a single text, which are not checked.
 
     Raises `FileError` if reading fails, and the errors of `polytok.reading`.
     """
     try:
         with remote.translate_errors(name) if is_url(name) else nullcontext():
-            yield from _read_texts(name, file, reading, invalid)
+            yield from _read_texts(name, file, input_options, bad_bytes)
     except PolytokError:
         raise
     except OSError as error:
@@ -62,24 +62,26 @@ def read(name: str, file: Any, reading: Reading, invalid: Invalid) -> Iterator[R
         raise FormatError(f"{name} cannot be read: {error}") from error
 
 
-def _read_texts(name: str, opened_file: Any, reading: Reading, invalid: Invalid) -> Iterator[ReadResult]:
+def _read_texts(name: str, opened_file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[ReadResult]:
     file, first_bytes = peek_first_bytes(opened_file, max(FIRST_BYTE_COUNT, len(COUNTS_MAGIC)))
     if first_bytes.startswith(COUNTS_MAGIC):
         raise ArgumentError(
             f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
             "counts; to add counts up, use Counts.load (count-words --merge)"
         )
-    format = format_of(name, first_bytes, reading.format)
+    format = format_of(name, first_bytes, input_options.input_format)
     if format in ("parquet", "arrow"):
-        yield from table_documents(name, file, first_bytes, format, reading, invalid=invalid)
+        yield from table_documents(name, file, first_bytes, format, input_options, bad_bytes=bad_bytes)
         return
     content = decompress(name, file, first_bytes)
-    if format == "text" and reading.unit == "file":
-        yield from _read_parts(name, content, reading)
+    if format == "text" and not input_options.lines and input_options.separator is None:
+        yield from _read_parts(name, content, input_options)
         return
     line_counter = _LineCounter(name)
-    counted_blocks = line_counter.watch(blocks(content, 0, reading, format))
-    yield from apply_reading_options(counted_blocks, reading, invalid, line_counter.place, is_json=format == "jsonl")
+    counted_blocks = line_counter.watch(blocks(content, 0, input_options, format))
+    yield from apply_input_options(
+        counted_blocks, input_options, bad_bytes, line_counter.place, is_json=format == "jsonl"
+    )
 
 
 class _LineCounter:
@@ -105,22 +107,22 @@ class _LineCounter:
         return f"{self._name}:{self._first_line + lines_before}"
 
 
-def _read_parts(name: str, content: Content, reading: Reading) -> Iterator[Part | SkippedText]:
+def _read_parts(name: str, content: Content, input_options: InputOptions) -> Iterator[Part | SkippedText]:
     """Yields the parts of a file that is a single text; for a damaged file, the parts before the damage."""
-    data, damage = _read_part(name, content, reading)
+    data, damage = _read_part(name, content, input_options)
     while data:
-        next_data, damage = _read_part(name, content, reading)
+        next_data, damage = _read_part(name, content, input_options)
         yield Part(data, not next_data, name)
         data = next_data
     if damage:
         yield damage
 
 
-def _read_part(name: str, content: Content, reading: Reading) -> tuple[bytes, SkippedText | None]:
+def _read_part(name: str, content: Content, input_options: InputOptions) -> tuple[bytes, SkippedText | None]:
     try:
         return content.read(_PART_BYTES), None
     except DamageError as error:
-        return b"", damage_report(error, reading, name)
+        return b"", damage_report(error, input_options, name)
 
 
 def text_of_record(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:

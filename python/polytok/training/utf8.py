@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterator
 
 from ..errors import EncodeError
-from ..reading import Invalid, SkippedText
+from ..reading import BadBytes, SkippedText
 from ..reading.documents import NOT_UTF8_REASON
 from ..values import Text
 from .reading import Part
@@ -15,8 +15,8 @@ from .reading import Part
 class Utf8Converter:
     """Converts texts to UTF-8, or keeps, skips or rejects texts that are not UTF-8."""
 
-    def __init__(self, invalid: Invalid) -> None:
-        self._invalid = invalid
+    def __init__(self, bad_bytes: BadBytes) -> None:
+        self._bad_bytes = bad_bytes
         self._decoder: codecs.IncrementalDecoder | None = None
         self._buffered_parts: list[bytes] = []
 
@@ -29,11 +29,11 @@ class Utf8Converter:
         try:
             if isinstance(text, str):
                 return self._encode(text)
-            if self._invalid != "keep":
+            if self._bad_bytes != "keep":
                 text.decode()
             return text
         except UnicodeError as error:
-            if self._invalid == "replace" and isinstance(text, bytes):
+            if self._bad_bytes == "replace" and isinstance(text, bytes):
                 return text.decode(errors="replace").encode()
             return self._skip_or_raise(place, error)
 
@@ -41,17 +41,17 @@ class Utf8Converter:
         try:
             return text.encode()
         except UnicodeEncodeError:
-            if self._invalid in ("error", "skip"):
+            if self._bad_bytes in ("error", "skip"):
                 raise
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
     def _skip_or_raise(self, place: str, error: UnicodeError) -> SkippedText:
-        if self._invalid == "skip":
+        if self._bad_bytes == "skip":
             return SkippedText(NOT_UTF8_REASON, place)
         byte_place = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
         raise EncodeError(
-            f"{place}: not UTF-8{byte_place}; invalid='replace' replaces invalid bytes, and invalid='skip' skips the "
-            "text"
+            f"{place}: not UTF-8{byte_place}; bad_bytes='replace' replaces invalid bytes, and "
+            "bad_bytes='skip' skips the text"
         ) from error
 
     def part(self, part: Part) -> Iterator[Part | SkippedText]:
@@ -59,9 +59,9 @@ class Utf8Converter:
 
         A part can end inside a character. If the option is "skip", the parts are buffered and yielded as one part.
         """
-        if self._invalid == "keep":
+        if self._bad_bytes == "keep":
             yield part
-        elif self._invalid == "skip":
+        elif self._bad_bytes == "skip":
             self._buffered_parts.append(part.data)
             if part.is_last:
                 text = self.text(b"".join(self._buffered_parts), part.place)
@@ -73,7 +73,7 @@ class Utf8Converter:
     def _check_part(self, part: Part) -> bytes:
         """Returns a part as UTF-8. An incomplete character at the end of a part is returned with the next part."""
         if self._decoder is None:
-            errors = "strict" if self._invalid == "error" else "replace"
+            errors = "strict" if self._bad_bytes == "error" else "replace"
             self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         try:
             text = self._decoder.decode(part.data, part.is_last)

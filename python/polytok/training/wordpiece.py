@@ -83,7 +83,7 @@ class WordPieceTrainer:
             strips_accents = lowercase if strip_accents is None else strip_accents
             flags = {"lowercase": lowercase, "clean_text": clean_text, "handle_chinese_chars": handle_chinese_chars}
             for name, value in {**flags, "strip_accents": strips_accents}.items():
-                options.check_flag(name, value)
+                checks.flag(name, value)
             normalize = (BertNormalize(clean_text, handle_chinese_chars, strips_accents, lowercase),)
         split = split_steps(pattern, "isolated")
         expected_counts = Counts(

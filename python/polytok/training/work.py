@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
-from ..progress import ProgressBar, ReportProgress
-from ..reading import Reading
+from ..progress import ReportProgress, progress_function
+from ..reading import InputOptions, split_keywords
 from ..resources import checked_memory
 from ..spec import Spec
 from ..tokenizer import Tokenizer
@@ -32,7 +32,7 @@ def train(
     kind: str = "bpe",
     *,
     vocab_size: int,
-    reading: Reading | None = None,
+    input_options: InputOptions | None = None,
     max_memory: int | str | None = None,
     threads: int | None = None,
     progress: bool | ReportProgress = False,
@@ -43,8 +43,9 @@ def train(
 
     ``inputs`` is a path, a pattern of paths (``"corpus/*.jsonl.zst"``), `Counts`, or an iterable. The items of an
     iterable are texts (str or bytes), `pathlib.Path`, open files, records with a field, or lists of such items. An
-    iterable is read only once. ``reading`` has the options of reading files. ``options`` are the options of the kind's
-    trainer (docs/training.md).
+    iterable is read only once. ``options`` are the fields of
+    `InputOptions`, which can also be passed together as ``input_options``, and the options of the kind's trainer
+    (docs/training.md).
 
     ``max_memory`` limits the memory for counts, in bytes or as a text such as "512M"; counts that exceed the limit are
     stored in files. The result depends neither on ``max_memory`` nor on ``threads``. ``progress`` is True for a bar on
@@ -64,7 +65,7 @@ def train(
         inputs,
         kind,
         vocab_size=vocab_size,
-        reading=reading,
+        input_options=input_options,
         max_memory=max_memory,
         threads=threads,
         progress=progress,
@@ -80,7 +81,7 @@ def specs(
     inputs: Inputs | Counts,
     kind: str = "bpe",
     *,
-    reading: Reading | None = None,
+    input_options: InputOptions | None = None,
     max_memory: int | str | None = None,
     threads: int | None = None,
     progress: bool | ReportProgress = False,
@@ -91,14 +92,14 @@ def specs(
     selected_kind = kind_named(kind)
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     counts = _load_counts(inputs, resources)
+    read_options, trainer_options = split_keywords(input_options, options)
     if counts is not None:
-        if reading is not None:
-            raise ArgumentError("reading has options for texts, but the inputs are counts: remove reading")
+        _check_no_input_options(read_options)
         resources["counts"] = counts
-    trainer = selected_kind.create_trainer(cast("dict[str, Any]", options), resources)
-    with _progress_function(progress) as report_progress:
+    trainer = selected_kind.create_trainer(trainer_options, resources)
+    with progress_function(progress) as report_progress:
         if not isinstance(inputs, Counts) and counts is None:
-            feed(trainer, inputs, reading, report, report_progress, resources["max_memory"])
+            feed(trainer, inputs, read_options, report, report_progress, resources["max_memory"])
         result = trainer.finish(report_progress)
     _report_notes(getattr(trainer, "notes", []), report)
     return result if isinstance(result, list) else [result]
@@ -108,7 +109,7 @@ def count_words(
     inputs: Inputs,
     kind: str | None = None,
     *,
-    reading: Reading | None = None,
+    input_options: InputOptions | None = None,
     max_memory: int | str | None = None,
     threads: int | None = None,
     progress: bool | ReportProgress = False,
@@ -118,7 +119,7 @@ def count_words(
     """Counts the words of texts. The counts can be saved, merged with other counts, and used for training.
 
     With a ``kind``, ``options`` are those options of the kind that define its words. Without a kind, ``options`` are
-    the options of `Counts`. The other arguments are as in `train`.
+    the options of `Counts`. The fields of `InputOptions` are options, too. The other arguments are as in `train`.
 
     Raises `ArgumentError` for invalid options, `FileError` for files that cannot be read, and `FormatError` or
     `EncodeError` for texts that the options of reading do not allow.
@@ -129,9 +130,10 @@ def count_words(
     [(b'be', 2), (b'to', 2), (b'not', 1), (b'or', 1)]
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
-    trainer, counts = create_text_receiver(kind, cast("dict[str, Any]", options), resources)
-    with _progress_function(progress) as report_progress:
-        feed(trainer, inputs, reading, report, report_progress, resources["max_memory"])
+    read_options, counting_options = split_keywords(input_options, options)
+    trainer, counts = create_text_receiver(kind, counting_options, resources)
+    with progress_function(progress) as report_progress:
+        feed(trainer, inputs, read_options, report, report_progress, resources["max_memory"])
     return counts
 
 
@@ -176,6 +178,12 @@ def _load_counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts |
     return Counts.load(*paths, **resources)
 
 
+def _check_no_input_options(input_options: InputOptions) -> None:
+    for name, default in asdict(InputOptions()).items():
+        if getattr(input_options, name) != default:
+            raise ArgumentError(f"{name}= has an effect only on texts, but the inputs are counts: remove {name}")
+
+
 def _report_notes(notes: list[str], report: TrainingReport | None) -> None:
     """Adds the notes of a trainer to the report; without a report, each note causes a `TrainingWarning`."""
     if report is not None:
@@ -183,9 +191,3 @@ def _report_notes(notes: list[str], report: TrainingReport | None) -> None:
         return
     for note in notes:
         warnings.warn(note, TrainingWarning, stacklevel=4)
-
-
-def _progress_function(progress: bool | ReportProgress) -> AbstractContextManager[ReportProgress | None]:
-    if progress is True:
-        return ProgressBar()
-    return nullcontext(progress or None)

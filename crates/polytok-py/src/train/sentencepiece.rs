@@ -56,7 +56,7 @@ fn core_line(line: &str) -> Result<Line> {
     match line {
         "0.2.1" => Ok(Line::V0_2_1),
         "0.2.3" => Ok(Line::V0_2_3),
-        other => Err(Error::Argument(format!("line={other:?} is not \"0.2.3\" or \"0.2.1\""))),
+        other => Err(Error::Argument(format!("sentencepiece_version={other:?} is not \"0.2.3\" or \"0.2.1\""))),
     }
 }
 
@@ -64,7 +64,7 @@ fn core_line(line: &str) -> Result<Line> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PyTrainerOptions {
-    line: String,
+    sentencepiece_version: String,
     vocab_size: usize,
     meta: Vec<Vec<u8>>,
     charsmap: Vec<u8>,
@@ -95,7 +95,7 @@ impl PyTrainerOptions {
     /// Converts the options to the engine's type.
     pub fn to_core(&self) -> Result<SentencePieceOptions> {
         Ok(SentencePieceOptions {
-            line: core_line(&self.line)?,
+            line: core_line(&self.sentencepiece_version)?,
             sentences: match self.sentences.as_str() {
                 "lines" => SentenceUnit::Lines,
                 "items" => SentenceUnit::Items,

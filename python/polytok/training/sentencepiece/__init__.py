@@ -132,7 +132,7 @@ class SentencePieceTrainer:
 _OPTION_DESCRIPTIONS = (inspect.getdoc(SentencePieceOptions) or "").partition("\n\n")[2]
 
 _CORE_OPTIONS = (
-    "line",
+    "sentencepiece_version",
     "vocab_size",
     "add_dummy_prefix",
     "remove_extra_whitespaces",

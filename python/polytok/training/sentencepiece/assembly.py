@@ -38,7 +38,7 @@ _NORMALIZER_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces")
 _UNWRITTEN_FIELDS = frozenset(
     {
         "profile",
-        "line",
+        "sentencepiece_version",
         "sentences",
         "self_test_sample_size",
         "tsv",
@@ -80,7 +80,7 @@ def build_spec(
         decode=SentencePieceDecode(
             options.add_dummy_prefix, options.remove_extra_whitespaces, options.unk_surface.encode(), denormalize
         ),
-        line=options.line,
+        sentencepiece_version=options.sentencepiece_version,
         names=names,
         origin=Origin("sentencepiece"),
         extra={"sentencepiece": _extra_fields(options, explicit_names, model, len(rows))},

@@ -12,7 +12,14 @@ from ..counting import Counts
 from .options import SentencePieceOptions
 
 _MODELS = ("bpe", "unigram", "word", "char")
-_SENTENCE_OPTIONS = ("line", "sentences", "tsv", "max_sentence_length", "add_dummy_prefix", "remove_extra_whitespaces")
+_SENTENCE_OPTIONS = (
+    "sentencepiece_version",
+    "sentences",
+    "tsv",
+    "max_sentence_length",
+    "add_dummy_prefix",
+    "remove_extra_whitespaces",
+)
 _SPLIT_OPTIONS = (
     "treat_whitespace_as_suffix",
     "allow_whitespace_only_pieces",

@@ -64,7 +64,7 @@ def _special_pieces(options: SentencePieceOptions) -> ReservedPieces:
             raise ArgumentError(f"{role}_piece={text!r} is also the unknown piece")
         reserved_by_id[id] = (text, Kind.UNKNOWN if text == unk_text else Kind.CONTROL)
     if all(kind != Kind.UNKNOWN for _, kind in reserved_by_id.values()):
-        if options.line == "0.2.1":
+        if options.sentencepiece_version == "0.2.1":
             raise ArgumentError("SentencePiece 0.2.1 needs an unknown piece: set unk_id")
         if not options.byte_fallback:
             raise ArgumentError("without byte_fallback, the vocabulary needs an unknown piece: set unk_id")
@@ -77,7 +77,7 @@ def _symbols(options: SentencePieceOptions, model: str) -> Iterator[tuple[str, K
     for text in options.user_defined_symbols:
         yield text, Kind.USER_DEFINED
         # A word of a text includes the space before it.
-        if model == "word" and options.line == "0.2.3" and not text.startswith(SPACE_MARK):
+        if model == "word" and options.sentencepiece_version == "0.2.3" and not text.startswith(SPACE_MARK):
             yield SPACE_MARK + text, Kind.USER_DEFINED
     if options.byte_fallback:
         for byte in range(256):

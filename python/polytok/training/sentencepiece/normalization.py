@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ... import _core
 from ...errors import ArgumentError
-from ...spec import Line, SentencePieceNormalize
+from ...spec import SentencePieceNormalize, SentencePieceVersion
 from .options import SentencePieceOptions
 
 
@@ -39,11 +39,11 @@ def _charsmap(options: SentencePieceOptions) -> bytes:
         return options.precompiled_charsmap
     if options.normalization_rule_tsv is not None:
         return _compile_file(options.normalization_rule_tsv)
-    return named_charsmap(options.normalization_rule_name, options.line)
+    return named_charsmap(options.normalization_rule_name, options.sentencepiece_version)
 
 
 @cache
-def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
+def named_charsmap(name: str, sentencepiece_version: SentencePieceVersion = "0.2.3") -> bytes:
     """Returns the compiled rules with this name of a SentencePiece release.
 
     The rules of release 0.2.3 follow Unicode 17.0, and those of release 0.2.1 follow Unicode 16.0.
@@ -51,7 +51,7 @@ def named_charsmap(name: str, line: Line = "0.2.3") -> bytes:
     >>> len(named_charsmap("nmt_nfkc")), named_charsmap("identity")
     (240007, b'')
     """
-    return b"" if name == "identity" else _core.sentencepiece_charsmap(name, line)
+    return b"" if name == "identity" else _core.sentencepiece_charsmap(name, sentencepiece_version)
 
 
 def _compile_file(path: str | os.PathLike[str]) -> bytes:

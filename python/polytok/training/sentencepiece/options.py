@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ...checks import one_of
 from ...errors import ArgumentError
-from ...spec import Line
+from ...spec import SentencePieceVersion
 from ..options import check_text, check_types
 
 Profile = Literal["lossless", "sentencepiece", "llama2c"]
@@ -48,7 +48,7 @@ class SentencePieceOptions:
       llama2.c. With "lossless", every text decodes unchanged: texts are not normalized, no space is added or removed,
       characters without a piece are encoded as bytes, runs of spaces can be pieces, and texts can have any length and
       contain line feeds.
-    * ``line``: the SentencePiece release to follow if the trainers of releases differ.
+    * ``sentencepiece_version``: the SentencePiece release to follow if the trainers of releases differ.
     * ``sentences``: the unit of training: each line of a text ("lines", as in SentencePiece's files), each text without
       its final line ends ("items", as in SentencePiece's iterators), or each text unchanged ("texts").
     * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
@@ -68,7 +68,7 @@ class SentencePieceOptions:
 
     vocab_size: int
     profile: Profile = "lossless"
-    line: Line = "0.2.3"
+    sentencepiece_version: SentencePieceVersion = "0.2.3"
     sentences: SentenceUnit = "lines"
     normalization_rule_name: str = "nmt_nfkc"
     normalization_rule_tsv: str | os.PathLike[str] | None = None
@@ -152,7 +152,7 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
 def _check_options(options: SentencePieceOptions, model: str) -> None:
     """Checks the options as SentencePiece does before it reads texts. Raises `ArgumentError`."""
     _check_ranges(options)
-    one_of("line", options.line, ("0.2.1", "0.2.3"))
+    one_of("sentencepiece_version", options.sentencepiece_version, ("0.2.1", "0.2.3"))
     one_of("sentences", options.sentences, ("lines", "items", "texts"))
     if 0 < options.input_sentence_size <= 100 or options.input_sentence_size < 0:
         raise ArgumentError("input_sentence_size must be 0 (all sentences) or more than 100")
@@ -164,8 +164,10 @@ def _check_options(options: SentencePieceOptions, model: str) -> None:
         raise ArgumentError("pretokenization_delimiter needs BPE or Unigram: remove it")
     if options.auto_character_coverage:
         _check_auto_coverage(options, model)
-    if options.self_test_sample_size and options.line == "0.2.1":
-        raise ArgumentError("self_test_sample_size needs line='0.2.3', because 0.2.1 has other samples in each run")
+    if options.self_test_sample_size and options.sentencepiece_version == "0.2.1":
+        raise ArgumentError(
+            "self_test_sample_size needs sentencepiece_version='0.2.3', because 0.2.1 has other samples in each run"
+        )
     for role in ("unk", "bos", "eos", "pad"):
         if not getattr(options, f"{role}_piece"):
             raise ArgumentError(f"{role}_piece is empty: for a vocabulary without this piece, set {role}_id=-1")
@@ -175,8 +177,8 @@ def _check_options(options: SentencePieceOptions, model: str) -> None:
 
 
 def _check_auto_coverage(options: SentencePieceOptions, model: str) -> None:
-    if model != "bpe" or options.line != "0.2.3":
-        raise ArgumentError("auto_character_coverage needs BPE and line='0.2.3'")
+    if model != "bpe" or options.sentencepiece_version != "0.2.3":
+        raise ArgumentError("auto_character_coverage needs BPE and sentencepiece_version='0.2.3'")
     if not options.byte_fallback:
         raise ArgumentError("auto_character_coverage needs byte_fallback=True, for the characters without a piece")
     if options.required_chars:

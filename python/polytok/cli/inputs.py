@@ -1,4 +1,4 @@
-"""The options that select files of texts and how to read them, for the verbs that train, count words and tokenize."""
+"""The options that select the inputs and how to read them, for every verb that reads texts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import warnings
 
 from ..corpus.sources import read_name_list
 from ..errors import ArgumentError
-from ..reading import Reading
+from ..reading import InputOptions
 
 
 def add_input_options(
-    parser: argparse.ArgumentParser, invalid_choices: list[str], invalid_help: str, *, extra_help: str = ""
+    parser: argparse.ArgumentParser, bad_bytes_choices: list[str], bad_bytes_help: str, *, extra_help: str = ""
 ) -> None:
     """Adds the inputs and the options of reading.
 
-    ``invalid_choices`` has the choices of ``--invalid``, ``invalid_help`` describes its default, and ``extra_help`` is
-    appended to the help of the inputs.
+    ``bad_bytes_choices`` has the choices of ``--bad-bytes``, ``bad_bytes_help`` describes its default, and
+    ``extra_help`` is appended to the help of the inputs.
     """
     parser.add_argument(
         "inputs",
@@ -49,13 +49,19 @@ def add_input_options(
         help=r"a text file holds several texts, separated by TEXT; escapes such as \n and \x00 are allowed",
     )
     group.add_argument(
-        "--invalid", choices=invalid_choices, help=f"how to treat texts that are not UTF-8; {invalid_help}"
+        "--bad-bytes", choices=bad_bytes_choices, help=f"how to treat texts that are not UTF-8; {bad_bytes_help}"
     )
     group.add_argument(
-        "--skip-broken", action="store_true", help="skip and report records that lack the field or are not valid"
+        "--bad-records",
+        choices=["error", "skip"],
+        default="error",
+        help="how to treat records that lack the field or are not valid; by default an error",
     )
     group.add_argument(
-        "--skip-damaged", action="store_true", help="skip and report the unreadable rest of damaged files"
+        "--damaged-files",
+        choices=["error", "skip"],
+        default="error",
+        help="how to treat the unreadable rest of damaged files; by default an error",
     )
 
 
@@ -67,16 +73,16 @@ def input_names(arguments: argparse.Namespace) -> list[str]:
     return all_names
 
 
-def parse_reading(arguments: argparse.Namespace) -> Reading:
+def parse_input_options(arguments: argparse.Namespace) -> InputOptions:
     """Returns the reading options in the parsed arguments."""
-    return Reading(
-        format=arguments.input_format,
+    return InputOptions(
+        input_format=arguments.input_format,
         field=arguments.field,
-        unit="line" if arguments.lines else "separator" if arguments.separator else "file",
+        lines=arguments.lines,
         separator=arguments.separator,
-        invalid=arguments.invalid,
-        records="skip" if arguments.skip_broken else "error",
-        broken="skip" if arguments.skip_damaged else "error",
+        bad_bytes=arguments.bad_bytes,
+        bad_records=arguments.bad_records,
+        damaged_files=arguments.damaged_files,
     )
 
 
