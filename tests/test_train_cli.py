@@ -163,7 +163,7 @@ def test_skipped_texts_are_reported(tmp_path: Path, run: Run) -> None:
     assert "texts.jsonl:2" in run(*arguments)[2]
     code, _, errors = run(*arguments, "--bad-records", "skip")
     assert code == 0
-    assert errors == f"polytok: 1 text was left out\n  no field 'text': 1, e.g. at {path}:2\n"
+    assert errors == f"polytok: 1 text was skipped\n  no field 'text': 1, e.g. at {path}:2\n"
 
 
 def test_counts_of_many_machines(tmp_path: Path, run: Run) -> None:
@@ -253,7 +253,7 @@ def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> 
     words = polytok.Counts.load(counts).words("most_frequent").to_list()
     assert words == [(b"to be", 2), (b"or not", 1)]
     wrongs = (
-        ((), "no input"),
+        (("--workers", "2"), "no input"),
         (("a", "--lines", "--separator", "x"), "not allowed"),
         (("a", "--separator", r"\x"), "escape"),
     )

@@ -19,10 +19,10 @@ import pytest
 import polytok
 from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, InputOptions, TrainingReport
 from polytok.reading import blocks as blocks_module
-from polytok.training import reading as reading_module
+from polytok.reading import files as files_module
+from polytok.reading.files import Part
 from polytok.training.feeding import feed
 from polytok.training.inputs import Inputs, InputStream
-from polytok.training.reading import Part
 from zstd_package import zstd_package
 
 TEXTS = ["to be", "or not to be", "", "ありがとう 😀", "a\tb"]
@@ -51,7 +51,7 @@ def read_texts(
 
 
 def set_block_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_module, "_PART_BYTES", size)
+    monkeypatch.setattr(files_module, "_PART_BYTES", size)
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", size)
 
 
@@ -157,7 +157,7 @@ def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: in
     assert read_texts(both_inputs, lines=lines, bad_bytes="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
     report = TrainingReport()
     assert read_texts(both_inputs, lines=lines, bad_bytes="skip", report=report) == encode_all(["漢字"])
-    assert (report.texts, report.left_out) == (1, {"not UTF-8": 1})
+    assert (report.texts, report.skipped) == (1, {"not UTF-8": 1})
     assert read_texts(both_inputs, lines=lines, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
     with pytest.raises(ArgumentError, match="a kind over bytes"):
         read_texts(both_inputs, bad_bytes="keep")
@@ -186,13 +186,13 @@ def test_broken_records_are_errors_or_reported(tmp_path: Path) -> None:
     assert read_texts(path, bad_records="skip", report=report) == [b"a", b"bare"]
     places = [place for place, _ in report.examples]
     assert places == [f"{path}:{number}" for number in (3, 4, 5, 7)]
-    assert report.left_out["no field 'text'"] == report.left_out["the field 'text' is not a text"] == 1
-    assert sum(report.left_out.values()) == 4 and "4 texts were left out" in str(report)
+    assert report.skipped["no field 'text'"] == report.skipped["the field 'text' is not a text"] == 1
+    assert sum(report.skipped.values()) == 4 and "4 texts were skipped" in str(report)
 
 
 def test_skipped_texts_are_a_warning_without_a_report() -> None:
     rows = [{"text": "a"}, {"text": None}]
-    with pytest.warns(polytok.TrainingWarning, match="1 text was left out"):
+    with pytest.warns(polytok.TrainingWarning, match="1 text was skipped"):
         polytok.count_words(rows, input_options=InputOptions(bad_records="skip"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -214,7 +214,7 @@ def test_damaged_compression(tmp_path: Path, data: bytes) -> None:
 def test_wrong_inputs(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot read"):
         read_texts(tmp_path / "absent")
-    with pytest.raises(FileError, match="cannot read"):
+    with pytest.raises(ArgumentError, match="no file is in the folder"):
         read_texts(tmp_path)
     with pytest.raises(ArgumentError, match="no file matches"):
         read_texts(str(tmp_path / "*.txt"))
@@ -368,7 +368,7 @@ def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
     report = TrainingReport()
     texts_read = read_texts(path, lines=True, damaged_files="skip", report=report)
     assert len(texts_read) > 1000 and texts_read == lines[: len(texts_read)]
-    assert report.left_out == {"damaged": 1}
+    assert report.skipped == {"damaged": 1}
     assert report.examples == [(f"{path}:{len(texts_read) + 1}", "damaged")]
     (text,) = read_texts(path, damaged_files="skip")
     assert text.startswith(b"\n".join(texts_read)) and b"\n".join(lines).startswith(text)

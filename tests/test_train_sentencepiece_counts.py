@@ -103,7 +103,7 @@ def test_several_sizes_are_trained_from_the_same_counts() -> None:
 def test_skipped_texts_are_reported_when_counting() -> None:
     report, options = TrainingReport(), {"profile": "llama2c", "max_sentence_length": 10}
     polytok.count_words(["a▅", "b" * 20, "c"], "sentencepiece-char", report=report, **options)
-    assert report.left_out == {"contains U+2585": 1, "longer than 10 bytes": 1}
+    assert report.skipped == {"contains U+2585": 1, "longer than 10 bytes": 1}
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_text_can_be_invalid_utf8() -> None:
     assert Tokenizer(spec).decode_bytes(Tokenizer(spec).encode(b"\xfe\xff\xc3")) == b"\xfe\xff\xc3"
     report = polytok.TrainingReport()
     polytok.train([b"ab\xff ab", "ab"], kind="longest-match", vocab_size=258, min_count=2, report=report)
-    assert (report.texts, report.left_out) == (2, {})
+    assert (report.texts, report.skipped) == (2, {})
 
 
 def test_lists_of_entries(tmp_path: Path) -> None:

@@ -6,15 +6,18 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..options import Options
 from ..tokenizer import Tokenizer
+from .inputs import add_input_options
 from .options import add_encoding_options, add_tokenizer_verb_parser, encode_options, load_tokenizer
 from .style import escape_line_breaks
-from .texts import STDIN, line_batches, whole_texts
+from .texts import named_texts
 
 _EXAMPLES = """\
   polytok count *.txt
@@ -44,9 +47,7 @@ class TextCounts(NamedTuple):
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``count`` to ``subparsers``."""
     parser = add_tokenizer_verb_parser(subparsers, "count", "count bytes, characters and tokens", _EXAMPLES)
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a text file; without FILE, and for `-`, standard input"
-    )
+    add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     parser.add_argument("--json", action="store_true", help="print a JSON object with the files and the total")
     add_encoding_options(parser)
     parser.set_defaults(run=run)
@@ -72,17 +73,20 @@ def run(arguments: argparse.Namespace) -> int:
 def _count_files(
     arguments: argparse.Namespace, tokenizer: Tokenizer, options: Options
 ) -> Iterator[tuple[str, TextCounts]]:
-    if not arguments.lines:
-        for name, text in whole_texts(arguments.files):
-            yield name, TextCounts(len(text), _character_count(text), tokenizer.count(text, options=options))
-        return
-    for name in arguments.files or [STDIN]:
+    """Yields the counts of each input, in order."""
+    for name, batches in groupby(named_texts(arguments), key=itemgetter(0)):
         counts = TextCounts()
-        for lines in line_batches(name):
-            text = b"".join(lines)
-            ids = tokenizer.encode_batch(lines, options=options).ids
-            counts = counts.plus(TextCounts(len(text), _character_count(text), len(ids)))
+        for _, texts in batches:
+            counts = counts.plus(_count_texts(texts, tokenizer, options))
         yield name, counts
+
+
+def _count_texts(texts: list[bytes], tokenizer: Tokenizer, options: Options) -> TextCounts:
+    if len(texts) == 1:
+        token_count = tokenizer.count(texts[0], options=options)
+    else:
+        token_count = len(tokenizer.encode_batch(texts, options=options).ids)
+    return TextCounts(sum(map(len, texts)), sum(map(_character_count, texts)), token_count)
 
 
 def _character_count(text: bytes) -> int:

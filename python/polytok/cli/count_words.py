@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from .. import corpus
 from ..corpus.run import RUNNERS
 from ..errors import ArgumentError
-from ..progress import ProgressBar
+from ..progress import ReportProgress, progress_function
+from ..reading import InputOptions
 from ..training import KINDS, Counts, TrainingReport, count_words
 from . import inputs, kind_options, training
-from .options import add_verb_parser
+from .options import add_verb_parser, shows_progress
 
 _EXAMPLES = """\
   polytok count-words part1/*.jsonl.zst --kind bpe --pattern cl100k -o counts1
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Counts words or adds up files of counts, then writes the result. Returns exit code 0."""
     if arguments.workers is not None or arguments.runner is not None:
         return _count_in_tasks(arguments)
-    with training.create_progress_bar(arguments) or nullcontext() as progress:
+    with progress_function(shows_progress(arguments)) as progress:
         counts = _merge_counts(arguments, progress) if arguments.merge else _count_in_this_process(arguments, progress)
         counts.save(arguments.out, progress=progress)
     return 0
@@ -60,41 +59,43 @@ def run(arguments: argparse.Namespace) -> int:
 def _count_in_tasks(arguments: argparse.Namespace) -> int:
     if arguments.merge:
         raise ArgumentError("--merge adds up files of counts in one process; remove --workers and --runner")
+    if arguments.text:
+        raise ArgumentError("an interrupted count reads its inputs again; remove --text or --workers")
     if arguments.threads is not None:
         raise ArgumentError("each process of --workers has one thread; remove --threads")
     report = corpus.count_words(
-        inputs.input_names(arguments),
+        inputs.required_input_names(arguments),
         arguments.kind,
         arguments.out,
-        input_options=training.parse_input_options(arguments),
+        input_options=inputs.parse_input_options(arguments),
         workers=arguments.workers,
         runner=arguments.runner or "local",
         max_memory=arguments.max_memory,
         overwrite=arguments.overwrite,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         **kind_options.chosen_options(arguments),
     )
     training.print_report(report)
     return 0
 
 
-def _merge_counts(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+def _merge_counts(arguments: argparse.Namespace, progress: ReportProgress | None) -> Counts:
     if options := kind_options.chosen_options(arguments):
         raise ArgumentError(
             f"--merge adds up files of counts and accepts no options of counting; remove {', '.join(options)}"
         )
-    if training.parse_input_options(arguments) is not None:
+    if inputs.parse_input_options(arguments) != InputOptions() or arguments.text:
         raise ArgumentError("--merge adds up files of counts and reads no texts; remove the options of reading")
     paths = [Path(name) for name in arguments.inputs]
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
 
 
-def _count_in_this_process(arguments: argparse.Namespace, progress: ProgressBar | None) -> Counts:
+def _count_in_this_process(arguments: argparse.Namespace, progress: ReportProgress | None) -> Counts:
     report = TrainingReport()
     counts = count_words(
         training.open_inputs(arguments),
         arguments.kind,
-        input_options=training.parse_input_options(arguments),
+        input_options=inputs.parse_input_options(arguments),
         progress=progress or False,
         report=report,
         max_memory=arguments.max_memory,

@@ -15,10 +15,12 @@ from ..errors import ArgumentError
 from ..file_names import format_of
 from ..files import save_all
 from ..formats import all_formats
+from ..reading import InputOptions
+from ..reading.names import files_named
 from ..tokenizer import Tokenizer
 from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
 from .style import piece_to_json
-from .texts import line_batches
+from .texts import texts_of_files
 
 _EXAMPLES = """\
   polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 --texts ja.txt
@@ -164,7 +166,8 @@ def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]
 
 def _read_lines(names: list[str]) -> Iterator[bytes]:
     """Yields the lines of the files, each with its line feed, which is encoded too."""
-    return (line + b"\n" for name in names for batch in line_batches(name) for line in batch)
+    files = [file for name in names for file in files_named(name)]
+    return (line + b"\n" for _, batch in texts_of_files(files, InputOptions(lines=True)) for line in batch)
 
 
 def _argument_as_bytes(text: str) -> bytes:

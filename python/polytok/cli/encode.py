@@ -21,6 +21,7 @@ from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
 from . import style
+from .inputs import add_input_options
 from .options import (
     add_color_option,
     add_encoding_options,
@@ -30,7 +31,7 @@ from .options import (
     is_colored,
     load_tokenizer,
 )
-from .texts import STDIN, line_batches, whole_texts
+from .texts import named_texts
 
 _EXAMPLES = """\
   echo 'Hello, world' | polytok encode
@@ -44,9 +45,7 @@ _IDS_PER_WRITE = 1 << 20
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``encode`` to ``subparsers``."""
     parser = add_tokenizer_verb_parser(subparsers, "encode", "encode texts to ids", _EXAMPLES)
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a file with one text; without FILE, and for `-`, standard input"
-    )
+    add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     parser.add_argument(
         "--to",
         choices=["ids", "pieces", "json", "npy"],
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = _output_kind(arguments)
     tokenizer = load_tokenizer(arguments)
     options = encode_options(arguments)
-    batches = _batches(arguments)
+    batches = (texts for _, texts in named_texts(arguments))
     if output == "npy":
         with _rewindable_output(arguments.out) as file:
             writer = NpyWriter(file, tokenizer.encode_array(b"").dtype)
@@ -92,13 +91,6 @@ def _output_kind(arguments: argparse.Namespace) -> str:
     if arguments.out is not None:
         return "npy" if arguments.out.suffix == ".npy" else "ids"
     return "pieces" if sys.stdout.isatty() else "ids"
-
-
-def _batches(arguments: argparse.Namespace) -> Iterator[list[bytes]]:
-    """Yields batches of texts; the texts of a batch are encoded together."""
-    if not arguments.lines:
-        return ([text] for _, text in whole_texts(arguments.files))
-    return (batch for name in arguments.files or [STDIN] for batch in line_batches(name))
 
 
 def _encode_flat(tokenizer: Tokenizer, batches: Iterable[list[bytes]], options: Options) -> Iterator[IdArray]:

@@ -11,22 +11,44 @@ from ..reading import InputOptions
 
 
 def add_input_options(
-    parser: argparse.ArgumentParser, bad_bytes_choices: list[str], bad_bytes_help: str, *, extra_help: str = ""
+    parser: argparse.ArgumentParser, bad_bytes_choices: list[str], bad_bytes_help: str, *, has_text: bool = True
 ) -> None:
     """Adds the inputs and the options of reading.
 
-    ``bad_bytes_choices`` has the choices of ``--bad-bytes``, ``bad_bytes_help`` describes its default, and
-    ``extra_help`` is appended to the help of the inputs.
+    ``bad_bytes_choices`` has the choices of ``--bad-bytes``, and ``bad_bytes_help`` describes its default. With
+    ``has_text``, texts can also be given on the command line and by standard input.
     """
+    stdin_help = "; without INPUT and --text, and for `-`, standard input" if has_text else ""
     parser.add_argument(
         "inputs",
         nargs="*",
         metavar="INPUT",
-        help="paths, patterns or URLs of text, JSON lines, Parquet or Arrow files, which can be compressed"
-        + extra_help,
+        help="files, patterns, folders or URLs of text, JSON lines, Parquet or Arrow, which can be compressed"
+        + stdin_help,
     )
     group = parser.add_argument_group("reading")
+    if has_text:
+        group.add_argument("--text", action="append", default=[], metavar="TEXT", help="a text (can be repeated)")
     group.add_argument("--files-from", metavar="FILE", help="a file that lists more inputs, one a line")
+    _add_format_options(group)
+    group.add_argument(
+        "--bad-bytes", choices=bad_bytes_choices, help=f"how to treat texts that are not UTF-8; {bad_bytes_help}"
+    )
+    group.add_argument(
+        "--bad-records",
+        choices=["error", "skip"],
+        default="error",
+        help="how to treat records that lack the field or are not valid; by default an error",
+    )
+    group.add_argument(
+        "--damaged-files",
+        choices=["error", "skip"],
+        default="error",
+        help="how to treat the unreadable rest of damaged files; by default an error",
+    )
+
+
+def _add_format_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--input-format",
         choices=["text", "jsonl", "parquet", "arrow"],
@@ -48,29 +70,19 @@ def add_input_options(
         type=_parse_separator,
         help=r"a text file holds several texts, separated by TEXT; escapes such as \n and \x00 are allowed",
     )
-    group.add_argument(
-        "--bad-bytes", choices=bad_bytes_choices, help=f"how to treat texts that are not UTF-8; {bad_bytes_help}"
-    )
-    group.add_argument(
-        "--bad-records",
-        choices=["error", "skip"],
-        default="error",
-        help="how to treat records that lack the field or are not valid; by default an error",
-    )
-    group.add_argument(
-        "--damaged-files",
-        choices=["error", "skip"],
-        default="error",
-        help="how to treat the unreadable rest of damaged files; by default an error",
-    )
 
 
 def input_names(arguments: argparse.Namespace) -> list[str]:
     """Returns the names of the inputs on the command line and in the file of ``--files-from``."""
     listed_names = read_name_list(arguments.files_from) if arguments.files_from else []
-    if not (all_names := [*arguments.inputs, *listed_names]):
-        raise ArgumentError("no input: name a file, a pattern or a URL, or use --files-from")
-    return all_names
+    return [*arguments.inputs, *listed_names]
+
+
+def required_input_names(arguments: argparse.Namespace) -> list[str]:
+    """Returns the names of the inputs. Raises `ArgumentError` if there are none."""
+    if not (names := input_names(arguments)):
+        raise ArgumentError("no input: name a file, a pattern, a folder or a URL, or use --files-from")
+    return names
 
 
 def parse_input_options(arguments: argparse.Namespace) -> InputOptions:

@@ -85,7 +85,6 @@ def add_encoding_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of encoding."""
     group = parser.add_argument_group("encoding")
     add_special_token_options(group, "text")
-    group.add_argument("--lines", action="store_true", help="each line is a separate text, without its line feed")
 
 
 def add_special_token_options(group: argparse._ArgumentGroup, text_name: str) -> None:

@@ -16,7 +16,7 @@ from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
-from .inputs import add_input_options, input_names, parse_input_options
+from .inputs import add_input_options, parse_input_options, required_input_names
 from .options import add_special_token_options, add_tokenizer_verb_parser, encode_options, load_tokenizer
 from .style import print_line
 
@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
     parser = add_tokenizer_verb_parser(
         subparsers, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES
     )
-    add_input_options(parser, ["error", "replace", "skip"], "by default an error")
+    add_input_options(parser, ["error", "replace", "skip"], "by default an error", has_text=False)
     _add_document_options(parser)
     _add_output_options(parser)
     _add_running_options(parser)
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
     with _open_log(arguments.json_log) as log_file:
         try:
             report = tokenize(
-                input_names(arguments),
+                required_input_names(arguments),
                 load_tokenizer(arguments),
                 arguments.out,
                 workers=arguments.workers,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
-from .options import add_verb_parser
+from .inputs import parse_input_options
+from .options import add_verb_parser, shows_progress
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -62,17 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
     options = _training_options(arguments)
     outputs = _output_formats(arguments, options)
     report = TrainingReport()
-    with training.create_progress_bar(arguments) or nullcontext() as progress:
-        trained_specs = specs(
-            training.open_inputs(arguments),
-            arguments.kind,
-            input_options=training.parse_input_options(arguments),
-            max_memory=arguments.max_memory,
-            threads=arguments.threads,
-            progress=progress or False,
-            report=report,
-            **options,
-        )
+    trained_specs = specs(
+        training.open_inputs(arguments),
+        arguments.kind,
+        input_options=parse_input_options(arguments),
+        max_memory=arguments.max_memory,
+        threads=arguments.threads,
+        progress=shows_progress(arguments),
+        report=report,
+        **options,
+    )
     training.print_report(report)
     _write_files(outputs, trained_specs, strict=arguments.strict)
     return 0

@@ -163,7 +163,7 @@ def _push_texts(
             skipped_counts.update(text.reason for text in block.skipped)
             examples += [(text.place, text.reason) for text in block.skipped[: MAX_EXAMPLES - len(examples)]]
             report_progress(text_count, 0, text_bytes)
-    skipped_counts.update(getattr(trainer, "left_out", {}))
+    skipped_counts.update(getattr(trainer, "skipped", {}))
     return {
         "documents": text_count,
         "text_bytes": text_bytes,
@@ -175,4 +175,4 @@ def _push_texts(
 def _create_report(records: list[dict[str, Any]]) -> TrainingReport:
     skipped_counts = sum((Counter(record["skipped"]) for record in records), Counter[str]())
     text_count, text_bytes = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
-    return TrainingReport(text_count, text_bytes, dict(skipped_counts), examples(records))
+    return TrainingReport(dict(skipped_counts), examples(records), text_count, text_bytes)

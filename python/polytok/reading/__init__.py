@@ -1,12 +1,13 @@
 """Reads the texts in files, for training and corpora.
 
-streams.py detects compression and decompresses, kinds.py detects the format of a file, blocks.py splits bytes into
-texts, tables.py reads the texts of Parquet and Arrow files, and documents.py applies the options of choices.py. Memory
-holds at most one block and one text.
+names.py finds the files, streams.py detects compression and decompresses, kinds.py detects the format of a file,
+blocks.py splits bytes into texts, tables.py reads the texts of Parquet and Arrow files, documents.py applies the
+options of choices.py, and files.py reads a file from start to end. Memory holds at most one block and one text.
 """
 
 from .choices import BadBytes, ErrorOrSkip, Format, InputKeywords, InputOptions, split_keywords
-from .documents import Documents, SkippedText
+from .documents import Documents
+from .skipped import SkippedText, SkippedTexts
 
 __all__ = [
     "BadBytes",
@@ -16,5 +17,6 @@ __all__ = [
     "InputKeywords",
     "InputOptions",
     "SkippedText",
+    "SkippedTexts",
     "split_keywords",
 ]

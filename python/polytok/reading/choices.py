@@ -69,6 +69,11 @@ class InputOptions:
             raise ArgumentError("lines=True and separator= exclude each other: remove one of them")
 
     @property
+    def is_whole_file(self) -> bool:
+        """Whether a text file is a single text."""
+        return not self.lines and self.separator is None
+
+    @property
     def names(self) -> list[str]:
         """The parts of the field's name, from the outermost object to the innermost."""
         return self.field.split(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from .. import _core
 from ..errors import EncodeError, FormatError
 from .blocks import Block
 from .choices import BadBytes, InputOptions
+from .skipped import SkippedText
 from .streams import DamageError
 
 NOT_UTF8_REASON = "not UTF-8"
@@ -22,22 +23,6 @@ DAMAGED_REASON = "damaged"
 
 PlaceFunction = Callable[[int], str]
 """A function that describes the place of a text with a number, for reports: ``a.jsonl: byte 70``."""
-
-
-class SkippedText(NamedTuple):
-    """A skipped text: the reason, the place of the text in a file, and details about this text."""
-
-    reason: str
-    place: str
-    detail: str = ""
-
-    def __str__(self) -> str:
-        """Formats the report of a skipped text.
-
-        >>> print(SkippedText("not JSON", "a.jsonl: byte 70", "expected `:`"))
-        a.jsonl: byte 70: not JSON: expected `:`
-        """
-        return ": ".join(filter(None, (self.place, self.reason, self.detail)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import re
 
 from ..errors import ArgumentError
 from . import remote
+from .folders import files_in_folder
 
 _URL_SCHEME = re.compile(r"[A-Za-z0-9+.:-]+://")
 
@@ -22,16 +23,18 @@ def is_url(name: str) -> bool:
 
 
 def files_named(name: str) -> list[str]:
-    """Returns the files that match a pattern, sorted, or the name itself if it is not a pattern.
+    """Returns the files that match a pattern or are in a folder, sorted; or the name itself if it is neither.
 
-    Raises `ArgumentError` if no file matches a pattern.
+    Raises `ArgumentError` if no file matches a pattern, and for a folder without files.
     """
     if is_url(name):
         matches = remote.matching_urls(name)
+    elif os.path.isdir(name):
+        matches = files_in_folder(name)
     elif os.path.exists(name) or not glob.has_magic(name):
         matches = None
     else:
         matches = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
     if matches == []:
-        raise ArgumentError(f"no file matches {name!r}")
+        raise ArgumentError(f"no file {'is in the folder' if os.path.isdir(name) else 'matches'} {name!r}")
     return [name] if matches is None else matches

@@ -27,7 +27,7 @@ class Trainer(Protocol):
 
     * ``lines``: True if the trainer splits texts into lines, so that a text can be pushed in parts of whole lines.
     * ``keeps_bytes``: True if the trainer accepts texts that are not UTF-8.
-    * ``left_out``: the counts of skipped texts or sentences, by reason.
+    * ``skipped``: the counts of skipped texts or sentences, by reason.
     * ``notes``: other facts about the result to report to the user.
     """
 

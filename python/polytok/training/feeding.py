@@ -9,9 +9,9 @@ from typing import Any
 from ..errors import ArgumentError
 from ..progress import ReportProgress
 from ..reading import InputOptions
+from ..reading.files import Part
 from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
-from .reading import Part
 
 _MEMORY_PER_TEXT_SIZE = 6
 """The size of a text's copies in memory as a multiple of the text, if a trainer needs the whole text at a time."""
@@ -46,9 +46,9 @@ def feed(
             trainer.push(batch)
         if progress is not None:
             progress("reading", stream.done, stream.total)
-    for reason, count in getattr(trainer, "left_out", {}).items():
-        used_report.left_out[reason] = used_report.left_out.get(reason, 0) + count
-    if used_report.left_out and report is None:
+    for reason, count in getattr(trainer, "skipped", {}).items():
+        used_report.skipped[reason] = used_report.skipped.get(reason, 0) + count
+    if used_report.skipped and report is None:
         warnings.warn(str(used_report), TrainingWarning, stacklevel=3)
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
-from ..reading import BadBytes, Documents, InputOptions, SkippedText, remote
+from ..reading import BadBytes, Documents, InputOptions, SkippedText, SkippedTexts, remote
+from ..reading.files import Part, open_file, read_in_parts, translate_errors
 from ..reading.names import files_named, is_url
+from ..reading.streams import peek_first_bytes
 from ..values import Text
-from .reading import Part, ReadResult, open_file, read, text_of_record
+from .counting import COUNTS_MAGIC
 from .utf8 import Utf8Converter
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
@@ -22,17 +24,16 @@ _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
 _CHECKED_TEXT_COUNT = 16  # the number of first texts that must not be names of files
 _MAX_NAME_LENGTH = 1024
-_MAX_EXAMPLES = 10
 
 
 @dataclass(slots=True)
-class TrainingReport:
+class TrainingReport(SkippedTexts):
     """The report of training: the texts and bytes read, the texts skipped, and notes about the result.
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
     >>> _ = polytok.count_words(["a b", {"text": None}], bad_records="skip", report=report)
-    >>> report.texts, report.left_out
+    >>> report.texts, report.skipped
     (1, {"no field 'text'": 1})
     >>> report.examples
     [('text 2', "no field 'text'")]
@@ -40,35 +41,16 @@ class TrainingReport:
 
     texts: int = 0
     bytes: int = 0
-    left_out: dict[str, int] = field(default_factory=dict)
-    """The number of skipped texts, by reason."""
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of the place and the reason of the first skipped texts."""
     notes: list[str] = field(default_factory=list)
     """Notes about the result, for example that the vocabulary is smaller than requested."""
-
-    def leave_out(self, text: SkippedText) -> None:
-        """Adds a skipped text to the report."""
-        self.left_out[text.reason] = self.left_out.get(text.reason, 0) + 1
-        if len(self.examples) < _MAX_EXAMPLES:
-            self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
         """Returns the notes and the counts of skipped texts, line by line.
 
-        >>> report = TrainingReport()
-        >>> report.leave_out(SkippedText("no field 'text'", "a.jsonl:7"))
-        >>> print(report)
-        1 text was left out
-          no field 'text': 1, e.g. at a.jsonl:7
+        >>> print(TrainingReport(notes=["the vocabulary has 270 entries"]))
+        the vocabulary has 270 entries
         """
-        lines = list(self.notes)
-        if count := sum(self.left_out.values()):
-            lines.append(f"{count} text{'s were' if count != 1 else ' was'} left out")
-        for reason, count in self.left_out.items():
-            first_place = next((place for place, example_reason in self.examples if example_reason == reason), None)
-            lines.append(f"  {reason}: {count}" + (f", e.g. at {first_place}" if first_place else ""))
-        return "\n".join(lines)
+        return "\n".join(filter(None, [*self.notes, SkippedTexts.__str__(self)]))
 
 
 class InputStream:
@@ -124,13 +106,13 @@ class InputStream:
                 if isinstance(result, Documents):
                     yield from self._texts_of(result)
                 elif isinstance(result, SkippedText):
-                    self._report.leave_out(result)
+                    self._report.add(result)
                 else:
                     yield from self._convert_text(result)
 
     def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
         for skipped_text in documents.skipped:
-            self._report.leave_out(skipped_text)
+            self._report.add(skipped_text)
         if len(documents):
             self._report.texts += len(documents)
             self._report.bytes += documents.texts.nbytes
@@ -141,13 +123,13 @@ class InputStream:
             self._utf8_converter.part(text) if isinstance(text, Part) else [self._utf8_converter.text(*text)]
         ):
             if isinstance(converted_text, SkippedText):
-                self._report.leave_out(converted_text)
+                self._report.add(converted_text)
                 continue
             self._report.texts += not isinstance(converted_text, Part) or converted_text.is_last
             self._report.bytes += len(converted_text.data if isinstance(converted_text, Part) else converted_text)
             yield converted_text
 
-    def _read_item(self, item: Any) -> Iterator[ReadResult | tuple[Text, str]]:
+    def _read_item(self, item: Any) -> Iterator[Documents | Part | SkippedText | tuple[Text, str]]:
         """Yields the texts of one item of the inputs."""
         if isinstance(item, os.PathLike):
             name = os.fspath(item)
@@ -166,14 +148,21 @@ class InputStream:
             yield self._text_of_record(item)
 
     def _text_of_record(self, item: Any) -> tuple[Text, str] | SkippedText:
-        text = text_of_record(item, self._input_options.names, f"text {self._text_number}")
+        text = _find_text(item, self._input_options.names, f"text {self._text_number}")
         if isinstance(text, SkippedText) and self._input_options.bad_records == "error":
             raise FormatError(f"{text}; bad_records='skip' skips such records")
         return text
 
-    def _read_file(self, name: str, file: IO[bytes]) -> Iterator[ReadResult]:
+    def _read_file(self, name: str, file: IO[bytes]) -> Iterator[Documents | Part | SkippedText]:
         self._file = file
-        yield from read(name, file, self._input_options, self._bad_bytes)
+        with translate_errors(name):
+            checked_file, first_bytes = peek_first_bytes(file, len(COUNTS_MAGIC))
+        if first_bytes == COUNTS_MAGIC:
+            raise ArgumentError(
+                f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
+                "counts; to add counts up, use Counts.load (count-words --merge)"
+            )
+        yield from read_in_parts(name, checked_file, self._input_options, self._bad_bytes)
         self._file = None
 
 
@@ -227,3 +216,17 @@ def _check_not_file_name(text: str) -> None:
         raise ArgumentError(
             f"the text {text!r} is also the name of a file: to read the file, give pathlib.Path({text!r})"
         )
+
+
+def _find_text(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
+    """Returns the text of a record and its place: the field at the path ``names``, or the record if it is a text.
+
+    Returns a `SkippedText` if the record has no such field, or if the field is not a text.
+    """
+    value = record
+    for name in () if isinstance(record, (str, bytes)) else names:
+        value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, (str, bytes)):
+        return value, place
+    field = ".".join(names)
+    return SkippedText(f"no field {field!r}" if value is None else f"the field {field!r} is not a text", place)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ..errors import EncodeError
 from ..reading import BadBytes, SkippedText
 from ..reading.documents import NOT_UTF8_REASON
+from ..reading.files import Part
 from ..values import Text
-from .reading import Part
 
 
 class Utf8Converter:

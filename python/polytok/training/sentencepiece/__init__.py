@@ -91,7 +91,7 @@ class SentencePieceTrainer:
         return None
 
     @property
-    def left_out(self) -> dict[str, int]:
+    def skipped(self) -> dict[str, int]:
         """The counts of skipped sentences, by reason."""
         long_count, reserved_count = self.counts.skipped()
         reasons = {

@@ -1,4 +1,4 @@
-"""Reads files of training texts with `polytok.reading`, and reads a file that is a single text in parts.
+"""Reads the texts of a file, of any format. A file that is a single text is read in parts.
 
 Trainers that count words accept a text in parts, so memory never holds such a file as a whole.
 """
@@ -6,19 +6,20 @@ Trainers that count words accept a text in parts, so memory never holds such a f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ..errors import ArgumentError, FileError, FormatError, PolytokError
-from ..reading import BadBytes, Documents, InputOptions, SkippedText, remote
-from ..reading.blocks import Block, blocks
-from ..reading.documents import apply_input_options, damage_report
-from ..reading.kinds import FIRST_BYTE_COUNT, format_of
-from ..reading.names import is_url
-from ..reading.streams import Content, DamageError, decompress, peek_first_bytes
-from ..reading.tables import table_documents
-from .counting import COUNTS_MAGIC
+from ..errors import FileError, FormatError, PolytokError
+from . import remote
+from .blocks import Block, blocks
+from .choices import BadBytes, Format, InputOptions
+from .documents import Documents, apply_input_options, damage_report, empty_documents
+from .kinds import FIRST_BYTE_COUNT, format_of
+from .names import is_url
+from .skipped import SkippedText
+from .streams import Content, DamageError, decompress, peek_first_bytes
+from .tables import table_documents
 
 _PART_BYTES = 1 << 22
 
@@ -32,10 +33,6 @@ class Part:
     place: str
 
 
-ReadResult = Documents | Part | SkippedText
-"""Texts of a file, a part of a text, or the report of a skipped text."""
-
-
 def open_file(name: str) -> IO[bytes]:
     """Opens a file or URL for reading. Raises `FileError` if the file cannot be opened."""
     if is_url(name):
@@ -46,14 +43,34 @@ def open_file(name: str) -> IO[bytes]:
         raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
 
 
-def read(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[ReadResult]:
-    """Yields the texts of an open binary file or text file, or the parts of a single text, which are not checked.
+def read(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[Documents]:
+    """Yields the texts of an open binary file or text file, in blocks.
 
     Raises `FileError` if reading fails, and the errors of `polytok.reading`.
     """
+    with translate_errors(name):
+        yield from _read_documents(name, *_open_content(name, file, input_options), input_options, bad_bytes)
+
+
+def read_in_parts(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[Documents | Part]:
+    """Yields the texts of a file as `read` does, but yields a file that is a single text in parts.
+
+    The bytes of parts are not checked.
+    """
+    with translate_errors(name):
+        opened_file, first_bytes, format = _open_content(name, file, input_options)
+        if format == "text" and input_options.is_whole_file:
+            yield from _read_parts(name, decompress(name, opened_file, first_bytes), input_options)
+        else:
+            yield from _read_documents(name, opened_file, first_bytes, format, input_options, bad_bytes)
+
+
+@contextmanager
+def translate_errors(name: str) -> Iterator[None]:
+    """Raises errors of reading the file in this context as `FileError` or `FormatError` that name the file."""
     try:
         with remote.translate_errors(name) if is_url(name) else nullcontext():
-            yield from _read_texts(name, file, input_options, bad_bytes)
+            yield
     except PolytokError:
         raise
     except OSError as error:
@@ -62,26 +79,20 @@ def read(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes)
         raise FormatError(f"{name} cannot be read: {error}") from error
 
 
-def _read_texts(name: str, opened_file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[ReadResult]:
-    file, first_bytes = peek_first_bytes(opened_file, max(FIRST_BYTE_COUNT, len(COUNTS_MAGIC)))
-    if first_bytes.startswith(COUNTS_MAGIC):
-        raise ArgumentError(
-            f"{name} is a file of counts, but texts are expected here: to train from counts, name only files of "
-            "counts; to add counts up, use Counts.load (count-words --merge)"
-        )
-    format = format_of(name, first_bytes, input_options.input_format)
+def _open_content(name: str, file: Any, input_options: InputOptions) -> tuple[IO[bytes], bytes, Format]:
+    opened_file, first_bytes = peek_first_bytes(file, FIRST_BYTE_COUNT)
+    return opened_file, first_bytes, format_of(name, first_bytes, input_options.input_format)
+
+
+def _read_documents(
+    name: str, file: IO[bytes], first_bytes: bytes, format: Format, input_options: InputOptions, bad_bytes: BadBytes
+) -> Iterator[Documents]:
     if format in ("parquet", "arrow"):
         yield from table_documents(name, file, first_bytes, format, input_options, bad_bytes=bad_bytes)
         return
-    content = decompress(name, file, first_bytes)
-    if format == "text" and not input_options.lines and input_options.separator is None:
-        yield from _read_parts(name, content, input_options)
-        return
     line_counter = _LineCounter(name)
-    counted_blocks = line_counter.watch(blocks(content, 0, input_options, format))
-    yield from apply_input_options(
-        counted_blocks, input_options, bad_bytes, line_counter.place, is_json=format == "jsonl"
-    )
+    file_blocks = line_counter.watch(blocks(decompress(name, file, first_bytes), 0, input_options, format))
+    yield from apply_input_options(file_blocks, input_options, bad_bytes, line_counter.place, is_json=format == "jsonl")
 
 
 class _LineCounter:
@@ -107,7 +118,7 @@ class _LineCounter:
         return f"{self._name}:{self._first_line + lines_before}"
 
 
-def _read_parts(name: str, content: Content, input_options: InputOptions) -> Iterator[Part | SkippedText]:
+def _read_parts(name: str, content: Content, input_options: InputOptions) -> Iterator[Documents | Part]:
     """Yields the parts of a file that is a single text; for a damaged file, the parts before the damage."""
     data, damage = _read_part(name, content, input_options)
     while data:
@@ -115,7 +126,7 @@ def _read_parts(name: str, content: Content, input_options: InputOptions) -> Ite
         yield Part(data, not next_data, name)
         data = next_data
     if damage:
-        yield damage
+        yield empty_documents(damage)
 
 
 def _read_part(name: str, content: Content, input_options: InputOptions) -> tuple[bytes, SkippedText | None]:
@@ -123,17 +134,3 @@ def _read_part(name: str, content: Content, input_options: InputOptions) -> tupl
         return content.read(_PART_BYTES), None
     except DamageError as error:
         return b"", damage_report(error, input_options, name)
-
-
-def text_of_record(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
-    """Returns the text of a record and its place: the field at the path ``names``, or the record if it is a text.
-
-    Returns a `SkippedText` if the record has no such field, or if the field is not a text.
-    """
-    value = record
-    for name in () if isinstance(record, (str, bytes)) else names:
-        value = value.get(name) if isinstance(value, dict) else None
-    if isinstance(value, (str, bytes)):
-        return value, place
-    field = ".".join(names)
-    return SkippedText(f"no field {field!r}" if value is None else f"the field {field!r} is not a text", place)

@@ -1,0 +1,57 @@
+"""Reports the texts that reading skips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_MAX_EXAMPLES = 10
+
+
+class SkippedText(NamedTuple):
+    """A skipped text: the reason, the place of the text in a file, and details about this text."""
+
+    reason: str
+    place: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        """Formats the report of a skipped text.
+
+        >>> print(SkippedText("not JSON", "a.jsonl: byte 70", "expected `:`"))
+        a.jsonl: byte 70: not JSON: expected `:`
+        """
+        return ": ".join(filter(None, (self.place, self.reason, self.detail)))
+
+
+@dataclass(slots=True)
+class SkippedTexts:
+    """The number of skipped texts by reason, and the places of the first.
+
+    >>> skipped = SkippedTexts()
+    >>> skipped.add(SkippedText("no field 'text'", "a.jsonl:7"))
+    >>> print(skipped)
+    1 text was skipped
+      no field 'text': 1, e.g. at a.jsonl:7
+    """
+
+    skipped: dict[str, int] = field(default_factory=dict)
+    """The number of skipped texts, by reason."""
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    """Pairs of the place and the reason of the first skipped texts."""
+
+    def add(self, text: SkippedText) -> None:
+        """Adds a skipped text to the report."""
+        self.skipped[text.reason] = self.skipped.get(text.reason, 0) + 1
+        if len(self.examples) < _MAX_EXAMPLES:
+            self.examples.append((text.place, text.reason))
+
+    def __str__(self) -> str:
+        """Returns the number of skipped texts, and a line for each reason; empty if no text was skipped."""
+        if not (total := sum(self.skipped.values())):
+            return ""
+        lines = [f"{total} text{'s were' if total != 1 else ' was'} skipped"]
+        for reason, count in self.skipped.items():
+            place = next((place for place, example_reason in self.examples if example_reason == reason), None)
+            lines.append(f"  {reason}: {count}" + (f", e.g. at {place}" if place else ""))
+        return "\n".join(lines)
