@@ -144,7 +144,7 @@ def train_merges(pieces: Counter[str], chars: list[str], merge_count: int) -> li
     [spec] = specs(
         counts,
         kind="bpe",
-        ties="huggingface",
+        trainer="huggingface",
         byte_level=False,
         vocab_size=len(chars) + merge_count,
         initial_alphabet=chars,
@@ -248,7 +248,7 @@ def format_provenance(inputs: list[text.Source], entries: list[bytes], digest: s
     return "\n".join(
         [
             (
-                f'Trainer: polytok\'s (`kind="bpe"`, `ties="huggingface"`), over weighted pieces; '
+                f'Trainer: polytok\'s (`kind="bpe"`, `trainer="huggingface"`), over weighted pieces; '
                 f"`regex` {regex.__version__} for the pieces; Python {platform.python_version()}."
             ),
             "",

@@ -67,9 +67,9 @@ class Training:
         if self.kind == "wordpiece":
             return WordPieceTrainer(**self.options)
         if self.kind == "bytes":
-            return BpeTrainer(ties="huggingface", **self.options)
+            return BpeTrainer(trainer="huggingface", **self.options)
         options = {"unk_token": self.unk_token, "pattern": self.pattern, **self.options}
-        return BpeTrainer(ties="huggingface", byte_level=False, **options)
+        return BpeTrainer(trainer="huggingface", byte_level=False, **options)
 
 
 TRAININGS = [

@@ -45,7 +45,7 @@ def random_training(seed: int) -> tuple[str, str | None, int]:
 @pytest.mark.parametrize("seed", range(100))
 def test_merges_equal_those_of_minbpe(seed: int) -> None:
     text, pattern, count = random_training(seed)
-    options = {"ties": "minbpe", "pattern": pattern}
+    options = {"trainer": "minbpe", "pattern": pattern}
     try:
         expected = train_bpe.train(text, 256 + count, pattern)
     except ArgumentError as error:
@@ -59,7 +59,7 @@ def test_merges_equal_those_of_minbpe(seed: int) -> None:
 
 def test_merges_of_the_tutorial() -> None:
     lines: list[str] = []
-    spec = train_spec([TUTORIAL], vocab_size=300, ties="minbpe", pattern=WORD, verbose=lines.append)
+    spec = train_spec([TUTORIAL], vocab_size=300, trainer="minbpe", pattern=WORD, verbose=lines.append)
     assert spec.vocab == train_bpe.train(TUTORIAL, 300, WORD).vocab
     assert len(lines) == 44 and lines[0] == r"merge 1/44: (240, 159) -> 256 (b'\xf0\x9f') had 21 occurrences"
 
@@ -76,7 +76,7 @@ def test_a_pair_that_no_longer_occurs_is_not_merged() -> None:
     lines: list[str] = []
     train_spec(
         hf.PREFIX_TEXTS,
-        ties="huggingface",
+        trainer="huggingface",
         byte_level=False,
         pattern="whitespace_split",
         verbose=lines.append,
@@ -111,13 +111,13 @@ def test_the_order_of_texts_matters_only_for_minbpe() -> None:
     forward, backward = (train_spec(ordered_texts, vocab_size=400) for ordered_texts in (texts, texts[::-1]))
     assert forward == backward
     forward, backward = (
-        train_spec(ordered_texts, vocab_size=400, ties="minbpe") for ordered_texts in (texts, texts[::-1])
+        train_spec(ordered_texts, vocab_size=400, trainer="minbpe") for ordered_texts in (texts, texts[::-1])
     )
     assert forward != backward
 
 
 def test_several_sizes_of_one_run() -> None:
-    options: dict[str, Any] = {"special_tokens": ["<|end|>"], "ties": "ids"}
+    options: dict[str, Any] = {"special_tokens": ["<|end|>"], "trainer": "polytok"}
     trainer = BpeTrainer(vocab_size=[300, 280, 257], **options)
     trainer.push([text.encode() for text in hf.TEXTS["generated"]])
     specs = trainer.finish()
@@ -130,7 +130,9 @@ def test_special_tokens_are_removed_from_texts() -> None:
     options: dict[str, Any] = {"vocab_size": 258, "pattern": None}
     assert train_spec(["xy<e>zz<e>zz<e>"], special_tokens=["<e>"], **options).vocab.piece(256) == b"zz"
     assert train_spec(["xy<e>zz<e>zz<e>"], special_tokens={"<e>": 300}, **options).special[0].id == 300
-    assert train_spec(["xy<e>zz<e>zz<e>"], ties="minbpe", special_tokens=["<e>"], **options).vocab.piece(256) == b"<e"
+    assert (
+        train_spec(["xy<e>zz<e>zz<e>"], trainer="minbpe", special_tokens=["<e>"], **options).vocab.piece(256) == b"<e"
+    )
 
 
 def test_limits_of_entries() -> None:
@@ -147,13 +149,13 @@ def test_limits_of_entries() -> None:
         ({"vocab_size": 257, "special_tokens": ["a", "b"]}, "must be at least 258"),
         ({"vocab_size": []}, "has no size"),
         ({"vocab_size": "300"}, "not a whole number"),
-        ({"vocab_size": 300, "ties": "tiktoken"}, "is not one of 'ids', 'minbpe', 'huggingface'"),
+        ({"vocab_size": 300, "trainer": "tiktoken"}, "is not one of 'polytok', 'minbpe', 'huggingface'"),
         ({"vocab_size": 300, "pattern": "gpt5"}, "choose one of 'gpt2'"),
         ({"vocab_size": 300, "special_tokens": "<s>"}, "give a list"),
         ({"vocab_size": 300, "special_tokens": {"<s>": 299}}, "use ids from 300"),
-        ({"vocab_size": 300, "limit_alphabet": 3}, "ties='huggingface'"),
-        ({"vocab_size": 300, "ties": "huggingface", "special_tokens": {"<s>": 1}}, "give a list"),
-        ({"vocab_size": 300, "ties": "huggingface", "end_of_word_suffix": "$"}, "continuing_subword_prefix and end"),
+        ({"vocab_size": 300, "limit_alphabet": 3}, "trainer='huggingface'"),
+        ({"vocab_size": 300, "trainer": "huggingface", "special_tokens": {"<s>": 1}}, "give a list"),
+        ({"vocab_size": 300, "trainer": "huggingface", "end_of_word_suffix": "$"}, "continuing_subword_prefix and end"),
     ],
 )
 def test_impossible_options(options: dict[str, Any], message: str) -> None:
@@ -177,11 +179,11 @@ def test_tokenizers_loads_written_files(tmp_path: Path) -> None:
             )
 
 
-@pytest.mark.parametrize("ties", ["ids", "minbpe"])
-def test_tiktoken_and_others_load_written_files(tmp_path: Path, ties: str) -> None:
+@pytest.mark.parametrize("trainer", ["polytok", "minbpe"])
+def test_tiktoken_and_others_load_written_files(tmp_path: Path, trainer: str) -> None:
     texts = hf.TEXTS["generated"]
     our_tokenizer = polytok.Tokenizer(
-        train_spec(texts, vocab_size=430, ties=ties, pattern="gpt2", special_tokens={"<|end|>": 430})
+        train_spec(texts, vocab_size=430, trainer=trainer, pattern="gpt2", special_tokens={"<|end|>": 430})
     )
     our_tokenizer.save(tmp_path / "a.tiktoken")
     ranks = {piece: rank for rank, piece in enumerate(our_tokenizer.spec.vocab.pieces())}

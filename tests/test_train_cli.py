@@ -64,12 +64,12 @@ def test_the_options_of_a_kind(tmp_path: Path, words: Path, run: Run) -> None:
     assert "--min-frequency" in run("train", "--kind", "bpe", "--help")[1]
     out = tmp_path / "tokenizer.json"
     special = ("--special-tokens", "<a>", "--special-tokens", "<b>")
-    assert run("train", words, "--ties=huggingface", *special, "--vocab-size", "270", "-o", out)[0] == 0
-    spec = polytok.train([WORDS], kind="bpe", ties="huggingface", special_tokens=["<a>", "<b>"], vocab_size=270)
+    assert run("train", words, "--trainer=huggingface", *special, "--vocab-size", "270", "-o", out)[0] == 0
+    spec = polytok.train([WORDS], kind="bpe", trainer="huggingface", special_tokens=["<a>", "<b>"], vocab_size=270)
     assert polytok.load(out).encode(WORDS) == spec.encode(WORDS)
     assert polytok.load(out).encode("<a>", special="all") == spec.encode("<a>", special="all")
-    code, _, errors = run("train", words, "--ties", "none", "--vocab-size", "270", "-o", out)
-    assert code == 2 and "ties" in errors
+    code, _, errors = run("train", words, "--trainer", "none", "--vocab-size", "270", "-o", out)
+    assert code == 2 and "trainer" in errors
 
 
 def test_every_kind_lists_its_options(run: Run) -> None:
@@ -105,11 +105,11 @@ def test_the_format_is_chosen_before_training(tmp_path: Path, run: Run) -> None:
         ("--to minbpe or --to tiktoken", "m.model", "bpe", ()),
         ("does not select a format: choose --to huggingface", "vocab.json", "bpe", ()),
         ("does not select a format: choose --to huggingface", "out.tok", "bpe", ()),
-        ("choose --to sentencepiece", "out", "sentencepiece-char", ()),
+        ("choose --to sentencepiece", "out", "char", ()),
         ("a rwkv or wordpiece file, and --kind bpe cannot", "v.txt", "bpe", ()),
         ("is a folder", ".", "bpe", ()),
         ("cannot be written as huggingface: choose --to rwkv", "a", "longest-match", ("--to", "huggingface")),
-        ("cannot be written as minbpe", "a", "bpe", ("--to=minbpe", "--ties=huggingface")),
+        ("cannot be written as minbpe", "a", "bpe", ("--to=minbpe", "--trainer=huggingface")),
         ("cannot be written as huggingface: Oniguruma", "a.json", "bpe", ("--pattern", r"\w+")),
         ("cannot be written as gguf", "a.gguf", "bpe", ("--pattern", "whitespace")),
     ]:
@@ -122,7 +122,7 @@ def test_the_format_is_chosen_before_training(tmp_path: Path, run: Run) -> None:
 def test_the_format_implied_by_a_name(tmp_path: Path, words: Path, run: Run) -> None:
     for out, kind, options, format in [
         ("m.model", "sentencepiece-bpe", (), "sentencepiece"),
-        ("m.model", "bpe", ("--ties", "minbpe"), "minbpe"),
+        ("m.model", "bpe", ("--trainer", "minbpe"), "minbpe"),
         ("x.json", "bpe", (), "huggingface"),
         ("x.json", "wordpiece", (), "huggingface"),
         ("v.txt", "wordpiece", (), "wordpiece"),
@@ -139,8 +139,8 @@ def test_all_formats_of_a_kind_are_accepted(tmp_path: Path, words: Path, run: Ru
         ("bpe", (), ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "ptok")),
         ("bpe", ("--special-tokens", "<a>"), ("huggingface", "minbpe", "tiktoken", "gguf", "ptok")),
         ("bpe", ("--special-tokens", '{"<a>": 400}'), ("huggingface", "minbpe", "ptok")),
-        ("bpe", ("--ties", "huggingface"), ("huggingface", "tiktoken", "gguf", "ptok")),
-        ("bpe", ("--ties", "huggingface", "--no-byte-level"), ("huggingface", "ptok")),
+        ("bpe", ("--trainer", "huggingface"), ("huggingface", "tiktoken", "gguf", "ptok")),
+        ("bpe", ("--trainer", "huggingface", "--no-byte-level"), ("huggingface", "ptok")),
         ("wordpiece", (), ("huggingface", "wordpiece", "ptok")),
     ]:
         outputs = [word for format in formats for word in ("--to", format, "-o", str(tmp_path / format))]
@@ -269,7 +269,7 @@ def test_files_are_the_same_in_every_process(tmp_path: Path) -> None:
         "texts = ['to be or not to be', 'what the other texts are about', 'höher 漢字']\n"
         "options = dict(character_coverage=0.99, max_sentencepiece_length=9, hard_vocab_limit=False, vocab_size=300)\n"
         "kinds = {'bpe': {}, 'wordpiece': {}, 'longest-match': {}, 'sentencepiece-bpe': options}\n"
-        "for kind, options in {**kinds, 'sentencepiece-word': options}.items():\n"
+        "for kind, options in {**kinds, 'word': options}.items():\n"
         "    made = polytok.train(texts, kind, **{'vocab_size': 262, **options})\n"
         "    made.save(sys.argv[1])\n"
         "    print(kind, hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())\n"

@@ -143,8 +143,8 @@ def test_count_words_without_texts() -> None:
     [
         ("bpe", {}, {"special_tokens": ["<a>"]}, r"special_tokens is \[\] in the counts and \['<a>'\]"),
         ("bpe", {"pattern": "gpt2"}, {"pattern": "cl100k"}, "split is"),
-        ("bpe", {"special_tokens": ["<a>"]}, {"special_tokens": ["<a>"], "ties": "minbpe"}, "special_tokens"),
-        ("bpe", {"ties": "huggingface", "normalize": [Lowercase()]}, {"ties": "huggingface"}, "normalize"),
+        ("bpe", {"special_tokens": ["<a>"]}, {"special_tokens": ["<a>"], "trainer": "minbpe"}, "special_tokens"),
+        ("bpe", {"trainer": "huggingface", "normalize": [Lowercase()]}, {"trainer": "huggingface"}, "normalize"),
         ("wordpiece", {}, {"lowercase": False}, "normalize is"),
         ("wordpiece", {}, {"strip_accents": False}, "normalize is"),
         ("wordpiece", {}, {"pattern": None}, "split is"),

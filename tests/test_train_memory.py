@@ -64,7 +64,7 @@ def test_a_whole_training_keeps_its_limit(corpus: Path, kind: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak can be read only on Linux")
-@pytest.mark.parametrize("kind", ["sentencepiece-unigram", "longest-match"])
+@pytest.mark.parametrize("kind", ["unigram", "longest-match"])
 def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None:
     """Tests that the error names a sufficient limit."""
     peak, message = train_within(corpus, kind, f"{REFUSED}M")
@@ -75,8 +75,8 @@ def test_a_training_is_refused_within_its_limit(corpus: Path, kind: str) -> None
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak can be read only on Linux")
 def test_many_short_texts() -> None:
-    _, expected_output = train_within(800_000, "sentencepiece-unigram", "")
-    peak, output = train_within(800_000, "sentencepiece-unigram", "72M")
+    _, expected_output = train_within(800_000, "unigram", "")
+    peak, output = train_within(800_000, "unigram", "72M")
     assert output == expected_output
     assert peak <= 72
 
@@ -88,7 +88,7 @@ def test_sentences_that_do_not_fit_are_refused_for_any_threads() -> None:
 
     def refusal_message(texts: list[str], memory: str, threads: int, **options: bool) -> str:
         with pytest.raises(ArgumentError, match="raise max_memory") as error:
-            polytok.train(texts, "sentencepiece-unigram", vocab_size=300, max_memory=memory, threads=threads, **options)
+            polytok.train(texts, "unigram", vocab_size=300, max_memory=memory, threads=threads, **options)
         return str(error.value)
 
     (message,) = {refusal_message(texts, "16M", threads, split_by_whitespace=False) for threads in (1, 2, 5)}
@@ -105,8 +105,7 @@ def test_a_sample_is_the_same_with_any_number_of_threads() -> None:
     texts = ["".join(rng.choices("abcdefgh ", k=40)) for _ in range(900)]
     options = {"input_sentence_size": 300, "hard_vocab_limit": False}
     fingerprints = {
-        polytok.train(texts, "sentencepiece-unigram", vocab_size=330, threads=n, **options).fingerprint
-        for n in (1, 2, 3)
+        polytok.train(texts, "unigram", vocab_size=330, threads=n, **options).fingerprint for n in (1, 2, 3)
     }
     assert len(fingerprints) == 1
 
@@ -116,7 +115,12 @@ def test_texts_that_contain_the_suffix(suffix: str) -> None:
     """Tests that training without the limit is reported, and that the result is the same."""
     rng = random.Random(2)
     texts = ["".join(rng.choices("ab</w> ", k=60)) for _ in range(2000)]
-    options = {"ties": "huggingface", "byte_level": False, "pattern": "whitespace_split", "end_of_word_suffix": suffix}
+    options = {
+        "trainer": "huggingface",
+        "byte_level": False,
+        "pattern": "whitespace_split",
+        "end_of_word_suffix": suffix,
+    }
     report = polytok.TrainingReport()
     free, kept = (
         polytok.train(texts, "bpe", vocab_size=400, report=report, max_memory=memory, **options)

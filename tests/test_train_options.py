@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +12,10 @@ import pytest
 import polytok
 from polytok.errors import ArgumentError
 from polytok.resources import memory_size
-from polytok.training import specs
+from polytok.training import KINDS, Kind, specs
 
 TEXTS = ["low lower lowest", "new newer newest"]
-HUGGING = {"ties": "huggingface", "byte_level": False}
+HUGGING = {"trainer": "huggingface", "byte_level": False}
 SURROGATE = "a\ud800"
 
 
@@ -38,14 +40,14 @@ SURROGATE = "a\ud800"
         ("bpe", {**HUGGING, "unk_token": SURROGATE}, "unk_token"),
         ("bpe", {**HUGGING, "end_of_word_suffix": SURROGATE}, "end_of_word_suffix"),
         ("bpe", {**HUGGING, "continuing_subword_prefix": None}, "continuing_subword_prefix=None"),
-        ("bpe", {"limit_alphabet": 0}, "need ties='huggingface'"),
-        ("bpe", {"initial_alphabet": []}, "need ties='huggingface'"),
-        ("bpe", {"unk_token": ""}, "need ties='huggingface'"),
+        ("bpe", {"limit_alphabet": 0}, "need trainer='huggingface'"),
+        ("bpe", {"initial_alphabet": []}, "need trainer='huggingface'"),
+        ("bpe", {"unk_token": ""}, "need trainer='huggingface'"),
         ("wordpiece", {"initial_alphabet": [""]}, "initial_alphabet contains an empty text"),
         ("wordpiece", {"lowercase": "no"}, "lowercase='no'"),
         ("wordpiece", {"continuing_subword_prefix": SURROGATE}, "surrogate"),
         ("sentencepiece-bpe", {"vocab_size": [270, 280]}, "accept a single size"),
-        ("sentencepiece-unigram", {"vocab_size": (270, 280)}, "accept a single size"),
+        ("unigram", {"vocab_size": (270, 280)}, "accept a single size"),
         ("sentencepiece-bpe", {"vocab_size": 270.5}, "vocab_size=270.5 is not a whole number"),
         ("sentencepiece-bpe", {"vocab_size": "270"}, "vocab_size='270' is not a whole number"),
         ("sentencepiece-bpe", {"character_coverage": "1.0"}, "character_coverage='1.0' is not a number"),
@@ -123,3 +125,12 @@ def test_a_size_far_above_the_texts_is_reported_quickly(options: dict[str, Any],
     soft = specs(TEXTS, "sentencepiece-bpe", vocab_size=20_000_000, hard_vocab_limit=False)
     assert len(soft[0].vocab.pieces()) < 400
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_the_page_of_conventions_lists_all_options(kind: Kind) -> None:
+    page = Path(__file__).parents[1] / "docs" / "conventions.md"
+    rows = re.findall(r"^\| (.*) \| (.*) \|$", page.read_text().partition("## Training")[2], re.MULTILINE)
+    cells = [re.sub(r"\(.*?\)", "", options) for kinds, options in rows if f"`{kind.name}`" in kinds]
+    own_options = {parameter.name for parameter in kind.options()} - {"vocab_size", "max_memory", "threads", "counts"}
+    assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(own_options)

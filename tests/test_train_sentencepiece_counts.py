@@ -47,16 +47,21 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+def kind_of(model: str) -> str:
+    """Returns the kind that trains SentencePiece's model type ``model``."""
+    return "sentencepiece-bpe" if model == "bpe" else model
+
+
 def train_model(inputs: Any, model: str, options: dict[str, Any]) -> Spec:
     size = {"bpe": 160, "unigram": 90, "word": 40, "char": 90}[model] + 256 * options.get("byte_fallback", False)
     all_options = {"profile": "sentencepiece", "vocab_size": size, "hard_vocab_limit": False, **options}
-    (spec,) = specs(inputs, f"sentencepiece-{model}", report=TrainingReport(), **all_options)
+    (spec,) = specs(inputs, kind_of(model), report=TrainingReport(), **all_options)
     return spec
 
 
 def count_items(items: list[str], model: str, **options: Any) -> Counts:
     all_options = {"profile": "sentencepiece", **options}
-    return polytok.count_words(items, f"sentencepiece-{model}", report=TrainingReport(), **all_options)
+    return polytok.count_words(items, kind_of(model), report=TrainingReport(), **all_options)
 
 
 @pytest.mark.parametrize(("model", "counting", "learning"), CASES)
@@ -102,7 +107,7 @@ def test_several_sizes_are_trained_from_the_same_counts() -> None:
 
 def test_skipped_texts_are_reported_when_counting() -> None:
     report, options = TrainingReport(), {"profile": "llama2c", "max_sentence_length": 10}
-    polytok.count_words(["a▅", "b" * 20, "c"], "sentencepiece-char", report=report, **options)
+    polytok.count_words(["a▅", "b" * 20, "c"], "char", report=report, **options)
     assert report.skipped == {"contains U+2585": 1, "longer than 10 bytes": 1}
 
 
@@ -137,7 +142,7 @@ def test_counts_of_other_words_are_refused(
 
 def test_counts_of_another_kind_are_refused() -> None:
     counts = count_items(ITEMS, "bpe")
-    with pytest.raises(ArgumentError, match="other words than sentencepiece-word needs"):
+    with pytest.raises(ArgumentError, match="other words than word needs"):
         train_model(counts, "word", {})
     with pytest.raises(ArgumentError, match="other words than sentencepiece-bpe needs"):
         train_model(polytok.count_words(["a"], "bpe"), "bpe", {})

@@ -77,7 +77,7 @@ def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
     items = [text.encode() for script in SCRIPTS for text in texts(script)]
     models = []
     for threads, size in [(1, 1000), (3, 7), (2, 1)]:
-        trainer = kind_named("sentencepiece-unigram").load()(**all_options, threads=threads)
+        trainer = kind_named("unigram").load()(**all_options, threads=threads)
         for start in range(0, len(items), size):
             trainer.push(items[start : start + size])
         models.append(trainer.finish())
@@ -86,7 +86,7 @@ def test_neither_threads_nor_batches_matter(options: dict[str, Any]) -> None:
 
 def test_lossless_by_default() -> None:
     text = "\n".join(texts("latin")).replace("▁", "_")  # U+2581 decodes to a space, as in SentencePiece
-    tokenizer = polytok.train([text], kind="sentencepiece-unigram", vocab_size=500, hard_vocab_limit=False)
+    tokenizer = polytok.train([text], kind="unigram", vocab_size=500, hard_vocab_limit=False)
     for hostile_text in (text, " \n\t  x\r\n", "語▅\0"):
         assert tokenizer.decode(tokenizer.encode(hostile_text)) == hostile_text
 

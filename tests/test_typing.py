@@ -29,7 +29,7 @@ assert_type(tokenizer.encode("a", add_special=True, special={"<a>"}), list[int])
 assert_type(tokenizer.encode(b"a", options=chat), list[int])
 assert_type(tokenizer.count("a", reject_special=True), int)
 assert_type(tokenizer.encoding("a", special=tokenizer.special_tokens).ids, list[int])
-assert_type(polytok.train(["a"], "bpe", vocab_size=300, pattern=None, ties="minbpe"), polytok.Tokenizer)
+assert_type(polytok.train(["a"], "bpe", vocab_size=300, pattern=None, trainer="minbpe"), polytok.Tokenizer)
 polytok.corpus.tokenize("*.txt", tokenizer, "out", eos="auto", special="all", columns=["url"], to="parquet")
 """
 WRONG = """\
@@ -42,7 +42,7 @@ tokenizer.encode("a", add_specials=True)
 tokenizer.encode("a", options={"special": "all"})
 polytok.Options(special="every")
 polytok.train(["a"], "bpe", vocab_size=300, patern=None)
-polytok.train(["a"], "bpe", vocab_size=300, ties="mine")
+polytok.train(["a"], "bpe", vocab_size=300, trainer="mine")
 polytok.corpus.tokenize("*.txt", tokenizer, "out", eso="auto")
 polytok.corpus.tokenize("*.txt", tokenizer, "out", long_documents="cut")
 polytok.tokenise

@@ -43,7 +43,7 @@ def train_polytok(path: Path, kind: str, threads: int, **options: Any) -> Entrie
 
 
 def train_polytok_bpe(path: Path, threads: int) -> Entries:
-    return train_polytok(path, "bpe", threads, pattern=GPT2_PATTERN, ties="huggingface")
+    return train_polytok(path, "bpe", threads, pattern=GPT2_PATTERN, trainer="huggingface")
 
 
 def train_polytok_sentencepiece_bpe(path: Path, threads: int) -> Entries:
@@ -51,7 +51,7 @@ def train_polytok_sentencepiece_bpe(path: Path, threads: int) -> Entries:
 
 
 def train_polytok_sentencepiece_unigram(path: Path, threads: int) -> Entries:
-    return train_polytok(path, "sentencepiece-unigram", threads, profile="sentencepiece", byte_fallback=True)
+    return train_polytok(path, "unigram", threads, profile="sentencepiece", byte_fallback=True)
 
 
 def train_polytok_wordpiece(path: Path, threads: int) -> Entries:

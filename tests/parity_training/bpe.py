@@ -22,10 +22,10 @@ _PATTERNS = (None, r" ?\p{L}+| ?\p{N}+|\s+|[^\s\p{L}\p{N}]+")
 
 def cases() -> Iterator[Case]:
     for seed in range(100):
-        yield Case("minbpe's algorithm", "bpe, ties=minbpe: merges", f"generated {seed}", partial(_minbpe, seed))
+        yield Case("minbpe's algorithm", "bpe, trainer=minbpe: merges", f"generated {seed}", partial(_minbpe, seed))
     texts = {**hf.TEXTS, **{name: _lines(name) for name in CORPORA if DATA.exists()}}
     for training in hf.TRAININGS:
-        what = "wordpiece: whole result" if training.kind == "wordpiece" else "bpe, ties=huggingface: whole result"
+        what = "wordpiece: whole result" if training.kind == "wordpiece" else "bpe, trainer=huggingface: whole result"
         for name, case_texts in texts.items():
             yield Case(TOKENIZERS, what, f"{training.name}, {name}", partial(hf.difference, training, case_texts))
 
@@ -43,7 +43,7 @@ def _minbpe(seed: int) -> str | None:
     )
     text = "".join(rng.choice([" ", ""]) + "".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(600))
     pattern, size = _PATTERNS[seed % 2], 256 + 60
-    trainer = BpeTrainer(vocab_size=size, ties="minbpe", pattern=pattern)
+    trainer = BpeTrainer(vocab_size=size, trainer="minbpe", pattern=pattern)
     trainer.push([text.encode()])
     spec = trainer.finish()
     assert isinstance(spec, Spec)

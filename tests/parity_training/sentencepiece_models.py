@@ -96,7 +96,7 @@ def difference(model: str, name: str, options: dict[str, Any], line: str, other:
     """Returns the first difference between the model files, or None."""
     all_options = {"vocab_size": SIZES[model], "hard_vocab_limit": False, **options}
     expected = _reference(lines(name), {**all_options, "model_type": model}, other if line == "0.2.1" else None)
-    kind = f"sentencepiece-{model}"
+    kind = "sentencepiece-bpe" if model == "bpe" else model
     (spec,) = specs(
         lines(name),
         kind,

@@ -119,10 +119,10 @@ def _choice_converter(values: list[Any]) -> Callable[[str], Any]:
 def _option_description(docstring: str, name: str) -> str:
     """Returns an option's description from a docstring: the sentence or list item that begins with the option's name.
 
-    >>> _option_description("Trains.\\n\\n* ``size``: the number\\n  of entries.\\n* ``ties``: the rule.", "size")
+    >>> _option_description("Trains.\\n\\n* ``size``: the number\\n  of entries.\\n* ``seed``: a number.", "size")
     'the number of entries'
-    >>> _option_description("``size`` is a number. ``ties`` is a rule.", "ties")
-    'is a rule'
+    >>> _option_description("``size`` is a number. ``seed`` is a text.", "seed")
+    'is a text'
     """
     item_match = re.search(rf"\* ``{name}``: (.*?)(?:\n\n|\n\* |\Z)", docstring, re.DOTALL)
     sentence_match = re.search(

@@ -18,9 +18,9 @@ _BYTE_BPE_FORMATS = ("huggingface", "minbpe", "tiktoken", "tekken", "gguf", "pto
 _FORMATS_OF_KIND: dict[str, tuple[str, ...]] = {
     "wordpiece": ("wordpiece", "huggingface", "ptok"),
     "sentencepiece-bpe": (*_SENTENCEPIECE_FORMATS, "llama2c"),
-    "sentencepiece-unigram": _SENTENCEPIECE_FORMATS,
-    "sentencepiece-word": ("sentencepiece", "ptok"),
-    "sentencepiece-char": ("sentencepiece", "ptok"),
+    "unigram": _SENTENCEPIECE_FORMATS,
+    "word": ("sentencepiece", "ptok"),
+    "char": ("sentencepiece", "ptok"),
     "longest-match": ("rwkv", "gguf", "ptok"),
 }
 # Formats that are typical of a kind, and therefore preferred if a file name fits several formats.
@@ -91,8 +91,8 @@ def _possible_formats(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ..
     """Returns the formats that can store a kind with these options, and the preferred formats."""
     if kind != "bpe":
         return _FORMATS_OF_KIND[kind], _PREFERRED_FORMATS
-    if options.get("ties") != "huggingface":
-        return _BYTE_BPE_FORMATS, _PREFERRED_FORMATS | ({"minbpe"} if options.get("ties") == "minbpe" else set())
+    if options.get("trainer") != "huggingface":
+        return _BYTE_BPE_FORMATS, _PREFERRED_FORMATS | ({"minbpe"} if options.get("trainer") == "minbpe" else set())
     is_byte_level = options.get("byte_level", True)
     return ("huggingface", "tiktoken", "gguf", "ptok") if is_byte_level else ("huggingface", "ptok"), _PREFERRED_FORMATS
 

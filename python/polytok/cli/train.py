@@ -19,7 +19,7 @@ from .options import add_verb_parser, shows_progress
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
-  polytok train corpus.jsonl.gz --field content --kind sentencepiece-unigram --vocab-size 32000 -o my.model
+  polytok train corpus.jsonl.gz --field content --kind unigram --vocab-size 32000 -o my.model
   polytok train counts --vocab-size 8000,16000 -o 'vocabulary-{size}.tiktoken'
   polytok train --kind bpe --help
 """

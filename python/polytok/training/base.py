@@ -94,9 +94,9 @@ KINDS: tuple[Kind, ...] = (
     Kind("bpe", "bpe", "BpeTrainer", "byte-pair encoding of bytes (minbpe, tiktoken, Hugging Face)"),
     Kind("wordpiece", "wordpiece", "WordPieceTrainer", "WordPiece as tokenizers trains it"),
     Kind("sentencepiece-bpe", "sentencepiece", "SentencePieceBpeTrainer", "SentencePiece's BPE"),
-    Kind("sentencepiece-unigram", "sentencepiece.unigram", "SentencePieceUnigramTrainer", "SentencePiece's Unigram"),
-    Kind("sentencepiece-word", "sentencepiece", "SentencePieceWordTrainer", "SentencePiece's words"),
-    Kind("sentencepiece-char", "sentencepiece", "SentencePieceCharTrainer", "SentencePiece's characters"),
+    Kind("unigram", "sentencepiece.unigram", "SentencePieceUnigramTrainer", "SentencePiece's Unigram"),
+    Kind("word", "sentencepiece", "SentencePieceWordTrainer", "SentencePiece's words"),
+    Kind("char", "sentencepiece", "SentencePieceCharTrainer", "SentencePiece's characters"),
     Kind("longest-match", "longest_match", "LongestMatchTrainer", "longest match (RWKV)"),
 )
 

@@ -16,9 +16,9 @@ from .counting import Counts
 from .matching import check_counts
 from .splits import Pattern, split_steps
 
-Ties = Literal["ids", "minbpe", "huggingface"]
+TrainerName = Literal["polytok", "minbpe", "huggingface"]
 
-_TIE_RULES = ("ids", "minbpe", "huggingface")
+_TRAINER_NAMES = ("polytok", "minbpe", "huggingface")
 _BYTE_LEVEL_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173), *range(174, 324)))
 
 
@@ -27,24 +27,24 @@ class BpeTrainer:
 
     * ``vocab_size``: the number of entries: the 256 bytes, the merges, and special tokens that are passed as a list. A
       list of sizes trains all sizes in a single run.
-    * ``ties``: the rule for the order of equally frequent pairs. ``"ids"`` merges the pair whose left token has the
-      lowest id first, then the lowest right id; the order of the texts does not matter. ``"minbpe"`` merges the pair
-      first that occurs first in the current state of the texts, as minbpe does. ``"huggingface"`` trains like the
-      BpeTrainer of ``tokenizers`` 0.23.3, with the same options and result: its rule is ``"ids"``, with the ids that
-      this trainer assigns.
+    * ``trainer``: the program to train like, which decides which of equally frequent pairs merges first. ``"polytok"``
+      merges the pair whose left token has the lowest id, then the lowest right id; the order of the texts does not
+      matter. ``"minbpe"`` merges the pair that occurs first in the current state of the texts, as minbpe does.
+      ``"huggingface"`` trains like the BpeTrainer of ``tokenizers`` 0.23.3, with the same options and result: its rule
+      is that of ``"polytok"``, with the ids that this trainer assigns.
     * ``pattern``: the pattern that splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``,
       ``default``, tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are
-      the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2`` with ``ties="huggingface"`` and
-      ``o200k`` otherwise.
-    * ``special_tokens``: a list of texts, which get the last ids (with ``ties="huggingface"`` the first ids), or a
-      mapping of texts to ids, which are not counted in ``vocab_size``. With ``ties="ids"``, special tokens are removed
-      from the texts.
+      the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2`` with
+      ``trainer="huggingface"`` and ``o200k`` otherwise.
+    * ``special_tokens``: a list of texts, which get the last ids (with ``trainer="huggingface"`` the first ids), or a
+      mapping of texts to ids, which are not counted in ``vocab_size``. With ``trainer="polytok"``, special tokens are
+      removed from the texts.
     * ``min_frequency``: the minimum number of occurrences of a pair to merge.
-    * ``max_token_length``: the maximum number of bytes of an entry. With ``ties="huggingface"``, tokenizers' rule
+    * ``max_token_length``: the maximum number of bytes of an entry. With ``trainer="huggingface"``, tokenizers' rule
       applies: a merge of more than two characters must be shorter than ``max_token_length``.
     * ``verbose``: a function that is called with a line of text for each merge, in the form of minbpe.
 
-    These options need ``ties="huggingface"``:
+    These options need ``trainer="huggingface"``:
 
     * ``byte_level``: whether words consist of bytes (the pre-tokenizer ByteLevel) and not of characters.
     * ``normalize``: the normalizer steps of a Spec, which are applied before texts are split.
@@ -55,20 +55,20 @@ class BpeTrainer:
     * ``continuing_subword_prefix``: the prefix of entries that do not begin a word.
     * ``end_of_word_suffix``: the suffix of entries that end a word.
 
-    >>> trainer = BpeTrainer(vocab_size=258, ties="minbpe", pattern=None, verbose=print)
+    >>> trainer = BpeTrainer(vocab_size=258, trainer="minbpe", pattern=None, verbose=print)
     >>> trainer.push([b"aaabdaaabac"])
     >>> spec = trainer.finish()
     merge 1/2: (97, 97) -> 256 (b'aa') had 4 occurrences
     merge 2/2: (256, 97) -> 257 (b'aaa') had 2 occurrences
     """
 
-    counted = frozenset({"ties", "pattern", "special_tokens", "byte_level", "normalize"})
+    counted = frozenset({"trainer", "pattern", "special_tokens", "byte_level", "normalize"})
 
     def __init__(
         self,
         *,
         vocab_size: int | Sequence[int],
-        ties: Ties = "ids",
+        trainer: TrainerName = "polytok",
         pattern: Pattern = "auto",
         special_tokens: Sequence[str] | Mapping[str, int] = (),
         min_frequency: int = 0,
@@ -83,7 +83,7 @@ class BpeTrainer:
         end_of_word_suffix: str = "",
         counts: Counts | None = None,
     ) -> None:
-        checks.one_of("ties", ties, _TIE_RULES)
+        checks.one_of("trainer", trainer, _TRAINER_NAMES)
         sizes, special = options.check_sizes(vocab_size), options.check_special_tokens(special_tokens)
         checks.number("min_frequency", min_frequency, least=0)
         checks.optional_number("max_token_length", max_token_length, least=2)
@@ -95,7 +95,7 @@ class BpeTrainer:
             options.check_text("end_of_word_suffix", end_of_word_suffix),
         )
         self._algorithm: PlainByteBpe | HuggingFaceBpe
-        if ties == "huggingface":
+        if trainer == "huggingface":
             default_alphabet = _BYTE_LEVEL_ALPHABET if byte_level else ()
             alphabet = options.check_characters(
                 "initial_alphabet", default_alphabet if initial_alphabet is None else initial_alphabet
@@ -109,14 +109,14 @@ class BpeTrainer:
             alphabet_options = (unk_token, initial_alphabet, limit_alphabet)
             if not byte_level or any((normalize, *affixes)) or any(value is not None for value in alphabet_options):
                 raise ArgumentError(
-                    f"ties={ties!r} merges plain bytes: options for characters, alphabets, affixes and normalization "
-                    "need ties='huggingface'"
+                    f"trainer={trainer!r} merges plain bytes: options for characters, alphabets, affixes and "
+                    "normalization need trainer='huggingface'"
                 )
-            self._algorithm = PlainByteBpe(sizes, special, ties == "minbpe", min_frequency, max_token_length)
+            self._algorithm = PlainByteBpe(sizes, special, trainer == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
             raise ArgumentError(f"verbose={verbose!r} is not a function: give print, or another function of one text")
         expected_counts = _create_counts(
-            ties, pattern, options.check_steps("normalize", normalize), byte_level, special
+            trainer, pattern, options.check_steps("normalize", normalize), byte_level, special
         )
         self.counts = (
             expected_counts if counts is None else check_counts(counts, expected_counts, any_split=pattern == "auto")
@@ -143,11 +143,15 @@ class BpeTrainer:
 
 
 def _create_counts(
-    ties: Ties, pattern: Pattern, normalize: Sequence[NormalizeStep], byte_level: bool, special: Collection[str]
+    trainer: TrainerName,
+    pattern: Pattern,
+    normalize: Sequence[NormalizeStep],
+    byte_level: bool,
+    special: Collection[str],
 ) -> Counts:
-    if ties != "huggingface":
+    if trainer != "huggingface":
         split = split_steps("o200k" if pattern == "auto" else pattern, "matches")
-        return Counts(split=split, special_tokens=tuple(special) if ties == "ids" else ())
+        return Counts(split=split, special_tokens=tuple(special) if trainer == "polytok" else ())
     split = split_steps("gpt2" if pattern == "auto" else pattern, "isolated")
     repair_steps = () if byte_level and not normalize else (ReplaceInvalid(),)
     return Counts(normalize=(*repair_steps, *normalize), split=split)

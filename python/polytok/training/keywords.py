@@ -9,7 +9,7 @@ from typing import Literal
 from ..lists import Emoji
 from ..reading import InputKeywords
 from ..spec import NormalizeStep, SentencePieceVersion, SplitStep
-from .bpe import Ties
+from .bpe import TrainerName
 from .sentencepiece.options import Profile, SentenceUnit, Symbols
 from .splits import Pattern
 
@@ -27,7 +27,7 @@ class TrainingKeywords(InputKeywords, total=False):
     limit_alphabet: int | None
     continuing_subword_prefix: str
     end_of_word_suffix: str
-    ties: Ties
+    trainer: TrainerName
     max_token_length: int | None
     verbose: Callable[[str], object] | None
     byte_level: bool

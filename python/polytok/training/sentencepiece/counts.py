@@ -114,7 +114,7 @@ class SentenceCounts(Counts):
     @property
     def kind(self) -> str:
         """The kind of vocabulary that can be trained from the counts, for error messages."""
-        return f"sentencepiece-{self.model}"
+        return "sentencepiece-bpe" if self.model == "bpe" else self.model
 
     @property
     def description(self) -> dict[str, Any]:

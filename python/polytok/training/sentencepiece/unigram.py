@@ -16,7 +16,7 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
 
     >>> import polytok
     >>> texts = ["low lower lowest", "new newer newest"] * 10
-    >>> tokenizer = polytok.train(texts, kind="sentencepiece-unigram", vocab_size=280, hard_vocab_limit=False)
+    >>> tokenizer = polytok.train(texts, kind="unigram", vocab_size=280, hard_vocab_limit=False)
     >>> tokenizer.decode(tokenizer.encode("  lower\\n")) == "  lower\\n"
     True
     """
