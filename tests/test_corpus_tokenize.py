@@ -29,7 +29,7 @@ from polytok.corpus.storage import open_storage
 from polytok.spec import Template
 
 TOKENIZER = polytok.load("default")
-EOS = TOKENIZER.id_of("<|endoftext|>")
+EOS = TOKENIZER.piece_to_id("<|endoftext|>")
 TEXTS = [f"text {n}: " + "naïve 漢字 🦜 " * (n % 7) for n in range(300)]
 LINES = InputOptions(lines=True)
 
@@ -70,7 +70,7 @@ def test_the_ids_are_those_of_encode(tmp_path: Path, inputs: Path, shard_size: i
 @pytest.mark.parametrize(("bos", "eos"), [(None, None), (5, "auto"), ("!", None), (None, "<|endoftext|>")], ids=str)
 def test_ids_at_the_start_and_end_of_documents(tmp_path: Path, inputs: Path, output: str, bos: Any, eos: Any) -> None:
     actual = tokenize_inputs(inputs / "a.txt", tmp_path / "out", bos=bos, eos=eos, to=output)
-    first_id = TOKENIZER.id_of("!") if bos == "!" else bos
+    first_id = TOKENIZER.piece_to_id("!") if bos == "!" else bos
     assert actual == encode_all(TEXTS, bos=first_id, eos=EOS if eos else None)
 
 

@@ -27,7 +27,7 @@ def test_unknown_ids_are_errors(default: Tokenizer) -> None:
         with pytest.raises(polytok.TokenIdError, match=f"id {unknown_id} is not in the vocabulary"):
             default.decode([unknown_id])
         with pytest.raises(KeyError):
-            default.token_bytes(unknown_id)
+            default.id_to_piece(unknown_id)
     for text in ("12", b"12", ["a"], [1.5]):
         with pytest.raises(TypeError):
             default.decode(text)  # type: ignore[arg-type]
@@ -131,7 +131,7 @@ def test_a_stream_equals_the_whole(ids: list[int], step: int) -> None:
 
 def test_a_stream_returns_characters_when_they_are_complete(default: Tokenizer) -> None:
     stream = default.decoder()
-    bytes_of_face = [default.id_of(bytes([byte])) for byte in "😀".encode()]
+    bytes_of_face = [default.piece_to_id(bytes([byte])) for byte in "😀".encode()]
     assert [stream.push(id) for id in bytes_of_face] == ["", "", "", "😀"]
     assert stream.finish() == ""
 
@@ -143,14 +143,14 @@ def test_a_stream_accepts_numpy_ids_and_loses_nothing_on_errors(default: Tokeniz
         stream.push([*default.encode("lost"), 10**6])
     assert stream.push(default.encode("kept")) + stream.finish() == "kept"
     strict_decoder = default.decoder(errors="strict")
-    strict_decoder.push(default.id_of(b"\xf0"))
+    strict_decoder.push(default.piece_to_id(b"\xf0"))
     with pytest.raises(UnicodeDecodeError):
         strict_decoder.finish()
-    assert strict_decoder.push(default.id_of("a")) == "a"
+    assert strict_decoder.push(default.piece_to_id("a")) == "a"
 
 
 def test_special_tokens_in_sentencepiece_decoding_are_text() -> None:
     tokenizer = Tokenizer(replace(sentencepiece_spec(), special=(SpecialToken("<X>", 9000),)))
-    space_a = tokenizer.id_of("▁a")
+    space_a = tokenizer.piece_to_id("▁a")
     assert tokenizer.decode([space_a]) == "a"
     assert tokenizer.decode([9000, space_a]) == "<X> a"

@@ -192,7 +192,7 @@ def test_a_gguf_file_has_every_id(tmp_path: Path, plan: Any) -> None:
     reloaded_tokenizer = polytok.load(tmp_path / "new.gguf")
     assert reloaded_tokenizer.spec.vocab == result.tokenizer.spec.vocab
     assert reloaded_tokenizer.vocab_size == old_tokenizer.vocab_size - (plan == "compact")
-    assert reloaded_tokenizer.token_bytes(0) == b"\xff<|endoftext|>"
+    assert reloaded_tokenizer.id_to_piece(0) == b"\xff<|endoftext|>"
     assert reloaded_tokenizer.decode(reloaded_tokenizer.encode("東京 the мир")) == "東京 the мир"
     assert result.kept[0] == 0
     filled_edit = polytok.edit(reloaded_tokenizer, add=["京都"])
@@ -232,7 +232,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     reloaded_tokenizer = polytok.load(new_path)
     id_changes = json.loads(ids_file.read_text("utf-8"))
     assert {"今日", "アメ", "ab", "(^_^)"} <= {entry["piece"] for entry in id_changes["added"]}
-    assert all(reloaded_tokenizer.id_of(entry["piece"]) == entry["id"] for entry in id_changes["added"])
+    assert all(reloaded_tokenizer.piece_to_id(entry["piece"]) == entry["id"] for entry in id_changes["added"])
     assert {" the", "мир", "()", "漢字かな"} <= set(id_changes["removed"].values())
     assert id_changes["kept"]["0"] == 0
     code, out = run(capsys, "edit", old_path, "-o", tmp_path / "no.txt", "--to", "rwkv", "--remove-code", "--dry-run")

@@ -31,7 +31,7 @@ def test_sentencepiece_vectors(model: dict[str, Any], line: SentencePieceVersion
         else:
             assert tokenizer.encode(text) != expect["ids"] or "ids" not in expect
     for case in model["decode_tests"]:
-        ids = [tokenizer.id_of(piece) for piece in case["pieces"] if is_entry(tokenizer, piece)]
+        ids = [tokenizer.piece_to_id(piece) for piece in case["pieces"] if is_entry(tokenizer, piece)]
         if len(ids) == len(case["pieces"]):
             assert tokenizer.decode(ids) == case["expect"], case
 

@@ -246,7 +246,7 @@ def test_gpt2_is_r50k(publisher: Server, tmp_path: Path) -> None:
 
 
 def test_two_names_of_one_file(publisher: Server, tmp_path: Path) -> None:
-    assert polytok.load("o200k_harmony", cache_dir=tmp_path).id_of("<|call|>") == 200012
+    assert polytok.load("o200k_harmony", cache_dir=tmp_path).piece_to_id("<|call|>") == 200012
     polytok.load("o200k_base", cache_dir=tmp_path)
     assert publisher.asked == ["GET /o200k_base.tiktoken"]
 

@@ -88,5 +88,5 @@ def test_the_encoding_methods() -> None:
     assert sorted(METHODS) == [name for name, method in methods if "options" in inspect.signature(method).parameters]
     assert [name for name in public if name.startswith(("encod", "count", "span", "token"))] == [
         *("count", "count_arrow", "encode", "encode_array", "encode_arrow", "encode_batch", "encoding", "encodings"),
-        *("spans", "token_bytes", "tokens"),
+        *("spans", "tokens"),
     ]

@@ -121,7 +121,7 @@ def test_files_in_the_folder_of_a_path_are_read(tmp_path: Path) -> None:
         polytok.load(path)
     for name, data in files_in_folder(KIMI_CONFIG).items():
         (tmp_path / name).write_bytes(data)
-    assert polytok.load(path).id_of("<|im_end|>") == SIZE + 2
+    assert polytok.load(path).piece_to_id("<|im_end|>") == SIZE + 2
 
 
 def test_a_known_file_needs_no_configuration() -> None:
@@ -207,7 +207,7 @@ def test_a_family_encodes(config: Any) -> None:
     tokenizer = Tokenizer(formats.read(small_file("tiktoken"), siblings=files_in_folder(config)))
     text = "中文abÀé 12345's\r\n  x<|im_end|>"
     assert tokenizer.decode(tokenizer.encode(text, special="all")) == text
-    assert tokenizer.id_of("<|im_end|>") in tokenizer.encode(text, special="all")
+    assert tokenizer.piece_to_id("<|im_end|>") in tokenizer.encode(text, special="all")
     assert tokenizer.lossless.for_bytes
 
 
@@ -269,4 +269,4 @@ def test_a_folder_with_its_configuration(tmp_path: Path) -> None:
     for name, data in {"tiktoken.model": small_file("tiktoken"), **files_in_folder(KIMI_CONFIG)}.items():
         (tmp_path / name).write_bytes(data)
     tokenizer = polytok.load(tmp_path)
-    assert (tokenizer.id_of("<|im_end|>"), tokenizer.spec.origin.name) == (SIZE + 2, tmp_path.name)
+    assert (tokenizer.piece_to_id("<|im_end|>"), tokenizer.spec.origin.name) == (SIZE + 2, tmp_path.name)

@@ -57,7 +57,7 @@ def test_bpe_dropout() -> None:
     tokenizer = Tokenizer(sentencepiece_spec())
     text = "ab ab ab"
     assert tokenizer.sample(text, alpha=0.0, seed=0) == tokenizer.encode(text)
-    pieces = [tokenizer.token_bytes(id).decode() for id in tokenizer.sample(text, alpha=1.0, seed=0)]
+    pieces = [tokenizer.id_to_piece(id).decode() for id in tokenizer.sample(text, alpha=1.0, seed=0)]
     assert pieces == ["▁", "a", "b"] * 3
     distinct_samples = {tuple(tokenizer.sample(text, alpha=0.5, seed=seed)) for seed in range(50)}
     assert len(distinct_samples) > 5
@@ -68,9 +68,9 @@ def test_bpe_dropout() -> None:
 
 def test_restriction_returns_only_listed_entries() -> None:
     tokenizer = Tokenizer(sentencepiece_spec())
-    assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
+    assert tokenizer.id_to_piece(tokenizer.encode("ab")[0]) == "▁ab".encode()
     restricted_tokenizer = tokenizer.restrict({"▁a"})
-    assert [restricted_tokenizer.token_bytes(id).decode() for id in restricted_tokenizer.encode("ab")] == ["▁a", "b"]
-    assert tokenizer.token_bytes(tokenizer.encode("ab")[0]) == "▁ab".encode()
+    assert [restricted_tokenizer.id_to_piece(id).decode() for id in restricted_tokenizer.encode("ab")] == ["▁a", "b"]
+    assert tokenizer.id_to_piece(tokenizer.encode("ab")[0]) == "▁ab".encode()
     with pytest.raises(polytok.ArgumentError):
         polytok.load("default").restrict({"a"})

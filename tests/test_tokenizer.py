@@ -264,8 +264,8 @@ def test_special_tokens_are_text_unless_allowed() -> None:
     assert tokenizer.special_tokens == {"<a>": 300, "<ab>": 301}
     assert tokenizer.decode([300, 120, 301]) == "<a>x<ab>"
     assert tokenizer.decode([300, 120, 301], skip_special=True) == "x"
-    assert tokenizer.token_bytes(301) == b"<ab>"
-    assert tokenizer.id_of("<a>") == 300
+    assert tokenizer.id_to_piece(301) == b"<ab>"
+    assert tokenizer.piece_to_id("<a>") == 300
 
 
 def test_the_longest_special_token_at_a_position_is_found() -> None:
@@ -306,9 +306,9 @@ def test_add_special_adds_the_template() -> None:
 def test_vocabulary(default: Tokenizer) -> None:
     assert default.vocab_size == len(default) == 32_768
     for id in range(0, 32_768, 997):
-        assert default.id_of(default.token_bytes(id)) == id
+        assert default.piece_to_id(default.id_to_piece(id)) == id
     with pytest.raises(polytok.PieceError, match="is not a piece"):
-        default.id_of("no such piece at all")
+        default.piece_to_id("no such piece at all")
     assert default.eos_id == default.special_tokens["<|endoftext|>"]
     assert default.bos_id is default.unk_id is default.pad_id is None
     assert "default" in repr(default)
@@ -356,7 +356,7 @@ for _ in range(20):
     pid = os.fork()
     if pid == 0:
         good = tokenizer.encode(text) == ids and tokenizer.encode_batch([text] * 9, threads=2).to_list() == [ids] * 9
-        os._exit(0 if good and tokenizer.id_of(" some") else 1)
+        os._exit(0 if good and tokenizer.piece_to_id(" some") else 1)
     codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 stop = True
 for thread in threads: thread.join()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from .loading import load
     from .lossless import Lossless
+    from .merge_list import Merge
     from .options import Options
     from .reading import InputOptions
     from .simd import set_simd_level, simd_level, simd_levels
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .tokenizer import Tokenizer
     from .training import Counts, TrainingReport, TrainingWarning, count_words, train
     from .values import Batch, Spans, Token
+    from .vocab_table import VocabEntry, VocabTable
 
 __version__ = "0.1.0"
 
@@ -60,6 +62,7 @@ __all__ = [
     "Kind",
     "LossError",
     "Lossless",
+    "Merge",
     "Options",
     "Padding",
     "PieceError",
@@ -76,6 +79,8 @@ __all__ = [
     "TrainingWarning",
     "Truncation",
     "Vocab",
+    "VocabEntry",
+    "VocabTable",
     "count_words",
     "edit",
     "load",
@@ -96,6 +101,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     ),
     "loading": ("load",),
     "lossless": ("Lossless",),
+    "merge_list": ("Merge",),
     "options": ("Options",),
     "reading": ("InputOptions",),
     "simd": ("set_simd_level", "simd_level", "simd_levels"),
@@ -104,6 +110,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "tokenizer": ("Tokenizer",),
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
     "values": ("Batch", "Spans", "Token"),
+    "vocab_table": ("VocabEntry", "VocabTable"),
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
 _PUBLIC_MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")

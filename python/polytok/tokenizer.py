@@ -6,7 +6,7 @@ import operator
 import os
 import sys
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from . import _core
 from .arrow import ArrowColumn, match_package_of
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
     from .encoding import Encoder, Encoding, Padding, Truncation, Words
     from .lossless import Lossless
+    from .merge_list import Merge
+    from .vocab_table import VocabTable
 
+UnknownPiece: TypeAlias = Literal["error", "unk"] | None
+"""What `Tokenizer.piece_to_id` does with a text that is not in the vocabulary."""
 _MAX_CACHED_OPTIONS = 16
 _SEED_COUNT = 2**64
 _MAX_COUNT = 2**31 - 1
@@ -433,24 +437,91 @@ class Tokenizer:
     def __len__(self) -> int:
         return self.vocab_size
 
-    def token_bytes(self, id: int) -> bytes:
+    def vocab(self) -> VocabTable:
+        """Returns the vocabulary and the special tokens as a table in the order of ids: `VocabTable`.
+
+        >>> import polytok
+        >>> table = polytok.load("default").vocab()
+        >>> table[33].piece, table[32767].text
+        (b'!', '<|endoftext|>')
+        """
+        from .vocab_table import VocabTable  # only a part of all programs needs the table
+
+        return VocabTable(self.spec)
+
+    def merges(self) -> list[Merge]:
+        """Returns the merges of BPE, by rank.
+
+        If the file has a list of merges, the result is this list. Otherwise, the result has for each entry the only
+        pair that builds the entry; the rank of a merge is its entry's id in a vocabulary of ranks, and its position in
+        the order of scores in a SentencePiece vocabulary. Raises `ArgumentError` for a model without merges.
+
+        >>> import polytok
+        >>> polytok.load("default").merges()[6732]
+        Merge(rank=6988, left=b' t', right=b'he', piece=b' the', left_id=6968, right_id=6976, id=6988, score=None)
+        """
+        from .merge_list import merges
+
+        return merges(self.spec)
+
+    def id_to_piece(self, id: int) -> bytes:
         """Returns the bytes of an id's piece, exactly as in the vocabulary, or of a special token's text.
 
         Raises `TokenIdError` for an id that is not in the vocabulary.
+
+        >>> import polytok
+        >>> polytok.load("default").id_to_piece(33)
+        b'!'
         """
         return self._core.token_bytes(id)
 
-    def id_of(self, piece: str | bytes) -> int:
-        """Returns the id of a piece or special token; raises `PieceError` if it is not in the vocabulary.
+    def ids_to_pieces(self, ids: Ids) -> list[bytes]:
+        """Returns the pieces of many ids; see `id_to_piece`.
 
         >>> import polytok
-        >>> polytok.load("default").id_of("!")
+        >>> tokenizer = polytok.load("default")
+        >>> tokenizer.ids_to_pieces(tokenizer.encode("a b"))
+        [b'a', b' b']
+        """
+        return list(map(self._core.token_bytes, ids))
+
+    @overload
+    def piece_to_id(self, piece: str | bytes, unknown: Literal["error", "unk"] = "error") -> int: ...
+    @overload
+    def piece_to_id(self, piece: str | bytes, unknown: UnknownPiece) -> int | None: ...
+    def piece_to_id(self, piece: str | bytes, unknown: UnknownPiece = "error") -> int | None:
+        """Returns the id of a piece or special token.
+
+        For a text that is not in the vocabulary, ``unknown="error"`` raises `PieceError`, ``unknown="unk"`` returns
+        `unk_id`, and ``unknown=None`` returns None. Raises `ArgumentError` if the vocabulary has no unknown token.
+
+        >>> import polytok
+        >>> polytok.load("default").piece_to_id("!")
         33
         """
-        id = self._core.id_of(piece.encode() if isinstance(piece, str) else piece)
-        if id is None:
-            raise PieceError(f"{piece!r} is not a piece of the vocabulary")
-        return id
+        return self.pieces_to_ids([piece], unknown)[0]
+
+    @overload
+    def pieces_to_ids(self, pieces: Iterable[str | bytes], unknown: Literal["error", "unk"] = "error") -> list[int]: ...
+    @overload
+    def pieces_to_ids(self, pieces: Iterable[str | bytes], unknown: UnknownPiece) -> list[int | None]: ...
+    def pieces_to_ids(
+        self, pieces: Iterable[str | bytes], unknown: UnknownPiece = "error"
+    ) -> list[int] | list[int | None]:
+        """Returns the ids of many pieces; see `piece_to_id`.
+
+        >>> import polytok
+        >>> polytok.load("default").pieces_to_ids(["!", b" the", "no such piece"], unknown=None)
+        [33, 6988, None]
+        """
+        if isinstance(pieces, (str, bytes)):
+            raise TypeError("pieces_to_ids needs several pieces; use piece_to_id for one piece")
+        if unknown not in ("error", "unk", None):
+            raise ArgumentError(f'unknown={unknown!r} is not "error", "unk" or None')
+        if unknown == "unk" and self.unk_id is None:
+            raise ArgumentError("the vocabulary has no unknown token; use unknown=None for None, or unknown='error'")
+        fallback = self.unk_id if unknown == "unk" else None
+        return [self._piece_id(piece, fallback, unknown == "error") for piece in pieces]
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -562,6 +633,13 @@ class Tokenizer:
         origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
+
+    def _piece_id(self, piece: str | bytes, fallback: int | None, is_required: bool) -> int | None:
+        """Returns the id of a piece, else ``fallback``; raises `PieceError` if the piece is required."""
+        id = self._core.id_of(piece.encode() if isinstance(piece, str) else piece)
+        if id is None and is_required:
+            raise PieceError(f"{piece!r} is not a piece of the vocabulary")
+        return fallback if id is None else id
 
     def _get_encoder(self) -> Encoder:
         if self._encoder is None:

@@ -213,10 +213,10 @@ def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int
             )
         return default_id
     try:
-        return tokenizer.id_of(value)
+        return tokenizer.piece_to_id(value)
     except PieceError as error:
         raise ArgumentError(f"{name}={value!r} is not a piece of the vocabulary") from error
 
 
 def _piece_texts(ids: Sequence[int], tokenizer: Tokenizer) -> str:
-    return " ".join(repr(tokenizer.token_bytes(id).decode(errors="replace")) for id in ids)
+    return " ".join(repr(tokenizer.id_to_piece(id).decode(errors="replace")) for id in ids)

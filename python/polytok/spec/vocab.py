@@ -38,6 +38,9 @@ class Kind(IntEnum):
 class Vocab:
     """The vocabulary as columns, with rows in file order. The bytes of row i are ``blob[offsets[i]:offsets[i + 1]]``.
 
+    Row numbers are not ids: in RWKV's vocabulary, row 33 has the id 34, and special tokens outside the vocabulary have
+    no row. `Tokenizer.vocab` returns a table in the order of ids.
+
     * ``offsets``: uint32 of shape (n + 1,).
     * ``ids``: uint32 of shape (n,).
     * ``scores``: float32 of shape (n,), or float64 if the format stores float64; all zero if the format has no scores.
