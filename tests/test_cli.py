@@ -387,28 +387,68 @@ def test_vocab(model: Path, ranks: list[str], tmp_path: Path) -> None:
     tokenizer = polytok.load(model)
     all_lines = run("vocab", "-m", model).decode().split("\n")[:-1]
     assert len(all_lines) == len(tokenizer.spec.vocab)
-    assert all_lines[0].split() == ["0", "unknown", "0.0", "<unk>"]
+    assert all_lines[0].split() == ["0", "unknown", "-", "0.0", "<unk>"]
     assert [row.split()[0] for row in run("vocab", "-m", model, "--ids", "1-3,7,319-").decode().splitlines()] == [
         *["1", "2", "3", "7", "319"]
     ]
     assert len(run("vocab", "-m", model, "--kind", "byte").splitlines()) == 256
     matching_lines = run("vocab", "-m", model, "--search", "^▁d", "--kind", "normal").decode().splitlines()
     assert matching_lines
-    assert all(row.split()[3].startswith("▁d") for row in matching_lines)
+    assert all(row.split()[4].startswith("▁d") for row in matching_lines)
     assert len(run("vocab", "-m", model, "--contains", "@@").splitlines()) == 1
     assert run("vocab", "-m", model, "--contains", "no such piece", code=1) == b""
-    assert run("vocab", *ranks, "--kind", "special").split() == [b"256", b"special", b"0.0", b"<|end|>"]
+    assert run("vocab", *ranks, "--kind", "special").split() == [b"256", b"control", b"special", b"-", b"<|end|>"]
+
+
+def test_vocab_has_one_row_for_each_id(tmp_path: Path) -> None:
+    model = {"type": "WordLevel", "vocab": {"<unk>": 0, "<s>": 1, "a": 2}, "unk_token": "<unk>"}
+    flags = {"special": True, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    added = [{"id": id, "content": text, **flags} for id, text in ((0, "<unk>"), (1, "<s>"), (3, "<b>"))]
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model, "added_tokens": added}))
+    rows = [line.split() for line in run("vocab", "-m", tmp_path / "tokenizer.json").decode().splitlines()]
+    assert rows == [
+        ["0", "unknown", "special", "<unk>"],
+        ["1", "control", "special", "<s>"],
+        ["2", "normal", "-", "a"],
+        ["3", "control", "special", "<b>"],
+    ]
+
+
+def test_vocab_lists_merges(model: Path) -> None:
+    merges = polytok.load(model).merges()
+    lines = run("vocab", "-m", model, "--merges", "--to", "tsv").decode().splitlines()
+    assert [line.split("\t")[:3] for line in lines] == [[str(m.rank), str(m.id), str(m.score)] for m in merges]
+    assert json.loads(run("vocab", "-m", model, "--merges", "--ids", str(merges[0].id), "--json")) == [
+        {
+            **merges[0]._asdict(),
+            **{name: getattr(merges[0], name).decode() for name in ("left", "right", "piece")},
+        }
+    ]
+
+
+def test_vocab_without_merges(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_bytes(b"1 'a' 1\n2 'b' 1\n")
+    assert "has no merges: its model is Longest" in error_of("vocab", "-m", tmp_path / "vocab.txt", "--merges", code=2)
+
+
+def test_vocab_never_used(ranks: list[str], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(bytes(range(2, 256)) + b"<|end|>")
+    (tmp_path / "b.jsonl").write_text('{"body": "\\u0001"}\n')
+    rows = run("vocab", *ranks, "--never-used", tmp_path, "--field", "body").split(b"\n")
+    assert [row.split()[0] for row in rows[:-1]] == [b"0"]
+    assert run("vocab", *ranks, "--never-used", "--text", "ab", "--ids", "97-99").split()[0] == b"99"
+    assert run("vocab", *ranks, "--never-used", "--ids", "97-99", stdin=b"ab").split()[0] == b"99"
 
 
 def test_vocab_export(ranks: list[str], model: Path, tmp_path: Path) -> None:
-    rows = [json.loads(line) for line in run("vocab", *ranks, "--export", "-", "--as", "jsonl").splitlines()]
+    rows = [json.loads(line) for line in run("vocab", *ranks, "--to", "jsonl").splitlines()]
     pieces = [piece if isinstance(piece, list) else list(piece.encode()) for piece in (row["piece"] for row in rows)]
     assert pieces == [*([byte] for byte in range(256)), list(b"<|end|>")]
-    tsv = [line.split("\t") for line in run("vocab", "-m", model, "--export", "-").decode().split("\n")[:-1]]
+    tsv = [line.split("\t") for line in run("vocab", "-m", model, "--to", "tsv").decode().split("\n")[:-1]]
     vocab = polytok.load(model).spec.vocab
-    assert [np.float32(row[2]) for row in tsv] == vocab.scores.tolist()
+    assert [np.float32(row[3]) for row in tsv] == vocab.scores.tolist()
     for name in ("vocab.jsonl", "vocab.tsv"):
-        assert run("vocab", "-m", model, "--export", tmp_path / name) == b""
+        assert run("vocab", "-m", model, "-o", tmp_path / name) == b""
     assert json.loads((tmp_path / "vocab.jsonl").read_text().splitlines()[0])["kind"] == "unknown"
     assert [line.split("\t") for line in (tmp_path / "vocab.tsv").read_text().split("\n")[:-1]] == tsv
 

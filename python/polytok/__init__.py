@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SpecialTokenError,
         TokenIdError,
     )
+    from .id_counts import count_ids
     from .loading import load
     from .lossless import Lossless
     from .merge_list import Merge
@@ -81,6 +82,7 @@ __all__ = [
     "Vocab",
     "VocabEntry",
     "VocabTable",
+    "count_ids",
     "count_words",
     "edit",
     "load",
@@ -99,6 +101,7 @@ _PUBLIC_NAMES_OF_MODULE = {
         *("ArgumentError", "EncodeError", "FetchError", "FileError", "FormatError", "LossError", "PieceError"),
         *("PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
     ),
+    "id_counts": ("count_ids",),
     "loading": ("load",),
     "lossless": ("Lossless",),
     "merge_list": ("Merge",),

@@ -37,7 +37,7 @@ def merges(spec: Spec) -> list[Merge]:
     if not isinstance(model, Bpe):
         raise ArgumentError(
             f"this vocabulary has no merges: its model is {described(model)}, and only BPE merges pairs; "
-            "Tokenizer.vocab() lists the entries"
+            "list the entries instead"
         )
     if model.merges is None:
         return _derived_merges(spec.vocab, model)

@@ -26,6 +26,13 @@ def add_input_options(
         help="files, patterns, folders or URLs of text, JSON lines, Parquet or Arrow, which can be compressed"
         + stdin_help,
     )
+    add_reading_options(parser, bad_bytes_choices, bad_bytes_help, has_text=has_text)
+
+
+def add_reading_options(
+    parser: argparse.ArgumentParser, bad_bytes_choices: list[str], bad_bytes_help: str, *, has_text: bool
+) -> None:
+    """Adds the options of `add_input_options` without the inputs."""
     group = parser.add_argument_group("reading")
     if has_text:
         group.add_argument("--text", action="append", default=[], metavar="TEXT", help="a text (can be repeated)")

@@ -1,4 +1,4 @@
-"""``polytok vocab``: lists, searches and exports the vocabulary."""
+"""``polytok vocab``: lists and searches the vocabulary, its merges, and the entries that texts never use."""
 
 from __future__ import annotations
 
@@ -6,134 +6,197 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from ..files import open_replacement
+from ..id_counts import count_ids
+from ..merge_list import Merge
 from ..spec import Kind
 from ..tokenizer import Tokenizer
+from ..vocab_table import VocabEntry
+from .inputs import add_reading_options
 from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
 from .style import piece_to_json, visible_text
+from .texts import named_texts
 
 _EXAMPLES = """\
   polytok vocab --ids 0-20
   polytok vocab -m llama.model --search '^▁un.*ing$'
   polytok vocab -m llama.model --kind control
-  polytok vocab -m llama.model --export vocab.tsv
-  polytok vocab --export - --as jsonl | jq .piece
+  polytok vocab -m llama.model -o vocab.tsv
+  polytok vocab --to jsonl | jq .piece
+  polytok vocab -m tokenizer.json --merges --contains ing
+  polytok vocab -m llama.model --never-used corpus/*.txt
 """
 _SPECIAL_KIND = "special"
 _KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
 _ID_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
+_MISSING = "-"  # the text of a missing score or rank, so that every line has all columns
+_LONGEST_SCORE = 14  # the number of characters of the longest float32
+
+_Row = VocabEntry | Merge
+_RowFilter = Callable[[_Row], bool]
 
 
-class VocabRow(NamedTuple):
-    """An entry of the vocabulary, or a special token outside the vocabulary (kind ``special``)."""
+class _Form(NamedTuple):
+    """A way to print rows: the text before the first row, between rows and after the last row, and a row's text."""
 
-    id: int
-    kind: str
-    score: str
-    piece: bytes
-
-
-_RowFilter = Callable[[VocabRow], bool]
+    begin: str
+    separator: str
+    end: str
+    row_text: Callable[[_Row], str]
 
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``vocab`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(subparsers, "vocab", "list, search and export the vocabulary", _EXAMPLES)
+    summary = "list and search the vocabulary, its merges, and entries that texts never use"
+    parser = add_tokenizer_verb_parser(subparsers, "vocab", summary, _EXAMPLES)
     parser.add_argument(
         "--search", metavar="REGEX", type=_parse_regex, help="entries that match a Python regex anywhere"
     )
     parser.add_argument("--contains", metavar="TEXT", help="entries that contain TEXT")
-    parser.add_argument("--kind", choices=_KIND_NAMES, help="entries of a kind; special: tokens outside the vocabulary")
+    parser.add_argument("--kind", choices=_KIND_NAMES, help="entries of a kind; special: all special tokens")
     parser.add_argument(
         "--ids", metavar="1-20,30", type=_parse_ranges, help="entries with these ids; 100- is 100 and above"
     )
     parser.add_argument(
-        "--export", metavar="FILE", help="the file to write; an existing file is replaced; `-` is standard output"
+        "--never-used",
+        dest="inputs",
+        nargs="*",
+        metavar="INPUT",
+        help="entries to which no text of the inputs is encoded, without special tokens; INPUT as in `polytok count`",
     )
+    parser.add_argument("--merges", action="store_true", help="list the merges of BPE in order, instead of the entries")
     parser.add_argument(
-        "--as",
-        dest="form",
-        choices=_LINE_FORMATTERS,
-        help="the format of the export; by default jsonl for a file .jsonl or .ndjson, otherwise tsv",
+        "-o", "--out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
     )
+    form_group = parser.add_mutually_exclusive_group()
+    form_group.add_argument(
+        "--to",
+        choices=["tsv", "jsonl"],
+        help="the format to write; by default jsonl for a file .jsonl or .ndjson, otherwise tsv; without -o and --to, "
+        "aligned columns",
+    )
+    form_group.add_argument("--json", action="store_true", help="print a JSON list")
+    add_reading_options(parser, ["error", "replace", "skip", "keep"], "by default keep", has_text=True)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lists or exports the entries that pass all filters. Returns exit code 1 if no entry passes, else 0."""
+    """Lists the entries or merges that pass all filters. Returns exit code 1 if none passes, else 0."""
     tokenizer = load_tokenizer(arguments)
-    row_filters = list(_row_filters(arguments))
-    selected_rows = (row for row in vocab_rows(tokenizer) if all(is_selected(row) for is_selected in row_filters))
-    if arguments.export in (None, "-"):
-        format_row = (
-            _table_formatter(tokenizer)
-            if arguments.export is None and arguments.form is None
-            else _LINE_FORMATTERS[arguments.form or "tsv"]
-        )
-        count = sum(1 for line in _encode_lines(format_row, selected_rows) if binary_stdout().write(line))
-        binary_stdout().flush()
-    else:
-        path = Path(arguments.export)
-        format_row = _LINE_FORMATTERS[arguments.form or ("jsonl" if path.suffix in (".jsonl", ".ndjson") else "tsv")]
-        with open_replacement(path) as file:
-            count = sum(1 for line in _encode_lines(format_row, selected_rows) if file.write(line))
+    rows: Iterable[_Row] = tokenizer.merges() if arguments.merges else tokenizer.vocab()
+    filters = list(_row_filters(arguments, tokenizer))
+    selected_rows = (row for row in rows if all(is_selected(row) for is_selected in filters))
+    with _output(arguments.out) as file:
+        count = _write(file, selected_rows, _form(arguments, tokenizer))
     return 0 if count else 1
 
 
-def vocab_rows(tokenizer: Tokenizer) -> Iterator[VocabRow]:
-    """Yields the entries in the order of the file, then the special tokens outside the vocabulary."""
-    vocab = tokenizer.spec.vocab
-    names = {int(kind): kind.name.lower() for kind in Kind}
-    # numpy prints a float32 with the fewest digits that identify it.
-    scores = vocab.scores.astype(str).tolist()
-    kinds = vocab.kinds if vocab.active_kinds is None else vocab.active_kinds
-    for id, kind, score, piece in zip(vocab.ids.tolist(), kinds.tolist(), scores, vocab.pieces(), strict=True):
-        yield VocabRow(id, names[kind], score, piece)
-    for token in tokenizer.spec.special:
-        yield VocabRow(token.id, _SPECIAL_KIND, "0.0", token.text.encode())
-
-
-def _row_filters(arguments: argparse.Namespace) -> Iterator[_RowFilter]:
+def _row_filters(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[_RowFilter]:
     if arguments.search is not None:
         find_match = arguments.search.search
         yield lambda row: find_match(row.piece.decode(errors="surrogateescape")) is not None
     if arguments.contains is not None:
         contained_bytes = arguments.contains.encode(errors="surrogateescape")
         yield lambda row: contained_bytes in row.piece
-    if arguments.kind is not None:
-        yield lambda row: row.kind == arguments.kind
     if arguments.ids is not None:
         yield lambda row: any(first <= row.id <= last for first, last in arguments.ids)
+    if arguments.kind is not None:
+        kind_ids = {entry.id for entry in tokenizer.vocab() if arguments.kind in _kinds(entry)}
+        yield lambda row: row.id in kind_ids
+    if arguments.inputs is not None:
+        unused_ids = _never_used_ids(arguments, tokenizer)
+        yield lambda row: row.id in unused_ids
 
 
-def _encode_lines(format_row: Callable[[VocabRow], str], rows: Iterable[VocabRow]) -> Iterator[bytes]:
-    return (f"{format_row(row)}\n".encode() for row in rows)
+def _kinds(entry: VocabEntry) -> tuple[str, ...]:
+    """Returns the values of ``--kind`` that select an entry."""
+    return (entry.kind.name.lower(), *([_SPECIAL_KIND] if entry.special else []))
 
 
-def _table_formatter(tokenizer: Tokenizer) -> Callable[[VocabRow], str]:
-    """Returns a function that formats a row in aligned columns.
+def _never_used_ids(arguments: argparse.Namespace, tokenizer: Tokenizer) -> set[int]:
+    """Returns the ids to which no input is encoded, without special tokens, which plain texts never use."""
+    counts = count_ids(tokenizer, (text for _, batch in named_texts(arguments) for text in batch))
+    table = tokenizer.vocab()
+    return set(table.ids[(counts[table.ids] == 0) & ~table.special].tolist())
 
-    The column of kinds has 12 characters for the longest kind, and the column of scores 14 for the longest float32.
-    """
+
+# The output
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[IO[bytes]]:
+    if path is None:
+        yield binary_stdout()
+        binary_stdout().flush()
+    else:
+        with open_replacement(path) as file:
+            yield file
+
+
+def _write(file: IO[bytes], rows: Iterable[_Row], form: _Form) -> int:
+    """Writes the rows and returns their number."""
+    file.write(form.begin.encode())
+    count = 0
+    for row in rows:
+        file.write(f"{form.separator if count else ''}{form.row_text(row)}".encode())
+        count += 1
+    file.write((form.end if count else form.end.lstrip("\n")).encode())
+    return count
+
+
+def _form(arguments: argparse.Namespace, tokenizer: Tokenizer) -> _Form:
+    if arguments.json:
+        return _Form("[\n", ",\n", "\n]\n", _json_text)
+    is_jsonl = arguments.out is not None and arguments.out.suffix in (".jsonl", ".ndjson")
+    if arguments.to == "jsonl" or (arguments.to is None and is_jsonl):
+        return _Form("", "\n", "\n", _json_text)
+    if arguments.to == "tsv" or arguments.out is not None:
+        return _Form("", "\n", "\n", lambda row: "\t".join(_cells(row)))
+    return _Form("", "\n", "\n", _table_formatter(tokenizer))
+
+
+def _table_formatter(tokenizer: Tokenizer) -> Callable[[_Row], str]:
+    """Returns a function that formats a row in aligned columns."""
     width = len(str(tokenizer.vocab_size))
-    return lambda row: f"{row.id:>{width}}  {row.kind:<12}  {row.score:>14}  {visible_text(row.piece)}"
+    has_scores, has_ranks = (column is not None for column in (tokenizer.vocab().scores, tokenizer.vocab().ranks))
+
+    def text_of(row: _Row) -> str:
+        if isinstance(row, Merge):
+            rank, id, score, *texts = _cells(row)
+            return f"{rank:>{width}}  {id:>{width}}  {_score_column(score, has_scores)}{'  '.join(texts)}"
+        id, kind, special, score, rank, text = _cells(row)
+        ranks = f"{rank:>{width}}  " if has_ranks else ""
+        return f"{id:>{width}}  {kind:<12}  {special:<7}  {_score_column(score, has_scores)}{ranks}{text}"
+
+    return text_of
 
 
-def _format_tsv(row: VocabRow) -> str:
-    return f"{row.id}\t{row.kind}\t{row.score}\t{visible_text(row.piece)}"
+def _score_column(score: str, has_scores: bool) -> str:
+    return f"{score:>{_LONGEST_SCORE}}  " if has_scores else ""
 
 
-def _format_json(row: VocabRow) -> str:
-    score = float(row.score)
+def _cells(row: _Row) -> list[str]:
+    """Returns the columns of a row as texts."""
+    score, rank = (_MISSING if number is None else str(number) for number in (row.score, row.rank))
+    if isinstance(row, Merge):
+        return [rank, str(row.id), score, *map(visible_text, (row.left, row.right, row.piece))]
+    special = _SPECIAL_KIND if row.special else _MISSING
+    return [str(row.id), row.kind.name.lower(), special, score, rank, visible_text(row.piece)]
+
+
+def _json_text(row: _Row) -> str:
     # JSON has no NaN and no infinities.
-    finite_score = score if abs(score) < float("inf") else None
-    return json.dumps({**row._asdict(), "score": finite_score, "piece": piece_to_json(row.piece)}, ensure_ascii=False)
-
-
-_LINE_FORMATTERS = {"tsv": _format_tsv, "jsonl": _format_json}
+    score = None if row.score is None or abs(row.score) == float("inf") or row.score != row.score else row.score
+    fields = {**row._asdict(), "score": score, "piece": piece_to_json(row.piece)}
+    if isinstance(row, Merge):
+        fields |= {"left": piece_to_json(row.left), "right": piece_to_json(row.right)}
+    else:
+        fields |= {"kind": row.kind.name.lower()}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _parse_regex(text: str) -> re.Pattern[str]:

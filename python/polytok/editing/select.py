@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
-import numpy as np
-
 from .. import _core
 from ..errors import ArgumentError, SpecError
+from ..id_counts import count_ids
 from ..tokenizer import Tokenizer
 from ..values import Text
 
 Selector: TypeAlias = Callable[[Sequence[bytes]], Sequence[bool]]
 """A function that returns a boolean for each entry: whether the entry is selected."""
-
-_BATCH_TEXTS = 1024
 
 
 def matching(pattern: str) -> Selector:
@@ -76,22 +73,8 @@ def least_used(tokenizer: Tokenizer, texts: Iterable[Text], count: int) -> list[
     >>> least_used(Tokenizer(spec), ["aaab"], 1)
     [b'aa']
     """
-    use_counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-    for batch in _batches(texts):
-        ids = tokenizer.encode_batch(batch).ids
-        use_counts += np.bincount(ids, minlength=len(use_counts))
+    use_counts = count_ids(tokenizer, texts)
     vocab = tokenizer.spec.vocab
     rows = zip(vocab.ids.tolist(), vocab.pieces(), strict=True)
     sorted_entries = sorted((int(use_counts[id]), -len(piece), piece) for id, piece in rows if len(piece) > 1)
     return [piece for _, _, piece in sorted_entries[:count]]
-
-
-def _batches(texts: Iterable[Text]) -> Iterable[list[Text]]:
-    batch: list[Text] = []
-    for text in texts:
-        batch.append(text)
-        if len(batch) == _BATCH_TEXTS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
