@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import IO, Any
 
 from . import formats
 from .errors import ArgumentError
 from .files import Siblings, read, system_path
 from .formats import ptok
-from .formats.base import ReadOptions
+from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import read_folder
 from .records import replace
 from .spec import SentencePieceVersion, Spec
@@ -22,7 +22,7 @@ def load(
     *,
     format: str | None = None,
     pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
+    special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     name: str | None = None,
     pre_tokenizer: str | None = None,
@@ -37,11 +37,11 @@ def load(
     equals one of these names, write ``"./"`` before the path.
 
     The format is detected from the bytes, never from the file's name; ``format`` names it if several formats fit.
-    ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files). ``name`` selects
-    the vocabulary if one file has two (``"o200k_harmony"``). ``sentencepiece_version`` is the SentencePiece release to
-    follow if releases differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's
-    pre-tokenizers, for a GGUF file whose own pre-tokenizer is unknown. Only the metadata of a GGUF file is read, not
-    the gigabytes of tensors after it.
+    ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files); special tokens
+    without ids (a list of texts) get the ids after the largest id of the file. ``name`` selects the vocabulary if one
+    file has two (``"o200k_harmony"``). ``sentencepiece_version`` is the SentencePiece release to follow if releases
+    differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file
+    whose own pre-tokenizer is unknown. Only the metadata of a GGUF file is read, not the gigabytes of tensors after it.
 
     Raises `FileError` if the file cannot be read, `FetchError` if it cannot be fetched, and `FormatError` if its bytes
     are in no known format or are damaged.

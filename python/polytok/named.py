@@ -20,7 +20,7 @@ from . import formats
 from .errors import ArgumentError, FetchError, FileError
 from .files import open_replacement, system_path
 from .formats import gpt2_pair
-from .formats.base import ReadOptions
+from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
 from .spec import SentencePieceVersion, Spec
@@ -73,7 +73,7 @@ def read(
     name: str,
     *,
     pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
+    special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
 ) -> Spec:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import re
 import types
 import typing
@@ -12,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from ..training import KINDS, Kind
+from . import special_tokens
 
 # The names of options that the verbs define themselves, so that no option is generated for them.
 _VERB_OPTIONS = frozenset({"counts", "max_memory", "threads", "verbose", "vocab_size"})
@@ -47,6 +47,8 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
         if parameter.name in _VERB_OPTIONS or (names is not None and parameter.name not in names):
             continue
         if (settings := _option_settings(parameter.annotation)) is not None:
+            if parameter.name == "special_tokens":
+                settings |= {"type": special_tokens.parse_argument, "metavar": special_tokens.METAVAR}
             repeat_help = _REPEAT_HELP if settings.get("action") == "append" else ""
             help_parts = [_option_description(docstring, parameter.name), repeat_help, _default_help(parameter.default)]
             name = "--" + parameter.name.replace("_", "-")
@@ -62,17 +64,10 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
 def chosen_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Returns the options that the user set, as keyword arguments of the kind's class."""
     values = {name: value for name, value in vars(arguments).items() if name.startswith(_ATTRIBUTE_PREFIX)}
-    return {name.removeprefix(_ATTRIBUTE_PREFIX): _parse_mapping(value) for name, value in values.items()}
-
-
-def _parse_mapping(value: Any) -> Any:
-    """Parses a list with one text that is a JSON object; returns any other value unchanged."""
-    if isinstance(value, list) and len(value) == 1 and value[0].startswith("{"):
-        try:
-            return json.loads(value[0])
-        except ValueError:
-            return value
-    return value
+    options = {name.removeprefix(_ATTRIBUTE_PREFIX): value for name, value in values.items()}
+    if "special_tokens" in options:
+        options["special_tokens"] = special_tokens.combine(options["special_tokens"])
+    return options
 
 
 def _option_settings(annotation: Any) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from typing import IO, Any
@@ -14,6 +13,7 @@ from ..loading import load
 from ..options import Options
 from ..tokenizer import Tokenizer
 from ..values import Special
+from . import special_tokens
 
 _MODEL_HELP = (
     'a tokenizer file, "default" for the vocabulary that comes with polytok, or a name from `polytok info --names`'
@@ -55,9 +55,10 @@ def add_tokenizer_verb_parser(
     group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
     group.add_argument(
         "--special-tokens",
-        metavar="JSON",
-        type=_parse_special_tokens,
-        help="the special tokens of a tiktoken file: '{\"<|end|>\": 50256}'",
+        action="append",
+        metavar=special_tokens.METAVAR,
+        type=special_tokens.parse_argument,
+        help=f"a special token of a tiktoken file: {special_tokens.SYNTAX_HELP}; can be repeated",
     )
     group.add_argument(
         "--sentencepiece-version", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow"
@@ -78,7 +79,10 @@ def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
         for option in _LOAD_OPTIONS:
             if getattr(arguments, option) is not None:
                 raise ArgumentError(f"--{option.replace('_', '-')} needs a tokenizer file: name the file with -m")
-    return load(arguments.model, **{option: getattr(arguments, option) for option in _LOAD_OPTIONS})
+    options = {option: getattr(arguments, option) for option in _LOAD_OPTIONS}
+    if arguments.special_tokens is not None:
+        options["special_tokens"] = special_tokens.combine(arguments.special_tokens)
+    return load(arguments.model, **options)
 
 
 def add_encoding_options(parser: argparse.ArgumentParser) -> None:
@@ -140,13 +144,3 @@ def shows_progress(arguments: argparse.Namespace) -> bool:
 def binary_stdout() -> IO[bytes]:
     """Returns the binary stream of standard output."""
     return sys.stdout.buffer
-
-
-def _parse_special_tokens(text: str) -> dict[str, int]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError('not a JSON object: write {"<|end|>": 50256}')
-    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ from ..conversion import write
 from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
 from ..training import TrainingReport, specs
+from ..training.options import check_special_tokens
+from ..training.roles import ROLES, with_role_tokens
 
 # The formats that each kind can be written in. If a file's name fits several formats, the first of these formats is
 # chosen.
@@ -62,10 +64,8 @@ def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -
 
     For example, some formats cannot store every pattern. Raises `ArgumentError` if a format cannot store the options.
     """
-    special = options.get("special_tokens", ())
-    special_count = 0 if isinstance(special, Mapping) else len(special)
     if kind == "bpe":
-        trial_options = {**options, "vocab_size": 256 + special_count, "verbose": None}
+        trial_options = {**options, "vocab_size": 256 + _counted_special_tokens(options), "verbose": None}
     elif kind == "wordpiece":
         trial_options = {**options, "vocab_size": 1}
     elif "llama2c" in formats:
@@ -78,6 +78,13 @@ def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -
             write(spec, format)
         except FormatError as error:
             raise ArgumentError(f"--kind {kind} with these options cannot be written as {format}: {error}") from error
+
+
+def _counted_special_tokens(options: dict[str, Any]) -> int:
+    """Returns the number of special tokens that are counted in the vocabulary's size."""
+    text_by_role = {role: options[role] for role in ROLES if role in options}
+    ids = with_role_tokens(check_special_tokens(options.get("special_tokens", ())), text_by_role)
+    return sum(id is None for id in ids.values())
 
 
 def _check_path(path: Path) -> None:

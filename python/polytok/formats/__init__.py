@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ArgumentError, FormatError
 from ..spec import SentencePieceVersion, Spec
 from . import ptok
-from .base import Format, ReadOptions, Written
+from .base import Format, ReadOptions, SpecialTokens, Written
 
 __all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read"]
 
@@ -87,7 +87,7 @@ def read(
     *,
     format: str | None = None,
     pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
+    special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     name: str | None = None,
     siblings: Mapping[str, bytes] | None = None,
@@ -96,10 +96,10 @@ def read(
     """Reads a tokenizer file.
 
     ``format`` names the format; None detects it from the bytes. ``pattern`` and ``special_tokens`` are for files that
-    do not contain them (tiktoken). ``sentencepiece_version`` is the SentencePiece release to follow, ``name`` the
-    vocabulary's name. ``pre_tokenizer`` names the pre-tokenizer of a GGUF file whose own pre-tokenizer is unknown.
-    ``siblings`` are the files in the same folder, by name; formats read from these files the data that the tokenizer's
-    file does not contain.
+    do not contain them (tiktoken); special tokens without ids get the ids after the largest id of the file.
+    ``sentencepiece_version`` is the SentencePiece release to follow, ``name`` the vocabulary's name. ``pre_tokenizer``
+    names the pre-tokenizer of a GGUF file whose own pre-tokenizer is unknown. ``siblings`` are the files in the same
+    folder, by name; formats read from these files the data that the tokenizer's file does not contain.
 
     Raises FormatError if the bytes are not a valid file, and ArgumentError for an option that the format does not use.
     """

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from ..columns import buffer
 from ..errors import ArgumentError, FormatError
 from ..records import dataclass, field
 from ..spec import SentencePieceVersion, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2
+
+SpecialTokens = Mapping[str, int] | Sequence[str]
+"""The caller's special tokens: texts with ids, or texts that get the ids after the largest id of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class ReadOptions:
     """
 
     pattern: str | None = None
-    special_tokens: Mapping[str, int] | None = None
+    special_tokens: SpecialTokens | None = None
     sentencepiece_version: SentencePieceVersion | None = None
     name: str | None = None
     siblings: Mapping[str, bytes] = field(default_factory=dict)
@@ -68,6 +72,18 @@ def is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def with_ids(special_tokens: SpecialTokens, vocab: Vocab) -> Mapping[str, int]:
+    """Returns special tokens with their ids. Tokens without ids get the ids after the largest id of the vocabulary."""
+    if isinstance(special_tokens, Mapping):
+        return special_tokens
+    if isinstance(special_tokens, (str, bytes)):
+        raise ArgumentError(
+            f"special_tokens={special_tokens!r} is a single text: give a list of texts, or a mapping of texts to ids"
+        )
+    first_id = max(buffer(vocab, "ids").tolist(), default=-1) + 1
+    return {text: id for id, text in enumerate(dict.fromkeys(special_tokens), start=first_id)}
 
 
 def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:

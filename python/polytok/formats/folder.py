@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
 from ..files import Siblings
 from ..records import replace
 from ..spec import SentencePieceVersion, Spec
+from .base import SpecialTokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def read_folder(
     *,
     name: str | None = None,
     pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
+    special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     read_format: Callable[..., Spec] | None = None,
 ) -> Spec:

@@ -13,7 +13,7 @@ from .. import _core
 from ..columns import buffer
 from ..errors import FormatError
 from ..spec import Longest, Origin, Spec, SpecialToken, Vocab, described
-from .base import ReadOptions, Written, special_tokens_of, with_losses
+from .base import ReadOptions, Written, special_tokens_of, with_ids, with_losses
 
 name = "rwkv"
 options = frozenset({"special_tokens"})
@@ -32,7 +32,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     vocab = Vocab(*_core.rwkv_read(data))
     if not len(vocab):
         raise FormatError("the file has no tokens")
-    special = special_tokens_of(options.special_tokens or {})
+    special = special_tokens_of(with_ids(options.special_tokens or {}, vocab))
     if options.special_tokens is None and _END_OF_TEXT.id not in buffer(vocab, "ids").tolist():
         special = (_END_OF_TEXT,)
     return Spec(

@@ -13,7 +13,7 @@ from hashlib import sha256
 from .. import _core
 from ..errors import ArgumentError, FormatError
 from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab, described
-from .base import ReadOptions, Written, special_tokens_of, with_losses
+from .base import ReadOptions, Written, special_tokens_of, with_ids, with_losses
 from .tiktoken_families import scheme_from_siblings
 from .tiktoken_known import KNOWN, KnownFile, Scheme
 
@@ -90,7 +90,7 @@ def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, vocab_nam
     if scheme is not None:
         pattern = scheme.pattern if pattern is None else pattern
         special = scheme.special_tokens if special is None else special
-    special = special or {}
+    special = with_ids(special or {}, vocab)
     roles = scheme.names if scheme else {"eos": "<|endoftext|>"}
     names = {role: special[text] for role, text in roles.items() if text in special}
     if vocab_name is None:

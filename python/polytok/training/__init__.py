@@ -17,7 +17,6 @@ __all__ = [
     "Inputs",
     "Kind",
     "Order",
-    "Reading",
     "Trainer",
     "TrainingReport",
     "TrainingWarning",

@@ -14,6 +14,7 @@ from .bpe_huggingface import HuggingFaceBpe
 from .bpe_learning import ProgressFunction
 from .counting import Counts
 from .matching import check_counts
+from .roles import ROLES, check_roles, single_text, with_names, with_role_tokens
 from .splits import Pattern, split_steps
 
 TrainerName = Literal["polytok", "minbpe", "huggingface"]
@@ -39,6 +40,10 @@ class BpeTrainer:
     * ``special_tokens``: a list of texts, which get the last ids (with ``trainer="huggingface"`` the first ids), or a
       mapping of texts to ids, which are not counted in ``vocab_size``. With ``trainer="polytok"``, special tokens are
       removed from the texts.
+    * ``bos``: the text of the special token that begins a text. The token is created unless ``special_tokens`` has it.
+    * ``eos``: the text of the special token that ends a text.
+    * ``pad``: the text of the special token for padding.
+    * ``unk``: the text of the special token for unknown text.
     * ``min_frequency``: the minimum number of occurrences of a pair to merge.
     * ``max_token_length``: the maximum number of bytes of an entry. With ``trainer="huggingface"``, tokenizers' rule
       applies: a merge of more than two characters must be shorter than ``max_token_length``.
@@ -48,7 +53,8 @@ class BpeTrainer:
 
     * ``byte_level``: whether words consist of bytes (the pre-tokenizer ByteLevel) and not of characters.
     * ``normalize``: the normalizer steps of a Spec, which are applied before texts are split.
-    * ``unk_token``: the entry for unknown characters, if words consist of characters.
+    * ``unk_token``: the entry for unknown characters, if words consist of characters. ``unk`` sets it too, and makes
+      it a special token.
     * ``initial_alphabet``: characters that are entries even if they do not occur. The default is the characters of all
       bytes; without ``byte_level``, it is empty.
     * ``limit_alphabet``: the maximum number of characters that are entries; the most frequent characters are kept.
@@ -62,7 +68,7 @@ class BpeTrainer:
     merge 2/2: (256, 97) -> 257 (b'aaa') had 2 occurrences
     """
 
-    counted = frozenset({"trainer", "pattern", "special_tokens", "byte_level", "normalize"})
+    counted = frozenset({"trainer", "pattern", "special_tokens", *ROLES, "byte_level", "normalize"})
 
     def __init__(
         self,
@@ -71,6 +77,10 @@ class BpeTrainer:
         trainer: TrainerName = "polytok",
         pattern: Pattern = "auto",
         special_tokens: Sequence[str] | Mapping[str, int] = (),
+        bos: str | None = None,
+        eos: str | None = None,
+        pad: str | None = None,
+        unk: str | None = None,
         min_frequency: int = 0,
         max_token_length: int | None = None,
         verbose: Callable[[str], object] | None = None,
@@ -84,7 +94,9 @@ class BpeTrainer:
         counts: Counts | None = None,
     ) -> None:
         checks.one_of("trainer", trainer, _TRAINER_NAMES)
-        sizes, special = options.check_sizes(vocab_size), options.check_special_tokens(special_tokens)
+        sizes = options.check_sizes(vocab_size)
+        self._text_by_role = check_roles(unk=unk, bos=bos, eos=eos, pad=pad)
+        special = with_role_tokens(options.check_special_tokens(special_tokens), self._text_by_role)
         checks.number("min_frequency", min_frequency, least=0)
         checks.optional_number("max_token_length", max_token_length, least=2)
         self.keeps_bytes = checks.flag("byte_level", byte_level)
@@ -102,6 +114,7 @@ class BpeTrainer:
             )
             if unk_token is not None:
                 options.check_text("unk_token", unk_token)
+            unk_token = single_text("unk", unk, {"unk_token": unk_token})
             limit_options = (checks.optional_number("limit_alphabet", limit_alphabet, least=0), *affixes)
             common_options = (sizes, special, min_frequency, max_token_length)
             self._algorithm = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limit_options)
@@ -139,6 +152,7 @@ class BpeTrainer:
                 bpe_huggingface.bpe_spec(algorithm, learned_merges.truncate(size), normalize, split)
                 for size in algorithm.sizes
             ]
+        specs = [with_names(spec, self._text_by_role) for spec in specs]
         return specs[0] if self._is_single_size else specs
 
 

@@ -17,9 +17,13 @@ from .splits import Pattern
 class TrainingKeywords(InputKeywords, total=False):
     """The keyword arguments of `polytok.train` besides the size, with the most general type that any kind accepts."""
 
-    # BPE and WordPiece
+    # BPE, WordPiece and longest match; the roles also for SentencePiece
     pattern: Pattern
     special_tokens: Sequence[str] | Mapping[str, int]
+    bos: str | None
+    eos: str | None
+    pad: str | None
+    unk: str | None
     normalize: Sequence[NormalizeStep] | None
     min_frequency: int
     unk_token: str | None

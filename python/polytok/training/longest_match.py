@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 
@@ -16,7 +16,8 @@ from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from .counting import Counts
 from .matching import check_counts
-from .options import check_sizes, check_text
+from .options import check_sizes, check_special_tokens, check_text
+from .roles import check_roles, with_names, with_role_tokens
 from .splits import split_steps
 
 MAX_IDS: Final = 65_536
@@ -29,10 +30,16 @@ END_OF_TEXT: Final = SpecialToken("<|endoftext|>", 0)
 class LongestMatchTrainer:
     """Trains a longest-match vocabulary: chooses entries that encode the texts to about the smallest number of tokens.
 
-    The ids have RWKV World's order: id 0 is ``<|endoftext|>``, which is not in the file; ids 1 to 256 are the bytes;
-    the ids of all other entries follow, ordered by length and bytes. The vocabulary can encode any bytes.
+    The ids have RWKV World's order: id 0 is ``eos``, which is not in the file; ids 1 to 256 are the bytes; the ids of
+    all other entries follow, ordered by length and bytes; special tokens are last. The vocabulary can encode any bytes.
 
-    * ``vocab_size``: the number of ids, including id 0 and the bytes; at most 65,536. A list of sizes trains all sizes.
+    * ``vocab_size``: the number of ids, including special tokens and the bytes; at most 65,536. A list of sizes trains
+      all sizes.
+    * ``special_tokens``: the texts of further special tokens.
+    * ``bos``: the text of the special token that begins a text. The token is created unless ``special_tokens`` has it.
+    * ``eos``: the text of the special token that ends a text, by default ``<|endoftext|>``.
+    * ``pad``: the text of the special token for padding.
+    * ``unk``: the text of the special token for unknown text.
     * ``pattern``: a regular expression, or the name of a pattern (``default``, ``gpt2``, ``cl100k``, ``o200k``,
       ``llama3``), that splits the texts before training, so that every entry is within one match. The default
       separates words with a space before them, numbers of up to three digits, punctuation, and white space. With None
@@ -64,6 +71,11 @@ class LongestMatchTrainer:
         self,
         *,
         vocab_size: int | Sequence[int],
+        special_tokens: Sequence[str] = (),
+        bos: str | None = None,
+        eos: str | None = None,
+        pad: str | None = None,
+        unk: str | None = None,
         pattern: str | None = _DEFAULT_PATTERN,
         max_piece_length: int = 16,
         max_piece_bytes: int | None = None,
@@ -82,6 +94,8 @@ class LongestMatchTrainer:
                 check_text("forced", entry)
         list_paths = [_check_path(name) for name in forced_files]
         self._forced_entries = _forced_entries([*collect_entries(forced), *list_paths], emoji, flag("kaomoji", kaomoji))
+        self._text_by_role = check_roles(unk=unk, bos=bos, eos=END_OF_TEXT.text if eos is None else eos, pad=pad)
+        self._special_texts = self._check_special_texts(special_tokens)
         self._sizes = check_sizes(vocab_size)
         self._is_single_size = isinstance(vocab_size, int)
         for size in self._sizes:
@@ -99,12 +113,19 @@ class LongestMatchTrainer:
             else check_counts(counts, expected_counts, any_split=pattern == _DEFAULT_PATTERN)
         )
 
+    def _check_special_texts(self, special_tokens: Sequence[str]) -> list[str]:
+        """Returns the texts of all special tokens: that with id 0, followed by those with the last ids."""
+        special = check_special_tokens(special_tokens)
+        if isinstance(special_tokens, Mapping):
+            raise ArgumentError("special_tokens: the trainer assigns the ids of special tokens: give a list of texts")
+        return list(with_role_tokens({self._text_by_role["eos"]: None, **special}, self._text_by_role))
+
     def _check_size(self, size: int) -> None:
-        min_size = 1 + _BYTE_COUNT + len(self._forced_entries)
+        min_size = len(self._special_texts) + _BYTE_COUNT + len(self._forced_entries)
         if not min_size <= size <= MAX_IDS:
             raise ArgumentError(
-                f"vocab_size is {size}, which is not from {min_size} (id 0, the bytes and forced entries) to {MAX_IDS} "
-                "(ids have 16 bits)"
+                f"vocab_size is {size}, which is not from {min_size} (special tokens, the bytes and forced entries) to "
+                f"{MAX_IDS} (ids have 16 bits)"
             )
 
     def push(self, texts: Sequence[bytes]) -> None:
@@ -123,7 +144,7 @@ class LongestMatchTrainer:
     def _spec(self, words: _core.Words, size: int, progress: ReportProgress | None) -> Spec:
         entries, _ = _core.train_longest_match(
             words,
-            size - 1,
+            size - len(self._special_texts),
             self._max_characters,
             self._max_bytes,
             self._min_count,
@@ -133,13 +154,14 @@ class LongestMatchTrainer:
             self.counts.room,
             progress,
         )
-        return Spec(
+        special_ids = (0, *range(1 + len(entries), len(self._special_texts) + len(entries)))
+        spec = Spec(
             vocab=Vocab.from_rows((entry, id, 0.0, Kind.NORMAL) for id, entry in enumerate(entries, start=1)),
             model=Longest(),
-            special=(END_OF_TEXT,),
-            names={"eos": END_OF_TEXT.id},
+            special=tuple(map(SpecialToken, self._special_texts, special_ids)),
             origin=Origin("rwkv"),
         )
+        return with_names(spec, self._text_by_role)
 
 
 def _check_path(name: str | os.PathLike[str]) -> Path:

@@ -11,9 +11,11 @@ from .bpe_huggingface import HuggingFaceBpe, wordpiece_spec
 from .bpe_learning import ProgressFunction
 from .counting import Counts
 from .matching import check_counts
+from .roles import check_roles, single_text, with_names, with_role_tokens
 from .splits import Pattern, split_steps
 
-_BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_PAD, _UNK = "[PAD]", "[UNK]"
+_BERT_TOKENS = (_PAD, _UNK, "[CLS]", "[SEP]", "[MASK]")
 
 
 class WordPieceTrainer:
@@ -23,8 +25,13 @@ class WordPieceTrainer:
 
     * ``vocab_size``: the number of entries, including special tokens, which have the first ids. A list of sizes trains
       all sizes.
-    * ``special_tokens``: the texts of special tokens.
+    * ``special_tokens``: the texts of special tokens. The default is BERT's five tokens, of which ``pad`` and ``unk``
+      replace two.
     * ``unk_token``: the special token for words that the entries cannot spell.
+    * ``bos``: the text of the special token that begins a text. The token is created unless ``special_tokens`` has it.
+    * ``eos``: the text of the special token that ends a text.
+    * ``pad``: the text of the special token for padding.
+    * ``unk``: another name of ``unk_token``.
     * ``lowercase``: whether to convert texts to lower case.
     * ``strip_accents``: whether to remove accents; None is the value of ``lowercase``.
     * ``clean_text``: whether to remove control characters.
@@ -51,7 +58,11 @@ class WordPieceTrainer:
         *,
         vocab_size: int | Sequence[int],
         special_tokens: Sequence[str] = _BERT_TOKENS,
-        unk_token: str = "[UNK]",
+        bos: str | None = None,
+        eos: str | None = None,
+        pad: str | None = None,
+        unk: str | None = None,
+        unk_token: str | None = None,
         lowercase: bool = True,
         strip_accents: bool | None = None,
         clean_text: bool = True,
@@ -67,13 +78,18 @@ class WordPieceTrainer:
     ) -> None:
         self._is_single_size = isinstance(vocab_size, int)
         self.notes: list[str] = []
+        self._text_by_role = check_roles(unk=unk, bos=bos, eos=eos, pad=pad)
+        unk_token = single_text("unk", unk, {"unk_token": unk_token})
+        special = options.check_special_tokens(special_tokens)
+        if special_tokens == _BERT_TOKENS:
+            special = {{_PAD: pad, _UNK: unk_token}.get(text) or text: None for text in special}
         self._algorithm = HuggingFaceBpe(
             sizes=options.check_sizes(vocab_size),
-            special=options.check_special_tokens(special_tokens),
+            special=with_role_tokens(special, self._text_by_role),
             min_frequency=checks.number("min_frequency", min_frequency, least=0),
             max_token_length=None,
             byte_level=False,
-            unk_token=options.check_text("unk_token", unk_token),
+            unk_token=options.check_text("unk_token", _UNK if unk_token is None else unk_token),
             initial_alphabet=options.check_characters("initial_alphabet", initial_alphabet),
             limit_alphabet=checks.optional_number("limit_alphabet", limit_alphabet, least=0),
             prefix=options.check_text("continuing_subword_prefix", continuing_subword_prefix),
@@ -97,12 +113,12 @@ class WordPieceTrainer:
 
     def finish(self, progress: ProgressFunction | None = None) -> Spec | list[Spec]:
         """Learns the entries and returns the Spec; returns a list of Specs if several sizes were requested."""
-        counts, algorithm = self.counts, self._algorithm
+        counts, algorithm, roles = self.counts, self._algorithm, self._text_by_role
         learned_merges = algorithm.learn(counts, progress)
         self.notes = algorithm.notes(learned_merges)
         normalize = tuple(step for step in counts.normalize if step != ReplaceInvalid())
         specs = [
-            wordpiece_spec(algorithm, learned_merges.truncate(size), normalize, counts.split)
+            with_names(wordpiece_spec(algorithm, learned_merges.truncate(size), normalize, counts.split), roles)
             for size in algorithm.sizes
         ]
         return specs[0] if self._is_single_size else specs

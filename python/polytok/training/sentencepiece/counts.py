@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ... import _core
 from ...errors import ArgumentError
 from ..counting import Counts
+from ..roles import ROLES
 from .options import SentencePieceOptions
 
 _MODELS = ("bpe", "unigram", "word", "char")
@@ -34,8 +35,8 @@ _COUNTING_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "char": (*_SENTENCE_OPTIONS, "treat_whitespace_as_suffix"),
 }
 _RULE_OPTIONS = ("normalization_rule_name", "normalization_rule_tsv", "precompiled_charsmap")
-_ROLE_OPTIONS = tuple(f"{role}_{suffix}" for role in ("unk", "bos", "eos", "pad") for suffix in ("id", "piece"))
-_RESERVED_OPTIONS = ("control_symbols", "user_defined_symbols", "byte_fallback", *_ROLE_OPTIONS)
+_ROLE_OPTIONS = tuple(f"{role}_{suffix}" for role in ROLES for suffix in ("id", "piece"))
+_RESERVED_OPTIONS = ("control_symbols", "user_defined_symbols", "byte_fallback", *ROLES, *_ROLE_OPTIONS)
 
 
 def counting_options(model: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,6 +12,7 @@ from ...checks import one_of
 from ...errors import ArgumentError
 from ...spec import SentencePieceVersion
 from ..options import check_text, check_types
+from ..roles import ROLES, check_roles, single_text
 
 Profile = Literal["lossless", "sentencepiece", "llama2c"]
 SentenceUnit = Literal["lines", "items", "texts"]
@@ -63,6 +65,10 @@ class SentencePieceOptions:
       sample.
     * ``self_test_sample_size``: has no effect, as in SentencePiece 0.2.3.
     * ``seed_sentencepieces_file``: a file with the first candidates of Unigram; a line has a piece, a tab and a count.
+    * ``bos``: the text of the piece that begins a text; it sets ``bos_piece``, and an id if ``bos_id`` has none.
+    * ``eos``: the text of the piece that ends a text; it sets ``eos_piece`` in the same way.
+    * ``pad``: the text of the piece for padding; it sets ``pad_piece``, and the lowest free id as ``pad_id``.
+    * ``unk``: the text of the unknown piece; it sets ``unk_piece``.
     * ``tsv``: whether each line has a text, a tab, and the count of the text (SentencePiece's input_format).
     """
 
@@ -110,6 +116,10 @@ class SentencePieceOptions:
     bos_piece: str = "<s>"
     eos_piece: str = "</s>"
     pad_piece: str = "<pad>"
+    bos: str | None = None
+    eos: str | None = None
+    pad: str | None = None
+    unk: str | None = None
     pretokenization_delimiter: str = ""
     auto_character_coverage: bool = False
 
@@ -129,7 +139,7 @@ def resolve_options(options_by_name: Mapping[str, Any], model: str) -> tuple[Sen
     defaults = dict(_PROFILES[one_of("profile", options_by_name.get("profile", "lossless"), tuple(_PROFILES))])
     if options_by_name.keys() & {"normalization_rule_tsv", "precompiled_charsmap"}:
         defaults.pop("normalization_rule_name", None)
-    values = {**defaults, **options_by_name}
+    values = _with_role_pieces({**defaults, **options_by_name})
     for name in ("control_symbols", "user_defined_symbols"):
         if name in values:
             values[name] = _symbols(name, values[name])
@@ -139,6 +149,21 @@ def resolve_options(options_by_name: Mapping[str, Any], model: str) -> tuple[Sen
     check_types(options)
     _check_options(options, model)
     return options, frozenset(values)
+
+
+def _with_role_pieces(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options with SentencePiece's names for the tokens that ``bos``, ``eos``, ``pad`` and ``unk`` name."""
+    text_by_role = check_roles(**{role: values.get(role) for role in ROLES})
+    result = {name: value for name, value in values.items() if name not in ROLES}
+    for role, text in text_by_role.items():
+        id_option, piece_option = f"{role}_id", f"{role}_piece"
+        result[piece_option] = single_text(role, text, {piece_option: values.get(piece_option)})
+        if isinstance(id := values.get(id_option), int) and id < 0:
+            raise ArgumentError(f"{role}={text!r} needs an id, but {id_option}={id} means none: remove one of them")
+        if id is None and getattr(SentencePieceOptions, id_option) < 0:
+            used_ids = {result.get(f"{other}_id", getattr(SentencePieceOptions, f"{other}_id")) for other in ROLES}
+            result[id_option] = next(number for number in itertools.count() if number not in used_ids)
+    return result
 
 
 def _symbols(name: str, value: Symbols) -> tuple[str, ...]:

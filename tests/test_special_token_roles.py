@@ -1,0 +1,110 @@
+"""Tests that vocabularies name the tokens that begin a text, end a text, pad, and stand for unknown text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok.__main__ import main
+from polytok.errors import ArgumentError
+from polytok.training import specs
+
+TEXTS = ["low lower lowest", "new newer newest"] * 10
+ROLES = {"bos": "<b>", "eos": "<e>", "pad": "<p>", "unk": "<u>"}
+KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("bpe", {"vocab_size": 270}),
+    ("bpe", {"vocab_size": 270, "trainer": "minbpe"}),
+    ("bpe", {"vocab_size": 268, "trainer": "huggingface"}),
+    ("bpe", {"vocab_size": 27, "trainer": "huggingface", "byte_level": False}),
+    ("wordpiece", {"vocab_size": 30}),
+    ("longest-match", {"vocab_size": 265}),
+    ("sentencepiece-bpe", {"vocab_size": 275}),
+    ("unigram", {"vocab_size": 275}),
+    ("word", {"vocab_size": 265}),
+    ("char", {"vocab_size": 275}),
+]
+
+
+def train(kind: str, options: dict[str, Any]) -> polytok.Tokenizer:
+    return polytok.train(TEXTS, kind=kind, **options)
+
+
+def names_and_texts(tokenizer: polytok.Tokenizer) -> dict[str, str]:
+    return {role: tokenizer.token_bytes(id).decode() for role, id in tokenizer.spec.names.items()}
+
+
+@pytest.mark.parametrize(("kind", "options"), KINDS, ids=str)
+def test_training_creates_and_names_the_tokens(kind: str, options: dict[str, Any]) -> None:
+    tokenizer = train(kind, {**options, **ROLES})
+    assert names_and_texts(tokenizer) == ROLES
+    assert tokenizer.eos_id is not None and tokenizer.encode("<e>", special="all")[-1:] == [tokenizer.eos_id]
+
+
+def test_tokens_of_roles_follow_the_other_special_tokens() -> None:
+    options: dict[str, Any] = {"vocab_size": 270, "special_tokens": ["<e>", "<mask>"]}
+    assert train("bpe", {**options, **ROLES}).special_tokens == dict(
+        zip(("<e>", "<mask>", "<u>", "<b>", "<p>"), range(265, 270), strict=True)
+    )
+    one_token = train("bpe", {"vocab_size": 270, "bos": "<e>", "eos": "<e>"})
+    assert one_token.special_tokens == {"<e>": 269} and one_token.bos_id == one_token.eos_id == 269
+    with_ids = train("bpe", {"vocab_size": 270, "special_tokens": {"<mask>": 300}, "eos": "<e>"})
+    assert with_ids.special_tokens == {"<mask>": 300, "<e>": 269}
+
+
+def test_roles_replace_the_default_tokens() -> None:
+    wordpiece = train("wordpiece", {"vocab_size": 30, "pad": "<p>", "eos": "[SEP]"})
+    assert wordpiece.special_tokens == {"<p>": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+    assert names_and_texts(wordpiece) == {"pad": "<p>", "unk": "[UNK]", "eos": "[SEP]"}
+    assert names_and_texts(train("wordpiece", {"vocab_size": 30})) == {"unk": "[UNK]"}
+    assert train("longest-match", {"vocab_size": 265, "eos": "<e>"}).special_tokens == {"<e>": 0}
+    pieces = train("sentencepiece-bpe", {"vocab_size": 275, "pad": "<p>", "bos_id": 3}).spec.names
+    assert pieces == {"unk": 0, "eos": 2, "bos": 3, "pad": 1}
+
+
+def test_special_tokens_of_several_sizes() -> None:
+    small, large = specs(TEXTS, "bpe", vocab_size=[260, 265], eos="<e>")
+    assert (small.names, large.names) == ({"eos": 259}, {"eos": 264})
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("bpe", {"eos": ""}, "eos='' is an empty text"),
+        ("bpe", {"eos": 5}, "eos=5 is not a text"),
+        ("bpe", {"trainer": "huggingface", "unk": "<u>", "unk_token": "<x>"}, "name two tokens for one role"),
+        ("sentencepiece-bpe", {"eos": "<e>", "eos_piece": "<x>"}, "name two tokens for one role"),
+        ("sentencepiece-bpe", {"eos": "<e>", "eos_id": -1}, "eos_id=-1 means none"),
+        ("longest-match", {"special_tokens": {"<a>": 400}}, "give a list of texts"),
+    ],
+)
+def test_wrong_roles(kind: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        train(kind, {"vocab_size": 275, **options})
+
+
+def test_the_command_creates_and_names_the_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, out = tmp_path / "text.txt", tmp_path / "m.ptok"
+    text.write_text("low lower lowest")
+    tokens = ("--special-tokens", "<a>=300", "--special-tokens", '{"<b>": 301}', "--eos", "<e>", "--bos", "<b>")
+    assert main(["train", str(text), "--vocab-size", "258", *tokens, "-o", str(out)]) == 0
+    tokenizer = polytok.load(out)
+    assert tokenizer.special_tokens == {"<a>": 300, "<b>": 301, "<e>": 257}
+    assert (tokenizer.bos_id, tokenizer.eos_id) == (301, 257)
+    mixed = ("--special-tokens", "<a>=300", "--special-tokens", "<b>")
+    assert main(["train", str(text), "--vocab-size", "258", *mixed, "-o", str(out)]) == 2
+    assert "--special-tokens gives ids to some tokens, but none to '<b>'" in capsys.readouterr().err
+
+
+def test_special_tokens_of_rank_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.tiktoken"
+    train("bpe", {"vocab_size": 260}).save(path)
+    assert polytok.load(path, pattern="", special_tokens=["<a>", "<b>"]).special_tokens == {"<a>": 260, "<b>": 261}
+    with pytest.raises(ArgumentError, match="is a single text"):
+        polytok.load(path, pattern="", special_tokens="<a>")
+    arguments = ["encode", "-m", str(path), "--pattern", "", "--special", "all", "--text", "<a>"]
+    for tokens, id in ((["<a>"], 260), (["<b>", "<a>"], 261), (["<a>=300"], 300), (['{"<a>": 7000}'], 7000)):
+        assert main([*arguments, *(f"--special-tokens={token}" for token in tokens)]) == 0
+        assert capsys.readouterr().out.split() == [str(id)]
