@@ -19,6 +19,7 @@ import pytest
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2 as pb
 
+import gguf_samples
 import polytok
 from polytok.formats import sentencepiece_proto
 from polytok.formats.sentencepiece_fields import _DEFAULTS
@@ -378,6 +379,31 @@ def test_info_shows_what_is_lossless(model: Path, ranks: list[str]) -> None:
     assert "(default)" in table
     assert json.loads(run("info", *ranks, "--json"))["lossless"]["any bytes"] is True
     assert "sha256" in run("info", *ranks).decode()
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_info_shows_the_metadata_of_a_gguf_file(order: str, tmp_path: Path) -> None:
+    rows = [("<unk>", 2, 0.0), ("a", 1, -1.0), ("b", 1, -2.0)]
+    keys = gguf_samples.vocabulary("llama", rows, name="x", architecture="llama")
+    scalars = {"a.u8": (0, 255), "a.i8": (1, -1), "a.u16": (2, 65535), "a.i16": (3, -2), "a.u32": (4, 4096)}
+    scalars |= {"a.i32": (5, -3), "a.f32": (6, 0.1), "a.u64": (10, 2**64 - 1), "a.i64": (11, -4), "a.f64": (12, 0.5)}
+    keys |= {key: gguf_samples.Typed(*value) for key, value in scalars.items()}
+    keys |= {"a.flag": True, "a.many": list(range(20)), "a.flags": [True, False], "a.bytes": b"\xff\n"}
+    path = tmp_path / "a.gguf"
+    path.write_bytes(gguf_samples.file(keys, order=order))
+    metadata = json.loads(run("info", "-m", path, "--json"))["metadata"]
+    assert list(metadata) == list(keys)
+    assert {key: metadata[key] for key in scalars} == {key: value for key, (_, value) in scalars.items()}
+    assert metadata["a.flag"] is True
+    assert metadata["a.many"] == {"length": 20, "first": list(range(12))}
+    assert metadata["a.flags"] == {"length": 2, "first": [True, False]}
+    assert metadata["tokenizer.ggml.tokens"] == {"length": 3, "first": ["<unk>", "a", "b"]}
+    assert metadata["tokenizer.ggml.scores"] == {"length": 3, "first": [0.0, -1.0, -2.0]}
+    lines = [line.split(maxsplit=1) for line in run("info", "-m", path).decode().splitlines()]
+    assert ["a.u32", "4096"] in lines
+    assert ["a.many", "20 items: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …"] in lines
+    assert ["a.flags", "2 items: yes, no"] in lines
+    assert ["a.bytes", "\\xff\\n"] in lines
 
 
 # vocab

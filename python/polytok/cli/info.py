@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import named
+from ..formats.gguf_metadata import shown_metadata
 from ..formats.sentencepiece_fields import fields as sentencepiece_fields
 from ..lossless import Lossless
 from ..spec import Kind, Spec
@@ -120,7 +121,10 @@ def _vocab_section(tokenizer: Tokenizer) -> Section:
 
 
 def _format_section(spec: Spec) -> dict[str, Any]:
-    """Returns the sections with fields that exist only in the file's format."""
+    """Returns the sections with fields that exist only in the file's format. For GGUF, these are all keys."""
+    if spec.origin.format == "gguf" and "gguf" in spec.extra:
+        facts = {name: value for name, value in spec.extra["gguf"].items() if name != "keys"}
+        return {"gguf": _json_value(facts), "metadata": _json_value(shown_metadata(spec))}
     if spec.origin.format != "sentencepiece":
         format_fields = spec.extra.get(spec.origin.format)
         return {spec.origin.format: _json_value(format_fields)} if format_fields else {}
@@ -194,6 +198,9 @@ def _value_lines(value: Any) -> Iterator[str]:
     """Yields one line for a value, or one line for each item of a mapping, up to a maximum number of items."""
     if not isinstance(value, dict):
         yield _EMPTY_TEXT if value is None else _value_text(value)
+    elif value.keys() == {"length", "first"}:
+        omission_text = ", …" if value["length"] > len(value["first"]) else ""
+        yield f"{value['length']} items: {_value_text(value['first'])}{omission_text}"
     elif value.keys() == {"value", "set"}:
         yield _value_text(value["value"]) + ("" if value["set"] else "  (default)")
     else:
