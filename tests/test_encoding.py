@@ -262,6 +262,23 @@ def test_contradictory_options() -> None:
         encoder.encode("a", None, options, None, True)
 
 
+def test_padding_needs_an_id() -> None:
+    """Tests that pads are the vocabulary's pad token, the pads of its file's settings, or those of the caller."""
+    tokenizer = polytok.load("default")
+    with pytest.raises(ArgumentError, match=r"Padding\(id=\.\.\.\)"):
+        tokenizer.encoding("a", padding=Padding(length=3))
+    encoding = tokenizer.encoding("a", padding=Padding(length=3, id=5))
+    assert (encoding.ids[1:], encoding.tokens[1:]) == ([5, 5], ["[PAD]"] * 2)
+    named = polytok.train(["low lower"], vocab_size=258, pad="<p>")
+    encoding = named.encoding("a", padding=Padding(length=3))
+    assert (encoding.ids[1:], encoding.tokens[1:]) == ([257, 257], ["<p>"] * 2)
+    settings = {"strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None, "pad_type_id": 0}
+    model = {"type": "WordLevel", "vocab": {"-": 0, "fox": 1}, "unk_token": "-"}
+    file = {"padding": {**settings, "pad_id": 1, "pad_token": "fox"}, "model": model}
+    encoding = polytok.load(json.dumps(file).encode()).encoding("-", padding=Padding(length=2))
+    assert (encoding.ids, encoding.tokens) == ([0, 1], ["-", "fox"])
+
+
 def test_settings_of_a_file() -> None:
     fields = {"direction": "Left", "max_length": 5, "strategy": "OnlySecond", "stride": 2}
     assert Truncation.from_json(fields) == Truncation(5, 2, "only_second", "left")
@@ -314,7 +331,7 @@ def test_windows_and_pads_of_files(loaded_file: tuple[polytok.Tokenizer, Any]) -
     for direction in ("left", "right"):
         truncation, padding = (
             Truncation(12, stride=2, direction=direction),
-            Padding(to_multiple_of=8, direction=direction),
+            Padding(to_multiple_of=8, id=0, token="[PAD]", direction=direction),
         )
         set_up(reference, truncation, padding)
         actual = tokenizer.encodings(

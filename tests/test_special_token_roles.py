@@ -9,6 +9,7 @@ import pytest
 
 import polytok
 from polytok.__main__ import main
+from polytok.convert import convert
 from polytok.errors import ArgumentError
 from polytok.training import specs
 
@@ -33,7 +34,7 @@ def train(kind: str, options: dict[str, Any]) -> polytok.Tokenizer:
 
 
 def names_and_texts(tokenizer: polytok.Tokenizer) -> dict[str, str]:
-    return {role: tokenizer.token_bytes(id).decode() for role, id in tokenizer.spec.names.items()}
+    return {role: tokenizer.id_to_piece(id).decode() for role, id in tokenizer.spec.names.items()}
 
 
 @pytest.mark.parametrize(("kind", "options"), KINDS, ids=str)
@@ -108,3 +109,15 @@ def test_special_tokens_of_rank_files(tmp_path: Path, capsys: pytest.CaptureFixt
     for tokens, id in ((["<a>"], 260), (["<b>", "<a>"], 261), (["<a>=300"], 300), (['{"<a>": 7000}'], 7000)):
         assert main([*arguments, *(f"--special-tokens={token}" for token in tokens)]) == 0
         assert capsys.readouterr().out.split() == [str(id)]
+
+
+def test_gguf_defaults_are_not_names(tmp_path: Path) -> None:
+    """Tests that llama.cpp's default eos, id 11, is a name only if the token is special."""
+    tokenizer = train("bpe", {"vocab_size": 265})
+    assert "llama.cpp ends a text at its default id 11" in "".join(convert(tokenizer, "gguf", texts=()).notes)
+    tokenizer.save(tmp_path / "m.gguf")
+    assert polytok.load(tmp_path / "m.gguf").spec.names == {}
+    tokenizer = train("bpe", {"vocab_size": 265, "eos": "<e>"})
+    assert convert(tokenizer, "gguf", texts=()).notes == ("normalize: bytes that are not UTF-8 become U+FFFD",)
+    tokenizer.save(tmp_path / "m.gguf")
+    assert polytok.load(tmp_path / "m.gguf").spec.names == {"eos": 264}

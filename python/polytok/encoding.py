@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 from . import _core
@@ -22,6 +22,11 @@ Words: TypeAlias = Sequence[Text]
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
 Direction: TypeAlias = Literal["left", "right"]
 
+_DEFAULT_PAD_TEXT = "[PAD]"
+_NO_PAD_MESSAGE = (
+    "the vocabulary names no pad token, and the padding has no id: give one, Padding(id=...), or use a vocabulary with "
+    "a pad token (train with pad=)"
+)
 _DIRECTION_CHOICES = ("left", "right")
 _STRATEGY_CHOICES = ("longest_first", "only_first", "only_second")
 
@@ -69,7 +74,9 @@ class Padding:
     The length is rounded up to a multiple of ``to_multiple_of``.
 
     ``id``, ``token`` and ``type_id`` are the values of pads in the lists; ``direction`` is the side to which pads are
-    added. Raises `ArgumentError` for values out of range.
+    added. Without an ``id``, pads are the vocabulary's pad token, or those of the padding settings in its file; a
+    vocabulary without either is an `ArgumentError`. With an ``id``, the text of a pad is ``token``, by default
+    ``[PAD]``. Raises `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
@@ -78,9 +85,9 @@ class Padding:
 
     length: int | None = None
     to_multiple_of: int | None = None
-    id: int = 0
+    id: int | None = None
     type_id: int = 0
-    token: str = "[PAD]"
+    token: str | None = None
     direction: Direction = "right"
 
     def __post_init__(self) -> None:
@@ -317,7 +324,10 @@ class Encoding:
         pad_count = length - len(self)
         if pad_count <= 0:
             return Encoding(self._parts, overflowing)
-        pads = _TextlessTokens((padding.id,) * pad_count, (padding.token,) * pad_count, padding.type_id, (0, 1))
+        if padding.id is None:
+            raise ArgumentError(_NO_PAD_MESSAGE)
+        token = _DEFAULT_PAD_TEXT if padding.token is None else padding.token
+        pads = _TextlessTokens((padding.id,) * pad_count, (token,) * pad_count, padding.type_id, (0, 1))
         parts = (*self._parts, pads) if padding.direction == "right" else (pads, *self._parts)
         return Encoding(parts, overflowing)
 
@@ -404,10 +414,21 @@ class Encoder:
         return requested or None
 
     def padding(self, requested: Padding | bool | None) -> Padding | None:
-        """Returns the caller's padding; True selects the padding in the tokenizer's file."""
+        """Returns the caller's padding with an id; True selects the padding in the tokenizer's file.
+
+        Raises `ArgumentError` if neither the caller, the vocabulary nor the file's settings have an id for pads.
+        """
         if requested is True:
             return Padding.from_json(self._settings_of_file("padding"))
-        return requested or None
+        if not requested or requested.id is not None:
+            return requested or None
+        if (id := self._spec.names.get("pad")) is not None:
+            token = self._names.text_of_id(id) if requested.token is None else requested.token
+            return replace(requested, id=id, token=token)
+        if (fields := self._file_document().get("padding")) is not None:
+            token = fields["pad_token"] if requested.token is None else requested.token
+            return replace(requested, id=fields["pad_id"], token=token)
+        raise ArgumentError(_NO_PAD_MESSAGE)
 
     @staticmethod
     def pad(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
@@ -415,8 +436,12 @@ class Encoder:
         length = padding.target(encodings)
         return [encoding.padded(length, padding) for encoding in encodings]
 
+    def _file_document(self) -> Mapping[str, Any]:
+        document: Mapping[str, Any] = self._spec.extra.get("huggingface", {}).get("document", {})
+        return document
+
     def _settings_of_file(self, name: str) -> Mapping[str, Any]:
-        fields = self._spec.extra.get("huggingface", {}).get("document", {}).get(name)
+        fields = self._file_document().get(name)
         if fields is None:
             raise ArgumentError(
                 f"{name}=True uses the setting of the tokenizer's file, which has none; pass a {name.title()}"

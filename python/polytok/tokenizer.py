@@ -276,7 +276,7 @@ class Tokenizer:
         ``tokenizers`` 0.23 (docs/encoding.md).
 
         >>> import polytok
-        >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(length=5, token="-"))
+        >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(5, id=0, token="-"))
         >>> encoding.tokens, encoding.type_ids
         (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
@@ -298,7 +298,7 @@ class Tokenizer:
         """Encodes many texts like `encoding`, padded to the longest text; a pair of texts is a tuple.
 
         >>> import polytok
-        >>> rows = polytok.load("default").encodings(["a", ("a b", "c")], padding=polytok.Padding())
+        >>> rows = polytok.load("default").encodings(["a", ("a b", "c")], padding=polytok.Padding(id=0))
         >>> [row.attention_mask for row in rows]
         [[1, 0, 0], [1, 1, 1]]
         """

@@ -47,6 +47,8 @@ from .special import flag_losses, matching_losses, only_text_rows
 _SPM_MODEL = Bpe("score", symbols="chars", reserved=True)
 _WORD_SPLIT = (PatternSplit("\0", "removed", is_regex=False),)
 BYTE_NEVER_IN_TEXT = b"\xff"
+LLAMA_CPP_EOS = 11
+"""The id at which llama.cpp ends a text of byte-level BPE if the file names no eos."""
 
 
 def to_gguf(spec: Spec) -> Converted:
@@ -97,8 +99,18 @@ def _to_bpe(spec: Spec) -> Converted:
         trim=None,
         extra={**spec.extra, "gguf": {"pre_tokenizer": chosen_split.name}},
     )
-    notes = ["normalize: bytes that are not UTF-8 become U+FFFD"]
+    notes = ["normalize: bytes that are not UTF-8 become U+FFFD", *_default_eos_notes(gguf_spec)]
     return _with_expressible_template(Converted(gguf_spec, tuple(losses), tuple(notes)))
+
+
+def _default_eos_notes(spec: Spec) -> Iterator[str]:
+    """Yields a note if llama.cpp ends texts at its default id, because no token is named eos."""
+    if "eos" not in spec.names and len(spec.vocab) > LLAMA_CPP_EOS:
+        piece = spec.vocab.piece(LLAMA_CPP_EOS)
+        yield (
+            f"names: no token is named eos, so llama.cpp ends a text at its default id {LLAMA_CPP_EOS}, which is "
+            f"{piece!r}; train with eos= to name a token"
+        )
 
 
 def _with_special_rows(vocab: Vocab, special: tuple[SpecialToken, ...]) -> Vocab:

@@ -139,7 +139,7 @@ class _SpecReader:
                 clean_spaces=self.family == "wpm" or self.pre.clean_spaces,
                 escaped_spaces=self.pre.escaped,
             ),
-            names=self.names,
+            names=self._names_of_special_tokens(),
         )
 
     def _choose_model_and_family(self) -> None:
@@ -204,6 +204,18 @@ class _SpecReader:
             if id is not None:
                 ids[role] = id
         return ids
+
+    def _names_of_special_tokens(self) -> dict[str, int]:
+        """Returns the roles that the file names, and llama.cpp's defaults if they are special tokens.
+
+        By default, llama.cpp ends a text of byte-level BPE at id 11, which can be an ordinary entry.
+        """
+        special = Attribute.CONTROL | Attribute.UNKNOWN
+        return {
+            role: id
+            for role, id in self.names.items()
+            if self.attributes[id] & special or self._valid_id(KEY_OF_ROLE[role]) == id
+        }
 
     def _decode_text(self, id: int) -> str:
         try:
