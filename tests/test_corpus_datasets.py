@@ -191,6 +191,10 @@ HOSTILE = {
     "twice": (_set("shards", 1, "stem", to="00000"), "the files of shard 00000 are not"),
     "list": (_set("sources", to={}), "'sources' of the manifest is not a list"),
     "object": (_set("shards", 0, to=[]), r"shards\[0\] is not an object"),
+    "source": (_set("shards", 0, "sources", to=[{"source": 5, "documents": 3}]), "an input that the manifest"),
+    "sources": (_set("shards", 0, "sources", to=[{"source": 0, "documents": 2}]), "do not add up"),
+    "window": (_set("shards", 0, "shuffle", to={"window": 0, "seed": 1, "task": 0}), "windows of 0 documents"),
+    "seed": (_set("shards", 0, "shuffle", to={"window": 2, "seed": 2**64, "task": 0}), "not from 0"),
     "skipped": (_set("shards", 0, "skipped", to={"why": "x"}), "'why' of 'skipped' of shards"),
 }
 
@@ -355,7 +359,9 @@ def test_datasets_that_cannot_be_merged(tmp_path: Path) -> None:
     other_folder = dataset(tmp_path / "other", SHARDS)
     text = (other_folder / "dataset.json").read_text()
     (other_folder / "dataset.json").write_text(text.replace(polytok.load("default").fingerprint, "0" * 32))
-    with pytest.raises(ArgumentError, match="different tokenizers"):
+    with pytest.raises(
+        ArgumentError, match=r"different tokenizers.*: default \(32,768 ids, .*\), and default \(32,768"
+    ):
         corpus.merge([first_folder, other_folder], out)
     with pytest.raises(ArgumentError, match="exists already"):
         corpus.merge([first_folder], other_folder)

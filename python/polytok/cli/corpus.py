@@ -1,20 +1,26 @@
-"""``polytok corpus``: shows, verifies, merges and exports datasets."""
+"""``polytok corpus``: shows, verifies, merges and exports datasets. The subverb ``show`` is in corpus_show.py."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from ..corpus import export, merge, verify
+from ..corpus import export, job_status, merge, verify
 from ..corpus.manifest import DocumentCounts, Manifest, load, local_path
 from ..corpus.report import Report, table
+from ..corpus.status import JobStatus, has_unfinished_job
 from ..corpus.write import WRITERS
+from .continuing import continuing_command
+from .corpus_show import add_show_parser
 from .options import add_quiet_option, add_verb_parser, shows_progress
 from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
   polytok corpus info tokens                     count documents, tokens and skipped texts
+  polytok corpus show tokens --sample 5          print documents as text
   polytok corpus verify tokens                   compare every byte with the checksums
   polytok corpus merge part1 part2 -o tokens     join several datasets
   polytok corpus export tokens -o train          train.bin and train.idx for Megatron
@@ -23,18 +29,25 @@ _EXAMPLES = """\
 
 
 def add_parser(subparsers: Any) -> None:
-    """Adds the parser of ``corpus``, which has four subverbs, to ``subparsers``."""
+    """Adds the parser of ``corpus``, which has a parser for each subverb, to ``subparsers``."""
     parser = add_verb_parser(subparsers, "corpus", "show, verify, merge and export datasets of tokens", _EXAMPLES)
     subverb_parsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for add_subverb_parser in (_add_info_parser, _add_verify_parser, _add_merge_parser, _add_export_parser):
+    for add_subverb_parser in (
+        _add_info_parser,
+        add_show_parser,
+        _add_verify_parser,
+        _add_merge_parser,
+        _add_export_parser,
+    ):
         add_subverb_parser(subverb_parsers)
 
 
 def _add_info_parser(subparsers: Any) -> None:
-    parser = add_verb_parser(subparsers, "info", "show what a dataset holds", "  polytok corpus info tokens --shards\n")
+    summary = "show what a dataset holds, or how much of an unfinished job is done"
+    parser = add_verb_parser(subparsers, "info", summary, "  polytok corpus info tokens --shards\n")
     parser.add_argument("dataset", metavar="DIR")
     parser.add_argument("--shards", action="store_true", help="list each shard, too")
-    parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
+    _add_json_option(parser)
     parser.set_defaults(run=_run_info)
 
 
@@ -43,6 +56,7 @@ def _add_verify_parser(subparsers: Any) -> None:
         subparsers, "verify", "read every file of a dataset and list damage", "  polytok corpus verify tokens\n"
     )
     parser.add_argument("dataset", metavar="DIR")
+    _add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_verify)
 
@@ -56,6 +70,7 @@ def _add_merge_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--link", action="store_true", help="create hard links instead of copies, and check no checksums"
     )
+    _add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_merge)
 
@@ -73,19 +88,24 @@ def _add_export_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--dtype", choices=["uint16", "uint32", "int32"], help="by default the type of the dataset's ids"
     )
+    _add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_export)
 
 
+def _add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
 def _run_info(arguments: argparse.Namespace) -> int:
-    manifest = load(local_path(arguments.dataset))
+    folder = local_path(arguments.dataset)
+    if has_unfinished_job(folder):
+        _print_status(job_status(folder), folder, arguments.json)
+        return 0
+    manifest = load(folder)
     if arguments.json:
         manifest_json = json.loads(manifest.data())
-        print_line(
-            json.dumps(
-                manifest_json if arguments.shards else {**manifest_json, "shards": len(manifest.shards)}, indent=2
-            )
-        )
+        _print_json(manifest_json if arguments.shards else {**manifest_json, "shards": len(manifest.shards)})
         return 0
     _print_heading(manifest)
     inputs: dict[str, DocumentCounts] = {}
@@ -97,6 +117,24 @@ def _run_info(arguments: argparse.Namespace) -> int:
     # The manifest's reasons for skipped texts can contain control characters.
     print_line("\n".join(map(escape_line_breaks, lines)))
     return 0
+
+
+def _print_json(value: Any) -> None:
+    print_line(json.dumps(value, indent=2))
+
+
+def _print_status(status: JobStatus, folder: Path, is_json: bool) -> None:
+    command = continuing_command(status.plan, folder)
+    if is_json:
+        _print_json({"finished": False, **status.to_json(), "continue": command})
+        return
+    print_line("unfinished job: no dataset yet")
+    print_line(f"tasks      {status.tasks_done:,} of {status.tasks:,} done")
+    print_line(f"input      {status.input_bytes_done:,} of {status.input_bytes:,} bytes in these tasks")
+    print_line(
+        f"so far     {status.documents:,} documents, {status.tokens:,} tokens, {status.text_bytes:,} bytes of text"
+    )
+    print_line(f"continue   {escape_line_breaks(command)}")
 
 
 def _print_heading(manifest: Manifest) -> None:
@@ -113,6 +151,9 @@ def _shard_count_text(manifest: Manifest) -> str:
 
 def _run_verify(arguments: argparse.Namespace) -> int:
     all_damage = verify(arguments.dataset, progress=shows_progress(arguments))
+    if arguments.json:
+        _print_json([damage._asdict() for damage in all_damage])
+        return 1 if all_damage else 0
     for damage in all_damage:
         print_line(f"{escape_line_breaks(damage.file)}: {escape_line_breaks(damage.what)}")
     if not all_damage:
@@ -124,6 +165,9 @@ def _run_merge(arguments: argparse.Namespace) -> int:
     manifest = merge(
         arguments.datasets, arguments.out, to=arguments.to, link=arguments.link, progress=shows_progress(arguments)
     )
+    if arguments.json:
+        _print_json({"kind": manifest.kind, "shards": len(manifest.shards), "totals": asdict(manifest.totals)})
+        return 0
     print_line(
         f"{_shard_count_text(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens"
     )
@@ -134,6 +178,9 @@ def _run_export(arguments: argparse.Namespace) -> int:
     files = export(
         arguments.dataset, arguments.out, to=arguments.to, dtype=arguments.dtype, progress=shows_progress(arguments)
     )
+    if arguments.json:
+        _print_json([file._asdict() for file in files])
+        return 0
     for file in files:
         print_line(f"{file.bytes}  {escape_line_breaks(file.name)}")
     return 0

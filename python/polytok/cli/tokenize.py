@@ -17,7 +17,13 @@ from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
-from .options import add_special_token_options, add_tokenizer_verb_parser, encode_options, load_tokenizer
+from .options import (
+    add_quiet_option,
+    add_special_token_options,
+    add_tokenizer_verb_parser,
+    encode_options,
+    load_tokenizer,
+)
 from .style import print_line
 
 _EXAMPLES = """\
@@ -109,7 +115,7 @@ def _add_running_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--runner", choices=list(RUNNERS), default="local", help="run in processes of this machine, or on Ray"
     )
-    group.add_argument("--quiet", action="store_true", help="show no progress bar and no table")
+    add_quiet_option(group)
     group.add_argument(
         "--json-log", metavar="FILE", help="append events to FILE, a JSON object a line; `-` is standard output"
     )

@@ -3,11 +3,13 @@
 from .counting import count_words
 from .dataset import Dataset, open
 from .export import export
+from .lookup import StoredDocument, read_documents, sample
 from .manifest import Manifest
 from .mapped import MappedShard
 from .merge import merge
 from .options import DocumentOptions
 from .report import Report
+from .status import JobStatus, job_status
 from .tokenizing import tokenize
 from .verify import Damage, verify
 from .windows import Windows
@@ -16,14 +18,19 @@ __all__ = [
     "Damage",
     "Dataset",
     "DocumentOptions",
+    "JobStatus",
     "Manifest",
     "MappedShard",
     "Report",
+    "StoredDocument",
     "Windows",
     "count_words",
     "export",
+    "job_status",
     "merge",
     "open",
+    "read_documents",
+    "sample",
     "tokenize",
     "verify",
 ]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import FileError, FormatError
+from ..errors import FormatError
 from ..reading.tables import require_pyarrow
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
+from .table_rows import translate_errors
 from .write.arrow import ID_COLUMN
 
 if TYPE_CHECKING:
@@ -49,24 +49,10 @@ def _mapped_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Itera
 
 def _table_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     path = folder / entry.files[0].name
-    with _translate_errors(path) as arrow:
+    with translate_errors(path) as arrow:
         for batch in _batches(path, manifest.kind):
             batch.validate(full=True)
-            yield _rows_of_table(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
-
-
-@contextmanager
-def _translate_errors(path: Path) -> Iterator[Any]:
-    """Yields the module pyarrow, and raises pyarrow's errors as `FileError` and `FormatError`."""
-    arrow = require_pyarrow(str(path))
-    try:
-        yield arrow
-    except FormatError:
-        raise
-    except OSError as error:
-        raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
-    except (arrow.ArrowException, ValueError) as error:
-        raise FormatError(f"{path}: {error}") from error
+            yield rows_of_table(arrow.Table.from_batches([batch]), np.dtype(manifest.dtype))
 
 
 def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
@@ -79,7 +65,7 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
     if manifest.kind not in TABLE_KINDS or not manifest.shards:
         return None
     path = folder / manifest.shards[0].files[0].name
-    with _translate_errors(path) as arrow:
+    with translate_errors(path) as arrow:
         stored_fields = [field for field in _read_schema(path, manifest.kind) if field.name != ID_COLUMN]
     return arrow.schema(stored_fields) if stored_fields else None
 
@@ -105,7 +91,8 @@ def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
             yield file.get_batch(number)
 
 
-def _rows_of_table(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
+def rows_of_table(table: pyarrow.Table, dtype: np.dtype[Any]) -> Rows:
+    """Returns the documents of a table. Raises `FormatError` if the column of ids is missing or has another type."""
     arrow = require_pyarrow()
     if ID_COLUMN not in table.column_names or not arrow.types.is_list(table.schema.field(ID_COLUMN).type):
         raise FormatError(f"the file needs a column {ID_COLUMN!r} of lists of ids")

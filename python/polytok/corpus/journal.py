@@ -95,6 +95,10 @@ class Journal:
             )
         return None
 
+    def is_unfinished(self) -> bool:
+        """Reports whether the folder has a plan, but no manifest."""
+        return self.storage.read(MANIFEST_NAME) is None and self.storage.read(PLAN_NAME) is not None
+
     def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         """Returns a line for each difference between the plan in the folder and the plan of a new job."""
         return differences(old, json.loads(to_json({"format": _PLAN_FORMAT, **new})))
@@ -153,6 +157,12 @@ class Journal:
             if (record := self._verify_record(identity, number, names)) is not None:
                 records[number] = record
         return records
+
+    def read_records(self, plan: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+        """Returns the records of the finished tasks of a plan, by task number, without reading the files of tasks."""
+        identity = job_identity(plan)
+        records = {number: self._read_record(identity, number) for number in range(len(plan["tasks"]))}
+        return {number: record for number, record in records.items() if record is not None}
 
     def remove_unrecorded_files(self, count: int, records: Mapping[int, Mapping[str, Any]]) -> None:
         """Removes the files of the job's ``count`` tasks that no record in ``records`` lists."""

@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import open_replacement
-from .journal import MANIFEST_NAME
+from .journal import MANIFEST_NAME, PLAN_NAME
 from .write import WRITERS, ShardFile
 
 _MANIFEST_VERSION = 1
@@ -34,6 +34,21 @@ class TokenizerIdentity:
     fingerprint: str
     name: str
     vocab_size: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.vocab_size:,} ids, fingerprint {self.fingerprint})"
+
+
+def check_same_tokenizer(
+    first_folder: Path, first: TokenizerIdentity, other_folder: Path, other: TokenizerIdentity
+) -> None:
+    """Raises `ArgumentError` if the ids of two datasets have different tokenizers."""
+    if first != other:
+        raise ArgumentError(
+            f"{first_folder} and {other_folder} have different tokenizers, so an id means another text in each: "
+            f"{first}, and {other}. Tokenize the inputs of one of them again with the tokenizer.ptok in the folder of "
+            "the other"
+        )
 
 
 @dataclass(frozen=True)
@@ -61,12 +76,33 @@ class DocumentCounts:
         )
 
 
+class ShardSource(NamedTuple):
+    """The index of an input in the manifest, and the number of its documents in a shard."""
+
+    source: int
+    documents: int
+
+
+class WindowShuffle(NamedTuple):
+    """The values that determine the order of documents in a shard that was shuffled in windows; see shuffle.py."""
+
+    window: int
+    seed: int
+    task: int
+
+
 @dataclass(frozen=True)
 class ShardEntry(DocumentCounts):
-    """A shard: the counts of its documents, and its files. ``stem`` is the name of the files without their suffixes."""
+    """A shard: the counts of its documents, and its files. ``stem`` is the name of the files without their suffixes.
+
+    ``sources`` lists the inputs of the documents in the order before the shuffle; it is empty if the manifest does not
+    say which documents come from which input. ``shuffle`` is None if the documents were not shuffled in windows.
+    """
 
     stem: str = ""
     files: tuple[ShardFile, ...] = ()
+    sources: tuple[ShardSource, ...] = ()
+    shuffle: WindowShuffle | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +142,9 @@ class Manifest:
         """Returns the content of ``dataset.json``."""
         value = {"version": _MANIFEST_VERSION, **asdict(self), "totals": asdict(self.totals)}
         for shard in value["shards"]:
-            shard["files"] = [dict(zip(ShardFile._fields, file, strict=True)) for file in shard["files"]]
+            for name in ("files", "sources"):
+                shard[name] = [item._asdict() for item in shard[name]]
+            shard["shuffle"] = shard["shuffle"] and shard["shuffle"]._asdict()
         return json.dumps(value, indent=1, sort_keys=True).encode() + b"\n"
 
     def save(self, folder: Path) -> None:
@@ -152,7 +190,11 @@ def load(folder: Path) -> Manifest:
             raise FormatError(f"{path}: the file is too large for a manifest, which has at most {_MAX_BYTES} bytes")
         data = path.read_bytes()
     except OSError as error:
-        problem = "no finished dataset" if isinstance(error, FileNotFoundError) else "cannot read the manifest"
+        problem = "cannot read the manifest"
+        if isinstance(error, FileNotFoundError):
+            problem = "no finished dataset"
+            if (folder / PLAN_NAME).exists():
+                problem += f", but an unfinished job; see polytok corpus info {folder}"
         raise FileError(error.errno, f"{problem}: {error.strerror}", str(path)) from error
     try:
         return _parse_manifest(_CheckedFields(json.loads(data), "the manifest"))
@@ -182,11 +224,11 @@ class _CheckedFields:
         value: str = self._field(name, str, "a string")
         return value
 
-    def count(self, name: str) -> int:
-        """Returns a field that is a whole number from 0 on."""
+    def count(self, name: str, most: int = _MAX_COUNT) -> int:
+        """Returns a field that is a whole number from 0 to ``most``."""
         value: int = self._field(name, int, "a whole number")
-        if not 0 <= value <= _MAX_COUNT:
-            raise FormatError(f"{name!r} of {self._where} is {value}, which is not from 0 to {_MAX_COUNT}")
+        if not 0 <= value <= most:
+            raise FormatError(f"{name!r} of {self._where} is {value}, which is not from 0 to {most}")
         return value
 
     def mapping(self, name: str) -> dict[str, Any]:
@@ -197,6 +239,10 @@ class _CheckedFields:
     def object(self, name: str) -> _CheckedFields:
         """Returns a field that is an object, as `_CheckedFields`."""
         return _CheckedFields(self.mapping(name), f"{name!r} of {self._where}")
+
+    def optional_object(self, name: str) -> _CheckedFields | None:
+        """Returns a field that is an object or null."""
+        return None if self._value.get(name) is None else self.object(name)
 
     def list(self, name: str) -> list[_CheckedFields]:
         """Returns a field that is a list of objects, as a list of `_CheckedFields`."""
@@ -238,6 +284,7 @@ def _parse_manifest(fields: _CheckedFields) -> Manifest:
         tuple(_parse_shard(shard, kind) for shard in fields.list("shards")),
     )
     _check_totals(manifest, fields.object("totals"))
+    _check_sources(manifest)
     return manifest
 
 
@@ -258,7 +305,31 @@ def _parse_shard(fields: _CheckedFields, kind: str) -> ShardEntry:
     expected = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
     if [file.name for file in files] != expected:
         raise FormatError(f"the files of shard {stem} are not {' and '.join(expected)}")
-    return ShardEntry(**_parse_counts(fields), stem=stem, files=files)
+    sources = tuple(ShardSource(item.count("source"), item.count("documents")) for item in fields.list("sources"))
+    shuffle = fields.optional_object("shuffle")
+    return ShardEntry(
+        **_parse_counts(fields),
+        stem=stem,
+        files=files,
+        sources=sources,
+        shuffle=None if shuffle is None else _parse_shuffle(shuffle),
+    )
+
+
+def _parse_shuffle(fields: _CheckedFields) -> WindowShuffle:
+    shuffle = WindowShuffle(fields.count("window"), fields.count("seed", 2**64 - 1), fields.count("task"))
+    if shuffle.window < 1:
+        raise FormatError("a shuffle has windows of 0 documents")
+    return shuffle
+
+
+def _check_sources(manifest: Manifest) -> None:
+    """Checks that the lists of inputs of shards agree with the manifest."""
+    for shard in manifest.shards:
+        if any(source.source >= len(manifest.sources) for source in shard.sources):
+            raise FormatError(f"shard {shard.stem} has an input that the manifest does not have")
+        if shard.sources and sum(source.documents for source in shard.sources) != shard.documents:
+            raise FormatError(f"the documents of the inputs of shard {shard.stem} do not add up")
 
 
 def _check_totals(manifest: Manifest, fields: _CheckedFields) -> None:

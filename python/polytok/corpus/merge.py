@@ -19,7 +19,7 @@ from ..progress import ReportProgress, progress_function
 from .blocks import columns
 from .export import copy_documents
 from .journal import TOKENIZER_NAME
-from .manifest import Manifest, ShardEntry, load, local_path
+from .manifest import Manifest, ShardEntry, check_same_tokenizer, load, local_path
 from .write import WRITERS, OutputFile, ShardFile
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, to: str
 def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
     (first_folder, expected), *other_inputs = inputs
     for folder, manifest in other_inputs:
+        check_same_tokenizer(first_folder, expected.tokenizer, folder, manifest.tokenizer)
         for property_name, first_value, value in (
-            ("tokenizers", expected.tokenizer, manifest.tokenizer),
             ("dtypes", expected.dtype, manifest.dtype),
             ("formats", expected.kind, manifest.kind),
         ):
@@ -140,8 +140,7 @@ def _merged_options(manifests: Sequence[Manifest]) -> Mapping[str, Any]:
 def _write_shards(
     inputs: Sequence[tuple[Path, Manifest]], out: Path, kind: str, link: bool, progress: ReportProgress | None
 ) -> Iterator[ShardEntry]:
-    all_shards = [(folder, manifest, shard) for folder, manifest in inputs for shard in manifest.shards]
-    for number, (folder, manifest, shard) in enumerate(all_shards):
+    for number, (folder, manifest, shard) in enumerate(all_shards := _renumber_sources(inputs)):
         if progress is not None:
             progress("merging shards", number, len(all_shards))
         shard_manifest = replace(manifest, shards=(shard,))
@@ -155,6 +154,17 @@ def _write_shards(
                 transfer_file(folder, file, out / name) for file, name in zip(shard.files, names, strict=True)
             )
         yield replace(shard, stem=stem, files=files)
+
+
+def _renumber_sources(inputs: Sequence[tuple[Path, Manifest]]) -> list[tuple[Path, Manifest, ShardEntry]]:
+    """Returns the shards of all datasets, with the indices that their inputs have in the merged manifest."""
+    shards, first_source = [], 0
+    for folder, manifest in inputs:
+        for shard in manifest.shards:
+            sources = tuple(source._replace(source=first_source + source.source) for source in shard.sources)
+            shards.append((folder, manifest, replace(shard, sources=sources)))
+        first_source += len(manifest.sources)
+    return shards
 
 
 def _convert_shard(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:

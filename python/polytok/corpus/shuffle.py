@@ -27,6 +27,17 @@ def shuffle_rows(portions: Iterable[Rows], window_size: int, seed: int, task: in
         first_row += window_size
 
 
+def row_before_shuffle(row: int, row_count: int, window_size: int, seed: int, task: int) -> int:
+    """Returns the index that the row at index ``row`` had before `shuffle_rows` shuffled ``row_count`` rows.
+
+    >>> [row_before_shuffle(row, 5, 5, seed=1, task=0) for row in range(5)]
+    [3, 1, 2, 4, 0]
+    """
+    first_row = row - row % window_size
+    order = random_order(min(window_size, row_count - first_row), seed, task, first_row)
+    return first_row + int(order[row - first_row])
+
+
 def _split_into_windows(portions: Iterable[Rows], window_size: int) -> Iterator[Rows]:
     """Yields the rows of each window."""
     pending_rows: list[Rows] = []
@@ -50,13 +61,13 @@ def random_order(count: int, seed: int, task: int, first: int) -> IntArray:
     >>> random_order(5, seed=1, task=0, first=0).tolist()
     [3, 1, 2, 4, 0]
     """
-    task_key = _mix_bits(_mix_bits(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
+    task_key = mix_bits(mix_bits(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
     indices = np.arange(count, dtype=np.uint64) + np.uint64(first)
-    keys = _mix_bits(_mix_bits(task_key) ^ indices)
+    keys = mix_bits(mix_bits(task_key) ^ indices)
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
-def _mix_bits(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mix_bits(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Maps each value to a value that looks random, with the finalizer of SplitMix64."""
     mixed_values: npt.NDArray[np.uint64] = values + np.uint64(0x9E3779B97F4A7C15)
     mixed_values = (mixed_values ^ (mixed_values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import IO, TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from ..resources import processors
 from ..tokenizer import Tokenizer
 from .job import Job, JobEvent, JobStartEvent, Records
 from .journal import task_file_stem
-from .manifest import Manifest, ShardEntry, SourceEntry, TokenizerIdentity
+from .manifest import Manifest, ShardEntry, ShardSource, SourceEntry, TokenizerIdentity, WindowShuffle
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
 from .report import Report, examples, parse_counts, sum_counts_by_source
@@ -158,15 +159,19 @@ def _build_manifest(name: TokenizerIdentity, options: DocumentOptions, job_plan:
         SourceEntry(**asdict(source_counts), name=source.name, bytes=source.size)
         for source, source_counts in zip(job_plan.sources, counts, strict=True)
     )
-    shards = tuple(
-        ShardEntry(
-            **asdict(parse_counts(record)),
-            stem=task_file_stem(number),
-            files=tuple(ShardFile(**file) for file in record["files"]),
-        )
-        for number, record in sorted(records.items())
-    )
+    shards = tuple(_shard_entry(options, number, record) for number, record in sorted(records.items()))
     return Manifest(options.to, options.dtype, name, options.to_json(), sources, shards)
+
+
+def _shard_entry(options: DocumentOptions, number: int, record: Mapping[str, Any]) -> ShardEntry:
+    source_counts = {int(source): counts["documents"] for source, counts in record["sources"].items()}
+    return ShardEntry(
+        **asdict(parse_counts(record)),
+        stem=task_file_stem(number),
+        files=tuple(ShardFile(**file) for file in record["files"]),
+        sources=tuple(ShardSource(source, count) for source, count in sorted(source_counts.items()) if count),
+        shuffle=WindowShuffle(options.shuffle, options.seed, number) if options.shuffle > 1 else None,
+    )
 
 
 @dataclass(slots=True)

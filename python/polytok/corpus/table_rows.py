@@ -1,0 +1,86 @@
+"""Reads single rows of Parquet and Arrow files."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import FileError, FormatError
+from ..reading.tables import require_pyarrow
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@contextmanager
+def translate_errors(path: Path) -> Iterator[Any]:
+    """Yields the module pyarrow, and raises pyarrow's errors as `FileError` and `FormatError`."""
+    arrow = require_pyarrow(str(path))
+    try:
+        yield arrow
+    except FormatError:
+        raise
+    except OSError as error:
+        raise FileError(error.errno, f"cannot read the shard: {error.strerror or error}", str(path)) from error
+    except (arrow.ArrowException, ValueError) as error:
+        raise FormatError(f"{path}: {error}") from error
+
+
+class TableRows:
+    """The rows of a file. The file is read in groups: row groups of Parquet, record batches of Arrow.
+
+    The group of the last row is kept in memory. All methods raise `FileError` and `FormatError` for a file that cannot
+    be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._group_number = -1
+        self._group: Any = None
+        with translate_errors(path):
+            self._file = _ParquetGroups(path) if path.suffix == ".parquet" else _ArrowGroups(path)
+            self._first_rows: list[int] = [0, *accumulate(self._file.row_counts)]
+
+    def __len__(self) -> int:
+        return self._first_rows[-1]
+
+    def row(self, index: int) -> pyarrow.Table:
+        """Returns a table with row ``index`` only."""
+        number = bisect_right(self._first_rows, index) - 1
+        if number != self._group_number:
+            with translate_errors(self._path):
+                self._group = self._file.group(number)
+                self._group_number = number
+        return self._group.slice(index - self._first_rows[number], 1)
+
+
+class _ParquetGroups:
+    def __init__(self, path: Path) -> None:
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path)
+        metadata = self._file.metadata
+        self.row_counts = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+
+    def group(self, number: int) -> pyarrow.Table:
+        return self._file.read_row_group(number)
+
+
+class _ArrowGroups:
+    def __init__(self, path: Path) -> None:
+        from pyarrow import ipc, memory_map
+
+        self._file = ipc.open_file(memory_map(str(path)))
+        self.row_counts = [self._batch(number).num_rows for number in range(self._file.num_record_batches)]
+
+    def _batch(self, number: int) -> pyarrow.RecordBatch:
+        batch = self._file.get_batch(number)
+        batch.validate()
+        return batch
+
+    def group(self, number: int) -> pyarrow.Table:
+        return require_pyarrow().Table.from_batches([self._batch(number)])
