@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import json
 import os
@@ -318,16 +319,128 @@ def test_count(model: Path, text: Path, tmp_path: Path) -> None:
     tokenizer = polytok.load(model)
     tokens = [tokenizer.count(TEXT), tokenizer.count("dog")]
     report = json.loads(run("count", "-m", model, "--json", text, other_path))
-    assert [row["tokens"] for row in report["files"]] == tokens
+    assert [row["tokens"] for row in report["rows"]] == tokens
     assert report["total"]["tokens"] == sum(tokens)
     assert report["total"]["characters"] == len(TEXT) + 3
     assert report["total"]["bytes"] == len(TEXT.encode()) + 3
-    assert report["files"][1]["bytes_per_token"] == 3 / tokens[1]
+    assert [row["file"] for row in report["rows"]] == [str(text), str(other_path)]
     table = run("count", "-m", model, text, other_path).decode().splitlines()
     assert [row.split()[2] for row in table[1:]] == [*map(str, tokens), str(sum(tokens))]
-    assert json.loads(run("count", "-m", model, "--json"))["total"]["bytes_per_token"] is None
+    assert run("count", "-m", model).decode().splitlines()[1].split() == ["0", "0", "0", "-", "-"]
     lines = json.loads(run("count", "-m", model, "--json", "--lines", "--add-special", text))["total"]
     assert lines["tokens"] == sum(tokenizer.count(line, add_special=True) for line in TEXT.split("\n"))
+
+
+def test_count_with_several_tokenizers(model: Path, text: Path) -> None:
+    expected = [polytok.load(model).count(TEXT), polytok.load("default").count(TEXT)]
+    report = json.loads(run("count", "-m", model, "-m", "default", "--json", text))
+    assert list(report["total"]["tokens"].items()) == [(str(model), expected[0]), ("default", expected[1])]
+    head, row = run("count", "-m", model, "-m", "default", text).decode().splitlines()
+    assert head.split() == ["bytes", "characters", model.name, "bytes/token", "default", "bytes/token", "file"]
+    assert row.split()[2::2] == [*map(str, expected), str(text)]
+    assert "--format would apply to all tokenizers" in error_of(
+        *("count", "-m", model, "-m", "default", "--format", "sentencepiece", text), code=2
+    )
+
+
+def test_count_by_folder_and_field(tmp_path: Path) -> None:
+    for name, content in (("a/one.txt", "x"), ("a/b/two.txt", "xy"), ("a/b/three.log", "z"), ("c/four.txt", "")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    (tmp_path / "a/.gitignore").write_text("*.log\n.gitignore\n")
+    rows = json.loads(run("count", "--json", "--by", "folder", tmp_path))["rows"]
+    assert [(Path(row["folder"]).name, row["bytes"]) for row in rows] == [("b", 2), ("a", 1), ("c", 0)]
+    lines = [{"text": "x", "lang": "en"}, {"text": "yy", "lang": "de"}, {"text": "zzz"}, {"text": "é", "lang": "en"}]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    rows = json.loads(run("count", "--json", "--by", "lang", path))["rows"]
+    assert [(row["value"], row["bytes"], row["characters"]) for row in rows] == [
+        ("en", 3, 2),
+        ("de", 2, 2),
+        ("(none)", 3, 3),
+    ]
+
+
+def test_count_with_a_maximum(text: Path) -> None:
+    assert f"{text}: " in error_of("count", "--max", "3", text)
+    run("count", "--max", "1000", text)
+
+
+# inputs
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_inputs_of_every_kind_are_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"texts.jsonl{suffix}"
+    data = b'{"a": {"b": "one"}}\n{"a": {"b": "two"}}\n'
+    path.write_bytes(gzip.compress(data) if suffix else data)
+    expected = "".join(f"{' '.join(map(str, polytok.load('default').encode(text)))}\n" for text in ("one", "two"))
+    for arguments in ((path,), (f"{tmp_path}/*.jsonl*",), (tmp_path,)):
+        assert run("encode", "--field", "a.b", *arguments).decode() == expected
+    (tmp_path / "list").write_text(f"{path}\n")
+    assert run("encode", "--field", "a.b", "--files-from", tmp_path / "list").decode() == expected
+    assert run("encode", "--text", "one", "--text", "two").decode() == expected
+
+
+def test_skipped_texts_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_bytes(b'{"text": "one"}\n{"txt": "two"}\n')
+    assert "--bad-records skip skips such records" in error_of("count", path)
+    process = subprocess.run(command("count", "--bad-records", "skip", path), capture_output=True, env=ENVIRONMENT)
+    assert process.returncode == 0
+    assert process.stderr.decode() == f"polytok: 1 text was skipped\n  no field 'text': 1, e.g. at {path}:2\n"
+
+
+# tokenizers
+
+
+def test_the_first_argument_can_be_the_tokenizer(model: Path, text: Path) -> None:
+    expected = run("count", "-m", model, text)
+    assert run("count", model, text) == expected
+    assert run("encode", model, "--text", "a dog") == run("encode", "-m", model, "--text", "a dog")
+    assert run("count", "default", text) == run("count", text)
+    assert f"use -m {model}" in error_of("count", model, code=2)
+    assert run("count", "-m", "default", model).decode().split()[5] == str(model.stat().st_size)
+    assert run("info", model) == run("info", "-m", model)
+    assert run("vocab", model, "--ids", "5-9") == run("vocab", "-m", model, "--ids", "5-9")
+    assert "one tokenizer, not 2" in error_of("info", "-m", model, "-m", "default", code=2)
+
+
+def test_the_target_of_a_conversion_can_stand_in_two_places(model: Path, tmp_path: Path) -> None:
+    for number, arguments in enumerate(
+        ((model, "{}"), (model, "-o", "{}"), ("-m", model, "{}"), ("-m", model, "-o", "{}"))
+    ):
+        target = tmp_path / f"{number}.ptok"
+        run("convert", *(str(target) if argument == "{}" else argument for argument in arguments))
+        assert polytok.load(target).vocab_size == 320
+    assert "no file to write" in error_of("convert", model, code=2)
+
+
+# help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("enc",), "did you mean 'encode'?"),
+        (("encode", "--lins"), "did you mean '--lines'?"),
+        (("encode", "--to", "pices"), "did you mean 'pieces'?"),
+        (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),
+    ],
+)
+def test_similar_names_are_suggested(arguments: tuple[str, ...], expected: str) -> None:
+    errors = error_of(*arguments, code=2)
+    assert expected in errors
+    assert errors.startswith("usage: polytok " + (arguments[0] if len(arguments) > 1 else ""))
+
+
+def test_a_text_instead_of_a_file() -> None:
+    assert "use --text" in error_of("encode", "Hello  world")
+
+
+def test_completion() -> None:
+    script = run("--print-completion", "bash").decode()
+    assert "--bad-records" in script and "count-words" in script
 
 
 # info

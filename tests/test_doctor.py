@@ -250,9 +250,9 @@ def test_doctor_against(file: Any, capsys: pytest.CaptureFixture[str], tmp_path:
     texts = [b"a ", b"a a ", b"\xf0\x9f"]
     vocab = byte_vocab(*((text, 256 + n) for n, text in enumerate(texts)))
     third_file = file(replace(spec, vocab=vocab, model=Bpe("merges", merges=swapped_merges)), "minbpe", "third.model")
-    assert cli.main(["doctor", str(first_file), "--against", str(other_file), "ab ab", "x"]) == 0
+    assert cli.main(["doctor", str(first_file), "--against", str(other_file), "--text", "ab ab", "--text", "x"]) == 0
     capsys.readouterr()
-    assert cli.main(["doctor", str(first_file), "--against", str(third_file), "xab ab"]) == 1
+    assert cli.main(["doctor", str(first_file), "--against", str(third_file), "--text", "xab ab"]) == 1
     out = capsys.readouterr().out
     assert "byte 1 (model): x[ab]␣ab" in out
     assert f"{first_file}    256 ab" in out and f"{third_file}  97 a, 98 b" in out

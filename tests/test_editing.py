@@ -224,7 +224,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     code, out = run(
         capsys,
         *("edit", old_path, "-o", new_path, "--to", "rwkv", "--remove-english", "--remove-script", "Cyrillic"),
-        *("--remove-entry", "()", "--remove-least-used", "1", "--add-japanese", "2", "--texts", text),
+        *("--remove-entry", "()", "--remove-least-used", "1", "--add-japanese", "2", text),
         *("--add-entry", "ab", "--add-kaomoji", "--ids", "compact", "--id-map", ids_file),
     )
     assert code == 0
@@ -241,7 +241,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--remove-least-used", "3"), ("--texts", "x"), ("--remove-entry", "a"), ("--remove-regex", "(")]
+    "arguments", [("--remove-least-used", "3"), ("--text", "x"), ("--remove-entry", "a"), ("--remove-regex", "(")]
 )
 def test_wrong_arguments(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     vocabulary().save(tmp_path / "old.txt", "rwkv")

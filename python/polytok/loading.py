@@ -59,7 +59,7 @@ def load(
         "pre_tokenizer": pre_tokenizer,
     }
     given_options: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
-    if isinstance(source, str) and (source == "default" or _is_name(source)):
+    if isinstance(source, str) and (source == "default" or is_name(source)):
         return Tokenizer(_spec_of_name(source, given_options, cache_dir))
     if cache_dir is not None:
         raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
@@ -75,7 +75,7 @@ def load(
     return Tokenizer(formats.read(_read_bytes(source), **given_options))
 
 
-def _is_name(source: str) -> bool:
+def is_name(source: str) -> bool:
     """Reports whether a source is a name of tiktoken's or of a repository. The names are imported only for a source
     that looks like a name, because importing them takes longer than loading a ``.ptok``."""
     if not source.isidentifier() and not source.startswith("hf:"):

@@ -15,14 +15,16 @@ The command exits with one of these codes:
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from .. import __version__
 from ..errors import ArgumentError, FileError, PolytokError
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
+from .completion import add_completion_option
+from .parsers import HelpfulParser
 from .wording import flags_of, with_flags
 
 _INTERRUPT_EXIT_CODE = 128 + 2  # the exit code that a shell reports for SIGINT
@@ -45,27 +47,6 @@ examples:
 """
 
 
-class _VerbParser(argparse.ArgumentParser):
-    """The parser of a verb. Options can stand before, between or after positional arguments."""
-
-    _is_parsing_intermixed = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parses options that can stand between positional arguments, and stores the values in ``namespace``."""
-        # argparse cannot mix options and positional arguments in a parser that has subparsers. The parser of each
-        # subverb mixes them.
-        if self._is_parsing_intermixed or self._subparsers is not None:
-            return super().parse_known_args(args, namespace)
-        self._is_parsing_intermixed = True
-        # Some verbs have options that depend on other arguments, such as --kind. These options are added here.
-        if add_dependent_options := self.get_default("add_dependent_options"):
-            add_dependent_options(self, sys.argv[1:] if args is None else args)
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self._is_parsing_intermixed = False
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code.
 
@@ -75,9 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: argparse finds wrong arguments, or has printed help or the version.
     """
-    arguments = _create_parser().parse_args(argv)
+    arguments = argparse.Namespace()
     try:
         try:
+            _create_parser().parse_args(argv, arguments)
             exit_code: int = arguments.run(arguments)
             return exit_code
         finally:
@@ -87,13 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPT_EXIT_CODE
     except (PolytokError, OSError, UnicodeError) as error:
-        message = with_flags(_error_message(error), flags_of(arguments.verb_parser))
+        message = with_flags(_error_message(error, arguments), flags_of(arguments.verb_parser))
         print(f"polytok: {message}", file=sys.stderr)
         return 2 if isinstance(error, ArgumentError) else 1
 
 
 def _create_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = HelpfulParser(
         prog="polytok",
         description="One exact, fast tokenizer engine for every subword vocabulary.",
         epilog=_EXAMPLES_HELP,
@@ -101,16 +83,19 @@ def _create_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"polytok {__version__}")
-    subparsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=_VerbParser)
+    add_completion_option(parser)
+    subparsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=HelpfulParser)
     for verb_module in _VERB_MODULES:
         verb_module.add_parser(subparsers)
     return parser
 
 
-def _error_message(error: Exception) -> str:
+def _error_message(error: Exception, arguments: argparse.Namespace) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         prefix = "" if isinstance(error, FileError) else "cannot read: "
-        return f"{error.filename}: {prefix}{error.strerror}"
+        is_input = error.errno == errno.ENOENT and error.filename in getattr(arguments, "inputs", ())
+        hint = "; for a text on the command line, use --text" if is_input and hasattr(arguments, "text") else ""
+        return f"{error.filename}: {prefix}{error.strerror}{hint}"
     return str(error)
 
 

@@ -12,7 +12,8 @@ from ..errors import ArgumentError, FormatError
 from ..npy import MAGIC, read_ids
 from ..tokenizer import Tokenizer
 from ..values import Ids
-from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .models import add_model_options, load_tokenizer, take_model_of_inputs
+from .options import add_verb_parser, binary_stdout
 from .texts import STDIN, open_input
 
 _EXAMPLES = """\
@@ -27,14 +28,15 @@ _SEPARATORS_TO_SPACES = bytes.maketrans(b",[]\n\r\t\v\f", b" " * 8)
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``decode`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(subparsers, "decode", "decode ids to text", _EXAMPLES)
+    parser = add_verb_parser(subparsers, "decode", "decode ids to text", _EXAMPLES)
     parser.add_argument(
-        "files",
+        "inputs",
         nargs="*",
-        metavar="FILE",
-        help="ids, as numbers separated by spaces, line breaks or commas, as a JSON array, or as a .npy array. Without "
-        "FILE, and for `-`, standard input. Each file is one sequence of ids",
+        metavar="INPUT",
+        help="files of ids, as numbers separated by spaces, line breaks or commas, as a JSON array, or as a .npy "
+        "array; without INPUT, and for `-`, standard input. Each file is one sequence of ids",
     )
+    add_model_options(parser)
     parser.add_argument("--skip-special", action="store_true", help="write no special tokens")
     parser.add_argument("--lines", action="store_true", help="each line of ids is a separate text, written as a line")
     parser.add_argument(
@@ -47,9 +49,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decodes the files to standard output. Returns exit code 0."""
+    take_model_of_inputs(arguments)
     tokenizer = load_tokenizer(arguments)
     out = binary_stdout()
-    for name in arguments.files or [STDIN]:
+    for name in arguments.inputs or [STDIN]:
         with open_input(name) as file:
             for part in _decode_file(arguments, tokenizer, file, name):
                 out.write(part)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from ..divergence import Divergence, DivergentSide
@@ -53,11 +52,3 @@ def divergence_to_json(divergence: Divergence) -> dict[str, Any]:
             for name, side in sides.items()
         },
     }
-
-
-def requested_texts(arguments: Sequence[str] | None, file: str | None) -> list[bytes] | None:
-    """Returns the texts given as arguments and the lines of the file; None if neither is given."""
-    if arguments is None and file is None:
-        return None
-    rows = [text.encode("utf-8", "surrogateescape") for text in arguments or ()]
-    return rows + (Path(file).read_bytes().splitlines() if file else [])

@@ -10,36 +10,35 @@ from typing import Any
 from ..doctor import Diagnosis, Finding, examine
 from ..loading import load
 from . import divergences
-from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .inputs import add_input_options
+from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
+from .options import add_verb_parser, binary_stdout
 from .style import escape_line_breaks
+from .texts import requested_texts
 
 _EXAMPLES = """\
   polytok doctor tokenizer.json
   polytok doctor model.gguf --against tokenizer.json
-  polytok doctor model.gguf --against tokenizer.json "Hello  world" "x = 1"
+  polytok doctor model.gguf --against tokenizer.json --text "Hello  world" --text "x = 1"
+  polytok doctor model.gguf --against tokenizer.json --lines texts.txt
 """
 
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``doctor`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(
-        subparsers, "doctor", "find problems of a tokenizer file", _EXAMPLES, positional_name="MODEL"
-    )
-    parser.add_argument(
-        "texts",
-        nargs="*",
-        metavar="TEXT",
-        help="texts to compare the two files on; without --against, texts to encode and decode",
-    )
-    parser.add_argument("--against", metavar="OTHER", help="a file whose tokenizer should return the same ids")
-    parser.add_argument("--lines", metavar="FILE", help="use the lines of FILE as further texts")
+    parser = add_verb_parser(subparsers, "doctor", "find problems of a tokenizer file", _EXAMPLES)
+    add_model_argument(parser)
+    add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
+    add_model_options(parser)
+    parser.add_argument("--against", metavar="OTHER", help="a tokenizer that should return the same ids")
     parser.add_argument("--json", action="store_true", help="print the findings as a JSON object")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Examines the file and prints the findings. Returns exit code 1 if any finding is more than a note, else 0."""
-    texts = divergences.requested_texts(arguments.texts or None, arguments.lines)
+    arguments.inputs = positional_arguments(arguments, "inputs")
+    texts = requested_texts(arguments)
     other_tokenizer = None if arguments.against is None else load(arguments.against)
     diagnosis = examine(load_tokenizer(arguments), other_tokenizer, texts)
     if arguments.json:
@@ -55,7 +54,7 @@ def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterat
         yield f"{finding.severity.name.lower()}: {escape_line_breaks(finding.message)} [{finding.id}]"
         yield f"  {escape_line_breaks(finding.advice)}"
     for divergence in diagnosis.divergences:
-        yield from divergences.describe_divergence(divergence, arguments.model, arguments.against)
+        yield from divergences.describe_divergence(divergence, model_name(arguments), arguments.against)
     if not diagnosis.findings:
         yield "nothing found"
 

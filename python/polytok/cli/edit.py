@@ -15,37 +15,31 @@ from ..errors import ArgumentError
 from ..file_names import format_of
 from ..files import save_all
 from ..formats import all_formats
-from ..reading import InputOptions
-from ..reading.names import files_named
 from ..tokenizer import Tokenizer
-from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .inputs import add_input_options, input_names
+from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
+from .options import add_verb_parser, binary_stdout
 from .style import piece_to_json
-from .texts import texts_of_files
+from .texts import named_texts
 
 _EXAMPLES = """\
-  polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 --texts ja.txt
-  polytok edit rwkv_vocab.txt -o faces.txt --remove-least-used 5000 --texts chat.txt --add-emoji --add-kaomoji
+  polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 ja.txt
+  polytok edit rwkv_vocab.txt -o faces.txt --remove-least-used 5000 chat.txt --add-emoji --add-kaomoji
   polytok edit rwkv_vocab.txt -o own.txt --remove unwanted.txt --add mine.txt --ids compact --id-map map.json
 """
 
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``edit`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(
-        subparsers, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES, positional_name="IN"
-    )
+    parser = add_verb_parser(subparsers, "edit", "remove and add entries of an RWKV vocabulary", _EXAMPLES)
+    add_model_argument(parser)
+    add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
+    add_model_options(parser)
     parser.add_argument(
         "-o", "--out", metavar="OUT", required=True, help="the file to write; an existing file is replaced"
     )
     _add_removal_options(parser.add_argument_group("entries to remove (never single bytes)"))
     _add_addition_options(parser.add_argument_group("entries to add"))
-    parser.add_argument(
-        "--texts",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="texts to count entries or words in; can be repeated",
-    )
     parser.add_argument(
         "--ids",
         choices=["reuse", "compact"],
@@ -75,7 +69,7 @@ def _add_removal_options(group: Any) -> None:
     )
     group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
     group.add_argument("--remove-code", action="store_true", help="entries typical of program code")
-    group.add_argument("--remove-least-used", type=_parse_count, metavar="N", help="the N entries rarest in --texts")
+    group.add_argument("--remove-least-used", type=_parse_count, metavar="N", help="the N entries rarest in the inputs")
 
 
 def _add_addition_options(group: Any) -> None:
@@ -95,19 +89,20 @@ def _add_addition_options(group: Any) -> None:
         "--add-japanese",
         type=_parse_count,
         metavar="N",
-        help="the N most frequent Japanese words of 2 or 3 characters in --texts",
+        help="the N most frequent Japanese words of 2 or 3 characters in the inputs",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Edits the vocabulary, writes the result and prints a report. Returns exit code 0."""
-    tokenizer = load_tokenizer(arguments)
+    arguments.inputs = positional_arguments(arguments, "inputs")
     needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
-    if needs_texts != bool(arguments.texts):
+    if needs_texts != bool(arguments.text or input_names(arguments)):
         raise ArgumentError(
-            "--remove-least-used and --add-japanese need --texts, and no other option uses --texts: add or remove "
-            "--texts"
+            "--remove-least-used and --add-japanese need texts to count in, and no other option uses texts: add or "
+            "remove inputs"
         )
+    tokenizer = load_tokenizer(arguments)
     result = edit(
         tokenizer,
         remove=_requested_removals(arguments, tokenizer),
@@ -122,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
             save_all(
                 Path(arguments.id_map), f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode(), {}
             )
-    heading = f"{arguments.model} to {target}" + (": not written" if arguments.dry_run else "")
+    heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join([heading, result.summary, *(f"lost: {loss}" for loss in written_file.losses)])
     binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0
@@ -150,7 +145,7 @@ def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> 
     if arguments.remove_code:
         yield editing.CODE
     if arguments.remove_least_used is not None:
-        yield from editing.least_used(tokenizer, _read_lines(arguments.texts), arguments.remove_least_used)
+        yield from editing.least_used(tokenizer, _texts(arguments), arguments.remove_least_used)
 
 
 def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
@@ -161,13 +156,15 @@ def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]
     if arguments.add_kaomoji:
         yield from lists.kaomoji()
     if arguments.add_japanese is not None:
-        yield from (word for word, _ in editing.japanese_words(_read_lines(arguments.texts), arguments.add_japanese))
+        yield from (word for word, _ in editing.japanese_words(_texts(arguments), arguments.add_japanese))
 
 
-def _read_lines(names: list[str]) -> Iterator[bytes]:
-    """Yields the lines of the files, each with its line feed, which is encoded too."""
-    files = [file for name in names for file in files_named(name)]
-    return (line + b"\n" for _, batch in texts_of_files(files, InputOptions(lines=True)) for line in batch)
+def _texts(arguments: argparse.Namespace) -> Iterator[bytes]:
+    """Yields the texts to count in. A text file that is a single text is yielded in lines, to limit memory."""
+    is_whole_file = not arguments.lines and arguments.separator is None
+    arguments.lines = arguments.lines or is_whole_file
+    line_end = b"\n" if is_whole_file else b""
+    return (text + line_end for _, batch in named_texts(arguments) for text in batch)
 
 
 def _argument_as_bytes(text: str) -> bytes:

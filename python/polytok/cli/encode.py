@@ -22,14 +22,14 @@ from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
 from . import style
 from .inputs import add_input_options
+from .models import add_model_options, load_tokenizer, take_model_of_inputs
 from .options import (
     add_color_option,
     add_encoding_options,
-    add_tokenizer_verb_parser,
+    add_verb_parser,
     binary_stdout,
     encode_options,
     is_colored,
-    load_tokenizer,
 )
 from .texts import named_texts
 
@@ -44,7 +44,8 @@ _IDS_PER_WRITE = 1 << 20
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``encode`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(subparsers, "encode", "encode texts to ids", _EXAMPLES)
+    parser = add_verb_parser(subparsers, "encode", "encode texts to ids", _EXAMPLES)
+    add_model_options(parser)
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     parser.add_argument(
         "--to",
@@ -63,6 +64,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Encodes the texts and writes the result. Returns exit code 0."""
     output = _output_kind(arguments)
+    take_model_of_inputs(arguments)
     tokenizer = load_tokenizer(arguments)
     options = encode_options(arguments)
     batches = (texts for _, texts in named_texts(arguments))

@@ -18,13 +18,14 @@ from ..formats.sentencepiece_fields import fields as sentencepiece_fields
 from ..lossless import Lossless
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
-from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .models import add_model_argument, add_model_options, load_tokenizer, model_name
+from .options import add_verb_parser, binary_stdout
 from .style import escape_line_breaks, visible_text
 
 _EXAMPLES = """\
   polytok info
-  polytok info -m llama.model
-  polytok info -m llama.model --json | jq .lossless
+  polytok info llama.model
+  polytok info llama.model --json | jq .lossless
   polytok info --names
 """
 _MAX_LIST_ITEMS = 12  # the maximum number of items of a list that a table shows
@@ -36,7 +37,9 @@ Section = dict[str, Any]
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``info`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(subparsers, "info", "show everything that a tokenizer file holds", _EXAMPLES)
+    parser = add_verb_parser(subparsers, "info", "show everything that a tokenizer file holds", _EXAMPLES)
+    add_model_argument(parser)
+    add_model_options(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object with all lists in full")
     parser.add_argument("--names", action="store_true", help="list the names that -m accepts, and their cached files")
     parser.set_defaults(run=run)
@@ -48,8 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
         binary_stdout().write("".join(f"{line}\n" for line in _name_lines()).encode())
         return 0
     tokenizer = load_tokenizer(arguments)
-    is_path = arguments.model != "default" and not named.is_name(arguments.model)
-    report = describe(tokenizer, Path(arguments.model if is_path else ""))
+    name = model_name(arguments)
+    is_path = name != "default" and not named.is_name(name)
+    report = describe(tokenizer, Path(name if is_path else ""))
     text = json.dumps(report, ensure_ascii=False, indent=2) if arguments.json else "\n".join(_table_lines(report))
     binary_stdout().write(f"{text}\n".encode(errors="surrogateescape"))
     return 0

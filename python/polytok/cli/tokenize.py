@@ -17,13 +17,8 @@ from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
-from .options import (
-    add_quiet_option,
-    add_special_token_options,
-    add_tokenizer_verb_parser,
-    encode_options,
-    load_tokenizer,
-)
+from .models import add_model_options, load_tokenizer, take_model_of_inputs
+from .options import add_quiet_option, add_special_token_options, add_verb_parser, encode_options, shows_progress
 from .style import print_line
 
 _EXAMPLES = """\
@@ -39,9 +34,8 @@ _DEFAULT_OPTIONS = DocumentOptions()
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``tokenize`` to ``subparsers``."""
-    parser = add_tokenizer_verb_parser(
-        subparsers, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES
-    )
+    parser = add_verb_parser(subparsers, "tokenize", "tokenize files of any size to a dataset folder", _EXAMPLES)
+    add_model_options(parser)
     add_input_options(parser, ["error", "replace", "skip"], "by default an error", has_text=False)
     _add_document_options(parser)
     _add_output_options(parser)
@@ -136,6 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
         "shard_size",
     )
     options = {name: getattr(arguments, name) for name in option_names}
+    take_model_of_inputs(arguments)
     if arguments.json_log == "-" and not arguments.quiet:
         arguments.quiet = not sys.stderr.isatty()
     with _open_log(arguments.json_log) as log_file:
@@ -148,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
                 threads=arguments.threads,
                 runner=arguments.runner,
                 overwrite=arguments.overwrite,
-                progress=sys.stderr.isatty() and not arguments.quiet,
+                progress=shows_progress(arguments),
                 json_log=log_file,
                 input_options=parse_input_options(arguments),
                 columns=tuple(arguments.columns),

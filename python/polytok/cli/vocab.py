@@ -17,18 +17,19 @@ from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
-from .options import add_tokenizer_verb_parser, binary_stdout, load_tokenizer
+from .models import add_model_argument, add_model_options, load_tokenizer
+from .options import add_verb_parser, binary_stdout
 from .style import piece_to_json, visible_text
 from .texts import named_texts
 
 _EXAMPLES = """\
   polytok vocab --ids 0-20
-  polytok vocab -m llama.model --search '^▁un.*ing$'
-  polytok vocab -m llama.model --kind control
-  polytok vocab -m llama.model -o vocab.tsv
+  polytok vocab llama.model --search '^▁un.*ing$'
+  polytok vocab llama.model --kind control
+  polytok vocab llama.model -o vocab.tsv
   polytok vocab --to jsonl | jq .piece
-  polytok vocab -m tokenizer.json --merges --contains ing
-  polytok vocab -m llama.model --never-used corpus/*.txt
+  polytok vocab tokenizer.json --merges --contains ing
+  polytok vocab llama.model --never-used corpus/*.txt
 """
 _SPECIAL_KIND = "special"
 _KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
@@ -52,7 +53,9 @@ class _Form(NamedTuple):
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``vocab`` to ``subparsers``."""
     summary = "list and search the vocabulary, its merges, and entries that texts never use"
-    parser = add_tokenizer_verb_parser(subparsers, "vocab", summary, _EXAMPLES)
+    parser = add_verb_parser(subparsers, "vocab", summary, _EXAMPLES)
+    add_model_argument(parser)
+    add_model_options(parser)
     parser.add_argument(
         "--search", metavar="REGEX", type=_parse_regex, help="entries that match a Python regex anywhere"
     )

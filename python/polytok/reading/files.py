@@ -5,7 +5,7 @@ Trainers that count words accept a text in parts, so memory never holds such a f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,12 +14,12 @@ from ..errors import FileError, FormatError, PolytokError
 from . import remote
 from .blocks import Block, blocks
 from .choices import BadBytes, Format, InputOptions
-from .documents import Documents, apply_input_options, damage_report, empty_documents
+from .documents import Documents, add_field_columns, apply_input_options, damage_report, empty_documents
 from .kinds import FIRST_BYTE_COUNT, format_of
 from .names import is_url
 from .skipped import SkippedText
 from .streams import Content, DamageError, decompress, peek_first_bytes
-from .tables import table_documents
+from .tables import require_pyarrow, table_documents
 
 _PART_BYTES = 1 << 22
 
@@ -43,13 +43,17 @@ def open_file(name: str) -> IO[bytes]:
         raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
 
 
-def read(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[Documents]:
+def read(
+    name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes, columns: Sequence[str] = ()
+) -> Iterator[Documents]:
     """Yields the texts of an open binary file or text file, in blocks.
+
+    ``columns`` names fields to return with the texts of JSON lines and tables; text files have no fields.
 
     Raises `FileError` if reading fails, and the errors of `polytok.reading`.
     """
     with translate_errors(name):
-        yield from _read_documents(name, *_open_content(name, file, input_options), input_options, bad_bytes)
+        yield from _read_documents(name, *_open_content(name, file, input_options), input_options, bad_bytes, columns)
 
 
 def read_in_parts(name: str, file: Any, input_options: InputOptions, bad_bytes: BadBytes) -> Iterator[Documents | Part]:
@@ -85,13 +89,21 @@ def _open_content(name: str, file: Any, input_options: InputOptions) -> tuple[IO
 
 
 def _read_documents(
-    name: str, file: IO[bytes], first_bytes: bytes, format: Format, input_options: InputOptions, bad_bytes: BadBytes
+    name: str,
+    file: IO[bytes],
+    first_bytes: bytes,
+    format: Format,
+    input_options: InputOptions,
+    bad_bytes: BadBytes,
+    columns: Sequence[str] = (),
 ) -> Iterator[Documents]:
     if format in ("parquet", "arrow"):
-        yield from table_documents(name, file, first_bytes, format, input_options, bad_bytes=bad_bytes)
+        yield from table_documents(name, file, first_bytes, format, input_options, bad_bytes=bad_bytes, columns=columns)
         return
     line_counter = _LineCounter(name)
     file_blocks = line_counter.watch(blocks(decompress(name, file, first_bytes), 0, input_options, format))
+    if columns and format == "jsonl":
+        file_blocks = add_field_columns(file_blocks, columns, require_pyarrow(name))
     yield from apply_input_options(file_blocks, input_options, bad_bytes, line_counter.place, is_json=format == "jsonl")
 
 

@@ -1,0 +1,142 @@
+"""The options that name tokenizers, and the functions that load them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from .. import formats
+from ..errors import ArgumentError, FormatError
+from ..file_names import formats_named
+from ..formats import all_formats, gguf_file
+from ..loading import is_name, load
+from ..tokenizer import Tokenizer
+from . import special_tokens
+
+_MODEL_HELP = (
+    'a tokenizer file, a folder, "default" for the vocabulary that comes with polytok, or a name from '
+    "`polytok info --names`"
+)
+_LOAD_OPTIONS = ("format", "pattern", "special_tokens", "sentencepiece_version", "name", "pre_tokenizer", "cache_dir")
+_DEFAULT_MODEL = "default"
+
+
+def add_model_options(parser: argparse.ArgumentParser, *, has_several: bool = False) -> None:
+    """Adds ``-m`` and the options of loading. With ``has_several``, ``-m`` can be repeated."""
+    group = parser.add_argument_group("tokenizer")
+    repeat_help = "; can be repeated, for a column each" if has_several else ""
+    group.add_argument("-m", "--model", action="append", default=[], dest="models", help=_MODEL_HELP + repeat_help)
+    format_names = [format.name for format in all_formats()]
+    group.add_argument("--format", choices=format_names, help="the file's format; by default recognized from its bytes")
+    group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
+    group.add_argument(
+        "--special-tokens",
+        action="append",
+        metavar=special_tokens.METAVAR,
+        type=special_tokens.parse_argument,
+        help=f"a special token of a tiktoken file: {special_tokens.SYNTAX_HELP}; can be repeated",
+    )
+    group.add_argument(
+        "--sentencepiece-version", choices=["0.2.1", "0.2.3"], help="the SentencePiece release to follow"
+    )
+    group.add_argument("--name", help="the vocabulary's name, if two vocabularies share the file (o200k_harmony)")
+    group.add_argument(
+        "--pre-tokenizer", metavar="NAME", help="llama.cpp's pre-tokenizer for a GGUF file that names an unknown one"
+    )
+    group.add_argument("--cache-dir", metavar="DIR", help="the folder for fetched files")
+
+
+def add_model_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds the tokenizer as the first positional argument, for verbs about a tokenizer."""
+    parser.add_argument("model", nargs="?", metavar="MODEL", help=_MODEL_HELP + "; the same as -m")
+
+
+def positional_arguments(arguments: argparse.Namespace, *names: str) -> list[str]:
+    """Returns the values of the positional arguments ``names`` after the tokenizer.
+
+    With ``-m``, the first positional argument is not the tokenizer.
+    """
+    values: list[str] = [] if arguments.model is None else [arguments.model]
+    for name in names:
+        value = getattr(arguments, name)
+        values += value if isinstance(value, list) else [] if value is None else [value]
+    return values if arguments.models else values[1:]
+
+
+def model_name(arguments: argparse.Namespace) -> str:
+    """Returns the name of the only tokenizer; ``default`` if none is named."""
+    names = model_names(arguments)
+    if len(names) > 1:
+        raise ArgumentError(f"this verb accepts one tokenizer, not {len(names)}: {', '.join(names)}")
+    return names[0]
+
+
+def model_names(arguments: argparse.Namespace) -> list[str]:
+    """Returns the names of the tokenizers; only ``default`` if none is named."""
+    positional_name: str | None = getattr(arguments, "model", None)
+    if arguments.models:
+        return list(arguments.models)
+    return [positional_name or _DEFAULT_MODEL]
+
+
+def take_model_of_inputs(arguments: argparse.Namespace) -> None:
+    """Uses the first input as the tokenizer if it certainly is one, for verbs that read texts.
+
+    It is one if it is no file but a name of a tokenizer; or if it is a tokenizer's file by its name and its bytes, and
+    a text follows. Raises `ArgumentError` for such a file if no text follows, because the file could be the text.
+    """
+    if arguments.models or not arguments.inputs:
+        return
+    first, *others = arguments.inputs
+    if not _is_tokenizer(first):
+        return
+    if os.path.exists(first) and not others and not getattr(arguments, "text", None):
+        raise ArgumentError(
+            f"{first} is a tokenizer file: to encode texts with it, use -m {first}; to encode the file itself, add "
+            "-m default"
+        )
+    arguments.models, arguments.inputs = [first], others
+
+
+def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
+    """Loads the only tokenizer that the arguments name."""
+    return _load(model_name(arguments), arguments)
+
+
+def load_tokenizers(arguments: argparse.Namespace) -> list[tuple[str, Tokenizer]]:
+    """Loads all tokenizers that the arguments name, each with its name.
+
+    Raises `ArgumentError` for options of loading if there are several tokenizers.
+    """
+    names = model_names(arguments)
+    if len(names) > 1:
+        for option in _LOAD_OPTIONS:
+            if getattr(arguments, option) is not None:
+                raise ArgumentError(f"{option}= would apply to all tokenizers: give it with one tokenizer")
+    return [(name, _load(name, arguments)) for name in names]
+
+
+def _load(name: str, arguments: argparse.Namespace) -> Tokenizer:
+    options: dict[str, Any] = {option: getattr(arguments, option) for option in _LOAD_OPTIONS}
+    if options["special_tokens"] is not None:
+        options["special_tokens"] = special_tokens.combine(options["special_tokens"])
+    if name == _DEFAULT_MODEL and not os.path.exists(name):
+        for option, value in options.items():
+            if value is not None:
+                raise ArgumentError(f"{option}= needs a tokenizer file: name the file with -m")
+    return load(name, **options)
+
+
+def _is_tokenizer(name: str) -> bool:
+    if not os.path.exists(name):
+        return name == _DEFAULT_MODEL or is_name(name)
+    path = Path(name)
+    if not path.is_file() or not formats_named(path):
+        return False
+    try:
+        formats.detect(gguf_file.read_metadata(name) or path.read_bytes())
+    except (OSError, FormatError):
+        return False
+    return True
