@@ -85,7 +85,7 @@ def _text(document: StoredDocument, tokenizer: Tokenizer) -> str:
 
 def _token_text(document: StoredDocument, tokenizer: Tokenizer, with_colors: bool) -> str:
     special_ids = set(tokenizer.special_tokens.values())
-    pieces = [(tokenizer.token_bytes(id), id in special_ids) for id in document.ids[:_MAX_CHARACTERS].tolist()]
+    pieces = [(tokenizer.id_to_piece(id), id in special_ids) for id in document.ids[:_MAX_CHARACTERS].tolist()]
     text = color_pieces(pieces) if with_colors else " ".join(visible_text(piece) for piece, _ in pieces)
     remaining_count = len(document.ids) - _MAX_CHARACTERS
     return text if remaining_count <= 0 else f"{text} … ({remaining_count:,} more tokens)"
@@ -101,5 +101,5 @@ def _to_json(document: StoredDocument, tokenizer: Tokenizer, with_tokens: bool) 
         "columns": dict(document.columns),
     }
     if with_tokens:
-        value |= {"ids": ids, "pieces": [piece_to_json(tokenizer.token_bytes(id)) for id in ids]}
+        value |= {"ids": ids, "pieces": [piece_to_json(tokenizer.id_to_piece(id)) for id in ids]}
     return value

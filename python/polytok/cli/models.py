@@ -27,7 +27,9 @@ def add_model_options(parser: argparse.ArgumentParser, *, has_several: bool = Fa
     """Adds ``-m`` and the options of loading. With ``has_several``, ``-m`` can be repeated."""
     group = parser.add_argument_group("tokenizer")
     repeat_help = "; can be repeated, for a column each" if has_several else ""
-    group.add_argument("-m", "--model", action="append", default=[], dest="models", help=_MODEL_HELP + repeat_help)
+    group.add_argument(
+        "-m", "--model", action="append", default=[], dest="models", metavar="MODEL", help=_MODEL_HELP + repeat_help
+    )
     format_names = [format.name for format in all_formats()]
     group.add_argument("--format", choices=format_names, help="the file's format; by default recognized from its bytes")
     group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
