@@ -21,7 +21,7 @@ import polytok
 from format_samples import sentencepiece_spec
 from polytok import ArgumentError, FileError, FormatError, InputOptions, Tokenizer
 from polytok.cli import main
-from polytok.corpus import DocumentOptions, Report, tokenize
+from polytok.corpus import DocumentOptions, Report, export, tokenize
 from polytok.corpus import open as open_dataset
 from polytok.corpus.plan import Plan
 from polytok.corpus.sources import sources
@@ -293,8 +293,27 @@ def test_dtypes() -> None:
 
     assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
     assert dtype(100, "npy", "int32") == "int32"
-    with pytest.raises(ArgumentError, match="cannot hold"):
+    with pytest.raises(ArgumentError, match="dtype='uint16' cannot hold the ids of a vocabulary of 65,537 entries"):
         dtype(65537, "flat", "uint16")
+    assert [dtype(65537, kind) for kind in ("npy", "parquet", "arrow")] == ["uint32"] * 3
+
+
+def test_megatron_refuses_uint32_with_the_reason_and_the_ways_out(
+    tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = "to='megatron' cannot hold uint32, because Megatron's index has no code for it: choose dtype='int32'"
+    with pytest.raises(ArgumentError, match=message):
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", dtype="uint32")
+    assert main(["tokenize", str(inputs / "a.txt"), "--dtype", "uint32", "-o", str(tmp_path / "out")]) == 2
+    assert "--to megatron cannot hold uint32" in (error := capsys.readouterr().err)
+    assert "choose --dtype int32, which can hold" in error and "such as --to flat" in error
+    tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "flat", dtype="uint32", to="flat", workers=1)
+    with pytest.raises(ArgumentError, match=message):
+        export(tmp_path / "flat", tmp_path / "train", dtype="uint32")
+    tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "wide", dtype="int32", workers=1)
+    capsys.readouterr()
+    assert main(["corpus", "info", str(tmp_path / "wide")]) == 0
+    assert "int32 (Megatron's format has no uint32)" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def export(
     dataset_folder = local_path(dataset)
     manifest = load(dataset_folder)
     writer = WRITERS[to]
-    stored_dtype = writer.stored_dtype(np.dtype(dtype) if dtype else manifest.unsigned)
+    stored_dtype = np.dtype(dtype) if dtype else writer.stored_dtype(manifest.unsigned)
     path_and_stem = _path_and_stem(dataset_folder, local_path(out), writer)
     schema = columns(dataset_folder, manifest) if writer.can_hold_columns else None
     with progress_function(progress) as report_progress, writer(*path_and_stem, stored_dtype, schema) as files:

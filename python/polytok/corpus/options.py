@@ -49,8 +49,8 @@ class DocumentOptions:
     """The options of tokenizing documents.
 
     * ``to``: the format of the shards, ``megatron``, ``flat``, ``npy``, ``parquet`` or ``arrow``.
-    * ``dtype``: the dtype of the ids; ``auto`` selects the smallest dtype that the format supports and that can hold
-      all ids of the vocabulary.
+    * ``dtype``: the dtype of the ids; ``auto`` selects uint16 if it can hold all ids of the vocabulary, else uint32.
+      Only Megatron's format, which has no uint32, gets int32 instead.
     * ``bos``, ``eos``: the token to begin or end each document with: an id, a piece, or ``auto``, which is the token
       that the tokenizer defines.
     * ``add_special``, ``special``, ``reject_special``: as in `Tokenizer.encode`.
@@ -168,10 +168,10 @@ class DocumentOptions:
             name = WRITERS[self.to].stored_dtype(np.dtype(name)).name
         if vocab_size > _MAX_VOCAB_SIZES[name]:
             raise ArgumentError(
-                f"dtype={name} cannot hold the ids of a vocabulary of {vocab_size} entries: choose uint32"
+                f"dtype={name!r} cannot hold the ids of a vocabulary of {vocab_size:,} entries: choose dtype='auto'"
             )
         if WRITERS[self.to].stored_dtype(np.dtype(name)).name != name:
-            raise ArgumentError(f"to={self.to!r} does not support {name}: choose {', '.join(WRITERS[self.to].dtypes)}")
+            raise ArgumentError(WRITERS[self.to].unsupported_dtype(name))
         return cast("Dtype", name)
 
     @property

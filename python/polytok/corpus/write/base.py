@@ -55,7 +55,7 @@ class ShardWriter(ABC):
         if columns is not None and len(columns) and not self.can_hold_columns:
             raise ArgumentError(f"{self.kind} cannot hold columns: remove the columns, or write parquet or arrow")
         if dtype != self.stored_dtype(dtype):
-            raise ArgumentError(f"{self.kind} does not support {dtype}: choose one of {', '.join(self.dtypes)}")
+            raise ArgumentError(self.unsupported_dtype(dtype.name))
         self.dtype = to_little_endian(dtype)
         self.documents = 0
         self.tokens = 0
@@ -80,6 +80,11 @@ class ShardWriter(ABC):
         if dtype.name == "uint32":
             return np.dtype(np.int32)
         raise ArgumentError(f"ids cannot be written as {dtype}: choose uint16, uint32 or int32")
+
+    @classmethod
+    def unsupported_dtype(cls, dtype: str) -> str:
+        """Returns the error message for a dtype that the format cannot store."""
+        return f"to={cls.kind!r} cannot hold {dtype}: choose dtype={' or '.join(map(repr, cls.dtypes))}"
 
     def write(
         self, ids: IdArray | npt.NDArray[np.int32], offsets: IntArray, columns: pyarrow.Table | None = None

@@ -40,6 +40,19 @@ class MegatronWriter(ShardWriter):
     suffixes = (".bin", ".idx")
     dtypes = ("uint16", "int32")
 
+    @classmethod
+    def unsupported_dtype(cls, dtype: str) -> str:
+        """Returns the error message for a dtype that the format cannot store.
+
+        >>> MegatronWriter.unsupported_dtype("uint32")
+        "to='megatron' cannot hold uint32, because Megatron's index has no code for it: choose dtype='int32', which can
+        hold the ids of every vocabulary, or another format, such as to='flat'"
+        """
+        return (
+            f"to='megatron' cannot hold {dtype}, because Megatron's index has no code for it: choose dtype='int32', "
+            "which can hold the ids of every vocabulary, or another format, such as to='flat'"
+        )
+
     def _write_beginning(self, columns: pyarrow.Schema | None) -> None:
         self._files[1].write(bytes(INDEX_HEADER.size))
 
