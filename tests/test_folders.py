@@ -67,7 +67,7 @@ def test_gpt2s_files(tmp_path: Path, space: bool) -> None:
         for text in TEXTS:
             assert tokenizer.encode(text, special="all") == reference.encode(text).ids
     target = tmp_path / "tokenizer.json"
-    assert polytok.load(path).save(target, "huggingface") == ("names: eos = 50256 becomes None",)
+    assert polytok.load(path).save(target, "huggingface") == ()
     reloaded_tokenizer = tokenizers.Tokenizer.from_file(str(target))
     assert [reloaded_tokenizer.encode(text).ids for text in TEXTS] == [reference.encode(text).ids for text in TEXTS]
 

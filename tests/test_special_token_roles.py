@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 
 import polytok
 from polytok.__main__ import main
@@ -121,3 +123,64 @@ def test_gguf_defaults_are_not_names(tmp_path: Path) -> None:
     assert convert(tokenizer, "gguf", texts=()).notes == ("normalize: bytes that are not UTF-8 become U+FFFD",)
     tokenizer.save(tmp_path / "m.gguf")
     assert polytok.load(tmp_path / "m.gguf").spec.names == {"eos": 264}
+
+
+FORMATS_WITH_NAMES = [
+    ("bpe", {"vocab_size": 270}, ("tokenizer.json", "m.gguf", "m.ptok")),
+    ("bpe", {"vocab_size": 27, "trainer": "huggingface", "byte_level": False}, ("tokenizer.json", "m.ptok")),
+    ("wordpiece", {"vocab_size": 30}, ("tokenizer.json", "m.ptok")),
+    ("sentencepiece-bpe", {"vocab_size": 275}, ("m.model", "tokenizer.json", "m.gguf", "m.ptok")),
+    ("unigram", {"vocab_size": 275}, ("m.model", "tokenizer.json", "m.ptok")),
+    ("longest-match", {"vocab_size": 265}, ("m.gguf", "m.ptok")),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "files"), FORMATS_WITH_NAMES, ids=str)
+def test_files_keep_the_names(kind: str, options: dict[str, Any], files: tuple[str, ...], tmp_path: Path) -> None:
+    tokenizer = train(kind, {**options, **ROLES})
+    for file in files:
+        format = "sentencepiece" if file == "m.model" else None
+        tokenizer.save(tmp_path / file, format)
+        assert polytok.load(tmp_path / file).spec.names == tokenizer.spec.names, file
+    if "tokenizer.json" in files:
+        (tmp_path / "tokenizer.json").rename(tmp_path / "other.json")
+        assert polytok.load(tmp_path / "other.json").eos_id is None, "the settings belong to a tokenizer.json"
+
+
+def test_transformers_finds_the_names(tmp_path: Path) -> None:
+    """Tests the keys and values that transformers reads from the two files beside a tokenizer.json."""
+    train("sentencepiece-bpe", {"vocab_size": 275, "pad": "<p>"}).save(tmp_path / "tokenizer.json", strict=True)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    tokens = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<p>"}
+    assert config.items() >= tokens.items() and config["tokenizer_class"] == "PreTrainedTokenizerFast"
+    assert (config["add_bos_token"], config["add_eos_token"]) == (True, False)
+    assert json.loads((tmp_path / "special_tokens_map.json").read_text()) == tokens
+    reference = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for id, fields in config["added_tokens_decoder"].items():
+        assert reference.token_to_id(fields["content"]) == int(id)
+    assert reference.encode("low").ids == polytok.load(tmp_path).encode("low", add_special=True)
+
+
+def test_settings_of_the_folder_are_kept(tmp_path: Path) -> None:
+    old_settings = {"chat_template": "{{ x }}", "eos_token": "<old>", "added_tokens_decoder": {}, "model_max_length": 8}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(old_settings))
+    tokenizer = train("bpe", {"vocab_size": 270, "bos": "<b>"})
+    tokenizer.save(tmp_path / "tokenizer.json")
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    assert (config["chat_template"], config["model_max_length"]) == ("{{ x }}", 8)
+    assert "eos_token" not in config and polytok.load(tmp_path).spec.names == {"bos": 269}
+    (tmp_path / "copy").mkdir()
+    polytok.load(tmp_path).save(tmp_path / "copy" / "tokenizer.json")
+    assert json.loads((tmp_path / "copy" / "tokenizer_config.json").read_text()) == config
+    (tmp_path / "copy" / "tokenizer_config.json").unlink()
+    assert polytok.load(tmp_path / "copy").spec.names == {"bos": 269}, "the map of special tokens has the names too"
+
+
+def test_a_file_of_another_name_has_no_settings(tmp_path: Path) -> None:
+    tokenizer = train("bpe", {"vocab_size": 270, "eos": "<e>"})
+    notes = convert(tokenizer, "huggingface", texts=(), path=tmp_path / "other.json").notes
+    assert len(notes) == 1 and "only a file named tokenizer.json" in notes[0]
+    tokenizer.save(tmp_path / "other.json", "huggingface")
+    assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
+    train("bpe", {"vocab_size": 270}).save(tmp_path / "tokenizer.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.json", "tokenizer.json"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import formats, probes
-from .conversion import adapted, write
+from .conversion import adapted, beside, write
 from .divergence import Comparison, Divergence
 from .spec import PatternSplit, Spec
 from .tokenizer import Tokenizer
@@ -31,11 +32,17 @@ class Conversion:
 
 
 def convert(
-    tokenizer: Tokenizer, format: str, *, strict: bool = False, texts: Iterable[Text] | None = None
+    tokenizer: Tokenizer,
+    format: str,
+    *,
+    strict: bool = False,
+    texts: Iterable[Text] | None = None,
+    path: Path | None = None,
 ) -> Conversion:
     """Writes a tokenizer as a file of a format, reads the file, and compares both tokenizers on texts.
 
-    By default, ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``,
+    ``path`` is the file that will be written, whose name and folder decide about additional files. By default,
+    ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``,
     any loss raises `LossError`. Raises `FormatError` if the format cannot express the tokenizer.
 
     >>> import polytok
@@ -44,8 +51,10 @@ def convert(
     ((), ())
     """
     written_file = write(tokenizer.spec, format, strict=strict)
+    if path is not None:
+        written_file = beside(written_file, path)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    comparison = Comparison(tokenizer, read_back(written_file.data, format, tokenizer.spec))
+    comparison = Comparison(tokenizer, read_back(written_file, format, tokenizer.spec))
     return Conversion(
         format,
         written_file.data,
@@ -57,10 +66,11 @@ def convert(
     )
 
 
-def read_back(data: bytes, format: str, spec: Spec) -> Tokenizer:
+def read_back(written_file: formats.Written, format: str, spec: Spec) -> Tokenizer:
     """Loads a written file as a tokenizer, with the pattern and special tokens of the Spec if it is a rank file."""
+    data = written_file.data
     if format != "tiktoken":
-        return Tokenizer(formats.read(data, format=format))
+        return Tokenizer(formats.read(data, format=format, siblings=written_file.companions))
     split = adapted(spec, format).spec.split
     pattern = split[0].pattern if split and isinstance(split[0], PatternSplit) else ""
     special = {token.text: token.id for token in spec.special}

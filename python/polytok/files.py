@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 
 class Siblings(Mapping[str, bytes]):
-    """Maps the names of the files in a folder to their contents. A file is read when its content is looked up."""
+    """Maps the names of the files in a folder to their contents. A file is read when its content is looked up.
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    The files with the names in ``hidden`` are left out.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], hidden: Collection[str] = ()) -> None:
         self._folder = folder
+        self._hidden = hidden
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self:
@@ -28,7 +32,7 @@ class Siblings(Mapping[str, bytes]):
         return read(os.path.join(self._folder, name))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and os.path.isfile(os.path.join(self._folder, name))
+        return isinstance(name, str) and name not in self._hidden and os.path.isfile(os.path.join(self._folder, name))
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in os.listdir(self._folder) if name in self)
@@ -158,9 +162,11 @@ def write_error(error: OSError, path: Path) -> FileError:
 
 
 def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
-    """Writes a file and its companion files."""
-    if any(target.with_suffix(suffix) == target for suffix in companions):
+    """Writes a file and its companion files, which have the target's name with another suffix, or a name of their
+    own."""
+    paths = [target.with_suffix(key) if key.startswith(".") else target.with_name(key) for key in companions]
+    if target in paths:
         raise ArgumentError(f"{target} is also the name of an additional file that is written; choose another name")
-    for path, content in [*((target.with_suffix(suffix), data) for suffix, data in companions.items()), (target, data)]:
+    for path, content in zip([*paths, target], [*companions.values(), data], strict=True):
         with open_replacement(path) as file:
             file.write(content)

@@ -116,10 +116,19 @@ def _spec_of_path(path: str, given_options: dict[str, Any]) -> Spec:
         _refuse_options(given_options, ("format", "pre_tokenizer"), "a folder, whose files determine it")
         return read_folder(Path(path), **given_options)
     folder, file_name = os.path.split(path)
-    siblings = Siblings(folder or os.curdir)
+    siblings = Siblings(folder or os.curdir, hidden=_files_of_other_tokenizers(file_name))
     spec = formats.read(gguf_file.read_metadata(path) or read(path), siblings=siblings, **given_options)
     name = os.path.splitext(file_name)[0]
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=name))
+
+
+def _files_of_other_tokenizers(file_name: str) -> tuple[str, ...]:
+    """Returns the names of files in the folder that describe another tokenizer file than the one with this name.
+
+    Hugging Face's settings belong to the files with their usual names. A file such as ``other.json`` has none.
+    """
+    is_other_file = file_name.endswith(".json") and file_name not in ("tokenizer.json", "vocab.json")
+    return ("tokenizer_config.json", "special_tokens_map.json") if is_other_file else ()
 
 
 def _read_bytes(source: bytes | IO[bytes]) -> bytes:

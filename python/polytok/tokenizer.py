@@ -610,17 +610,19 @@ class Tokenizer:
         ``format`` names the format. Without ``format``, the file's name determines the format (``.gguf``,
         ``.tiktoken``, ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a
         `LossError`, and nothing is written. Files are written under a temporary name and then renamed. Files that
-        accompany the main file (minbpe's ``.vocab``) are written too.
+        accompany the main file are written too: minbpe's ``.vocab``, and beside a ``tokenizer.json`` those that name
+        bos, eos, unk and pad (``tokenizer_config.json`` and ``special_tokens_map.json``).
 
         Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
         of this name, and `FileError` if the file cannot be written.
         """
         from pathlib import Path
 
-        from .conversion import write  # importing this module imports all formats, which is slow
+        from .conversion import beside, write  # importing this module imports all formats, which is slow
 
         target = Path(path)
-        written_file = write(self.spec, format or format_of(target, self._outline.origin.format), strict=strict)
+        format = format or format_of(target, self._outline.origin.format)
+        written_file = beside(write(self.spec, format, strict=strict), target)
         save_all(target, written_file.data, written_file.companions)
         return written_file.losses
 

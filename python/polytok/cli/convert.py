@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     source_format = tokenizer.spec.origin.format
     format_name = arguments.to or format_of(target, source_format)
     texts = requested_texts(arguments)
-    result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts)
+    result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts, path=target)
     is_write_refused = arguments.strict and bool(result.divergences)
     if not is_write_refused:
         save_all(target, result.data, result.companions)

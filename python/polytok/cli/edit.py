@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import editing, lists
-from ..conversion import write
+from ..conversion import beside, write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
 from ..file_names import format_of
@@ -110,7 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
         ids=arguments.ids,
     )
     target = Path(arguments.out)
-    written_file = write(result.tokenizer.spec, arguments.to or format_of(target, tokenizer.spec.origin.format))
+    format = arguments.to or format_of(target, tokenizer.spec.origin.format)
+    written_file = beside(write(result.tokenizer.spec, format), target)
     if not arguments.dry_run:
         save_all(target, written_file.data, written_file.companions)
         if arguments.id_map is not None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..conversion import write
+from ..conversion import beside, write
 from ..errors import ArgumentError
 from ..files import save_all
 from ..formats import all_formats
@@ -103,7 +103,7 @@ def _write_files(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, s
     for tokenizer in map(Tokenizer, trained_specs):
         for name, format in outputs:
             path = Path(name.replace("{size}", str(tokenizer.vocab_size)))
-            files.append((path, tokenizer.vocab_size, write(tokenizer.spec, format, strict=strict)))
+            files.append((path, tokenizer.vocab_size, beside(write(tokenizer.spec, format, strict=strict), path)))
     for path, size, written_file in files:
         save_all(path, written_file.data, written_file.companions)
         print(f"{path}: {size} entries")

@@ -16,13 +16,14 @@ from .. import formats
 from ..errors import LossError
 from ..spec import Spec
 from .base import Converted
+from .beside import beside
 from .byte_bpe import to_minbpe, to_rank_file
 from .gguf import to_gguf
 from .huggingface import to_huggingface
 from .llama2c import to_llama2c
 from .sentencepiece import to_sentencepiece
 
-__all__ = ["Converted", "adapted", "write"]
+__all__ = ["Converted", "adapted", "beside", "write"]
 
 _CONVERTERS: Mapping[str, Callable[[Spec], Converted]] = {
     "gguf": to_gguf,

@@ -25,6 +25,7 @@ Dtype = Literal["auto", "uint16", "uint32", "int32"]
 
 _MAX_SHARD_SIZE = 1 << 40
 _MAX_OPTION_VALUE = 1 << 62
+_MAX_LISTED_TOKENS = 8
 _MAX_VOCAB_SIZES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}  # the number of ids that each dtype can hold
 
 
@@ -208,14 +209,29 @@ def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int
     if value == "auto":
         default_id: int | None = getattr(tokenizer, f"{name}_id")
         if default_id is None:
-            raise ArgumentError(
-                f"the tokenizer defines no {name}: give its piece or id ({name}='<|endoftext|>'), or remove {name}"
-            )
+            raise ArgumentError(_no_role_message(name, tokenizer))
         return default_id
     try:
         return tokenizer.piece_to_id(value)
     except PieceError as error:
         raise ArgumentError(f"{name}={value!r} is not a piece of the vocabulary") from error
+
+
+def _no_role_message(role: str, tokenizer: Tokenizer) -> str:
+    """Returns the message for a vocabulary that names no token for a role, with the special tokens that it has."""
+    tokens = [(text, id) for text, id in tokenizer.special_tokens.items() if id != tokenizer.unk_id]
+    if not tokens:
+        return (
+            f"the vocabulary names no {role} and has no special tokens: train with {role}='<|endoftext|>' to create "
+            f"one, or remove {role}"
+        )
+    listed_tokens = ", ".join(f"{text!r} ({id})" for text, id in tokens[:_MAX_LISTED_TOKENS])
+    other_count = len(tokens) - _MAX_LISTED_TOKENS
+    remainder_text = f" and {other_count} more" if other_count > 0 else ""
+    return (
+        f"the vocabulary names no {role}; its special tokens are {listed_tokens}{remainder_text}: give one, such as "
+        f"{role}={tokens[0][0]!r}, or remove {role}"
+    )
 
 
 def _piece_texts(ids: Sequence[int], tokenizer: Tokenizer) -> str:

@@ -33,7 +33,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A written file: its bytes, its losses compared with the Spec, and additional files by suffix.
+    """A written file: its bytes, its losses compared with the Spec, and additional files by suffix or by name.
 
     ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
     """

@@ -35,7 +35,7 @@ from ...spec import (
     Vocab,
 )
 from ..base import ReadOptions, Written, with_losses
-from . import added_tokens, config, decoders, models, normalizers, post_processors, pre_tokenizers
+from . import added_tokens, config, config_write, decoders, models, normalizers, post_processors, pre_tokenizers
 from .fields import Json, shorten
 from .patterns import to_canonical_form
 
@@ -207,11 +207,12 @@ def write(spec: Spec) -> Written:
     ]
     if outdated_members and extra.get("document"):
         written_file = _assemble_file(spec, _with_written_members(spec, document, outdated_members))
-    return with_losses(
-        spec,
-        written_file.data,
-        replace(written_file.reread_spec, extra=_comparable_extra(spec, written_file.reread_spec)),
-    )
+    companions = config_write.files(spec, written_file.reread_spec.names)
+    reread_spec = written_file.reread_spec
+    if companions:
+        reread_spec = read(written_file.data, ReadOptions(name=spec.origin.name, siblings=companions))
+    reread_spec = replace(reread_spec, extra=_comparable_extra(spec, reread_spec))
+    return with_losses(spec, written_file.data, reread_spec, companions=companions)
 
 
 def _comparable_extra(spec: Spec, reread_spec: Spec) -> Mapping[str, Any]:

@@ -1,5 +1,5 @@
 """Applies ``tokenizer_config.json``, the file with the settings of `transformers`, to the Spec of the file in the same
-folder.
+folder. ``special_tokens_map.json`` has the roles that the settings lack.
 
 ``Spec.names`` gets the ids of bos, eos, unk and pad. Added tokens that only the configuration lists are appended. Some
 classes of `transformers` build the template from ``add_bos_token`` and ``add_eos_token``; for these classes, the
@@ -21,24 +21,34 @@ from . import added_tokens
 from .fields import Fields, Json, shorten
 
 CONFIG_FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
-
-_ROLES = ("bos", "eos", "unk", "pad")
+MAP_FILE = "special_tokens_map.json"
+ROLES = ("bos", "eos", "unk", "pad")
 _OTHER_ROLES = ("sep", "cls", "mask")
 _CLASSES_WITH_BOS_TEMPLATE = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "CohereTokenizer"}
 
 
 def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
     """Returns the configuration; empty if the folder has none."""
-    if CONFIG_FILE not in siblings:
-        return {}
-    try:
-        value = json.loads(siblings[CONFIG_FILE].decode())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{CONFIG_FILE} in the same folder cannot be read: {error}") from error
-    config: dict[str, Json] = Fields(value, CONFIG_FILE).value
+    config = {**_parse_file(siblings, MAP_FILE), **_parse_file(siblings, CONFIG_FILE)}
     if TEMPLATE_FILE in siblings:
         config.setdefault("chat_template", siblings[TEMPLATE_FILE].decode(errors="replace"))
     return config
+
+
+def _parse_file(siblings: Mapping[str, bytes], name: str) -> dict[str, Json]:
+    if name not in siblings:
+        return {}
+    try:
+        value = json.loads(siblings[name].decode())
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name} in the same folder cannot be read: {error}") from error
+    fields: dict[str, Json] = Fields(value, name).value
+    return fields
+
+
+def has_bos_template(config: Mapping[str, Json]) -> bool:
+    """Reports whether the tokenizer's class builds its template from ``add_bos_token`` and ``add_eos_token``."""
+    return class_name(config) in _CLASSES_WITH_BOS_TEMPLATE
 
 
 def class_name(config: Mapping[str, Json]) -> str:
@@ -53,14 +63,12 @@ def apply(spec: Spec, config: Mapping[str, Json], lookup: added_tokens.Lookup, v
         return spec
     spec = _with_missing_tokens(spec, tokens_of(config), lookup, vocab_size)
     ids = {token.text: token.id for token in spec.special}
-    texts = {role: text for role in _ROLES if (text := text_of(config.get(f"{role}_token")))}
+    texts = {role: text for role in ROLES if (text := text_of(config.get(f"{role}_token")))}
     ids = {**lookup([text for text in texts.values() if text not in ids]), **ids}
     names = {**spec.names, **{role: ids[text] for role, text in texts.items() if text in ids}}
     extra = {**spec.extra.get("huggingface", {}), "config": dict(config)}
     spec = replace(spec, names=names, extra={**spec.extra, "huggingface": extra})
-    return (
-        replace(spec, post=_bos_template(config, names)) if class_name(config) in _CLASSES_WITH_BOS_TEMPLATE else spec
-    )
+    return replace(spec, post=_bos_template(config, names)) if has_bos_template(config) else spec
 
 
 def tokens_of(config: Mapping[str, Json]) -> list[SpecialToken]:
@@ -71,7 +79,7 @@ def tokens_of(config: Mapping[str, Json]) -> list[SpecialToken]:
         tokens_with_ids = [(_parse_id(key), _read_token(value, key)) for key, value in token_by_id.items()]
         return [replace(token, id=id) for id, token in sorted(tokens_with_ids, key=lambda pair: pair[0])]
     other_tokens = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
-    role_tokens = [config.get(f"{role}_token") for role in (*_ROLES, *_OTHER_ROLES)]
+    role_tokens = [config.get(f"{role}_token") for role in (*ROLES, *_OTHER_ROLES)]
     values = [*role_tokens, *(other_tokens if isinstance(other_tokens, list) else [])]
     return [_read_token(value, "a special token") for value in values if text_of(value)]
 

@@ -1,0 +1,74 @@
+"""Writes ``tokenizer_config.json`` and ``special_tokens_map.json``, which hold the roles of special tokens.
+
+A tokenizer.json has no roles such as eos. `transformers` reads them from these files, in the folder of a file that is
+named tokenizer.json. The configuration of the Spec's own file is kept, and its roles are those of the Spec.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...spec import Spec, SpecialToken, Template
+from . import added_tokens, config
+from .fields import Json
+
+_WRITTEN_ROLES = ("bos", "eos", "unk", "sep", "pad", "mask")
+# `transformers` derives other components from other classes; this class uses the tokenizer.json unchanged.
+_PLAIN_CLASS = "PreTrainedTokenizerFast"
+
+
+def files(spec: Spec, names_in_file: Mapping[str, int]) -> dict[str, bytes]:
+    """Returns the two files by name; none if the tokenizer.json itself names the same roles (``names_in_file``)."""
+    kept_config = spec.extra.get("huggingface", {}).get("config")
+    if kept_config is None and spec.names == names_in_file:
+        return {}
+    token_by_id = {token.id: token for token in spec.special}
+    texts = {role: token_by_id[id].text for role in _WRITTEN_ROLES if (id := spec.names.get(role)) in token_by_id}
+    settings = _new_config(spec, texts) if kept_config is None else _updated_config(kept_config, spec, texts)
+    token_map = {f"{role}_token": text for role, text in texts.items()}
+    return {config.CONFIG_FILE: _to_bytes(settings), config.MAP_FILE: _to_bytes(token_map)}
+
+
+def _new_config(spec: Spec, texts: Mapping[str, str]) -> dict[str, Json]:
+    return {
+        "added_tokens_decoder": {str(token.id): _token_json(token) for token in _by_id(spec.special)},
+        **{f"{role}_token": text for role, text in texts.items()},
+        **_template_flags(spec),
+        "clean_up_tokenization_spaces": False,
+        "tokenizer_class": _PLAIN_CLASS,
+    }
+
+
+def _updated_config(kept_config: Mapping[str, Json], spec: Spec, texts: Mapping[str, str]) -> dict[str, Json]:
+    """Returns the configuration that the Spec was read with, with the Spec's roles and template."""
+    settings = dict(kept_config)
+    for role in config.ROLES:
+        key, text = f"{role}_token", texts.get(role)
+        if config.text_of(settings.get(key)) != text:
+            settings[key] = text
+    return {**settings, **_template_flags(spec)} if config.has_bos_template(settings) else settings
+
+
+def _template_flags(spec: Spec) -> dict[str, bool]:
+    """Returns the flags of a template of at most bos before a text and eos after it; none for other templates."""
+    before, after = spec.post.before, spec.post.after
+    role_ids = {role: (spec.names[role],) for role in ("bos", "eos") if role in spec.names}
+    is_expressible = spec.post == Template.around(before, after)
+    if not is_expressible or before not in ((), role_ids.get("bos")) or after not in ((), role_ids.get("eos")):
+        return {}
+    return {"add_bos_token": bool(before), "add_eos_token": bool(after)}
+
+
+def _by_id(tokens: tuple[SpecialToken, ...]) -> list[SpecialToken]:
+    return sorted(tokens, key=lambda token: token.id)
+
+
+def _token_json(token: SpecialToken) -> Any:
+    (fields,) = added_tokens.write((token,))
+    return {name: value for name, value in fields.items() if name != "id"}
+
+
+def _to_bytes(value: Json) -> bytes:
+    return f"{json.dumps(value, ensure_ascii=False, indent=2)}\n".encode()
