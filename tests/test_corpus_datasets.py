@@ -220,6 +220,16 @@ def test_invalid_manifests_are_refused(tmp_path: Path, data: bytes) -> None:
         corpus.open(tmp_path)
 
 
+def test_a_manifest_without_sources_of_shards(tmp_path: Path) -> None:
+    folder = dataset(tmp_path / "tokens", SHARDS)
+    manifest = json.loads((folder / "dataset.json").read_bytes())
+    for shard in manifest["shards"]:
+        del shard["sources"], shard["shuffle"]
+    del manifest["documents"]
+    (folder / "dataset.json").write_text(json.dumps(manifest))
+    assert [row.tolist() for row in corpus.open(folder)] == ROWS
+
+
 def test_a_manifest_that_is_too_large(tmp_path: Path) -> None:
     with open(tmp_path / "dataset.json", "wb") as file:
         file.truncate(2**30 + 1)

@@ -86,6 +86,11 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         help="a field of the inputs to store with the documents (can be repeated)",
     )
     group.add_argument(
+        "--documents",
+        action="store_true",
+        help="write a table of the documents: the input of each, the position of its record, and the --columns",
+    )
+    group.add_argument(
         "--shard-size",
         type=_parse_size,
         default=_DEFAULT_OPTIONS.shard_size,
@@ -128,6 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         "to",
         "dtype",
         "shard_size",
+        "documents",
     )
     options = {name: getattr(arguments, name) for name in option_names}
     take_model_of_inputs(arguments)

@@ -1,13 +1,14 @@
 """Tokenizes corpora of any size to dataset folders, in jobs that can be resumed, and memory-maps the folders."""
 
 from .counting import count_words
-from .dataset import Dataset, open
+from .dataset import Dataset, TokenLocation, open
 from .export import export
 from .lookup import StoredDocument, read_documents, sample
 from .manifest import Manifest
 from .mapped import MappedShard
 from .merge import merge
 from .options import DocumentOptions
+from .origin import DocumentSource
 from .report import Report
 from .status import JobStatus, job_status
 from .tokenizing import tokenize
@@ -18,11 +19,13 @@ __all__ = [
     "Damage",
     "Dataset",
     "DocumentOptions",
+    "DocumentSource",
     "JobStatus",
     "Manifest",
     "MappedShard",
     "Report",
     "StoredDocument",
+    "TokenLocation",
     "Windows",
     "count_words",
     "export",

@@ -13,7 +13,7 @@ from ..reading.tables import require_pyarrow
 from .manifest import Manifest, ShardEntry
 from .mapped import map_shard
 from .rows import Rows
-from .table_rows import translate_errors
+from .table_rows import TableRows, translate_errors
 from .write.arrow import ID_COLUMN
 
 if TYPE_CHECKING:
@@ -34,16 +34,20 @@ def blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows
 
 def _mapped_blocks(folder: Path, manifest: Manifest, entry: ShardEntry) -> Iterator[Rows]:
     shard = map_shard(folder, manifest, entry)
+    table = TableRows(folder / entry.files[-1].name) if manifest.documents else None
+    if table is not None and len(table) != entry.documents:
+        raise FormatError(f"{folder / entry.files[-1].name}: {len(table)} rows for {entry.documents} documents")
     for first in range(0, entry.documents, _MAX_BLOCK_ROWS):
         offsets = shard.offsets(first, min(first + _MAX_BLOCK_ROWS, entry.documents))
         if offsets[0] < 0 or offsets[-1] > len(shard.ids) or (np.diff(offsets) < 0).any():
-            raise FormatError(f"{folder / entry.files[-1].name}: the offsets of documents are not in order")
+            raise FormatError(f"{folder / entry.files[1].name}: the offsets of documents are not in order")
         start = 0
         while start < len(offsets) - 1:
             end = int(np.searchsorted(offsets, offsets[start] + _BLOCK_TOKENS))
             end = min(max(end, start + 1), len(offsets) - 1)
             block_offsets = offsets[start : end + 1]
-            yield Rows(shard.ids[block_offsets[0] : block_offsets[-1]], block_offsets - block_offsets[0])
+            columns = None if table is None else table.rows(first + start, first + end)
+            yield Rows(shard.ids[block_offsets[0] : block_offsets[-1]], block_offsets - block_offsets[0], columns)
             start = end
 
 
@@ -62,18 +66,18 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
 
     Raises `FileError` and `FormatError` for a file that cannot be read.
     """
-    if manifest.kind not in TABLE_KINDS or not manifest.shards:
+    if not (manifest.kind in TABLE_KINDS or manifest.documents) or not manifest.shards:
         return None
-    path = folder / manifest.shards[0].files[0].name
+    path = folder / manifest.shards[0].files[-1].name
     with translate_errors(path) as arrow:
-        stored_fields = [field for field in _read_schema(path, manifest.kind) if field.name != ID_COLUMN]
+        stored_fields = [field for field in _read_schema(path) if field.name != ID_COLUMN]
     return arrow.schema(stored_fields) if stored_fields else None
 
 
-def _read_schema(path: Path, kind: str) -> pyarrow.Schema:
+def _read_schema(path: Path) -> pyarrow.Schema:
     from pyarrow import ipc, memory_map, parquet
 
-    if kind == "parquet":
+    if path.suffix == ".parquet":
         return parquet.read_schema(path)
     with memory_map(str(path)) as mapped_file, ipc.open_file(mapped_file) as file:
         return file.schema

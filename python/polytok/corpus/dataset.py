@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,11 @@ from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLE_KINDS
 from .journal import TOKENIZER_NAME
+from .lookup import source_name
 from .manifest import Manifest, ShardEntry, load, local_path
 from .mapped import MappedShard, map_shard
+from .origin import DocumentSource, parse_origin
+from .table_rows import TableRows
 from .windows import Windows
 
 if TYPE_CHECKING:
@@ -27,6 +30,17 @@ if TYPE_CHECKING:
 
 # A mapped shard keeps its files open, and a process can open only about a thousand files.
 _MAX_MAPPED_SHARDS = 128
+
+_MAX_OPEN_TABLES = 16  # each keeps one row group in memory
+
+
+class TokenLocation(NamedTuple):
+    """The place of a token: the index of its document, the index of the token in the document, and the document's
+    source, which is None if the dataset does not have it."""
+
+    document: int
+    offset: int
+    source: DocumentSource | None
 
 
 class Dataset(Sequence[npt.NDArray[Any]]):
@@ -64,6 +78,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         self._first_documents = [0, *accumulate(shard.documents for shard in shards)]
         self._first_tokens = [0, *accumulate(shard.tokens for shard in shards)]
         self._shard = lru_cache(_MAX_MAPPED_SHARDS)(self._map_shard)
+        self._documents_table = lru_cache(_MAX_OPEN_TABLES)(self._open_documents_table)
         self._tokenizer: Tokenizer | None = None
 
     @property
@@ -124,6 +139,49 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def _batch(self, rows: list[npt.NDArray[Any]]) -> Batch:
         offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return Batch(np.concatenate(rows) if rows else np.empty(0, dtype=self.dtype), offsets)
+
+    def source_of(self, document: int) -> DocumentSource:
+        """Returns the input file that a document comes from.
+
+        If the dataset has a documents table (``documents=True``), also returns the position of the document's record in
+        the file, and its columns. Raises `IndexError` if the document does not exist, and `ArgumentError` if the
+        dataset does not say where its documents come from.
+        """
+        number, row = self._place_of(document)
+        if self.manifest.documents:
+            return parse_origin(self._documents_table(number).row(row).to_pylist()[0])
+        if (name := source_name(self.manifest, self.shards[number], row)) is None:
+            raise ArgumentError(
+                f"{self.folder} does not say where its documents come from: tokenize with documents=True"
+            )
+        return DocumentSource(name)
+
+    def locate(self, position: int) -> TokenLocation:
+        """Returns the document that contains the token at ``position`` in the concatenation of all documents.
+
+        A position of `ids` and the first token of window i, which is ``i * stride``, are such positions. Raises
+        `IndexError` if there is no such token.
+        """
+        if not 0 <= position < self.tokens:
+            raise IndexError(f"token {position} is out of range: the dataset has {self.tokens} tokens")
+        number = bisect_right(self._first_tokens, position) - 1
+        shard, shard_position = self._shard(number), position - self._first_tokens[number]
+        row = shard.row_at(shard_position)
+        document = self._first_documents[number] + row
+        is_known = self.manifest.documents or self.shards[number].sources
+        return TokenLocation(
+            document, shard_position - shard.span(row)[0], self.source_of(document) if is_known else None
+        )
+
+    def _place_of(self, document: int) -> tuple[int, int]:
+        """Returns the shard of a document, and the index of the document in the shard."""
+        if not -len(self) <= document < len(self):
+            raise IndexError(f"document {document} is out of range: the dataset has {len(self)} documents")
+        number = bisect_right(self._first_documents, document % len(self)) - 1
+        return number, document % len(self) - self._first_documents[number]
+
+    def _open_documents_table(self, number: int) -> TableRows:
+        return TableRows(self.folder / self.shards[number].files[-1].name)
 
     def ids(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Returns the ids ``start`` to ``stop`` of the concatenation of all documents, of shape (stop - start,).

@@ -78,7 +78,7 @@ def copy_documents(folder: Path, manifest: Manifest, out: ShardWriter, progress:
     for shard in manifest.shards:
         check_files(folder, shard)
         for block in blocks(folder, manifest, shard):
-            out.write(block.ids, block.offsets, block.columns if out.can_hold_columns else None)
+            out.write(block.ids, block.offsets, block.columns if out.holds_columns else None)
             tokens_written += int(block.offsets[-1] - block.offsets[0])
             if progress is not None:
                 progress("writing", tokens_written, all_tokens)

@@ -18,7 +18,7 @@ from ..errors import ArgumentError, FormatError
 from .differences import differences
 from .lock import LOCK_NAME
 from .storage import Storage
-from .write import WRITERS, checksum_of
+from .write import DOCUMENTS_SUFFIX, WRITERS, checksum_of
 
 PLAN_NAME = "plan.json"
 TOKENIZER_NAME = "tokenizer.ptok"
@@ -29,10 +29,12 @@ MANIFEST_NAME = "dataset.json"
 _PLAN_FORMAT = "polytok corpus job"
 
 # The names of files that jobs write and can remove: files and records of tasks, and files with a temporary name.
-_SHARD_SUFFIXES = sorted({".counts", *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)})
+_SHARD_SUFFIXES = sorted(
+    {".counts", DOCUMENTS_SUFFIX, *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)}
+)
 _TASK_FILE_PATTERN = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SHARD_SUFFIXES))})")
 _RECORD_PATTERN = re.compile(r"done/([0-9]{5,})\.json")
-_TEMPORARY_FILE_PATTERN = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)\.[a-z]+\.[0-9a-f]{8}")
+_TEMPORARY_FILE_PATTERN = re.compile(r"(done/)?\.([0-9]{5,}|plan|dataset|tokenizer)(\.[a-z]+){1,2}\.[0-9a-f]{8}")
 
 
 def task_file_stem(number: int) -> str:

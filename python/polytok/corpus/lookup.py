@@ -88,6 +88,7 @@ class _Lookup:
         self._first_documents = [0, *accumulate(shard.documents for shard in manifest.shards)]
         self._shard_number = -1
         self._shard: MappedShard | TableRows | None = None
+        self._table: TableRows | None = None
 
     def document(self, index: int) -> StoredDocument:
         count = self._first_documents[-1]
@@ -97,23 +98,26 @@ class _Lookup:
         shard_number = bisect_right(self._first_documents, index) - 1
         row = index - self._first_documents[shard_number]
         ids, columns = self._read_row(shard_number, row)
-        return StoredDocument(
-            index, ids, source_name(self._manifest, self._manifest.shards[shard_number], row), columns
-        )
+        source = columns.get("source") if self._manifest.documents else None
+        source = source or source_name(self._manifest, self._manifest.shards[shard_number], row)
+        return StoredDocument(index, ids, source, columns)
 
     def _read_row(self, shard_number: int, row: int) -> tuple[npt.NDArray[Any], Mapping[str, Any]]:
         if shard_number != self._shard_number:
-            self._shard, self._shard_number = self._open_shard(self._manifest.shards[shard_number]), shard_number
+            self._open_shard(self._manifest.shards[shard_number])
+            self._shard_number = shard_number
         if isinstance(self._shard, MappedShard):
             start, end = self._shard.span(row)
-            return self._shard.ids[start:end], {}
+            return self._shard.ids[start:end], {} if self._table is None else self._table.row(row).to_pylist()[0]
         assert self._shard is not None
         with translate_errors(self._folder / self._manifest.shards[shard_number].files[0].name):
             rows = rows_of_table(self._shard.row(row).combine_chunks(), np.dtype(self._manifest.dtype))
             columns = {} if rows.columns is None else rows.columns.to_pylist()[0]
         return rows.ids[rows.offsets[0] : rows.offsets[-1]], columns
 
-    def _open_shard(self, shard: ShardEntry) -> MappedShard | TableRows:
+    def _open_shard(self, shard: ShardEntry) -> None:
         if self._manifest.kind in TABLE_KINDS:
-            return TableRows(self._folder / shard.files[0].name)
-        return map_shard(self._folder, self._manifest, shard)
+            self._shard = TableRows(self._folder / shard.files[0].name)
+            return
+        self._shard = map_shard(self._folder, self._manifest, shard)
+        self._table = TableRows(self._folder / shard.files[-1].name) if self._manifest.documents else None

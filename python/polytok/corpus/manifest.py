@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,7 +118,7 @@ class Manifest:
     """The description of a dataset.
 
     ``kind`` names the format of the shards, ``dtype`` the dtype of the ids in them. ``options`` has the options of the
-    job as a JSON value.
+    job as a JSON value. ``documents`` is true if the dataset has a documents table; see origin.py.
     """
 
     kind: str
@@ -127,6 +127,7 @@ class Manifest:
     options: Mapping[str, Any]
     sources: tuple[SourceEntry, ...]
     shards: tuple[ShardEntry, ...]
+    documents: bool = False
 
     @property
     def unsigned(self) -> np.dtype[Any]:
@@ -231,6 +232,11 @@ class _CheckedFields:
             raise FormatError(f"{name!r} of {self._where} is {value}, which is not from 0 to {most}")
         return value
 
+    def flag(self, name: str) -> bool:
+        """Returns a field that is true or false."""
+        value: bool = self._field(name, bool, "true or false")
+        return value
+
     def mapping(self, name: str) -> dict[str, Any]:
         """Returns a field that is an object, as a dict whose values are not checked."""
         value: dict[str, Any] = self._field(name, dict, "an object")
@@ -239,6 +245,10 @@ class _CheckedFields:
     def object(self, name: str) -> _CheckedFields:
         """Returns a field that is an object, as `_CheckedFields`."""
         return _CheckedFields(self.mapping(name), f"{name!r} of {self._where}")
+
+    def has(self, name: str) -> bool:
+        """Reports whether the object has a field."""
+        return name in self._value
 
     def optional_object(self, name: str) -> _CheckedFields | None:
         """Returns a field that is an object or null."""
@@ -275,13 +285,15 @@ def _parse_manifest(fields: _CheckedFields) -> Manifest:
         raise FormatError(f"unknown kind {kind!r:.40}: the kinds are {', '.join(WRITERS)}")
     if dtype not in WRITERS[kind].dtypes:
         raise FormatError(f"{kind} cannot hold ids of type {dtype!r:.40}")
+    documents = fields.has("documents") and fields.flag("documents")
     manifest = Manifest(
         kind,
         dtype,
         TokenizerIdentity(name.text("fingerprint"), name.text("name"), name.count("vocab_size")),
         fields.mapping("options"),
         tuple(map(_parse_source, fields.list("sources"))),
-        tuple(_parse_shard(shard, kind) for shard in fields.list("shards")),
+        tuple(_parse_shard(shard, WRITERS[kind].file_suffixes(documents)) for shard in fields.list("shards")),
+        documents,
     )
     _check_totals(manifest, fields.object("totals"))
     _check_sources(manifest)
@@ -297,15 +309,17 @@ def _parse_source(fields: _CheckedFields) -> SourceEntry:
     return SourceEntry(**_parse_counts(fields), name=fields.text("name"), bytes=fields.count("bytes"))
 
 
-def _parse_shard(fields: _CheckedFields, kind: str) -> ShardEntry:
+def _parse_shard(fields: _CheckedFields, suffixes: Sequence[str]) -> ShardEntry:
     stem = fields.file_name("stem")
     files = tuple(
         ShardFile(file.file_name("name"), file.count("bytes"), file.text("checksum")) for file in fields.list("files")
     )
-    expected = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
+    expected = [f"{stem}{suffix}" for suffix in suffixes]
     if [file.name for file in files] != expected:
         raise FormatError(f"the files of shard {stem} are not {' and '.join(expected)}")
-    sources = tuple(ShardSource(item.count("source"), item.count("documents")) for item in fields.list("sources"))
+    # Manifests of earlier builds do not have this list.
+    items = fields.list("sources") if fields.has("sources") else []
+    sources = tuple(ShardSource(item.count("source"), item.count("documents")) for item in items)
     shuffle = fields.optional_object("shuffle")
     return ShardEntry(
         **_parse_counts(fields),

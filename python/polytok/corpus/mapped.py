@@ -35,6 +35,10 @@ class MappedShard:
         end = int(self._starts[row + 1]) // self._start_unit if row + 1 < len(self._starts) else len(self.ids)
         return int(self._starts[row]) // self._start_unit, end
 
+    def row_at(self, position: int) -> int:
+        """Returns the document that contains the id at index ``position`` of ``ids``."""
+        return int(np.searchsorted(self._starts, position * self._start_unit, side="right")) - 1
+
     def offsets(self, first: int, last: int) -> npt.NDArray[np.int64]:
         """Returns the offsets of documents ``first`` to ``last - 1`` in ``ids``: int64, shape (last - first + 1,).
 
@@ -51,7 +55,7 @@ def map_shard(folder: Path, manifest: Manifest, entry: ShardEntry) -> MappedShar
     """
     for file in entry.files:
         _check_size(folder / file.name, file.bytes)
-    ids_path, index_path = (folder / file.name for file in entry.files)
+    ids_path, index_path = (folder / file.name for file in entry.files[:2])
     dtype = to_little_endian(np.dtype(manifest.dtype))
     try:
         ids = _map_npy(ids_path) if manifest.kind == "npy" else _map_range(ids_path, dtype, 0, None)

@@ -100,6 +100,12 @@ def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> Non
     (first_folder, expected), *other_inputs = inputs
     for folder, manifest in other_inputs:
         check_same_tokenizer(first_folder, expected.tokenizer, folder, manifest.tokenizer)
+        if expected.documents != manifest.documents:
+            with_table, without_table = (first_folder, folder) if expected.documents else (folder, first_folder)
+            raise ArgumentError(
+                f"{with_table} has a documents table, but {without_table} has none: tokenize the inputs of one of them "
+                "again, with or without documents=True"
+            )
         for property_name, first_value, value in (
             ("dtypes", expected.dtype, manifest.dtype),
             ("formats", expected.kind, manifest.kind),
@@ -110,7 +116,7 @@ def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> Non
                 )
     # A dataset without shards has no columns and is compatible with all datasets.
     schemas = [(folder, columns(folder, manifest)) for folder, manifest in inputs if manifest.shards]
-    for folder, schema in schemas if WRITERS[kind].can_hold_columns else ():
+    for folder, schema in schemas if WRITERS[kind].can_hold_columns or expected.documents else ():
         if schema != schemas[0][1]:
             column_lists = " and ".join(_column_names_text(schema) for schema in (schemas[0][1], schema))
             raise ArgumentError(f"{schemas[0][0]} and {folder} have different columns: {column_lists}")
@@ -148,7 +154,7 @@ def _write_shards(
         if kind != manifest.kind:
             files = _convert_shard(folder, shard_manifest, out, kind, stem)
         else:
-            names = [f"{stem}{suffix}" for suffix in WRITERS[kind].suffixes]
+            names = [f"{stem}{suffix}" for suffix in WRITERS[kind].file_suffixes(manifest.documents)]
             transfer_file = _link_file if link else _copy_file
             files = tuple(
                 transfer_file(folder, file, out / name) for file, name in zip(shard.files, names, strict=True)
@@ -169,8 +175,9 @@ def _renumber_sources(inputs: Sequence[tuple[Path, Manifest]]) -> list[tuple[Pat
 
 def _convert_shard(folder: Path, manifest: Manifest, out: Path, kind: str, stem: str) -> tuple[ShardFile, ...]:
     writer = WRITERS[kind]
-    schema = columns(folder, manifest) if writer.can_hold_columns else None
-    with writer(out, stem, np.dtype(_merged_dtype(manifest, kind)), schema) as file:
+    schema = columns(folder, manifest) if writer.can_hold_columns or manifest.documents else None
+    dtype = np.dtype(_merged_dtype(manifest, kind))
+    with writer(out, stem, dtype, schema, has_documents_table=manifest.documents) as file:
         copy_documents(folder, manifest, file, None)
         return file.finish()
 

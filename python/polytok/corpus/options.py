@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from ..checks import number, one_of
+from ..checks import flag, number, one_of
 from ..errors import ArgumentError, PieceError
 from ..options import OptionKeywords, Options
 from ..reading import InputKeywords, InputOptions
@@ -43,6 +43,7 @@ class DocumentKeywords(OptionKeywords, InputKeywords, total=False):
     seed: int
     shard_size: int
     columns: Sequence[str]
+    documents: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,10 @@ class DocumentOptions:
       (``skip``) or split into several consecutive documents (``split``).
     * ``shuffle``, ``seed``: each window of ``shuffle`` consecutive documents of a shard is shuffled.
     * ``shard_size``: the size of the input of each shard in bytes; a file that cannot be split is in one shard.
-    * ``columns``: the names of fields of the inputs to store with the documents (parquet, arrow).
+    * ``columns``: the names of fields of the inputs to store with the documents, in Parquet and Arrow shards or in the
+      documents table.
+    * ``documents``: whether to write a documents table: for each document its input, the position of its record, and
+      the ``columns``. Parquet and Arrow shards have these columns themselves.
     * ``input_options``: a `polytok.InputOptions`.
     """
 
@@ -78,6 +82,7 @@ class DocumentOptions:
     seed: int = 0
     shard_size: int = SHARD_SIZE
     columns: Sequence[str] = ()
+    documents: bool = False
     input_options: InputOptions = field(default_factory=InputOptions)
 
     def __post_init__(self) -> None:
@@ -97,6 +102,7 @@ class DocumentOptions:
             raise ArgumentError(f"input_options={self.input_options!r} is not a polytok.InputOptions")
         if self.input_options.bad_bytes == "keep":
             raise ArgumentError("bad_bytes='keep' is only for training: choose 'error', 'replace' or 'skip'")
+        flag("documents", self.documents)
         object.__setattr__(self, "columns", self._checked_columns())
         if not isinstance(self.special, str):
             object.__setattr__(self, "special", tuple(sorted(self.special)))
@@ -107,9 +113,12 @@ class DocumentOptions:
         columns = tuple(self.columns)
         if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
             raise ArgumentError(f"columns={list(columns)} is not a list of different names")
-        if columns and not WRITERS[self.to].can_hold_columns:
+        if columns and not WRITERS[self.to].can_hold_columns and not self.documents:
             table_kinds = ", ".join(kind for kind, writer in WRITERS.items() if writer.can_hold_columns)
-            raise ArgumentError(f"to={self.to!r} cannot hold columns: choose one of {table_kinds}")
+            raise ArgumentError(
+                f"to={self.to!r} cannot hold columns: choose one of {table_kinds}, or use documents=True, which writes "
+                "the columns to a table beside the shards"
+            )
         return columns
 
     def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:

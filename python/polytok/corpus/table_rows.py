@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FileError, FormatError
@@ -33,12 +34,13 @@ def translate_errors(path: Path) -> Iterator[Any]:
 class TableRows:
     """The rows of a file. The file is read in groups: row groups of Parquet, record batches of Arrow.
 
-    The group of the last row is kept in memory. All methods raise `FileError` and `FormatError` for a file that cannot
-    be read.
+    The group of the last row is kept in memory. Several threads can use the rows together. All methods raise
+    `FileError` and `FormatError` for a file that cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lock = Lock()
         self._group_number = -1
         self._group: Any = None
         with translate_errors(path):
@@ -50,12 +52,23 @@ class TableRows:
 
     def row(self, index: int) -> pyarrow.Table:
         """Returns a table with row ``index`` only."""
-        number = bisect_right(self._first_rows, index) - 1
-        if number != self._group_number:
-            with translate_errors(self._path):
+        return self._rows_of_group(bisect_right(self._first_rows, index) - 1, index, index + 1)
+
+    def rows(self, start: int, end: int) -> pyarrow.Table:
+        """Returns a table with the rows ``start`` to ``end - 1``."""
+        first_group = bisect_right(self._first_rows, start) - 1
+        last_group = bisect_left(self._first_rows, end, lo=first_group + 1)
+        groups = [self._rows_of_group(number, start, end) for number in range(first_group, last_group)]
+        return require_pyarrow().concat_tables(groups)
+
+    def _rows_of_group(self, number: int, start: int, end: int) -> pyarrow.Table:
+        """Returns the rows from ``start`` to ``end - 1`` that are in group ``number``."""
+        with self._lock, translate_errors(self._path):
+            if number != self._group_number:
                 self._group = self._file.group(number)
                 self._group_number = number
-        return self._group.slice(index - self._first_rows[number], 1)
+            group, first_row = self._group, self._first_rows[number]
+        return group.slice(max(start - first_row, 0), end - max(start, first_row))
 
 
 class _ParquetGroups:

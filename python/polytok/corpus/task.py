@@ -24,6 +24,7 @@ from .documents import documents, schema_of
 from .journal import TOKENIZER_NAME, Journal, task_file_stem
 from .manifest import DocumentCounts
 from .options import DocumentOptions
+from .origin import add_origin, origin_schema
 from .plan import Part
 from .report import MAX_EXAMPLES
 from .rows import LimitedRows, Rows, join_small_portions, limit_rows
@@ -47,10 +48,19 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
     tokenizer = _load_tokenizer(job_storage, setup["fingerprint"])
     # All shards have the columns of the first input, even shards without documents.
     columns = schema_of(Source(**setup["first"]), options.input_options, options.columns) if options.columns else None
+    table_schema = origin_schema(columns) if options.documents else columns
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
         return _TokenizeTask(
-            setup["job"], job_storage, options, tokenizer, columns, setup["threads"], description, report_progress
+            setup["job"],
+            job_storage,
+            options,
+            tokenizer,
+            columns,
+            table_schema,
+            setup["threads"],
+            description,
+            report_progress,
         ).run()
 
     return do_task
@@ -76,6 +86,7 @@ class _TokenizeTask:
     options: DocumentOptions
     tokenizer: Tokenizer
     columns: pyarrow.Schema | None
+    table_schema: pyarrow.Schema | None
     threads: int
     description: dict[str, Any]
     report_progress: ProgressFunction
@@ -97,7 +108,13 @@ class _TokenizeTask:
     def _write_shard(self, folder: Path) -> tuple[ShardFile, ...]:
         options = self.options
         writer_class = WRITERS[options.to]
-        with writer_class(folder, task_file_stem(self.number), np.dtype(options.dtype), self.columns) as writer:
+        with writer_class(
+            folder,
+            task_file_stem(self.number),
+            np.dtype(options.dtype),
+            self.table_schema,
+            has_documents_table=options.documents,
+        ) as writer:
             for rows in shuffle_rows(
                 join_small_portions(self._limited_rows_of_parts()), options.shuffle, options.seed, self.number
             ):
@@ -111,7 +128,7 @@ class _TokenizeTask:
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
             for block in documents(part, sources[part.source], self.options.input_options, self.options.columns):
-                limited_rows = limit_rows(self._encode(block), self.options)
+                limited_rows = limit_rows(self._encode(block, sources[part.source].name), self.options)
                 self._add_counts(part.source, block, limited_rows)
                 if len(block):
                     self._check_columns(block)
@@ -128,7 +145,7 @@ class _TokenizeTask:
                 "these inputs to different folders"
             )
 
-    def _encode(self, block: Documents) -> Rows:
+    def _encode(self, block: Documents, source_name: str) -> Rows:
         options, (bos, eos) = self.options, self.options.ids
         try:
             batch = self.tokenizer._encode_texts(
@@ -136,6 +153,8 @@ class _TokenizeTask:
             )
         except (EncodeError, SpecialTokenError) as error:
             raise self._error_with_place(block) or error from error
+        if self.options.documents and len(block):
+            return Rows(batch.ids, batch.offsets, add_origin(block, source_name, self.table_schema))
         return Rows(batch.ids, batch.offsets, block.columns)
 
     def _error_with_place(self, block: Documents) -> Exception | None:

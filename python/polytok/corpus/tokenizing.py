@@ -160,7 +160,7 @@ def _build_manifest(name: TokenizerIdentity, options: DocumentOptions, job_plan:
         for source, source_counts in zip(job_plan.sources, counts, strict=True)
     )
     shards = tuple(_shard_entry(options, number, record) for number, record in sorted(records.items()))
-    return Manifest(options.to, options.dtype, name, options.to_json(), sources, shards)
+    return Manifest(options.to, options.dtype, name, options.to_json(), sources, shards, options.documents)
 
 
 def _shard_entry(options: DocumentOptions, number: int, record: Mapping[str, Any]) -> ShardEntry:

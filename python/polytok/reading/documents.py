@@ -39,6 +39,8 @@ class Documents:
     skipped: tuple[SkippedText, ...] = ()
     replaced: int = 0
     columns: Any = None
+    group: int | None = None
+    """The row group or record batch of a table that contains the texts; None for other files."""
     place: PlaceFunction = str
     """Describes the place of the text in a row, for reports."""
 
@@ -99,7 +101,7 @@ def _checked_documents(block: Block, bad_bytes: BadBytes, place: PlaceFunction) 
         skipped_numbers = sorted([*skipped_numbers, *((int(numbers[row]), NOT_UTF8_REASON) for row in invalid_rows)])
         numbers, columns = _remove_rows(invalid_rows, numbers, columns)
     skipped_texts = tuple(_skipped_text(number, reason, place) for number, reason in skipped_numbers)
-    return Documents(texts, numbers, skipped_texts, replaced_count, columns, lambda row: place(int(numbers[row])))
+    return Documents(texts, numbers, skipped_texts, replaced_count, columns, place=lambda row: place(int(numbers[row])))
 
 
 def _remove_rows(removed_rows: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], columns: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -262,9 +263,9 @@ def table_documents(
     column = TextColumn(name, table.schema, input_options.field, columns)
     for group in range(len(table.sizes)) if groups is None else groups:
         group_blocks = table_blocks(name, table, column, group)
-        yield from apply_input_options(
-            group_blocks, input_options, bad_bytes, partial(_describe_place, name, table, group), is_json=False
-        )
+        place = partial(_describe_place, name, table, group)
+        for documents in apply_input_options(group_blocks, input_options, bad_bytes, place, is_json=False):
+            yield replace(documents, group=group)
 
 
 def _describe_place(name: str, table: Table, group: int, row: int) -> str:

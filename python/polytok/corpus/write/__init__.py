@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .arrow import ArrowShardWriter, ParquetShardWriter
 from .base import ShardWriter
+from .documents_table import DOCUMENTS_SUFFIX
 from .flat import FlatWriter, NpyShardWriter
 from .megatron import MegatronWriter
 from .output import OutputFile, ShardFile, checksum, checksum_of, force
@@ -13,4 +14,4 @@ WRITERS: dict[str, type[ShardWriter]] = {
 }
 """The classes of shard writers, by the name of their format."""
 
-__all__ = ["WRITERS", "OutputFile", "ShardFile", "ShardWriter", "checksum", "checksum_of", "force"]
+__all__ = ["DOCUMENTS_SUFFIX", "WRITERS", "OutputFile", "ShardFile", "ShardWriter", "checksum", "checksum_of", "force"]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ...errors import ArgumentError
 from ...reading.tables import require_pyarrow
 from .base import IntArray, ShardWriter
+from .documents_table import cast_column, plain_field
 
 if TYPE_CHECKING:
     import pyarrow
@@ -42,7 +43,7 @@ class _TableWriter(ShardWriter):
             )
         self._list = arrow.list_(arrow.field("item", arrow.from_numpy_dtype(self.dtype.newbyteorder("=")), False))
         if columns is not None:
-            self._columns = tuple(map(_plain_field, columns))
+            self._columns = tuple(map(plain_field, columns))
         self._schema = arrow.schema([arrow.field(ID_COLUMN, self._list, False), *self._columns])
         self._pending: list[pyarrow.Table] = []
         self._row_count = self._token_count = 0
@@ -68,7 +69,7 @@ class _TableWriter(ShardWriter):
         lists = arrow.ListArray.from_arrays(list_offsets, values, type=self._list)
         table = arrow.table([lists], names=[ID_COLUMN])
         for field in self._columns:
-            table = table.append_column(field.name, _cast_column(field, columns))
+            table = table.append_column(field.name, cast_column(field, columns))
         self._pending.append(table.cast(self._schema))
         self._row_count += len(lists)
         self._token_count += len(values)
@@ -125,23 +126,3 @@ class ArrowShardWriter(_TableWriter):
 
     def _write_group(self, table: pyarrow.Table) -> None:
         self._group_writer.write_table(table)
-
-
-def _cast_column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.ChunkedArray:
-    """Returns a column, cast to the type of the shard's column.
-
-    Raises `ArgumentError` if the column is missing or its type cannot be cast.
-    """
-    if columns is None or field.name not in columns.column_names:
-        raise ArgumentError(f"an input has no column {field.name!r}, which the first input has: remove it from columns")
-    try:
-        return columns[field.name].cast(field.type)
-    except require_pyarrow().ArrowException as error:
-        raise ArgumentError(f"the column {field.name!r} of an input cannot be cast to {field.type}: {error}") from error
-
-
-def _plain_field(field: pyarrow.Field) -> pyarrow.Field:
-    """Returns a field without the metadata of the input, and without dictionary encoding, which differs between
-    groups."""
-    is_dictionary = require_pyarrow().types.is_dictionary(field.type)
-    return field.with_type(field.type.value_type if is_dictionary else field.type).remove_metadata()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ...errors import ArgumentError
 from ...values import IdArray
+from .documents_table import DOCUMENTS_SUFFIX, DocumentsTable
 from .output import OutputFile, ShardFile, force
 
 if TYPE_CHECKING:
@@ -45,14 +46,25 @@ class ShardWriter(ABC):
     dtypes: ClassVar[tuple[str, ...]] = ("uint16", "uint32", "int32")
     can_hold_columns: ClassVar[bool] = False
 
-    def __init__(self, folder: Path, stem: str, dtype: np.dtype[Any], columns: pyarrow.Schema | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stem: str,
+        dtype: np.dtype[Any],
+        columns: pyarrow.Schema | None = None,
+        *,
+        has_documents_table: bool = False,
+    ) -> None:
         """Creates the files of a shard for ids of ``dtype``; the names are ``folder/stem`` with the suffixes.
 
-        ``columns`` is the schema of columns that are stored with the documents.
+        ``columns`` is the schema of columns that are stored with the documents. If ``has_documents_table``, a format
+        that cannot hold columns gets a documents table for them.
 
         Raises `ArgumentError` for a dtype or columns that the kind cannot hold.
         """
-        if columns is not None and len(columns) and not self.can_hold_columns:
+        suffixes = self.file_suffixes(has_documents_table)
+        self.holds_columns = self.can_hold_columns or suffixes != self.suffixes
+        if columns is not None and len(columns) and not self.holds_columns:
             raise ArgumentError(f"{self.kind} cannot hold columns: remove the columns, or write parquet or arrow")
         if dtype != self.stored_dtype(dtype):
             raise ArgumentError(self.unsupported_dtype(dtype.name))
@@ -62,12 +74,21 @@ class ShardWriter(ABC):
         self._folder = folder
         self._files: list[OutputFile] = []
         try:
-            for suffix in self.suffixes:
+            for suffix in suffixes:
                 self._files.append(OutputFile(folder / f"{stem}{suffix}"))
+            self._documents_table = self._create_documents_table(columns)
             self._write_beginning(columns)
         except BaseException:
             self.abort()
             raise
+
+    @classmethod
+    def file_suffixes(cls, has_documents_table: bool) -> tuple[str, ...]:
+        """Returns the suffixes of all files of a shard. A format that can hold columns has no documents table."""
+        return (*cls.suffixes, DOCUMENTS_SUFFIX) if has_documents_table and not cls.can_hold_columns else cls.suffixes
+
+    def _create_documents_table(self, columns: pyarrow.Schema | None) -> DocumentsTable | None:
+        return None if columns is None or self.can_hold_columns else DocumentsTable(self._files[-1], columns)
 
     @classmethod
     def stored_dtype(cls, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -103,6 +124,8 @@ class ShardWriter(ABC):
                     f"a document has {lengths.max()} tokens, which is too long: set max_tokens to truncate or split it"
                 )
             self._write_documents(self._cast(ids[offsets[0] : offsets[-1]]), lengths, columns)
+            if self._documents_table is not None and columns is not None:
+                self._documents_table.write(columns)
         except BaseException:
             self.abort()
             raise
@@ -123,6 +146,8 @@ class ShardWriter(ABC):
         """
         try:
             self._write_ending()
+            if self._documents_table is not None:
+                self._documents_table.finish()
             finished_files = tuple(file.finish(is_forced=is_forced) for file in self._files)
             for file in self._files:
                 file.keep()
