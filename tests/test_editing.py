@@ -13,7 +13,7 @@ import pytest
 
 import polytok
 import texts
-from polytok import Kind, Spec, Tokenizer, Vocab, cli, editing, reference
+from polytok import Kind, Spec, Tokenizer, Vocab, cli, editing, lists, reference
 from polytok.lists import kaomoji
 from polytok.spec import Longest, Origin, SpecialToken
 from reference_specs import DATA, needs_data
@@ -212,6 +212,70 @@ def test_rwkv_world_without_english_and_with_japanese() -> None:
     assert all(world.decode_bytes(new_entry.was) == new_entry.piece for new_entry in result.added)
 
 
+# Entries that are not used
+
+
+@pytest.mark.parametrize("list_name", ["kaomoji", "emoji"])
+def test_symbols_are_used_after_letters_and_white_space(list_name: str) -> None:
+    """Tests the numbers of RWKV's vocabulary before and after variants are added."""
+    if not (path := DATA / "vocab" / "rwkv" / "rwkv_vocab_v20230424.txt").exists():
+        pytest.skip("no data")
+    if list_name == "emoji":
+        pytest.importorskip("emoji")
+    symbols = getattr(lists, list_name)()
+    old, removed = polytok.load(path), [editing.script("Han")]
+    before, after = (
+        polytok.edit(old, remove=removed, add=symbols),
+        polytok.edit(old, remove=removed, add_symbols=symbols),
+    )
+    # A face such as orz would be a part of a word after a letter.
+    not_words = [symbol for symbol in symbols if not symbol[:1].isalnum()]
+    contexts = {b"": symbols, "の".encode(): symbols, b"Z": not_words, b"a": not_words}
+    contexts |= dict.fromkeys((b" ", b"a ", b"\n", b"a\n"), symbols)
+    unused_before = {
+        context: sum(not is_used(before.tokenizer, symbol, context) for symbol in examined_symbols)
+        for context, examined_symbols in contexts.items()
+    }
+    counts = {key: count for key, count in unused_before.items() if count}
+    if list_name == "kaomoji":
+        assert counts == {b" ": 91, b"a ": 91}
+    assert counts.keys() == {b" ", b"a "}
+    assert [(unused.context, len(unused.entries)) for unused in before.unused] == [("after a space", counts[b" "])]
+    assert after.unused == ()
+    for context, examined_symbols in contexts.items():
+        assert [symbol for symbol in examined_symbols if not is_used(after.tokenizer, symbol, context)] == []
+    variants = {entry.piece for entry in after.added} - set(symbols)
+    assert len(variants) == counts[b" "]
+    assert {variant[:1] for variant in variants} == {b" "}
+
+
+def is_used(tokenizer: Tokenizer, symbol: bytes, context: bytes) -> bool:
+    """Reports whether a symbol after ``context`` is one token, maybe with a space before it."""
+    return tokenizer.id_to_piece(tokenizer.encode(context + symbol)[-1]) in (symbol, b" " + symbol, b"\n" + symbol)
+
+
+def test_entries_that_are_not_used_are_reported() -> None:
+    old = vocabulary([b" (", b"\n(", b"a(", b"a "])
+    result = polytok.edit(old, add=["(^_^)", " x", "b(", "\n\n"])
+    assert [(unused.context, unused.entries, unused.winners) for unused in result.unused] == [
+        ("after a letter", (b" x", b"(^_^)"), (b"a ", b"a(")),
+        ("after a space", (b"(^_^)",), (b" (",)),
+        ("after a line feed", (b"(^_^)",), (b"\n(",)),
+    ]
+    result = polytok.edit(old, add_symbols=["(^_^)"])
+    assert {entry.piece for entry in result.added} == {b"(^_^)", b" (^_^)", b"\n(^_^)"}
+    assert [str(unused) for unused in result.unused] == [
+        'after a letter, 1 of 1 entries is not used ("(^_^)"), because the longest match there is another entry ("a(")',
+    ]
+    word = vocabulary([b"a ", b"a ("])
+    assert [unused.context for unused in polytok.edit(word, add_symbols=["(^_^)"]).unused] == [
+        "after a letter and a space"
+    ]
+
+
+# The command
+
+
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:
     code = cli.main([str(argument) for argument in arguments])
     return code, capsys.readouterr().out
@@ -229,6 +293,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     assert code == 0
     assert "7 entries removed" in out
+    assert "not used" not in out
     reloaded_tokenizer = polytok.load(new_path)
     id_changes = json.loads(ids_file.read_text("utf-8"))
     assert {"今日", "アメ", "ab", "(^_^)"} <= {entry["piece"] for entry in id_changes["added"]}

@@ -179,7 +179,26 @@ def test_lists_of_entries(tmp_path: Path) -> None:
     assert set(entries(spec)) == {"né".encode(), b"\xff\xff", b"eins", b"zwei drei", "漢".encode(), *emoji("basic")}
     assert {"👍🏽".encode(), "👩‍👩‍👧".encode(), "🏽".encode()} <= set(emoji())
     assert "👍🏽".encode() not in emoji("basic")
-    assert "👍".encode() in emoji("basic")
+    assert {"👍", "❤️", "❤", "⌚", "⌚️", "🏳️‍🌈", "🏳‍🌈"} <= {entry.decode() for entry in emoji("basic")}
+
+
+def test_symbols_get_the_variants_that_they_need() -> None:
+    text = b"a (b) c (d)\n(e) " * 999 + b" ".join(b"%d-word" % number for number in range(300)) * 2
+    report = polytok.TrainingReport()
+    options: dict[str, Any] = {"kind": "longest-match", "min_count": 2, "whole_characters": True, "report": report}
+    tokenizer = polytok.train([text], vocab_size=500, forced=["(^o^)!"], kaomoji=True, **options)
+    pieces = set(tokenizer.spec.vocab.pieces())
+    assert {b" (", b" (^_^)", b"(^_^)"} <= pieces
+    assert b" (^o^)!" not in pieces
+    for face in kaomoji():
+        assert all(
+            tokenizer.id_to_piece(tokenizer.encode(context + face)[-1]).endswith(face) for context in (b" ", b"\n")
+        )
+    assert report.notes and all('("(^o^)!")' in note for note in report.notes)
+    with pytest.raises(polytok.ArgumentError, match=r"vocab_size is 370, which is not from 4\d\d"):
+        polytok.train([text], vocab_size=370, kaomoji=True, **options)
+    with pytest.warns(polytok.TrainingWarning, match="after a space, 1 of 1 entries is not used"):
+        polytok.train([text], "longest-match", vocab_size=270, min_count=2, forced=["(^o^)!"])
 
 
 @pytest.mark.parametrize(

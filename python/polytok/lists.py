@@ -16,14 +16,15 @@ Entry: TypeAlias = "str | bytes | os.PathLike[str]"
 """An entry, or the path of a file with one entry per line."""
 
 _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
-_COMPONENT_STATUS, _FULLY_QUALIFIED_STATUS = 1, 2
+_VARIATION_SELECTOR = "\ufe0f"  # selects the coloured presentation of a character
 
 
 def emoji(which: Emoji = "all") -> list[bytes]:
     """Returns all emoji of Unicode that the installed package ``emoji`` lists.
 
-    The list has the sequences that Unicode recommends for general interchange, and the skin tones; with ``"basic"``, no
-    sequence contains a skin tone.
+    The list has the sequences that Unicode recommends for general interchange, the skin tones, and the same sequences
+    without the variation selector U+FE0F, which many texts omit; single emoji that can have the selector are also
+    listed with it. With ``"basic"``, no sequence contains a skin tone.
 
     Raises `ArgumentError` if the package is not installed.
     """
@@ -34,12 +35,10 @@ def emoji(which: Emoji = "all") -> list[bytes]:
     except ModuleNotFoundError:
         message = "emoji of Unicode need the package emoji: pip install 'polytok[emoji]', or pass a list of entries"
         raise ArgumentError(message) from None
-    recommended_texts = (
-        text for text, data in EMOJI_DATA.items() if data["status"] in (_COMPONENT_STATUS, _FULLY_QUALIFIED_STATUS)
-    )
-    return _sorted_by_length(
-        text.encode() for text in recommended_texts if which == "all" or not _SKIN_TONES & set(text)
-    )
+    # The package lists the recommended sequences, and those that lack some or all variation selectors.
+    with_selector = (text + _VARIATION_SELECTOR for text, data in EMOJI_DATA.items() if "variant" in data)
+    all_texts = [*EMOJI_DATA, *(text for text in with_selector if 2 * _VARIATION_SELECTOR not in text)]
+    return _sorted_by_length(text.encode() for text in all_texts if which == "all" or not _SKIN_TONES & set(text))
 
 
 def kaomoji() -> list[bytes]:

@@ -78,6 +78,14 @@ def _add_addition_options(group: Any) -> None:
     )
     group.add_argument("--add-entry", action="append", default=[], metavar="TEXT", help="the entry TEXT")
     group.add_argument(
+        "--add-symbols",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="the entries listed in FILE, which are not parts of words, and the variants with a space before them that "
+        "they need to be used after a space; emoji and kaomoji get these variants too",
+    )
+    group.add_argument(
         "--add-emoji",
         nargs="?",
         const="all",
@@ -107,6 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         tokenizer,
         remove=_requested_removals(arguments, tokenizer),
         add=_requested_additions(arguments),
+        add_symbols=_requested_symbols(arguments),
         ids=arguments.ids,
     )
     target = Path(arguments.out)
@@ -119,7 +128,9 @@ def run(arguments: argparse.Namespace) -> int:
                 Path(arguments.id_map), f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode(), {}
             )
     heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
-    report = "\n".join([heading, result.summary, *(f"lost: {loss}" for loss in written_file.losses)])
+    report = "\n".join(
+        [heading, result.summary, *map(str, result.unused), *(f"lost: {loss}" for loss in written_file.losses)]
+    )
     binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0
 
@@ -152,12 +163,16 @@ def _requested_removals(arguments: argparse.Namespace, tokenizer: Tokenizer) -> 
 def _requested_additions(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
     yield from map(Path, arguments.add)
     yield from (_argument_as_bytes(text) for text in arguments.add_entry)
+    if arguments.add_japanese is not None:
+        yield from (word for word, _ in editing.japanese_words(_texts(arguments), arguments.add_japanese))
+
+
+def _requested_symbols(arguments: argparse.Namespace) -> Iterator[lists.Entry]:
+    yield from map(Path, arguments.add_symbols)
     if arguments.add_emoji:
         yield from lists.emoji(arguments.add_emoji)
     if arguments.add_kaomoji:
         yield from lists.kaomoji()
-    if arguments.add_japanese is not None:
-        yield from (word for word, _ in editing.japanese_words(_texts(arguments), arguments.add_japanese))
 
 
 def _texts(arguments: argparse.Namespace) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
 from ..lists import Entry, collect_entries
+from ..reach import UnusedEntries, needed_variants, unused_entries
 from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
 from ..tokenizer import Tokenizer
 from .select import Selector
@@ -38,7 +39,8 @@ class Edit:
     ``kept`` maps the old id of each remaining entry and special token to its new id. ``removed`` maps the old ids of
     removed entries to the entries. ``present`` lists entries to add that the old vocabulary already had. To adapt an
     embedding matrix, copy the rows of ``kept``, and initialize the row of each added entry with the mean of the old
-    rows whose ids are in ``was``.
+    rows whose ids are in ``was``. ``unused`` reports the entries to add that are not used after a letter, a space or a
+    line feed, because another entry is the longest match there.
     """
 
     tokenizer: Tokenizer
@@ -46,6 +48,7 @@ class Edit:
     removed: Mapping[int, bytes]
     added: tuple[Added, ...]
     present: tuple[bytes, ...]
+    unused: tuple[UnusedEntries, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -62,6 +65,7 @@ def edit(
     *,
     remove: Iterable[Removal] = (),
     add: Entry | Iterable[Entry] = (),
+    add_symbols: Entry | Iterable[Entry] = (),
     ids: IdPlan = "reuse",
 ) -> Edit:
     """Removes entries from a longest-match vocabulary and adds entries.
@@ -70,6 +74,10 @@ def edit(
     `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. A selector never removes
     single bytes. ``add`` lists entries and paths of files that list entries. An entry that is both removed and added
     stays.
+
+    ``add_symbols`` lists entries that are not parts of words, such as emoji and kaomoji. If such an entry would not be
+    used after a space, because the longest match there is an entry such as `` (``, the variant with a space before it
+    is added too. The same holds for a line feed.
 
     With ``ids="reuse"``, each remaining entry keeps its id, and added entries get the lowest free ids, which are ids
     that were removed or never used. With ``ids="compact"``, all entries get new ids from 1 on, in the order of RWKV
@@ -86,13 +94,27 @@ def edit(
     >>> result.summary
     '1 entries removed, 1 added, 0 ids changed: ids up to 258'
     """
-    spec = tokenizer.spec
-    _check_model(spec)
+    _check_model(tokenizer.spec)
     if ids not in ("reuse", "compact"):
         raise ArgumentError(f'unknown ids={ids!r}: choose "reuse" or "compact"')
+    symbols = collect_entries(add_symbols)
+    if isinstance(remove, (str, bytes)):
+        raise ArgumentError("remove= is a single entry: give a list of entries")
+    removals = list(remove)
+    requested_entries = added_entries = collect_entries([*collect_entries(add), *symbols])
+    while True:
+        result = _edited(tokenizer, removals, added_entries, ids)
+        variants = needed_variants(result.tokenizer, symbols) - set(added_entries)
+        if not variants:
+            return replace(result, unused=tuple(unused_entries(result.tokenizer, requested_entries)))
+        added_entries = collect_entries([*added_entries, *variants])
+
+
+def _edited(tokenizer: Tokenizer, remove: Iterable[Removal], added_entries: list[bytes], ids: IdPlan) -> Edit:
+    """Returns the vocabulary with entries removed and added."""
+    spec = tokenizer.spec
     rows = _VocabRows(spec)
     old_entries, special_ids = rows.entries, _special_ids(spec, rows)
-    added_entries = collect_entries(add)
     if added_entries and len(added_entries[-1]) > _MAX_ENTRY_BYTES:
         raise ArgumentError(
             f"an entry to add has {len(added_entries[-1])} bytes, but at most {_MAX_ENTRY_BYTES} are allowed"
@@ -154,8 +176,6 @@ class _VocabRows:
 
 
 def _removed_entries(old_entries: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
-    if isinstance(remove, (str, bytes)):
-        raise ArgumentError("remove= is a single entry: give a list of entries")
     removed_entries: set[bytes] = set()
     for removal in remove:
         if callable(removal):

@@ -12,8 +12,10 @@ from ..checks import flag, number, optional_number
 from ..errors import ArgumentError
 from ..lists import Emoji, Entry, collect_entries, emoji, kaomoji
 from ..progress import ReportProgress
+from ..reach import needed_variants, unused_entries
 from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
+from ..tokenizer import Tokenizer
 from .counting import Counts
 from .matching import check_counts
 from .options import check_sizes, check_special_tokens, check_text
@@ -55,6 +57,9 @@ class LongestMatchTrainer:
       emoji must be installed.
     * ``kaomoji``: include a hundred faces drawn with characters.
 
+    If the trained entries would prevent that an emoji or kaomoji is used after a space or a line feed, the variant with
+    this character before it is included too. Forced entries that are not used there are reported.
+
     The result depends only on the counted words and these options, not on the order of the texts or on ``threads``.
 
     >>> trainer = LongestMatchTrainer(vocab_size=259, min_count=2)
@@ -93,13 +98,15 @@ class LongestMatchTrainer:
             if not isinstance(entry, bytes):
                 check_text("forced", entry)
         list_paths = [_check_path(name) for name in forced_files]
-        self._forced_entries = _forced_entries([*collect_entries(forced), *list_paths], emoji, flag("kaomoji", kaomoji))
+        self._symbols = _symbols(emoji, flag("kaomoji", kaomoji))
+        self._forced_entries = _forced_entries([*collect_entries(forced), *list_paths, *self._symbols])
+        self.notes: list[str] = []
         self._text_by_role = check_roles(unk=unk, bos=bos, eos=END_OF_TEXT.text if eos is None else eos, pad=pad)
         self._special_texts = self._check_special_texts(special_tokens)
         self._sizes = check_sizes(vocab_size)
         self._is_single_size = isinstance(vocab_size, int)
         for size in self._sizes:
-            self._check_size(size)
+            self._check_size(size, self._forced_entries)
         self._max_characters = number("max_piece_length", max_piece_length, least=1, most=_MAX_ENTRY_LENGTH)
         max_bytes = _MAX_ENTRY_LENGTH if max_piece_bytes is None else max_piece_bytes
         self._max_bytes = number("max_piece_bytes", max_bytes, least=1, most=_MAX_ENTRY_LENGTH)
@@ -120,8 +127,8 @@ class LongestMatchTrainer:
             raise ArgumentError("special_tokens: the trainer assigns the ids of special tokens: give a list of texts")
         return list(with_role_tokens({self._text_by_role["eos"]: None, **special}, self._text_by_role))
 
-    def _check_size(self, size: int) -> None:
-        min_size = len(self._special_texts) + _BYTE_COUNT + len(self._forced_entries)
+    def _check_size(self, size: int, forced_entries: list[bytes]) -> None:
+        min_size = len(self._special_texts) + _BYTE_COUNT + len(forced_entries)
         if not min_size <= size <= MAX_IDS:
             raise ArgumentError(
                 f"vocab_size is {size}, which is not from {min_size} (special tokens, the bytes and forced entries) to "
@@ -142,6 +149,22 @@ class LongestMatchTrainer:
         return specs[0] if self._is_single_size else specs
 
     def _spec(self, words: _core.Words, size: int, progress: ReportProgress | None) -> Spec:
+        forced_entries = self._forced_entries
+        while True:
+            spec = self._trained_spec(words, size, forced_entries, progress)
+            if not forced_entries:
+                return spec
+            tokenizer = Tokenizer(spec)
+            variants = needed_variants(tokenizer, self._symbols) - set(forced_entries)
+            if not variants:
+                self.notes += map(str, unused_entries(tokenizer, self._forced_entries))
+                return spec
+            forced_entries = _forced_entries([*forced_entries, *variants])
+            self._check_size(size, forced_entries)
+
+    def _trained_spec(
+        self, words: _core.Words, size: int, forced_entries: list[bytes], progress: ReportProgress | None
+    ) -> Spec:
         entries, _ = _core.train_longest_match(
             words,
             size - len(self._special_texts),
@@ -149,7 +172,7 @@ class LongestMatchTrainer:
             self._max_bytes,
             self._min_count,
             not self._whole_characters,
-            self._forced_entries,
+            forced_entries,
             self._threads,
             self.counts.room,
             progress,
@@ -170,16 +193,15 @@ def _check_path(name: str | os.PathLike[str]) -> Path:
     return Path(name)
 
 
-def _forced_entries(
-    entries: Iterable[Entry], emoji_set: Emoji | Literal[True] | None, has_kaomoji: bool
-) -> list[bytes]:
+def _symbols(emoji_set: Emoji | Literal[True] | None, has_kaomoji: bool) -> list[bytes]:
+    """Returns the requested emoji and kaomoji."""
+    symbols = emoji("all" if emoji_set is True else emoji_set) if emoji_set else []
+    return [*symbols, *(kaomoji() if has_kaomoji else [])]
+
+
+def _forced_entries(entries: Iterable[Entry]) -> list[bytes]:
     """Returns all forced entries except single bytes, which are always included."""
-    forced_entries = collect_entries(entries)
-    if emoji_set:
-        forced_entries += emoji("all" if emoji_set is True else emoji_set)
-    if has_kaomoji:
-        forced_entries += kaomoji()
-    forced_entries = [entry for entry in collect_entries(forced_entries) if len(entry) > 1]
+    forced_entries = [entry for entry in collect_entries(entries) if len(entry) > 1]
     if forced_entries and len(forced_entries[-1]) > _MAX_ENTRY_LENGTH:
         raise ArgumentError(
             f"a forced entry has {len(forced_entries[-1])} bytes, but at most {_MAX_ENTRY_LENGTH} are allowed"
