@@ -150,25 +150,27 @@ def test_reports_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str], sub
 # Unfinished jobs
 
 
-def interrupt_job(inputs: object, out: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-    """Runs a job until two of its tasks are done."""
+def interrupt_job(
+    inputs: object, out: Path, monkeypatch: pytest.MonkeyPatch, task_count: int = 2, **options: Any
+) -> None:
+    """Runs a job until ``task_count`` of its tasks are done."""
     done_events = []
 
     class Interruption(Exception):
         pass
 
-    def stop_after_two(event: Any) -> None:
+    def stop(event: Any) -> None:
         done_events.append(event)
-        if sum(isinstance(event, local.TaskDoneEvent) for event in done_events) == 2:
+        if sum(isinstance(event, local.TaskDoneEvent) for event in done_events) == task_count:
             raise Interruption
 
     run_tasks = local._run_in_this_process
 
-    def run_two(program: Any, assignments: Any, listen: Any) -> None:
-        run_tasks(program, assignments, lambda event: (listen(event), stop_after_two(event)))
+    def run_some(program: Any, assignments: Any, listen: Any) -> None:
+        run_tasks(program, assignments, lambda event: (listen(event), stop(event)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(local, "_run_in_this_process", run_two)
+        patch.setattr(local, "_run_in_this_process", run_some)
         with pytest.raises(Interruption):
             corpus.tokenize(inputs, TOKENIZER, out, workers=1, **options)
 

@@ -59,7 +59,13 @@ def _add_document_options(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULT_OPTIONS.long_documents,
         help="how to treat documents longer than --max-tokens; by default truncate",
     )
-    group.add_argument("--shuffle", type=int, default=0, metavar="N", help="shuffle each N consecutive documents")
+    group.add_argument(
+        "--shuffle",
+        type=_parse_shuffle,
+        default=0,
+        metavar="N|all",
+        help="shuffle each N consecutive documents; all: shuffle all documents of all inputs",
+    )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the shuffle; by default 0")
 
 
@@ -184,6 +190,12 @@ def _parse_piece(text: str) -> int | str:
     """Returns decimal digits as an id, and any other text as a piece. So a piece that consists of digits must be given
     as its id."""
     return int(text) if text.isdecimal() else text
+
+
+def _parse_shuffle(text: str) -> int | str:
+    if text != "all" and not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of documents nor all")
+    return text if text == "all" else int(text)
 
 
 def _parse_size(text: str) -> int:

@@ -6,7 +6,7 @@ order of the tasks, and any number of interruptions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -44,6 +44,7 @@ class Job:
     has no field ``tasks``, the descriptions of the assignments are added. ``manifest`` converts the records of all
     tasks to the content of the manifest, which marks the job as done. `run` adds the job's identity to the setup of
     ``program`` as the field ``job``. ``tokenizer`` is the content of a tokenizer file to store in the folder.
+    ``final_assignments`` are tasks that read the files of all ``assignments``; their numbers follow.
     """
 
     storage: Storage
@@ -52,6 +53,11 @@ class Job:
     assignments: tuple[Assignment, ...]
     manifest: Callable[[Records], bytes]
     tokenizer: bytes | None = None
+    final_assignments: tuple[Assignment, ...] = ()
+
+    @property
+    def _all_assignments(self) -> tuple[Assignment, ...]:
+        return (*self.assignments, *self.final_assignments)
 
     def run(self, runner: Runner, *, overwrite: bool = False, on_event: Callable[[JobEvent], object]) -> dict[str, Any]:
         """Does the remaining tasks with ``runner`` and returns the manifest. ``on_event`` is called with each event.
@@ -61,7 +67,7 @@ class Job:
         """
         with self.storage.hold_lock() as lock_descriptor:
             journal = Journal(self.storage)
-            task_count, identity = len(self.assignments), self._write_or_check_plan(journal, overwrite)
+            task_count, identity = len(self._all_assignments), self._write_or_check_plan(journal, overwrite)
             if journal.read_manifest() is None:
                 records = journal.verify_records(
                     identity,
@@ -75,7 +81,9 @@ class Job:
                 )
                 journal.check_identity(identity)
                 journal.remove_unrecorded_files(task_count, records)  # workers that died can have left files
-                journal.write_manifest(self.manifest(records), records)
+                result_assignments = self.final_assignments or self.assignments
+                results = {assignment.number: records[assignment.number] for assignment in result_assignments}
+                journal.write_manifest(self.manifest(records), results)
             journal.remove_records(task_count)
             return journal.read_manifest() or {}
 
@@ -85,7 +93,7 @@ class Job:
         The plan of another job is replaced if no task of that job is done.
         """
         plan = dict(self.header)
-        plan.setdefault("tasks", [assignment.description for assignment in self.assignments])
+        plan.setdefault("tasks", [assignment.description for assignment in self._all_assignments])
         stored_plan = None if overwrite and journal.remove_job() else journal.read_plan()
         differences = [] if stored_plan is None else journal.differences(stored_plan, plan)
         if differences and journal.has_results():
@@ -106,7 +114,7 @@ class Job:
         on_event: Callable[[JobEvent], object],
         inherited_files: tuple[int, ...],
     ) -> None:
-        remaining_assignments = tuple(assignment for assignment in self.assignments if assignment.number not in records)
+        remaining_assignments = self._remaining(self._all_assignments, records)
 
         def add_record(event: RunnerEvent) -> None:
             if isinstance(event, TaskDoneEvent):
@@ -114,4 +122,9 @@ class Job:
             on_event(event)
 
         on_event(JobStartEvent(remaining_assignments, dict(records)))
-        runner.run(program, remaining_assignments, add_record, inherited_files)
+        for assignments in (self.assignments, self.final_assignments):
+            if stage_assignments := self._remaining(assignments, records):
+                runner.run(program, stage_assignments, add_record, inherited_files)
+
+    def _remaining(self, assignments: Sequence[Assignment], records: Records) -> tuple[Assignment, ...]:
+        return tuple(assignment for assignment in assignments if assignment.number not in records)

@@ -18,7 +18,7 @@ from ..errors import ArgumentError, FormatError
 from .differences import differences
 from .lock import LOCK_NAME
 from .storage import Storage
-from .write import DOCUMENTS_SUFFIX, WRITERS, checksum_of
+from .write import DOCUMENTS_SUFFIX, RUNS_SUFFIX, WRITERS, checksum_of
 
 PLAN_NAME = "plan.json"
 TOKENIZER_NAME = "tokenizer.ptok"
@@ -30,7 +30,7 @@ _PLAN_FORMAT = "polytok corpus job"
 
 # The names of files that jobs write and can remove: files and records of tasks, and files with a temporary name.
 _SHARD_SUFFIXES = sorted(
-    {".counts", DOCUMENTS_SUFFIX, *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)}
+    {".counts", RUNS_SUFFIX, DOCUMENTS_SUFFIX, *(suffix for writer in WRITERS.values() for suffix in writer.suffixes)}
 )
 _TASK_FILE_PATTERN = re.compile(rf"([0-9]{{5,}})({'|'.join(map(re.escape, _SHARD_SUFFIXES))})")
 _RECORD_PATTERN = re.compile(r"done/([0-9]{5,})\.json")
@@ -214,9 +214,10 @@ class Journal:
         self.storage.force(())
 
     def remove_records(self, count: int) -> None:
-        """Removes the records of the job's ``count`` tasks, because a finished job does not need records."""
+        """Removes the records and temporary files of the job's ``count`` tasks, because a finished job does not need
+        them."""
         for name in sorted(self.storage.names()):
-            if name.startswith("done/") and _is_job_file(name, count):
+            if (name.startswith("done/") or name.endswith(RUNS_SUFFIX)) and _is_job_file(name, count):
                 self.storage.remove(name)
 
 

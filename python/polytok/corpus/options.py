@@ -39,7 +39,7 @@ class DocumentKeywords(OptionKeywords, InputKeywords, total=False):
     min_tokens: int
     max_tokens: int | None
     long_documents: LongDocumentAction
-    shuffle: int
+    shuffle: int | Literal["all"]
     seed: int
     shard_size: int
     columns: Sequence[str]
@@ -59,7 +59,8 @@ class DocumentOptions:
     * ``min_tokens``: documents with fewer tokens are skipped. Tokens are counted with bos and eos.
     * ``max_tokens``, ``long_documents``: documents with more tokens are truncated but keep eos (``truncate``), skipped
       (``skip``) or split into several consecutive documents (``split``).
-    * ``shuffle``, ``seed``: each window of ``shuffle`` consecutive documents of a shard is shuffled.
+    * ``shuffle``, ``seed``: each window of ``shuffle`` consecutive documents of a shard is shuffled; ``all`` shuffles
+      all documents of all inputs.
     * ``shard_size``: the size of the input of each shard in bytes; a file that cannot be split is in one shard.
     * ``columns``: the names of fields of the inputs to store with the documents, in Parquet and Arrow shards or in the
       documents table.
@@ -78,7 +79,7 @@ class DocumentOptions:
     min_tokens: int = 0
     max_tokens: int | None = None
     long_documents: LongDocumentAction = "truncate"
-    shuffle: int = 0
+    shuffle: int | Literal["all"] = 0
     seed: int = 0
     shard_size: int = SHARD_SIZE
     columns: Sequence[str] = ()
@@ -91,7 +92,9 @@ class DocumentOptions:
         one_of("dtype", self.dtype, get_args(Dtype))
         one_of("long_documents", self.long_documents, get_args(LongDocumentAction))
         number("min_tokens", self.min_tokens, least=0, most=_MAX_OPTION_VALUE)
-        number("shuffle", self.shuffle, least=0, most=_MAX_OPTION_VALUE)
+        if isinstance(self.shuffle, str) and self.shuffle != "all":
+            raise ArgumentError(f"shuffle={self.shuffle!r} is neither a number of documents nor 'all'")
+        number("shuffle", self.shuffle_window, least=0, most=_MAX_OPTION_VALUE)
         number("seed", self.seed, least=0, most=2**64 - 1)
         number("shard_size", self.shard_size, least=1, most=_MAX_SHARD_SIZE)
         if self.max_tokens is not None:
@@ -183,6 +186,11 @@ class DocumentOptions:
         if WRITERS[self.to].stored_dtype(np.dtype(name)).name != name:
             raise ArgumentError(WRITERS[self.to].unsupported_dtype(name))
         return cast("Dtype", name)
+
+    @property
+    def shuffle_window(self) -> int:
+        """The number of documents in each window that is shuffled; 0 if all documents are shuffled."""
+        return 0 if isinstance(self.shuffle, str) else self.shuffle
 
     @property
     def encoding(self) -> Options:

@@ -86,7 +86,7 @@ def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: in
 
 
 def _table_row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
-    bytes_per_token = f"{counts.text_bytes / counts.tokens:.2f}" if counts.tokens else "-"
+    bytes_per_token = f"{counts.text_bytes / counts.tokens:.2f}" if counts.tokens and counts.text_bytes else "-"
     short_name = name if len(name) <= _MAX_NAME_LENGTH else "…" + name[1 - _MAX_NAME_LENGTH :]
     skipped_count = sum(counts.skipped.values())
     return short_name, f"{counts.documents:,}", f"{counts.tokens:,}", bytes_per_token, f"{skipped_count:,}"

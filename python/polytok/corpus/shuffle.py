@@ -1,4 +1,4 @@
-"""Shuffles documents within windows of consecutive documents.
+"""Shuffles documents within windows of consecutive documents; shuffle_all.py shuffles all documents of a job.
 
 The order depends only on the seed, the number of the task, and the indices of the documents in the task. The order does
 not depend on the portions in which documents arrive. No random number generator of a package is used, because such a
@@ -61,10 +61,14 @@ def random_order(count: int, seed: int, task: int, first: int) -> IntArray:
     >>> random_order(5, seed=1, task=0, first=0).tolist()
     [3, 1, 2, 4, 0]
     """
+    return np.argsort(random_keys(count, seed, task, first), kind="stable").astype(np.int64)
+
+
+def random_keys(count: int, seed: int, task: int, first: int) -> npt.NDArray[np.uint64]:
+    """Returns a random key for each of the documents ``first`` to ``first + count - 1`` of a task: uint64, (count,)."""
     task_key = mix_bits(mix_bits(np.full(1, seed, dtype=np.uint64)) ^ np.uint64(task))
     indices = np.arange(count, dtype=np.uint64) + np.uint64(first)
-    keys = mix_bits(mix_bits(task_key) ^ indices)
-    return np.argsort(keys, kind="stable").astype(np.int64)
+    return mix_bits(mix_bits(task_key) ^ indices)
 
 
 def mix_bits(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

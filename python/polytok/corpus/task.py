@@ -2,6 +2,8 @@
 
     documents ──▶ ids ──▶ limits, bos and eos ──▶ shuffle ──▶ shard ──▶ record
 
+A job that shuffles all documents has two kinds of tasks; see shuffle_all.py.
+
 The result depends only on the description of the task. Each step processes some documents at a time, so that memory
 does not grow with the shard.
 """
@@ -9,10 +11,10 @@ does not grow with the shard.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,9 +32,10 @@ from .report import MAX_EXAMPLES
 from .rows import LimitedRows, Rows, join_small_portions, limit_rows
 from .run.base import ProgressFunction, TaskFunction
 from .shuffle import shuffle_rows
+from .shuffle_all import read_shard, runs_name, write_runs
 from .sources import Source
 from .storage import Storage, open_storage
-from .write import WRITERS, ShardFile
+from .write import WRITERS, ShardFile, ShardWriter
 
 if TYPE_CHECKING:
     import pyarrow
@@ -51,6 +54,8 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
     table_schema = origin_schema(columns) if options.documents else columns
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
+        if "shard" in description:
+            return _ShuffledShardTask(setup["job"], job_storage, options, table_schema, description).run()
         return _TokenizeTask(
             setup["job"],
             job_storage,
@@ -79,6 +84,60 @@ def _load_tokenizer(job_storage: Storage, fingerprint: str) -> Tokenizer:
     return tokenizer
 
 
+def create_shard_writer(
+    options: DocumentOptions, folder: Path, stem: str, table_schema: pyarrow.Schema | None
+) -> ShardWriter:
+    """Returns the writer of a shard for a job with these options."""
+    dtype = np.dtype(options.dtype)
+    return WRITERS[options.to](folder, stem, dtype, table_schema, has_documents_table=options.documents)
+
+
+def write_shard(portions: Iterable[Rows], writer: ShardWriter) -> tuple[ShardFile, ...]:
+    """Writes documents and returns the files."""
+    for rows in portions:
+        writer.write(*rows)
+    # The job forces all shards to the disk before it writes its manifest. If the machine fails earlier, the checksums
+    # show which shards are complete.
+    return writer.finish(is_forced=False)
+
+
+@dataclass(slots=True)
+class _ShuffledShardTask:
+    """A task of the second pass of a job that shuffles all documents; see shuffle_all.py."""
+
+    job: str
+    storage: Storage
+    options: DocumentOptions
+    table_schema: pyarrow.Schema | None
+    description: dict[str, Any]
+
+    def run(self) -> dict[str, Any]:
+        stem = task_file_stem(self.description["shard"])
+        with (
+            self.storage.output_folder() as folder,
+            create_shard_writer(self.options, folder, stem, self.table_schema) as writer,
+        ):
+            files = write_shard(self._read_documents(), writer)
+        record = {
+            "number": self.description["number"],
+            "shard": {"documents": writer.documents, "tokens": writer.tokens},
+            "files": [file._asdict() for file in files],
+            "examples": [],
+            "sources": {},
+        }
+        Journal(self.storage).write_record(self.job, record)
+        return record
+
+    def _read_documents(self) -> Iterator[Rows]:
+        shard, shards = self.description["shard"], self.description["shards"]
+        return read_shard(self._open_files(), np.dtype(self.options.dtype), shard, shards)
+
+    def _open_files(self) -> Iterator[IO[bytes]]:
+        for number in range(self.description["first_pass_tasks"]):
+            with self.storage.open(runs_name(task_file_stem(number))) as file:
+                yield file
+
+
 @dataclass(slots=True)
 class _TokenizeTask:
     job: str
@@ -100,28 +159,22 @@ class _TokenizeTask:
 
     def run(self) -> dict[str, Any]:
         with self.storage.output_folder() as folder:
-            files = self._write_shard(folder)
+            files = self._write_runs(folder) if self.options.shuffle == "all" else self._write_shard(folder)
         record = self._record(files)
         Journal(self.storage).write_record(self.job, record)
         return record
 
+    def _write_runs(self, folder: Path) -> tuple[ShardFile, ...]:
+        path = folder / runs_name(task_file_stem(self.number))
+        dtype, shards = np.dtype(self.options.dtype), self.description["shards"]
+        return write_runs(self._limited_rows_of_parts(), path, dtype, self.options.seed, self.number, shards)
+
     def _write_shard(self, folder: Path) -> tuple[ShardFile, ...]:
         options = self.options
-        writer_class = WRITERS[options.to]
-        with writer_class(
-            folder,
-            task_file_stem(self.number),
-            np.dtype(options.dtype),
-            self.table_schema,
-            has_documents_table=options.documents,
-        ) as writer:
-            for rows in shuffle_rows(
-                join_small_portions(self._limited_rows_of_parts()), options.shuffle, options.seed, self.number
-            ):
-                writer.write(*rows)
-            # The job forces all shards to the disk before it writes its manifest. If the machine fails earlier, the
-            # checksums show which shards are complete.
-            return writer.finish(is_forced=False)
+        portions = join_small_portions(self._limited_rows_of_parts())
+        shuffled_portions = shuffle_rows(portions, options.shuffle_window, options.seed, self.number)
+        with create_shard_writer(options, folder, task_file_stem(self.number), self.table_schema) as writer:
+            return write_shard(shuffled_portions, writer)
 
     def _limited_rows_of_parts(self) -> Iterator[Rows]:
         """Yields the documents of all parts in order, encoded and limited, and counts them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import checks
@@ -18,12 +18,22 @@ from ..resources import processors
 from ..tokenizer import Tokenizer
 from .job import Job, JobEvent, JobStartEvent, Records
 from .journal import task_file_stem
-from .manifest import Manifest, ShardEntry, ShardSource, SourceEntry, TokenizerIdentity, WindowShuffle
+from .manifest import (
+    DocumentCounts,
+    Manifest,
+    ShardEntry,
+    ShardSource,
+    SourceEntry,
+    TokenizerIdentity,
+    WindowShuffle,
+    total,
+)
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
 from .report import Report, examples, parse_counts, sum_counts_by_source
 from .run import create_runner
 from .run.base import Assignment, Runner, TaskDoneEvent, TaskProgram, TaskRetryEvent
+from .shuffle_all import shard_count
 from .storage import Storage, open_storage
 from .watching import ProgressMonitor
 from .write import ShardFile
@@ -118,6 +128,10 @@ def _create_job(
     assignments = tuple(
         Assignment(task.number, task.bytes, task_description(job_plan, task)) for task in job_plan.tasks
     )
+    final_assignments: tuple[Assignment, ...] = ()
+    if options.shuffle == "all":
+        assignments, final_assignments = _two_passes(assignments, options)
+        header["tasks"] = [*header["tasks"], *(assignment.description for assignment in final_assignments)]
 
     def manifest_content(records: Records) -> bytes:
         return _build_manifest(identity, options, job_plan, records).data()
@@ -129,7 +143,25 @@ def _create_job(
         assignments,
         manifest_content,
         ptok.write(tokenizer.spec).data,
+        final_assignments,
     )
+
+
+def _two_passes(
+    assignments: tuple[Assignment, ...], options: DocumentOptions
+) -> tuple[tuple[Assignment, ...], tuple[Assignment, ...]]:
+    """Returns the tasks of both passes of a job that shuffles all documents."""
+    task_count, input_bytes = len(assignments), sum(assignment.size for assignment in assignments)
+    shards = shard_count(input_bytes, task_count, options.shard_size)
+    first_pass = tuple(
+        replace(assignment, description={**assignment.description, "shards": shards}) for assignment in assignments
+    )
+    descriptions = [
+        {"number": task_count + shard, "shard": shard, "shards": shards, "first_pass_tasks": task_count}
+        for shard in range(shards)
+    ]
+    size = input_bytes // shards
+    return first_pass, tuple(Assignment(description["number"], size, description) for description in descriptions)
 
 
 def _task_threads(job_plan: Plan, runner: str, workers: int | None, threads: int | None) -> int:
@@ -159,7 +191,10 @@ def _build_manifest(name: TokenizerIdentity, options: DocumentOptions, job_plan:
         SourceEntry(**asdict(source_counts), name=source.name, bytes=source.size)
         for source, source_counts in zip(job_plan.sources, counts, strict=True)
     )
-    shards = tuple(_shard_entry(options, number, record) for number, record in sorted(records.items()))
+    if options.shuffle == "all":
+        shards = _shuffled_shard_entries(records, total(counts))
+    else:
+        shards = tuple(_shard_entry(options, number, record) for number, record in sorted(records.items()))
     return Manifest(options.to, options.dtype, name, options.to_json(), sources, shards, options.documents)
 
 
@@ -170,8 +205,23 @@ def _shard_entry(options: DocumentOptions, number: int, record: Mapping[str, Any
         stem=task_file_stem(number),
         files=tuple(ShardFile(**file) for file in record["files"]),
         sources=tuple(ShardSource(source, count) for source, count in sorted(source_counts.items()) if count),
-        shuffle=WindowShuffle(options.shuffle, options.seed, number) if options.shuffle > 1 else None,
+        shuffle=WindowShuffle(options.shuffle_window, options.seed, number) if options.shuffle_window > 1 else None,
     )
+
+
+def _shuffled_shard_entries(records: Records, totals: DocumentCounts) -> tuple[ShardEntry, ...]:
+    """Returns the shards of a job that shuffled all documents.
+
+    Every shard has documents of all inputs, so the counts of bytes of text and of skipped documents are not known for
+    each shard. The entry of the first shard has all of them.
+    """
+    shards: list[ShardEntry] = []
+    for _, record in sorted(records.items()):
+        if "shard" in record:
+            counts = replace(DocumentCounts() if shards else totals, **record["shard"])
+            files = tuple(ShardFile(**file) for file in record["files"])
+            shards.append(ShardEntry(**asdict(counts), stem=task_file_stem(len(shards)), files=files))
+    return tuple(shards)
 
 
 @dataclass(slots=True)

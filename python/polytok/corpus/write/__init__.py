@@ -14,4 +14,17 @@ WRITERS: dict[str, type[ShardWriter]] = {
 }
 """The classes of shard writers, by the name of their format."""
 
-__all__ = ["DOCUMENTS_SUFFIX", "WRITERS", "OutputFile", "ShardFile", "ShardWriter", "checksum", "checksum_of", "force"]
+RUNS_SUFFIX = ".runs"
+"""The suffix of temporary files of a job that shuffles all documents; see shuffle_all.py."""
+
+__all__ = [
+    "DOCUMENTS_SUFFIX",
+    "RUNS_SUFFIX",
+    "WRITERS",
+    "OutputFile",
+    "ShardFile",
+    "ShardWriter",
+    "checksum",
+    "checksum_of",
+    "force",
+]
