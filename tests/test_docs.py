@@ -85,6 +85,21 @@ def test_the_reference_has_every_public_name() -> None:
     assert set(polytok.__all__) - errors - named == set()
 
 
+def test_names_in_the_guides_are_attributes_and_in_the_reference() -> None:
+    """Tests that ``import polytok`` is enough for names such as ``polytok.doctor.examine``."""
+    guides = [ROOT / "README.md", *DOCS.glob("*.md")]
+    pattern = r"(?<!from )\bpolytok(?:\.[A-Za-z_]+)+"
+    names = {name for page in guides for name in re.findall(pattern, page.read_text("utf-8"))}
+    code = "import polytok, sys\nfor name in sys.argv[1:]: print(name, type(eval(name)).__name__)"
+    process = subprocess.run([sys.executable, "-c", code, *sorted(names)], capture_output=True, text=True, timeout=60)
+    assert process.returncode == 0, process.stderr
+    types = dict(line.split() for line in process.stdout.splitlines())
+    reference_text = "".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*.md"))
+    needed_names = {name for name, type in types.items() if type != "module" and not name.endswith("Error")}
+    class_names = set(re.findall(r"^::: (\S+)$", reference_text, re.MULTILINE))
+    assert {name for name in needed_names if not {name, name.rpartition(".")[0]} & class_names} == set()
+
+
 def test_named_files_exist() -> None:
     rooms = [ROOT, ROOT / "crates/polytok-core/src", ROOT / "crates/polytok-pattern/src"]
     for page in (DOCS / "performance.md", DOCS / "how-it-works.md"):

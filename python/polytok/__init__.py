@@ -11,11 +11,17 @@ from importlib import import_module
 TYPE_CHECKING = False  # replaces typing.TYPE_CHECKING, because importing typing is slower than this whole module
 if TYPE_CHECKING:
     from . import conversion as conversion
+    from . import convert as convert
     from . import corpus as corpus
+    from . import data as data
+    from . import divergence as divergence
     from . import doctor as doctor
     from . import editing as editing
     from . import errors as errors
     from . import formats as formats
+    from . import lists as lists
+    from . import reach as reach
+    from . import reference as reference
     from . import spec as spec
     from . import training as training
     from .editing.edit import Edit, edit
@@ -116,7 +122,10 @@ _PUBLIC_NAMES_OF_MODULE = {
     "vocab_table": ("VocabEntry", "VocabTable"),
 }
 _MODULE_OF_NAME = {name: module for module, names in _PUBLIC_NAMES_OF_MODULE.items() for name in names}
-_PUBLIC_MODULES = ("conversion", "corpus", "doctor", "editing", "errors", "formats", "spec", "training")
+_PUBLIC_MODULES = (
+    *("conversion", "convert", "corpus", "data", "divergence", "doctor", "editing", "errors", "formats", "lists"),
+    *("reach", "reference", "spec", "training"),
+)
 
 if not TYPE_CHECKING:
 
