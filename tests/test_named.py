@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -15,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiktoken.model
 
 import polytok
 from format_samples import real, small_file
 from local_server import Answer, Server, redirect, send, serving, slow_answer, truncated_answer
-from polytok import ArgumentError, FetchError, fetch, named
+from polytok import ArgumentError, FetchError, fetch, model_names, named
 from polytok.formats.tiktoken_known import KNOWN
 
 BODY = b"a vocabulary " * 10_000
@@ -292,7 +295,9 @@ def test_names_on_the_command_line(tmp_path: Path) -> None:
     file = named.FILES["r50k_base"][0]
     (tmp_path / file.name).write_bytes(real("tiktoken/r50k_base.tiktoken"))
     listed_names = dict(line.split(maxsplit=1) for line in command_line("info", "--names", cache=tmp_path).splitlines())
-    assert listed_names.keys() == {"default", *named.FILES, "hf:owner/name"}
+    models = {*model_names.VOCABULARY_OF_MODEL, *(f"{prefix}*" for prefix in model_names.VOCABULARY_OF_PREFIX)}
+    assert listed_names.keys() == {"default", *named.FILES, *models, "hf:owner/name"}
+    assert listed_names["gpt-4o"] == "the vocabulary of this model is o200k_base"
     assert listed_names["r50k_base"] == f"kept: {tmp_path / file.name}"
     assert listed_names["o200k_base"] == f"not fetched: {named.FILES['o200k_base'][0].address}"
     assert command_line("encode", "-m", "r50k_base", cache=tmp_path).split() == ["64", "275"]
@@ -300,6 +305,60 @@ def test_names_on_the_command_line(tmp_path: Path) -> None:
         "format": "tiktoken",
         "name": "r50k_base",
     }
+
+
+# Models
+
+
+def test_models_have_tiktokens_vocabularies() -> None:
+    """Tests the table against the tiktoken release that it names."""
+    version = re.search(r"tiktoken (\d+\.\d+)", model_names.__doc__ or "")
+    assert version is not None
+    if not importlib.metadata.version("tiktoken").startswith(version[1]):
+        pytest.skip("the table is that of another release")
+    assert dict(model_names.VOCABULARY_OF_MODEL) == tiktoken.model.MODEL_TO_ENCODING
+    assert dict(model_names.VOCABULARY_OF_PREFIX) == tiktoken.model.MODEL_PREFIX_TO_ENCODING
+    for name in (*tiktoken.model.MODEL_TO_ENCODING, *tiktoken.model.MODEL_PREFIX_TO_ENCODING):
+        for model in (name, f"{name}x", f"{name}-2024"):
+            try:
+                expected = tiktoken.model.encoding_name_for_model(model)
+            except KeyError:
+                expected = None
+            assert model_names.vocabulary_of_model(model) == expected, model
+
+
+def test_a_model_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / named.FILES["cl100k_base"][0].name).write_bytes(real("tiktoken/cl100k_base.tiktoken"))
+    for model in ("gpt-4", "gpt-3.5-turbo", "gpt-4-0613", "text-embedding-3-small"):
+        assert polytok.load(model, cache_dir=tmp_path).spec.origin.name == "cl100k_base"
+    monkeypatch.chdir(tmp_path)
+    polytok.load("default").save(tmp_path / "gpt-4", "ptok")
+    assert polytok.load("gpt-4").fingerprint == polytok.load("default").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("gpt4o", "no such file, and no vocabulary has this name; did you mean 'gpt-4o'\\? `polytok info --names`"),
+        ("cl100k-base", "did you mean 'cl100k_base'"),
+        ("deafult", "did you mean 'default'"),
+        ("no-such", "no vocabulary has this name; `polytok info --names` lists the names"),
+        ("meta/llama", "for a repository of the Hugging Face hub, write 'hf:meta/llama'"),
+        ("no/model.json", "cannot read the tokenizer file: No such file"),
+        ("./no-such", "cannot read the tokenizer file: No such file"),
+    ],
+)
+def test_unknown_names(source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(polytok.FileError, match=message) as error_info:
+        polytok.load(source)
+    assert error_info.value.filename == source
+
+
+@pytest.mark.parametrize("content", ['{"model": {}}', "a 0\nb 1\n"])
+def test_the_content_of_a_file_is_not_a_path(content: str) -> None:
+    with pytest.raises(ArgumentError, match=r"source is the content of a file .* pass bytes, load\(text.encode\(\)\)"):
+        polytok.load(content)
 
 
 # The hub

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections.abc import Collection, Iterable
 from typing import IO, Any
 
 from . import formats
-from .errors import ArgumentError
+from .errors import ArgumentError, FileError
 from .files import Siblings, read, system_path
 from .formats import ptok
 from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import read_folder
 from .records import replace
 from .spec import SentencePieceVersion, Spec
+from .suggestions import did_you_mean
 from .tokenizer import Tokenizer
+
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def load(
@@ -31,10 +36,11 @@ def load(
     """Loads a tokenizer from a path, bytes, a binary file object, or a name.
 
     ``source`` can be one of these names: ``"default"``, the vocabulary that comes with polytok; tiktoken's
-    (``"cl100k_base"``, ``"o200k_base"``, ``"gpt2"``, ...); and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a
-    repository of the Hugging Face hub. Only tiktoken's names and names with ``hf:`` use the network. Each file is
-    fetched once and cached in ``cache_dir``, by default the system's folder for caches. To load a file whose path
-    equals one of these names, write ``"./"`` before the path.
+    (``"cl100k_base"``, ``"o200k_base"``, ``"gpt2"``, ...); the models that tiktoken 0.14 knows (``"gpt-4o"``), which
+    stand for tiktoken's names; and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging
+    Face hub. Only these names, except ``"default"``, use the network. Each file is fetched once and cached in
+    ``cache_dir``, by default the system's folder for caches. To load a file whose path equals one of these names, write
+    ``"./"`` before the path; a file has priority over a model's name.
 
     The format is detected from the bytes, never from the file's name; ``format`` names it if several formats fit.
     ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files); special tokens
@@ -63,8 +69,12 @@ def load(
         return Tokenizer(_spec_of_name(source, given_options, cache_dir))
     if cache_dir is not None:
         raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
+    if isinstance(source, str):
+        _refuse_content(source)
     if isinstance(source, (str, os.PathLike)):
         path = system_path(source, "read the tokenizer file")
+        if isinstance(source, str) and not os.path.exists(path):
+            _refuse_unknown_name(source)
         is_folder = os.path.isdir(path)
         if os.path.exists(path) and not os.path.isfile(path) and not is_folder:  # pipes can be read only once
             return Tokenizer(formats.read(read(path), **given_options))
@@ -76,13 +86,52 @@ def load(
 
 
 def is_name(source: str) -> bool:
-    """Reports whether a source is a name of tiktoken's or of a repository. The names are imported only for a source
-    that looks like a name, because importing them takes longer than loading a ``.ptok``."""
-    if not source.isidentifier() and not source.startswith("hf:"):
-        return False
-    from . import named
+    """Reports whether a source is a name of tiktoken's, of a repository, or of a model if no file has this name.
 
-    return named.is_name(source)
+    The names are imported only for a source that looks like a name, because importing them takes longer than loading a
+    ``.ptok``.
+    """
+    if source.isidentifier() or source.startswith("hf:"):
+        from . import named
+
+        if named.is_name(source):
+            return True
+    if os.path.exists(source):
+        return False
+    from .model_names import vocabulary_of_model
+
+    return vocabulary_of_model(source) is not None
+
+
+def _refuse_content(source: str) -> None:
+    """Raises `ArgumentError` for the text of a file in place of its path."""
+    is_content = "\n" in source or source[:1] in ("{", "[")
+    if is_content and not os.path.exists(source):
+        raise ArgumentError(
+            f"source is the content of a file ({source[:20]!r}...), not a path: pass bytes, load(text.encode())"
+        )
+
+
+def _refuse_unknown_name(source: str) -> None:
+    """Raises `FileError` with a suggestion for a source that is neither a file nor a name, and is not in a folder."""
+    if _REPOSITORY.fullmatch(source) and not os.path.isdir(os.path.dirname(source)) and not _has_file_suffix(source):
+        advice = f"; for a repository of the Hugging Face hub, write 'hf:{source}'"
+    elif os.path.dirname(source):
+        return
+    else:
+        from . import model_names, named
+
+        names = ("default", *named.FILES, *model_names.VOCABULARY_OF_MODEL)
+        advice = f"{did_you_mean(source, names) or ';'} `polytok info --names` lists the names"
+    raise FileError(errno.ENOENT, f"no such file, and no vocabulary has this name{advice}", source)
+
+
+def _has_file_suffix(source: str) -> bool:
+    from pathlib import Path
+
+    from .file_names import formats_named
+
+    return bool(formats_named(Path(source)))
 
 
 def _spec_of_name(source: str, given_options: dict[str, Any], cache_dir: str | os.PathLike[str] | None) -> Spec:
@@ -91,9 +140,10 @@ def _spec_of_name(source: str, given_options: dict[str, Any], cache_dir: str | o
             raise ArgumentError('"default" accepts no options')
         return default_spec()
     from . import named
+    from .model_names import vocabulary_of_model
 
     _refuse_options(given_options, ("format", "name", "pre_tokenizer"), f"{source!r}, which is a name")
-    return named.read(source, cache_dir=cache_dir, **given_options)
+    return named.read(vocabulary_of_model(source) or source, cache_dir=cache_dir, **given_options)
 
 
 def _refuse_options(given_options: Collection[str], options: Iterable[str], source_name: str) -> None:

@@ -16,6 +16,7 @@ from .. import named
 from ..formats.gguf_metadata import shown_metadata
 from ..formats.sentencepiece_fields import fields as sentencepiece_fields
 from ..lossless import Lossless
+from ..model_names import VOCABULARY_OF_MODEL, VOCABULARY_OF_PREFIX
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name
@@ -67,6 +68,11 @@ def _name_lines() -> Iterator[str]:
         for file in files:
             path = named.cache_folder() / file.name
             yield f"{name:<14}  {f'kept: {path}' if path.is_file() else f'not fetched: {file.address}'}"
+    for model, vocabulary in VOCABULARY_OF_MODEL.items():
+        if model not in named.FILES:
+            yield f"{model:<14}  the vocabulary of this model is {vocabulary}"
+    for prefix, vocabulary in VOCABULARY_OF_PREFIX.items():
+        yield f"{prefix + '*':<14}  the vocabulary of these models is {vocabulary}"
     yield f"{'hf:owner/name':<14}  a repository of the Hugging Face hub; needs pip install 'polytok[hub]'"
 
 
