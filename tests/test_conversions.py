@@ -342,6 +342,7 @@ def test_extra_data_of_another_format_is_a_note() -> None:
         ("x.model", "sentencepiece", "sentencepiece"),
         ("x.model", "tiktoken", "tiktoken"),
         ("x.json", "tekken", "tekken"),
+        ("x.json", "rwkv", "huggingface"),
         ("x", "rwkv", "rwkv"),
         ("x.vocab", "rwkv", "rwkv"),
         ("tokenizer.bin", "sentencepiece", "llama2c"),
@@ -351,7 +352,7 @@ def test_a_file_name_implies_a_format(name: str, origin: str, expected: str) -> 
     assert format_of(Path("some") / name, origin) == expected
 
 
-@pytest.mark.parametrize(("name", "origin"), [("x.model", "rwkv"), ("x.json", "rwkv")])
+@pytest.mark.parametrize(("name", "origin"), [("x.model", "rwkv"), ("x.MODEL", "gguf")])
 def test_a_file_name_of_several_formats_is_refused(name: str, origin: str) -> None:
     with pytest.raises(ArgumentError, match="can be a file of several formats"):
         format_of(Path(name), origin)

@@ -13,6 +13,9 @@ from .spec import PatternSplit, Spec
 from .tokenizer import Tokenizer
 from .values import Text
 
+# The formats of models whose export to another format is a part of the other format's own program.
+_REFERENCE_EXPORTS = frozenset({("sentencepiece", "llama2c")})
+
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
@@ -20,6 +23,8 @@ class Conversion:
 
     ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
     ``checked`` is the number of texts that both tokenizers encoded; ``divergences`` are the texts with different ids.
+    ``is_reference_export`` is true if the reference program of the format writes the same bytes from such a model, so
+    that all losses are its own differences.
     """
 
     format: str
@@ -29,6 +34,30 @@ class Conversion:
     notes: tuple[str, ...]
     checked: int
     divergences: tuple[Divergence, ...]
+    is_reference_export: bool = False
+
+    @property
+    def same_ids(self) -> int:
+        """The number of texts with the same ids."""
+        return self.checked - len(self.divergences)
+
+    @property
+    def keeps_everything(self) -> bool:
+        """Whether nothing is lost and all texts have the same ids."""
+        return not self.losses and not self.divergences
+
+    @property
+    def summary(self) -> str:
+        """The result in one line.
+
+        >>> import polytok
+        >>> convert(polytok.load("default"), "huggingface").summary
+        'kept: everything; 452 of 452 texts have the same ids'
+        """
+        same_ids = f"{self.same_ids} of {self.checked} texts have the same ids"
+        if self.is_reference_export:
+            return f"the same bytes as {self.format}'s own export"
+        return f"kept: everything; {same_ids}" if self.keeps_everything else same_ids
 
 
 def convert(
@@ -63,6 +92,7 @@ def convert(
         written_file.notes,
         len(text_list),
         tuple(comparison.divergences_in(text_list)),
+        (tokenizer.spec.origin.format, format) in _REFERENCE_EXPORTS,
     )
 
 

@@ -1,7 +1,8 @@
 """Chooses the format of a file to write by the file's name. (The format of a file to read is detected by the bytes.)
 
 If no format uses the name, the tokenizer's own format is chosen. If several formats use the name, the tokenizer's own
-format is chosen if it is one of them; otherwise the name is ambiguous, which is an error.
+format is chosen if it is one of them; otherwise a ``.json`` is Hugging Face's, and any other name is ambiguous, which
+is an error.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _FORMATS_OF_NAME = {
     "tokenizer.bin": ("llama2c",),
     "vocab.txt": ("wordpiece",),
 }
+# The suffixes that mean the first of their formats, if the tokenizer's own format does not have them.
+_SUFFIXES_OF_FIRST_FORMAT = frozenset({".json"})
 # GPT-2's two files, which can be read but not written.
 _READ_ONLY_NAMES = frozenset({"vocab.json", "merges.txt"})
 _FORMATS_OF_SUFFIX = {
@@ -53,7 +56,7 @@ def format_of(path: Path, origin: str) -> str:
     candidates = _FORMATS_OF_NAME.get(path.name.lower()) or _FORMATS_OF_SUFFIX.get(path.suffix.lower(), ())
     if origin in candidates or not candidates:
         return origin
-    if len(candidates) == 1:
+    if len(candidates) == 1 or path.suffix.lower() in _SUFFIXES_OF_FIRST_FORMAT:
         return candidates[0]
     choices = ", ".join(map(repr, candidates))
     raise ArgumentError(f"{path.name} can be a file of several formats; name one of them: {choices}")

@@ -59,18 +59,26 @@ def run(arguments: argparse.Namespace) -> int:
     texts = requested_texts(arguments)
     result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts, path=target)
     is_write_refused = arguments.strict and bool(result.divergences)
+    is_copy = _has_bytes(model_name(arguments), result.data)
     if not is_write_refused:
         save_all(target, result.data, result.companions)
+    summary = "the same bytes" if is_copy else result.summary
     if arguments.json:
-        report = json.dumps(_report_as_json(result, is_written=not is_write_refused), ensure_ascii=False, indent=2)
+        facts = {"summary": summary, **report_as_json(result), "written": not is_write_refused, "copy": is_copy}
+        report = json.dumps(facts, ensure_ascii=False, indent=2)
     else:
+        first_line = f"{target}: {'not written; ' if is_write_refused else ''}{summary}"
         heading = f"{model_name(arguments)} ({source_format}) to {target} ({format_name})"
-        report = "\n".join(
-            [heading + (": not written" if is_write_refused else ""), *_report_lines(result, source_format)]
-        )
+        report = "\n".join([first_line, heading, *([] if is_copy else _report_lines(result, source_format))])
     binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     is_divergence_failure = texts is not None or is_write_refused or not result.losses
     return 1 if result.divergences and is_divergence_failure else 0
+
+
+def _has_bytes(name: str, data: bytes) -> bool:
+    """Reports whether a tokenizer's file has these bytes. A name or a folder is not a file."""
+    path = Path(name)
+    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
 def _take_target(arguments: argparse.Namespace) -> Path:
@@ -85,23 +93,23 @@ def _take_target(arguments: argparse.Namespace) -> Path:
 
 def _report_lines(result: Conversion, source_format: str) -> list[str]:
     lines = []
-    for heading, rows in (("lost", result.losses), ("other differences, for no valid text", result.notes)):
+    loss_heading = f"{result.format} itself differs from {source_format}" if result.is_reference_export else "lost"
+    for heading, rows in ((loss_heading, result.losses), ("other differences, for no valid text", result.notes)):
         lines += [heading, *(f"  {row}" for row in rows)] if rows else []
-    if not result.losses:
-        lines.append("nothing is lost")
-    equal_text_count = result.checked - len(result.divergences)
-    lines.append(f"{equal_text_count} of {result.checked} texts have the same ids")
     if result.divergences:
         lines += divergences.describe_divergence(result.divergences[0], source_format, result.format)
     return lines
 
 
-def _report_as_json(result: Conversion, *, is_written: bool) -> dict[str, Any]:
+def report_as_json(result: Conversion) -> dict[str, Any]:
+    """Returns the facts of a conversion as a JSON value."""
     return {
         "format": result.format,
-        "written": is_written,
+        "kept_everything": result.keeps_everything,
+        "reference_export": result.is_reference_export,
         "losses": list(result.losses),
         "notes": list(result.notes),
         "texts": result.checked,
+        "same_ids": result.same_ids,
         "divergences": [divergences.divergence_to_json(divergence) for divergence in result.divergences],
     }

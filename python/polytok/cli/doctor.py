@@ -50,6 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterator[str]:
+    if diagnosis.compared:
+        equal_count = diagnosis.compared - len(diagnosis.divergences)
+        yield f"{equal_count} of {diagnosis.compared} texts have the same ids"
     for finding in diagnosis.findings:
         yield f"{finding.severity.name.lower()}: {escape_line_breaks(finding.message)} [{finding.id}]"
         yield f"  {escape_line_breaks(finding.advice)}"
@@ -62,6 +65,7 @@ def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterat
 def _diagnosis_to_json(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "well": diagnosis.is_well,
+        "compared": diagnosis.compared,
         "findings": [_finding_to_json(finding) for finding in diagnosis.findings],
         "divergences": [divergences.divergence_to_json(divergence) for divergence in diagnosis.divergences],
     }

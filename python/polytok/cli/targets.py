@@ -68,7 +68,7 @@ def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -
         trial_options = {**options, "vocab_size": 256 + _counted_special_tokens(options), "verbose": None}
     elif kind == "wordpiece":
         trial_options = {**options, "vocab_size": 1}
-    elif "llama2c" in formats:
+    elif "llama2c" in formats or (kind == "unigram" and "gguf" in formats):
         trial_options = {**options, "hard_vocab_limit": False}
     else:
         return

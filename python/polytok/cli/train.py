@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
-from ..conversion import beside, write
-from ..errors import ArgumentError
+from ..convert import convert
+from ..errors import ArgumentError, LossError
 from ..files import save_all
 from ..formats import all_formats
 from ..spec import Spec
@@ -16,6 +17,7 @@ from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
 from .inputs import parse_input_options
 from .options import add_verb_parser, shows_progress
+from .trained_file import TrainedFile
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -52,13 +54,19 @@ def add_parser(subparsers: Any) -> None:
         choices=[format.name for format in all_formats() if format.name != "bpe_files"],
         help="the format of OUT, by default chosen by its name; one format for each OUT, or one for all",
     )
-    parser.add_argument("--strict", action="store_true", help="fail if a format cannot store everything")
+    parser.add_argument(
+        "--strict", action="store_true", help="write nothing if a format loses data or any text gets different ids"
+    )
     parser.add_argument("--verbose", action="store_true", help="print each merge, as minbpe does")
+    parser.add_argument("--json", action="store_true", help="print the report as a JSON object")
     parser.set_defaults(run=run, add_dependent_options=kind_options.add_training_options)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Trains, then writes the files. Returns exit code 0."""
+    """Trains, writes the files, and compares them with what was trained.
+
+    Returns exit code 1 if a text gets different ids in a file, else 0.
+    """
     options = _training_options(arguments)
     outputs = _output_formats(arguments, options)
     report = TrainingReport()
@@ -73,8 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
         **options,
     )
     training.print_report(report)
-    _write_files(outputs, trained_specs, strict=arguments.strict)
-    return 0
+    files = _write_files(outputs, trained_specs, strict=arguments.strict)
+    if arguments.json:
+        print(json.dumps({"files": [file.to_json() for file in files]}, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(line for file in files for line in file.lines()))
+    return 0 if all(file.has_same_ids for file in files) else 1
 
 
 def _training_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -85,6 +97,8 @@ def _training_options(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.verbose:
         if "verbose" not in option_names:
             raise ArgumentError(f"kind {arguments.kind} has no steps to print: remove --verbose")
+        if arguments.json:
+            raise ArgumentError("--verbose and --json print two reports: remove one of them")
         options["verbose"] = print
     return options
 
@@ -97,18 +111,23 @@ def _output_formats(arguments: argparse.Namespace, options: dict[str, Any]) -> l
     return list(zip(arguments.out, formats, strict=True))
 
 
-def _write_files(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> None:
-    """Writes all files, or no file if the conversion to any format fails."""
-    files = []
-    for tokenizer in map(Tokenizer, trained_specs):
-        for name, format in outputs:
-            path = Path(name.replace("{size}", str(tokenizer.vocab_size)))
-            files.append((path, tokenizer.vocab_size, beside(write(tokenizer.spec, format, strict=strict), path)))
-    for path, size, written_file in files:
-        save_all(path, written_file.data, written_file.companions)
-        print(f"{path}: {size} entries")
-        for loss in written_file.losses:
-            print(f"  not in the file: {loss}")
+def _write_files(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> list[TrainedFile]:
+    """Writes all files; none if the conversion to any format fails, or with ``strict`` changes the ids of any text."""
+    files = [
+        _convert(tokenizer, format, Path(name.replace("{size}", str(tokenizer.vocab_size))), strict=strict)
+        for tokenizer in map(Tokenizer, trained_specs)
+        for name, format in outputs
+    ]
+    for file in files:
+        save_all(file.path, file.conversion.data, file.conversion.companions)
+    return files
+
+
+def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:
+    file = TrainedFile(path, tokenizer, convert(tokenizer, format, strict=strict, path=path))
+    if strict and not file.has_same_ids:
+        raise LossError("\n".join(file.lines()))
+    return file
 
 
 def _parse_sizes(text: str) -> int | list[int]:

@@ -235,7 +235,7 @@ def _to_ugm(spec: Spec) -> Converted:
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         raise FormatError("llama.cpp's Unigram needs spaces before words, written as U+2581")
     if spec.unknown == "bytes":
-        raise FormatError("llama.cpp's Unigram has no byte fallback")
+        raise FormatError("llama.cpp's Unigram has no byte fallback; train with byte_fallback=False")
     gguf_spec = replace(
         spec,
         model=Unigram("llama.cpp"),

@@ -20,7 +20,7 @@ from ..progress import ReportProgress, progress_function
 from ..reading import BadBytes, InputOptions, split_keywords
 from ..resources import checked_memory, processors
 from ..training import Counts, TrainingReport
-from ..training.work import create_text_receiver
+from ..training.work import create_text_receiver, options_of_reading
 from .documents import documents
 from .job import Job, Records
 from .journal import Journal, task_file_stem, to_json
@@ -82,6 +82,7 @@ def count_words(
     memory = checked_memory(max_memory)
     worker_memory = None if memory is None else memory // (workers or processors())
     read_options, counting_options = split_keywords(input_options, options)
+    read_options = options_of_reading(kind, read_options, counting_options)
     setup = _task_settings(kind, read_options, counting_options, worker_memory)
     folder = FolderStorage(f"{os.fspath(out)}.parts")
     job_plan = plan(inputs, read_options, shard_size, output_folder=folder.url)

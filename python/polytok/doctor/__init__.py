@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from .. import probes
 from ..divergence import Divergence
 from ..spec import Spec
 from ..tokenizer import Tokenizer
@@ -47,6 +48,8 @@ class Diagnosis:
 
     findings: tuple[Finding, ...]
     divergences: tuple[Divergence, ...] = ()
+    compared: int = 0
+    """The number of texts that both tokenizers encoded."""
 
     @property
     def is_well(self) -> bool:
@@ -77,5 +80,6 @@ def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Itera
     results = findings(tokenizer.spec)
     if against is None:
         return Diagnosis((*results, *find_round_trip_errors(tokenizer, texts or ())))
-    differences, divergences = kin.compare(tokenizer, against, texts)
-    return Diagnosis((*results, *differences), tuple(divergences))
+    text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
+    differences, divergences = kin.compare(tokenizer, against, text_list)
+    return Diagnosis((*results, *differences), tuple(divergences), len(text_list))

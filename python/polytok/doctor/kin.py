@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
-from .. import probes
 from ..divergence import Comparison, Divergence
 from ..spec import Spec
 from ..tokenizer import Tokenizer
@@ -13,22 +12,21 @@ from .finding import Finding, Severity, format_examples, readable_piece
 
 
 def compare(
-    tokenizer: Tokenizer, other_tokenizer: Tokenizer, texts: Iterable[Text] | None
+    tokenizer: Tokenizer, other_tokenizer: Tokenizer, texts: Sequence[Text]
 ) -> tuple[list[Finding], list[Divergence]]:
     """Returns the findings (differences of ids and special tokens) and the divergences (texts with different ids)."""
     findings = [
         *_find_moved_entries(tokenizer.spec, other_tokenizer.spec),
         *_special_tokens(tokenizer, other_tokenizer),
     ]
-    text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    divergences = list(Comparison(tokenizer, other_tokenizer).divergences_in(text_list))
+    divergences = list(Comparison(tokenizer, other_tokenizer).divergences_in(texts))
     if divergences:
         stages = sorted({divergence.stage or "unknown" for divergence in divergences})
         findings.append(
             Finding(
                 "other-ids",
                 Severity.ERROR,
-                f"{len(divergences)} of {len(text_list)} texts get other ids (stage: {', '.join(stages)})",
+                f"{len(divergences)} of {len(texts)} texts get other ids (stage: {', '.join(stages)})",
                 "see the first divergence of each text; the stage names the part of the file to compare",
             )
         )

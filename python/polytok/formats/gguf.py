@@ -206,15 +206,17 @@ class _SpecReader:
         return ids
 
     def _names_of_special_tokens(self) -> dict[str, int]:
-        """Returns the roles that the file names, and llama.cpp's defaults if they are special tokens.
+        """Returns the roles that the file names, and llama.cpp's defaults if they are tokens of such a role.
 
-        By default, llama.cpp ends a text of byte-level BPE at id 11, which can be an ordinary entry.
+        By default, llama.cpp ends a text of byte-level BPE at id 11, which can be an ordinary entry, and Unigram pads
+        with id 0, which can be the unknown token.
         """
-        special = Attribute.CONTROL | Attribute.UNKNOWN
+        attribute_of_role = {"unk": Attribute.UNKNOWN | Attribute.CONTROL}
         return {
             role: id
             for role, id in self.names.items()
-            if self.attributes[id] & special or self._valid_id(KEY_OF_ROLE[role]) == id
+            if self.attributes[id] & attribute_of_role.get(role, Attribute.CONTROL)
+            or self._valid_id(KEY_OF_ROLE[role]) == id
         }
 
     def _decode_text(self, id: int) -> str:

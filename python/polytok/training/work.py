@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
@@ -96,6 +97,7 @@ def specs(
     if counts is not None:
         _check_no_input_options(read_options)
         resources["counts"] = counts
+    read_options = options_of_reading(kind, read_options, trainer_options)
     trainer = selected_kind.create_trainer(trainer_options, resources)
     with progress_function(progress) as report_progress:
         if not isinstance(inputs, Counts) and counts is None:
@@ -131,10 +133,21 @@ def count_words(
     """
     resources: dict[str, Any] = {"max_memory": checked_memory(max_memory), "threads": threads}
     read_options, counting_options = split_keywords(input_options, options)
+    read_options = options_of_reading(kind, read_options, counting_options)
     trainer, counts = create_text_receiver(kind, counting_options, resources)
     with progress_function(progress) as report_progress:
         feed(trainer, inputs, read_options, report, report_progress, resources["max_memory"])
     return counts
+
+
+def options_of_reading(kind: str | None, input_options: InputOptions, options: Mapping[str, Any]) -> InputOptions:
+    """Returns the options of reading with the default of the kind: for Unigram, each line of a text file is a text.
+
+    SentencePiece reads lines. A whole file without spaces would be a word that is too long for Unigram's sums.
+    """
+    if kind == "unigram" and input_options.is_whole_file and "sentences" not in options:
+        return replace(input_options, lines=True)
+    return input_options
 
 
 def create_text_receiver(kind: str | None, options: dict[str, Any], resources: dict[str, Any]) -> tuple[Any, Counts]:

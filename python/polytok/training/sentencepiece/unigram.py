@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import ArgumentError
+from ...progress import ReportProgress
+from ...spec import Spec
 from . import SentencePieceTrainer, with_options
 from .seed_file import read_seeds
+
+_NO_PIECES_MESSAGE = "training removed all pieces"
+"""The start of the engine's message if words are so long that all their pieces are rounded away."""
 
 
 @with_options()
@@ -22,6 +28,18 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
     """
 
     model = "unigram"
+
+    def finish(self, progress: ReportProgress | None = None) -> Spec:
+        """Trains and returns the Spec.
+
+        Raises `ArgumentError` if the texts do not allow the requested size, or contain words that are too long.
+        """
+        try:
+            return super().finish(progress)
+        except ArgumentError as error:
+            if self.lines or not str(error).startswith(_NO_PIECES_MESSAGE):
+                raise
+            raise ArgumentError(f"{error}; with lines=True, each line of a text file is a text of its own") from error
 
     def unigram_options(self) -> dict[str, Any]:
         """Returns the options that only Unigram has, in the form of the engine."""

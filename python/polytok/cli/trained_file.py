@@ -1,0 +1,60 @@
+"""Reports a file that ``polytok train`` writes: what the file keeps first, then what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..convert import Conversion
+from ..pattern_advice import better_pattern, script_names, splits_differ
+from ..tokenizer import Tokenizer
+from .convert import report_as_json
+
+
+@dataclass(frozen=True)
+class TrainedFile:
+    """A file of a trained tokenizer, with the result of comparing both."""
+
+    path: Path
+    tokenizer: Tokenizer
+    conversion: Conversion
+
+    @property
+    def has_same_ids(self) -> bool:
+        """Whether all texts have the ids of the trained tokenizer, or those of the format's own export."""
+        return not self.conversion.divergences or self.conversion.is_reference_export
+
+    @cached_property
+    def better_pattern(self) -> str | None:
+        """A split pattern with which the file would return the same ids; None if none is needed or known."""
+        return better_pattern(self.tokenizer, self.conversion.format) if splits_differ(self.conversion) else None
+
+    @property
+    def summary(self) -> str:
+        """The result in one line, with the cure if there is one."""
+        conversion = self.conversion
+        if not splits_differ(conversion):
+            return conversion.summary
+        scripts = ", ".join(script_names(conversion))
+        text_name = f"text in {scripts}" if scripts else "some text"
+        advice = f"; train with --pattern {self.better_pattern}, which keeps all ids" if self.better_pattern else ""
+        return f"{conversion.summary}, because {conversion.format} splits {text_name} differently{advice}"
+
+    def lines(self) -> Iterator[str]:
+        """Yields the lines of the report."""
+        yield f"{self.path}: {self.tokenizer.vocab_size} entries; {self.summary}"
+        if not self.conversion.is_reference_export:
+            yield from (f"  not in the file: {loss}" for loss in self.conversion.losses)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the report as a JSON value."""
+        return {
+            "path": str(self.path),
+            "entries": self.tokenizer.vocab_size,
+            "summary": self.summary,
+            "better_pattern": self.better_pattern,
+            **report_as_json(self.conversion),
+        }

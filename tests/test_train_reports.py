@@ -1,0 +1,112 @@
+"""Tests what `polytok train`, `convert` and `doctor` report first, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polytok
+from polytok.__main__ import main
+from polytok.convert import convert
+from polytok.formats import llama2c
+from polytok.pattern_advice import better_pattern
+
+EVERYTHING = "kept: everything; 452 of 452 texts have the same ids"
+HINDI = "हिन्दी क्षत्रिय भाषा में हिन्दी के शब्द और क्षत्रिय " * 3
+
+
+@pytest.fixture
+def hindi(tmp_path: Path) -> str:
+    path = tmp_path / "hindi.txt"
+    path.write_text(HINDI)
+    return str(path)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_train_suggests_a_pattern_that_gguf_keeps(
+    hindi: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "m.gguf"
+    code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, "-o", out)
+    assert code == 1 and "because gguf splits text in Devanagari" in report
+    assert "differently; train with --pattern llama3, which keeps all ids\n" in report
+    code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, "--pattern", "llama3", "-o", out)
+    assert code == 0 and report.startswith(f"{out}: 280 entries; 452 of 452 texts have the same ids\n")
+    out.unlink()
+    code, _, errors = run(capsys, "train", hindi, "--vocab-size", 280, "--strict", "-o", out)
+    assert code == 1 and "cannot carry all of this tokenizer" in errors and not out.exists()
+
+
+def test_no_pattern_is_suggested_if_none_helps() -> None:
+    assert better_pattern(polytok.train([HINDI], vocab_size=280, pattern=None), "gguf") is None
+
+
+def test_train_reports_json(hindi: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = ("-o", tmp_path / "m.gguf", "-o", tmp_path / "tokenizer.json")
+    code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, *outputs, "--json")
+    gguf, huggingface = json.loads(report)["files"]
+    assert code == 1 and (gguf["better_pattern"], gguf["kept_everything"]) == ("llama3", False)
+    assert gguf["same_ids"] == gguf["texts"] - len(gguf["divergences"]) < 452
+    assert (huggingface["summary"], huggingface["same_ids"]) == (EVERYTHING, 452)
+    assert run(capsys, "train", hindi, "--vocab-size", 280, *outputs, "--json", "--verbose")[0] == 2
+
+
+def test_a_reference_export_is_no_alarm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, model, out = tmp_path / "a.txt", tmp_path / "m.model", tmp_path / "tokenizer.bin"
+    text.write_text("Once upon a time some little cats sat on mats.\n" * 4)
+    options = ("--kind", "sentencepiece-bpe", "--profile", "llama2c", "--vocab-size", 290)
+    code, report, _ = run(capsys, "train", text, *options, "-o", out, "-o", model)
+    assert code == 0 and report == (
+        f"{out}: 290 entries; the same bytes as llama2c's own export\n{model}: 290 entries; {EVERYTHING}\n"
+    )
+    code, report, _ = run(capsys, "convert", model, out)
+    assert code == 0 and report.startswith(f"{out}: the same bytes as llama2c's own export\n")
+    assert "\nlost" not in report and "llama2c itself differs from sentencepiece" in report
+    code, report, _ = run(capsys, "convert", out, tmp_path / "copy.bin")
+    assert code == 0 and report.splitlines()[0] == f"{tmp_path / 'copy.bin'}: the same bytes"
+    assert len(report.splitlines()) == 2
+    assert convert(polytok.load(out), llama2c.name).keeps_everything
+
+
+def test_unigram_reads_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words, out = tmp_path / "words.txt", tmp_path / "m.model"
+    words.write_text("".join(f"word{number % 997}\n" for number in range(30_000)))
+    options: dict[str, Any] = {"kind": "unigram", "vocab_size": 400, "hard_vocab_limit": False}
+    by_lines = polytok.train(words, lines=True, **options)
+    assert polytok.train(words, **options).fingerprint == by_lines.fingerprint
+    counts = polytok.count_words(words, "unigram")
+    assert polytok.train(counts, **options).fingerprint == by_lines.fingerprint
+    with pytest.raises(polytok.errors.ArgumentError, match="with lines=True, each line"):
+        polytok.train(words, sentences="texts", **options)
+    arguments = ("train", words, "--kind", "unigram", "--vocab-size", 400, "--no-hard-vocab-limit")
+    assert run(capsys, *arguments, "-o", out)[0] == 0
+    code, _, errors = run(capsys, *arguments, "-o", tmp_path / "m.gguf")
+    assert code == 2 and "llama.cpp's Unigram has no byte fallback; train with --no-byte-fallback" in errors
+    run(capsys, *arguments, "--no-byte-fallback", "-o", tmp_path / "m.gguf")
+    assert polytok.load(tmp_path / "m.gguf").spec.names == {"unk": 0, "bos": 1, "eos": 2}
+
+
+def test_doctor_reports_texts_with_the_same_ids(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report, _ = run(capsys, "doctor", "default", "--against", "default", "--text", "a b")
+    assert (code, report) == (0, "1 of 1 texts have the same ids\nnothing found\n")
+    assert json.loads(run(capsys, "doctor", "default", "--against", "default", "--json")[1])["compared"] == 452
+
+
+def test_tokenize_lists_special_tokens_if_none_is_eos(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, model = tmp_path / "a.txt", tmp_path / "m.ptok"
+    text.write_text("low lower lowest newer newest")
+    for options, message in (
+        ((), "the vocabulary names no eos and has no special tokens: train with --eos '<|endoftext|>'"),
+        (("--special-tokens", "<a>"), "its special tokens are '<a>' (259): give one, such as --eos '<a>'"),
+    ):
+        assert run(capsys, "train", text, "--vocab-size", 260, *options, "-o", model)[0] == 0
+        code, _, errors = run(capsys, "tokenize", text, "-m", model, "--eos", "-o", tmp_path / "out")
+        assert code == 2 and message in errors
