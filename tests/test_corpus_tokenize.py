@@ -21,8 +21,9 @@ import polytok
 from format_samples import sentencepiece_spec
 from polytok import ArgumentError, FileError, FormatError, InputOptions, Tokenizer
 from polytok.cli import main
-from polytok.corpus import DocumentOptions, Report, export, tokenize
+from polytok.corpus import Report, export, tokenize
 from polytok.corpus import open as open_dataset
+from polytok.corpus.options import resolve_dtype
 from polytok.corpus.plan import Plan
 from polytok.corpus.sources import sources
 from polytok.corpus.storage import open_storage
@@ -289,7 +290,7 @@ def test_a_separator_with_an_unknown_escape(tmp_path: Path, capsys: pytest.Captu
 
 def test_dtypes() -> None:
     def dtype(vocab_size: int, output: str = "megatron", dtype_option: Any = "auto") -> str:
-        return DocumentOptions(to=output, dtype=dtype_option)._resolve_dtype(vocab_size)
+        return resolve_dtype(output, dtype_option, vocab_size)
 
     assert [dtype(65536), dtype(65537), dtype(65537, "flat")] == ["uint16", "int32", "uint32"]
     assert dtype(100, "npy", "int32") == "int32"

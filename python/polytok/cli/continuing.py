@@ -19,6 +19,8 @@ def continuing_command(plan: Mapping[str, Any], folder: Path) -> str:
 
     The options are those of the job, with ids instead of pieces, and the tokenizer is the copy in the folder.
     """
+    if "mixture" in plan:
+        return _mixing_command(plan["mixture"], folder)
     if "options" not in plan or "tokenizer" not in plan:
         return (
             f"polytok count-words, with the same inputs and options, and -o {shlex.quote(str(folder.with_suffix('')))}"
@@ -32,6 +34,13 @@ def continuing_command(plan: Mapping[str, Any], folder: Path) -> str:
     options = {name: value for name, value in plan["options"].items() if name != "input_options"}
     arguments = ["-m", str(folder / TOKENIZER_NAME), *input_options, *_flags(options, defaults), "-o", str(folder)]
     return f"polytok tokenize {inputs} {shlex.join(arguments)}"
+
+
+def _mixing_command(mixture: Mapping[str, Any], folder: Path) -> str:
+    datasets = [f"{dataset['name']}={dataset['weight']}" for dataset in mixture["datasets"]]
+    options = {name: value for name, value in mixture.items() if name != "datasets"}
+    defaults = {**asdict(DocumentOptions()), "epochs": 1}
+    return f"polytok corpus mix {shlex.join([*datasets, *_flags(options, defaults), '-o', str(folder)])}"
 
 
 def _flags(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""``polytok corpus``: shows, verifies, merges and exports datasets. The subverb ``show`` is in corpus_show.py."""
+"""``polytok corpus``: shows, verifies, merges and exports datasets.
+
+The subverbs ``show`` and ``mix`` are in corpus_show.py and corpus_mix.py.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from ..corpus.report import Report, table
 from ..corpus.status import JobStatus, has_unfinished_job
 from ..corpus.write import WRITERS
 from .continuing import continuing_command
+from .corpus_mix import add_mix_parser
 from .corpus_show import add_show_parser
 from .options import add_quiet_option, add_verb_parser, shows_progress
 from .style import escape_line_breaks, print_line
@@ -23,6 +27,7 @@ _EXAMPLES = """\
   polytok corpus show tokens --sample 5          print documents as text
   polytok corpus verify tokens                   compare every byte with the checksums
   polytok corpus merge part1 part2 -o tokens     join several datasets
+  polytok corpus mix web=0.7 books=0.3 -o mixed  mix datasets by weight
   polytok corpus export tokens -o train          train.bin and train.idx for Megatron
   polytok corpus export tokens --to flat -o train   train.bin, one stream of ids, and train.offsets
 """
@@ -30,13 +35,14 @@ _EXAMPLES = """\
 
 def add_parser(subparsers: Any) -> None:
     """Adds the parser of ``corpus``, which has a parser for each subverb, to ``subparsers``."""
-    parser = add_verb_parser(subparsers, "corpus", "show, verify, merge and export datasets of tokens", _EXAMPLES)
+    parser = add_verb_parser(subparsers, "corpus", "show, verify, merge, mix and export datasets of tokens", _EXAMPLES)
     subverb_parsers = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for add_subverb_parser in (
         _add_info_parser,
         add_show_parser,
         _add_verify_parser,
         _add_merge_parser,
+        add_mix_parser,
         _add_export_parser,
     ):
         add_subverb_parser(subverb_parsers)
@@ -130,7 +136,8 @@ def _print_status(status: JobStatus, folder: Path, is_json: bool) -> None:
         return
     print_line("unfinished job: no dataset yet")
     print_line(f"tasks      {status.tasks_done:,} of {status.tasks:,} done")
-    print_line(f"input      {status.input_bytes_done:,} of {status.input_bytes:,} bytes in these tasks")
+    if status.input_bytes:
+        print_line(f"input      {status.input_bytes_done:,} of {status.input_bytes:,} bytes in these tasks")
     print_line(
         f"so far     {status.documents:,} documents, {status.tokens:,} tokens, {status.text_bytes:,} bytes of text"
     )

@@ -7,6 +7,8 @@ from .lookup import StoredDocument, read_documents, sample
 from .manifest import Manifest
 from .mapped import MappedShard
 from .merge import merge
+from .mixing import write_mixture
+from .mixture import Mixture, MixtureItem, mix
 from .options import DocumentOptions
 from .origin import DocumentSource
 from .report import Report
@@ -23,6 +25,8 @@ __all__ = [
     "JobStatus",
     "Manifest",
     "MappedShard",
+    "Mixture",
+    "MixtureItem",
     "Report",
     "StoredDocument",
     "TokenLocation",
@@ -31,9 +35,11 @@ __all__ = [
     "export",
     "job_status",
     "merge",
+    "mix",
     "open",
     "read_documents",
     "sample",
     "tokenize",
     "verify",
+    "write_mixture",
 ]

@@ -7,6 +7,7 @@ every field, rejects file names that lead out of the folder, and compares the to
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -178,6 +179,11 @@ def local_path(location: str | os.PathLike[str]) -> Path:
             f"{name} is a URL, but datasets are local files: copy the dataset to this machine, or mount its folder"
         )
     return Path(name)
+
+
+def manifest_hash(folder: Path) -> str:
+    """Returns a hash of the manifest in ``folder``, which changes if any file of the dataset changes."""
+    return hashlib.sha256(load(folder).data()).hexdigest()
 
 
 def load(folder: Path) -> Manifest:

@@ -133,7 +133,7 @@ class DocumentOptions:
         # This call raises ArgumentError if a text in `special` is not a special token.
         tokenizer.encode("", options=self.encoding)
         bos, eos = _resolve_id("bos", self.bos, tokenizer), _resolve_id("eos", self.eos, tokenizer)
-        options = replace(self, dtype=self._resolve_dtype(tokenizer.vocab_size), bos=bos, eos=eos)
+        options = replace(self, dtype=resolve_dtype(self.to, self.dtype, tokenizer.vocab_size), bos=bos, eos=eos)
         return options._with_template(tokenizer) if self.add_special else options._check_room_for_text(0)
 
     def _with_template(self, tokenizer: Tokenizer) -> DocumentOptions:
@@ -174,19 +174,6 @@ class DocumentOptions:
             )
         return self
 
-    def _resolve_dtype(self, vocab_size: int) -> Dtype:
-        name: str = self.dtype
-        if name == "auto":
-            name = "uint16" if vocab_size <= _MAX_VOCAB_SIZES["uint16"] else "uint32"
-            name = WRITERS[self.to].stored_dtype(np.dtype(name)).name
-        if vocab_size > _MAX_VOCAB_SIZES[name]:
-            raise ArgumentError(
-                f"dtype={name!r} cannot hold the ids of a vocabulary of {vocab_size:,} entries: choose dtype='auto'"
-            )
-        if WRITERS[self.to].stored_dtype(np.dtype(name)).name != name:
-            raise ArgumentError(WRITERS[self.to].unsupported_dtype(name))
-        return cast("Dtype", name)
-
     @property
     def shuffle_window(self) -> int:
         """The number of documents in each window that is shuffled; 0 if all documents are shuffled."""
@@ -213,6 +200,27 @@ class DocumentOptions:
     def from_json(cls, json_object: dict[str, Any]) -> DocumentOptions:
         """Returns the options from a value that `to_json` returned."""
         return cls(**{**json_object, "input_options": InputOptions(**json_object["input_options"])})
+
+
+def resolve_dtype(to: str, dtype: str, vocab_size: int) -> Dtype:
+    """Returns the dtype of the ids of a vocabulary in shards of a format.
+
+    Raises `ArgumentError` for a dtype that cannot hold the ids, or that the format does not have.
+
+    >>> [resolve_dtype(to, "auto", 65537) for to in ("flat", "megatron")], resolve_dtype("flat", "auto", 65536)
+    (['uint32', 'int32'], 'uint16')
+    """
+    name = dtype
+    if name == "auto":
+        name = "uint16" if vocab_size <= _MAX_VOCAB_SIZES["uint16"] else "uint32"
+        name = WRITERS[to].stored_dtype(np.dtype(name)).name
+    if vocab_size > _MAX_VOCAB_SIZES[name]:
+        raise ArgumentError(
+            f"dtype={name!r} cannot hold the ids of a vocabulary of {vocab_size:,} entries: choose dtype='auto'"
+        )
+    if WRITERS[to].stored_dtype(np.dtype(name)).name != name:
+        raise ArgumentError(WRITERS[to].unsupported_dtype(name))
+    return cast("Dtype", name)
 
 
 def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int | None:
