@@ -11,6 +11,7 @@ from .mixing import write_mixture
 from .mixture import Mixture, MixtureItem, mix
 from .options import DocumentOptions
 from .origin import DocumentSource
+from .packing import PackedWindow, PackedWindows
 from .report import Report
 from .status import JobStatus, job_status
 from .tokenizing import tokenize
@@ -27,6 +28,8 @@ __all__ = [
     "MappedShard",
     "Mixture",
     "MixtureItem",
+    "PackedWindow",
+    "PackedWindows",
     "Report",
     "StoredDocument",
     "TokenLocation",

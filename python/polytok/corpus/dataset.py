@@ -22,6 +22,7 @@ from .lookup import source_name
 from .manifest import Manifest, ShardEntry, load, local_path
 from .mapped import MappedShard, map_shard
 from .origin import DocumentSource, parse_origin
+from .packing import PackedWindows, Packing
 from .table_rows import TableRows
 from .windows import Windows
 
@@ -208,6 +209,20 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         holds the input and the target: the target is the input shifted by one token.
         """
         return Windows(self, length, length if stride is None else stride)
+
+    def packed(self, length: int, *, packing: Packing = "best-fit", pad: int | str | None = None) -> PackedWindows:
+        """Returns windows of ``length`` tokens that are filled with whole documents.
+
+        Each token occurs in one window. A document longer than a window is divided into parts of ``length`` tokens and
+        a remainder. The windows are in the order of their first documents.
+
+        * ``packing="best-fit"``: the longest part first, each into the fullest window that has room for it. So there
+          is little padding.
+        * ``packing="in-order"``: documents keep their order, and a new window begins when the next one does not fit.
+
+        ``pad`` is the piece or id that fills the end of a window, by default the tokenizer's pad, else its eos.
+        """
+        return PackedWindows(self, length, packing, pad)
 
     def check(self, tokenizer: Tokenizer) -> None:
         """Raises `ArgumentError` if the fingerprints of ``tokenizer`` and of the dataset's tokenizer differ."""
