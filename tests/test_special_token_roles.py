@@ -161,6 +161,15 @@ def test_transformers_finds_the_names(tmp_path: Path) -> None:
     assert reference.encode("low").ids == polytok.load(tmp_path).encode("low", add_special=True)
 
 
+def test_settings_of_a_vocab_txt(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"vocab_size": 30, "pad": "[PAD]", "eos": "[SEP]", "lowercase": False}
+    tokenizer = train("wordpiece", options)
+    losses = tokenizer.save(tmp_path / "vocab.txt", "wordpiece")
+    assert [loss.partition(":")[0] for loss in losses] == ["post"], "BERT's template is a part of the format"
+    loaded = polytok.load(tmp_path)
+    assert (loaded.spec.names, loaded.spec.normalize) == (tokenizer.spec.names, tokenizer.spec.normalize)
+
+
 def test_settings_of_the_folder_are_kept(tmp_path: Path) -> None:
     old_settings = {"chat_template": "{{ x }}", "eos_token": "<old>", "added_tokens_decoder": {}, "model_max_length": 8}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(old_settings))
@@ -179,7 +188,7 @@ def test_settings_of_the_folder_are_kept(tmp_path: Path) -> None:
 def test_a_file_of_another_name_has_no_settings(tmp_path: Path) -> None:
     tokenizer = train("bpe", {"vocab_size": 270, "eos": "<e>"})
     notes = convert(tokenizer, "huggingface", texts=(), path=tmp_path / "other.json").notes
-    assert len(notes) == 1 and "only a file named tokenizer.json" in notes[0]
+    assert len(notes) == 1 and "only a file named tokenizer.json or vocab.txt" in notes[0]
     tokenizer.save(tmp_path / "other.json", "huggingface")
     assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
     train("bpe", {"vocab_size": 270}).save(tmp_path / "tokenizer.json")

@@ -177,8 +177,11 @@ def _files_of_other_tokenizers(file_name: str) -> tuple[str, ...]:
 
     Hugging Face's settings belong to the files with their usual names. A file such as ``other.json`` has none.
     """
-    is_other_file = file_name.endswith(".json") and file_name not in ("tokenizer.json", "vocab.json")
+    is_other_file = file_name.endswith((".json", ".txt")) and file_name not in _FILES_WITH_SETTINGS
     return ("tokenizer_config.json", "special_tokens_map.json") if is_other_file else ()
+
+
+_FILES_WITH_SETTINGS = ("tokenizer.json", "vocab.json", "vocab.txt")
 
 
 def _read_bytes(source: bytes | IO[bytes]) -> bytes:

@@ -5,8 +5,8 @@ Python's `argparse` parses the arguments, so the command needs no further packag
 The command exits with one of these codes:
 
 * 0: success;
-* 1: a search matched no vocabulary entry, a check found a problem, or a file or text has an error; error messages go to
-  standard error;
+* 1: a search matched no vocabulary entry, a check found a problem, a written file returns other ids, or a file or text
+  has an error; error messages go to standard error;
 * 2: the arguments are wrong;
 * 130: the user pressed Ctrl-C; the command prints no message;
 * 141: the program that reads the output has closed the pipe; the command prints no message.

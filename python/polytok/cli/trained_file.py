@@ -48,6 +48,7 @@ class TrainedFile:
         yield f"{self.path}: {self.tokenizer.vocab_size} entries; {self.summary}"
         if not self.conversion.is_reference_export:
             yield from (f"  not in the file: {loss}" for loss in self.conversion.losses)
+        yield from (f"  note: {note}" for note in self.conversion.notes if note.startswith("names:"))
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as a JSON value."""

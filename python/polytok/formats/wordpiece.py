@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ..errors import FormatError
 from ..records import replace
-from ..spec import Spec, WordPiece, described
+from ..spec import BertNormalize, Spec, WordPiece, described
 from .base import ReadOptions, Written, require_ids_in_row_order, with_losses
 
 name = "wordpiece"
@@ -42,16 +42,27 @@ def _read_lines(data: bytes, siblings: Mapping[str, bytes]) -> Spec:
 
 
 def write(spec: Spec) -> Written:
-    """Writes the vocabulary. Options that differ from BERT's own are losses."""
+    """Writes the vocabulary, and options that differ from BERT's own in tokenizer_config.json."""
     if not isinstance(spec.model, WordPiece) or spec.model.phantom_space:
         raise FormatError(f"a vocab.txt has a WordPiece model, which this is not: {described(spec.model)}")
     require_ids_in_row_order(spec.vocab, name)
     data = b"".join(piece + b"\n" for piece in spec.vocab.pieces())
-    reread_spec = _read_lines(data, {})
-    return with_losses(replace(spec, extra={}), data, replace(reread_spec, extra={}), hints=_HINTS)
+    reread_spec, companions = _read_lines(data, {}), {}
+    if (spec.names, spec.normalize) != (reread_spec.names, reread_spec.normalize):
+        companions = _settings_files(spec)
+        reread_spec = _read_lines(data, companions)
+    return with_losses(
+        replace(spec, extra={}), data, replace(reread_spec, extra={}), companions=companions, hints=_HINTS
+    )
+
+
+def _settings_files(spec: Spec) -> dict[str, bytes]:
+    from .huggingface import config_write
+
+    normalizer = next((step for step in spec.normalize if isinstance(step, BertNormalize)), BertNormalize())
+    return config_write.bert_files(spec, normalizer)
 
 
 _HINTS = {
-    "normalize": "a vocab.txt does not contain it; tokenizer_config.json does",
     "special": "a vocab.txt contains no added tokens",
 }

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...spec import Spec, SpecialToken, Template
+from ...spec import BertNormalize, Spec, SpecialToken, Template
 from . import added_tokens, config
 from .fields import Json
 
@@ -24,17 +24,41 @@ def files(spec: Spec, names_in_file: Mapping[str, int]) -> dict[str, bytes]:
     kept_config = spec.extra.get("huggingface", {}).get("config")
     if kept_config is None and spec.names == names_in_file:
         return {}
+    texts = _role_texts(spec)
+    return _files(_new_config(spec, texts) if kept_config is None else _updated_config(kept_config, spec, texts), texts)
+
+
+def bert_files(spec: Spec, normalizer: BertNormalize) -> dict[str, bytes]:
+    """Returns the two files by name for a vocab.txt, with the options of its normalizer."""
+    texts = _role_texts(spec)
+    settings = {
+        **_role_settings(texts),
+        "do_lower_case": normalizer.lowercase,
+        "strip_accents": normalizer.strip_accents,
+        "tokenize_chinese_chars": normalizer.handle_chinese_chars,
+        "clean_up_tokenization_spaces": False,
+        "tokenizer_class": "BertTokenizer",
+    }
+    return _files(settings, texts)
+
+
+def _files(settings: Mapping[str, Json], texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {config.CONFIG_FILE: _to_bytes(settings), config.MAP_FILE: _to_bytes(_role_settings(texts))}
+
+
+def _role_texts(spec: Spec) -> dict[str, str]:
     token_by_id = {token.id: token for token in spec.special}
-    texts = {role: token_by_id[id].text for role in _WRITTEN_ROLES if (id := spec.names.get(role)) in token_by_id}
-    settings = _new_config(spec, texts) if kept_config is None else _updated_config(kept_config, spec, texts)
-    token_map = {f"{role}_token": text for role, text in texts.items()}
-    return {config.CONFIG_FILE: _to_bytes(settings), config.MAP_FILE: _to_bytes(token_map)}
+    return {role: token_by_id[id].text for role in _WRITTEN_ROLES if (id := spec.names.get(role)) in token_by_id}
+
+
+def _role_settings(texts: Mapping[str, str]) -> dict[str, Json]:
+    return {f"{role}_token": text for role, text in texts.items()}
 
 
 def _new_config(spec: Spec, texts: Mapping[str, str]) -> dict[str, Json]:
     return {
         "added_tokens_decoder": {str(token.id): _token_json(token) for token in _by_id(spec.special)},
-        **{f"{role}_token": text for role, text in texts.items()},
+        **_role_settings(texts),
         **_template_flags(spec),
         "clean_up_tokenization_spaces": False,
         "tokenizer_class": _PLAIN_CLASS,
