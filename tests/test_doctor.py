@@ -26,8 +26,10 @@ from polytok import cli, conversion
 from polytok.conversion import adapted
 from polytok.conversion.rows import with_texts
 from polytok.doctor import CHECKS, Severity, examine, findings
+from polytok.doctor.reached import _FOLLOWING_BYTES, _completed_texts, find_unreached, unreached_entries
 from polytok.doctor.round_trip import find_round_trip_errors
 from polytok.formats.tiktoken_known import LLAMA3, O200K
+from polytok.probes import DIFFICULT_TEXTS
 from polytok.spec import Bpe, Kind, LlamaCppDecode, PatternSplit, Prepend, Spec, SpecialToken, Vocab
 
 COVERING = (PatternSplit(r"\s+|\S+"),)
@@ -74,6 +76,14 @@ WITH_AND_WITHOUT_FINDING: dict[str, tuple[Spec, Spec]] = {
     "unreachable-entry": (
         unigram_spec(vocab=scored_vocab(("a", -1.0), ("b", -1.0), ("ab", -9.0))),
         unigram_spec(vocab=scored_vocab(("a", -1.0), ("b", -1.0), ("ab", -1.5))),
+    ),
+    "entry-not-reached": (
+        rank_spec(vocab=byte_vocab((b"a b", 256)), split=(PatternSplit(r"\s+|\S+"),)),
+        rank_spec(vocab=byte_vocab((b"ab", 256)), split=(PatternSplit(r"\s+|\S+"),)),
+    ),
+    "not-used-after-space": (
+        longest_spec(vocab=byte_vocab((b" (", 256), (b"(^_^)", 257))),
+        longest_spec(vocab=byte_vocab((b" (", 256), (b"(^_^)", 257), (b" (^_^)", 258))),
     ),
     "missing-byte": (
         longest_spec(vocab=Vocab.from_rows([(b"a", 1, 0.0, Kind.NORMAL)])),
@@ -164,6 +174,42 @@ def test_bpe_entries_that_merging_never_builds() -> None:
     shorter_spec = replace(spec, model=Bpe("merges", merges=spec.model.merges[:1]))
     assert "unreachable-entry" in {finding.id for finding in findings(shorter_spec)}
     assert "unreachable-entry" not in {finding.id for finding in findings(spec)}
+
+
+def test_entries_that_are_not_reached_name_what_is_encoded_instead() -> None:
+    finding = next(iter(find_unreached(WITH_AND_WITHOUT_FINDING["entry-not-reached"][0])))
+    assert finding.severity == Severity.NOTE
+    assert finding.message.startswith("1 of 257 entries do not encode to themselves")
+    assert "('a b' gives 'a', ' ', 'b')" in finding.message
+
+
+NOT_REACHED = {
+    "huggingface/bert_base_cased.json": (299, b"[unused1]"),
+    "huggingface/gpt_neox.json": (221, b"  "),
+    "gguf/ggml-vocab-falcon.gguf": (0, b""),
+    "sentencepiece/llama2.model": (0, b""),
+    "rwkv/rwkv_vocab_v20230424.txt": (0, b""),
+    "tiktoken/cl100k_base.tiktoken": (0, b""),
+    "tiktoken/o200k_base.tiktoken": (7, b" I'"),
+}
+
+
+@pytest.mark.parametrize("path", NOT_REACHED)
+def test_entries_of_published_vocabularies_that_are_not_reached(path: str) -> None:
+    tokenizer = polytok.load(real(path))
+    ids = [entry.id for entry in tokenizer.vocab() if len(entry.piece) > 1 and not entry.special]
+    entries = [entry for entry in unreached_entries(tokenizer, ids) if tokenizer.vocab()[entry.id].kind == Kind.NORMAL]
+    assert (len(entries), entries[0].piece if entries else b"") == NOT_REACHED[path]
+    texts = [entry.piece.decode(errors="replace") for entry in entries]
+    found_ids = {id for text in (*DIFFICULT_TEXTS, *texts) for id in tokenizer.encode(text)}
+    assert not found_ids & {entry.id for entry in entries}
+
+
+@pytest.mark.parametrize("part", [b"\xe2\x80", b"\xbf\xbd", b"a\xf0", b"\x80\x80\x80b\xf4", b"\xc3", b"\x80"])
+def test_parts_of_characters_are_completed(part: bytes) -> None:
+    texts = [text for followings in _FOLLOWING_BYTES for text in _completed_texts(part, followings)]
+    assert texts
+    assert all(part in text and text.decode() for text in texts)
 
 
 FILES = [

@@ -14,7 +14,7 @@ from ..divergence import Divergence
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..values import Text
-from . import entries, ids, kin, origins, splits
+from . import entries, ids, kin, origins, reached, splits
 from .finding import Finding, Severity
 from .round_trip import find_round_trip_errors
 
@@ -29,6 +29,8 @@ CHECKS: tuple[Callable[[Spec], Iterator[Finding]], ...] = (
     entries.find_compile_error,
     entries.find_duplicates,
     entries.find_unreachable,
+    reached.find_unreached,
+    reached.find_unused_symbols,
     entries.find_bytes_without_entry,
     entries.find_missing_byte_pieces,
     entries.find_equal_scores,

@@ -66,6 +66,12 @@ def _unreachable_rows(spec: Spec) -> list[int]:
     return []
 
 
+def unreachable_ids(spec: Spec) -> list[int]:
+    """Returns the ids of the entries that the model provably never produces."""
+    ids: list[int] = spec.vocab.ids[_unreachable_rows(spec)].tolist()
+    return ids
+
+
 def _is_normal(spec: Spec, row: int) -> bool:
     return bool(spec.vocab.kinds[row] == Kind.NORMAL)
 
