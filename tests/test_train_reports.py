@@ -38,11 +38,21 @@ def test_train_suggests_a_pattern_that_gguf_keeps(
     code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, "-o", out)
     assert code == 1 and "because gguf splits text in Devanagari" in report
     assert "differently; train with --pattern llama3, which keeps all ids\n" in report
+    assert "\n  byte " in report and "\n    trained  " in report, "the first difference is shown"
     code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, "--pattern", "llama3", "-o", out)
     assert code == 0 and report.startswith(f"{out}: 280 entries; 452 of 452 texts have the same ids\n")
     out.unlink()
     code, _, errors = run(capsys, "train", hindi, "--vocab-size", 280, "--strict", "-o", out)
     assert code == 1 and "cannot carry all of this tokenizer" in errors and not out.exists()
+
+
+def test_train_notes_what_llama_cpp_does_without_eos(
+    hindi: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("train", hindi, "--vocab-size", 280, "--pattern", "llama3", "-o", tmp_path / "m.gguf")
+    note = "llama.cpp ends a text at its default id 11, which is b'\\x0b'; train with --eos to name a token\n"
+    assert note in run(capsys, *arguments)[1]
+    assert "  note:" not in run(capsys, *arguments, "--eos", "<|endoftext|>")[1]
 
 
 def test_no_pattern_is_suggested_if_none_helps() -> None:

@@ -18,6 +18,7 @@ from . import kind_options, targets, training
 from .inputs import parse_input_options
 from .options import add_verb_parser, shows_progress
 from .trained_file import TrainedFile
+from .wording import flags_of
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -85,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"files": [file.to_json() for file in files]}, ensure_ascii=False, indent=2))
     else:
-        print("\n".join(line for file in files for line in file.lines()))
+        flags = flags_of(arguments.verb_parser)
+        print("\n".join(line for file in files for line in file.lines(flags)))
     return 0 if all(file.has_same_ids for file in files) else 1
 
 
@@ -126,7 +128,7 @@ def _write_files(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, s
 def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:
     file = TrainedFile(path, tokenizer, convert(tokenizer, format, strict=strict, path=path))
     if strict and not file.has_same_ids:
-        raise LossError("\n".join(file.lines()))
+        raise LossError("\n".join(file.lines({})))
     return file
 
 

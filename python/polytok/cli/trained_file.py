@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,8 @@ from ..convert import Conversion
 from ..pattern_advice import better_pattern, script_names, splits_differ
 from ..tokenizer import Tokenizer
 from .convert import report_as_json
+from .divergences import describe_divergence
+from .wording import with_flags
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,16 @@ class TrainedFile:
         advice = f"; train with --pattern {self.better_pattern}, which keeps all ids" if self.better_pattern else ""
         return f"{conversion.summary}, because {conversion.format} splits {text_name} differently{advice}"
 
-    def lines(self) -> Iterator[str]:
-        """Yields the lines of the report."""
+    def lines(self, flags: Mapping[str, str]) -> Iterator[str]:
+        """Yields the lines of the report. ``flags`` maps keywords to the flags to print in their place."""
         yield f"{self.path}: {self.tokenizer.vocab_size} entries; {self.summary}"
         if not self.conversion.is_reference_export:
             yield from (f"  not in the file: {loss}" for loss in self.conversion.losses)
-        yield from (f"  note: {note}" for note in self.conversion.notes if note.startswith("names:"))
+            for divergence in self.conversion.divergences[:1]:
+                lines = describe_divergence(divergence, "trained", self.conversion.format)
+                yield from (f"  {line}" for line in lines)
+        notes = (note.removeprefix("names: ") for note in self.conversion.notes if note.startswith("names:"))
+        yield from (f"  note: {with_flags(note, flags)}" for note in notes)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as a JSON value."""

@@ -248,14 +248,14 @@ def _no_role_message(role: str, tokenizer: Tokenizer) -> str:
     if not tokens:
         return (
             f"the vocabulary names no {role} and has no special tokens: train with {role}='<|endoftext|>' to create "
-            f"one, or remove {role}"
+            f"one, or leave {role}= out"
         )
     listed_tokens = ", ".join(f"{text!r} ({id})" for text, id in tokens[:_MAX_LISTED_TOKENS])
     other_count = len(tokens) - _MAX_LISTED_TOKENS
     remainder_text = f" and {other_count} more" if other_count > 0 else ""
     return (
         f"the vocabulary names no {role}; its special tokens are {listed_tokens}{remainder_text}: give one, such as "
-        f"{role}={tokens[0][0]!r}, or remove {role}"
+        f"{role}={tokens[0][0]!r}, or leave {role}= out"
     )
 
 
