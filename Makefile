@@ -3,6 +3,7 @@
 #   make demo    set everything up and encode and decode a text in several scripts
 #   make test    set everything up and run all tests
 #   make parity  the full comparison with the reference packages (needs POLYTOK_DATA or ../shared/data)
+#   make test-torch  the tests with PyTorch; TORCH_OPTIONS are options of pip, which can select a CPU build
 #   make lint    formatting, lints, types, and whether the documentation builds
 #   make budget  whether encoding needs at most 3 % more instructions than bench/budget.json says (needs valgrind and
 #                the data)
@@ -13,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: demo test parity lint budget docs bench clean check-tools
+.PHONY: demo test test-torch parity lint budget docs bench clean check-tools
 
 demo: $(VENV)/installed
 	@sh scripts/demo.sh $(BIN)/polytok
@@ -21,6 +22,10 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	cargo test --quiet --workspace --exclude polytok-py
 	$(BIN)/python -m pytest -q -n 2
+
+test-torch: $(VENV)/installed-test
+	$(BIN)/pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) 'torch>=2.4'
+	$(BIN)/python -m pytest -q tests/test_corpus_torch.py docs/pytorch.md
 
 parity: $(VENV)/installed-test
 	$(BIN)/python -m tests.parity --full
