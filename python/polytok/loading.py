@@ -23,7 +23,7 @@ _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def load(
-    source: str | os.PathLike[str] | bytes | IO[bytes],
+    model: str | os.PathLike[str] | bytes | IO[bytes],
     *,
     format: str | None = None,
     pattern: str | None = None,
@@ -35,7 +35,7 @@ def load(
 ) -> Tokenizer:
     """Loads a tokenizer from a path, bytes, a binary file object, or a name.
 
-    ``source`` can be one of these names: ``"default"``, the vocabulary that comes with polytok; tiktoken's
+    ``model`` can be one of these names: ``"default"``, the vocabulary that comes with polytok; tiktoken's
     (``"cl100k_base"``, ``"o200k_base"``, ``"gpt2"``, ...); the models that tiktoken 0.14 knows (``"gpt-4o"``), which
     stand for tiktoken's names; and ``"hf:owner/name"`` or ``"hf:owner/name@revision"``, a repository of the Hugging
     Face hub. Only these names, except ``"default"``, use the network. Each file is fetched once and cached in
@@ -65,16 +65,16 @@ def load(
         "pre_tokenizer": pre_tokenizer,
     }
     given_options: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
-    if isinstance(source, str) and (source == "default" or is_name(source)):
-        return Tokenizer(_spec_of_name(source, given_options, cache_dir))
+    if isinstance(model, str) and (model == "default" or is_name(model)):
+        return Tokenizer(_spec_of_name(model, given_options, cache_dir))
     if cache_dir is not None:
         raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
-    if isinstance(source, str):
-        _refuse_content(source)
-    if isinstance(source, (str, os.PathLike)):
-        path = system_path(source, "read the tokenizer file")
-        if isinstance(source, str) and not os.path.exists(path):
-            _refuse_unknown_name(source)
+    if isinstance(model, str):
+        _refuse_content(model)
+    if isinstance(model, (str, os.PathLike)):
+        path = system_path(model, "read the tokenizer file")
+        if isinstance(model, str) and not os.path.exists(path):
+            _refuse_unknown_name(model)
         is_folder = os.path.isdir(path)
         if os.path.exists(path) and not os.path.isfile(path) and not is_folder:  # pipes can be read only once
             return Tokenizer(formats.read(read(path), **given_options))
@@ -82,7 +82,7 @@ def load(
         if can_be_native and (file := ptok.open_mapped(path)) is not None:
             return Tokenizer._from_file(file)
         return Tokenizer(_spec_of_path(path, given_options))
-    return Tokenizer(formats.read(_read_bytes(source), **given_options))
+    return Tokenizer(formats.read(_read_bytes(model), **given_options))
 
 
 def is_name(source: str) -> bool:

@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = argparse.Namespace()
     try:
         try:
-            _create_parser().parse_args(argv, arguments)
+            create_parser().parse_args(argv, arguments)
             exit_code: int = arguments.run(arguments)
             return exit_code
         finally:
@@ -74,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(error, ArgumentError) else 1
 
 
-def _create_parser() -> argparse.ArgumentParser:
+def create_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command, with a parser for each verb."""
     parser = HelpfulParser(
         prog="polytok",
         description="One exact, fast tokenizer engine for every subword vocabulary.",

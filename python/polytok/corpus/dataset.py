@@ -256,6 +256,6 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return f"<polytok.corpus.Dataset {self.folder}, {self.documents} documents, {self.tokens} tokens>"
 
 
-def open(folder: str | os.PathLike[str]) -> Dataset:
-    """Opens the dataset in ``folder``. Raises the same errors as `Dataset`."""
-    return Dataset(folder)
+def open(dataset: str | os.PathLike[str]) -> Dataset:
+    """Opens the dataset in the folder ``dataset``. Raises the same errors as `Dataset`."""
+    return Dataset(dataset)
