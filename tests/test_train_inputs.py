@@ -341,7 +341,7 @@ def test_input_options_are_checked_immediately(how: dict[str, Any]) -> None:
 
 def test_options_that_do_not_change_counts() -> None:
     assert polytok.count_words(["a b"], "bpe", pattern="gpt2").words().to_list() == [(b"a", 1), (b" b", 1)]
-    with pytest.raises(ArgumentError, match="no option min_frequency; the options are byte_level"):
+    with pytest.raises(ArgumentError, match="no option min_frequency; the options are bos, byte_level"):
         polytok.count_words(["a"], "bpe", min_frequency=2)
     with pytest.raises(ArgumentError, match="no option input_sentence_size; the options are add_dummy_prefix"):
         polytok.count_words(["a"], "sentencepiece-bpe", input_sentence_size=101)
