@@ -610,6 +610,7 @@ def test_version_and_help() -> None:
         ("encode", "--no"),
         ("vocab", "--ids", "x"),
         ("vocab", "--search", "["),
+        ("vocab", "--text", "a"),
         ("encode", "--to", "x"),
         ("info", "--special-tokens", "{"),
         ("info", "--special-tokens", "[]"),

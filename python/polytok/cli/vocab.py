@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from ..errors import ArgumentError
 from ..files import open_replacement
 from ..id_counts import count_ids
 from ..merge_list import Merge
@@ -89,6 +90,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Lists the entries or merges that pass all filters. Returns exit code 1 if none passes, else 0."""
+    if arguments.inputs is None and (arguments.text or arguments.files_from):
+        raise ArgumentError("--text and --files-from name texts for --never-used: add --never-used")
     tokenizer = load_tokenizer(arguments)
     rows: Iterable[_Row] = tokenizer.merges() if arguments.merges else tokenizer.vocab()
     filters = list(_row_filters(arguments, tokenizer))
