@@ -55,9 +55,10 @@ def test_a_node_is_killed_while_the_job_runs(tmp_path: Path, cluster: Any) -> No
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
-def test_datasets_equal_those_of_a_local_job(tmp_path: Path, cluster: Any) -> None:
+@pytest.mark.parametrize("shuffle", [100, "all"])
+def test_datasets_equal_those_of_a_local_job(tmp_path: Path, cluster: Any, shuffle: Any) -> None:
     inputs = corpus_kills.write_inputs(tmp_path / "inputs", 400_000)
-    options: dict[str, Any] = {"input_options": InputOptions(lines=True), "shard_size": 100_000, "shuffle": 100}
+    options: dict[str, Any] = {"input_options": InputOptions(lines=True), "shard_size": 100_000, "shuffle": shuffle}
     report = tokenize(inputs, "default", tmp_path / "out", runner="ray", **options)
     assert tokenize(inputs, "default", tmp_path / "one", workers=1, **options) == report
     assert contents(tmp_path / "out") == contents(tmp_path / "one")

@@ -147,7 +147,8 @@ def _print_status(status: JobStatus, folder: Path, is_json: bool) -> None:
 def _print_heading(manifest: Manifest) -> None:
     tokenizer, byte_count = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
     name, fingerprint = escape_line_breaks(tokenizer.name), escape_line_breaks(tokenizer.fingerprint)
-    print_line(f"kind       {manifest.kind}, {_shard_count_text(manifest)}, {byte_count:,} bytes")
+    table = ", with a documents table" if manifest.documents else ""
+    print_line(f"kind       {manifest.kind}, {_shard_count_text(manifest)}, {byte_count:,} bytes{table}")
     reason = " (Megatron's format has no uint32)" if manifest.dtype == "int32" and manifest.kind == "megatron" else ""
     print_line(f"ids        {manifest.dtype}{reason}")
     print_line(f"tokenizer  {name}, {tokenizer.vocab_size:,} ids, fingerprint {fingerprint}\n")

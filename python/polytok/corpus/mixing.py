@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
@@ -25,7 +24,7 @@ from .plan import SHARD_SIZE
 from .rows import Rows
 from .run import create_runner
 from .run.base import Assignment, ProgressFunction, TaskFunction, TaskProgram
-from .storage import open_storage
+from .storage import Storage, open_storage
 from .watching import ProgressMonitor
 from .write import WRITERS, ShardFile, ShardWriter
 
@@ -77,34 +76,34 @@ def write_mixture(
     flag("documents", documents)
     number("shard_size", shard_size, least=1)
     mixture = mix(datasets, seed=seed, epochs=epochs)
-    tokenizer = mixture.datasets[0].manifest.tokenizer
-    header = {
-        "version": 1,
-        "tokenizer": asdict(tokenizer),
-        "mixture": {
-            "datasets": _describe_datasets(mixture),
-            "seed": seed,
-            "epochs": epochs,
-            "to": to,
-            "dtype": resolve_dtype(to, dtype, tokenizer.vocab_size),
-            "documents": documents,
-            "shard_size": shard_size,
-        },
-    }
     storage = open_storage(out)
-    job = Job(
+    options = {
+        "datasets": _describe_datasets(mixture),
+        "seed": seed,
+        "epochs": epochs,
+        "to": to,
+        "dtype": resolve_dtype(to, dtype, mixture.datasets[0].manifest.tokenizer.vocab_size),
+        "documents": documents,
+        "shard_size": shard_size,
+    }
+    job = _create_job(mixture, storage, options)
+    task_runner = create_runner(runner, workers, [storage.url])
+    with progress_function(progress) as report_progress:
+        monitor = ProgressMonitor("mixing", report_progress, json_log)
+        return DocumentCounts(**job.run(task_runner, overwrite=overwrite, on_event=monitor)["totals"])
+
+
+def _create_job(mixture: Mixture, storage: Storage, options: Mapping[str, Any]) -> Job:
+    """Returns the job. ``options`` contains everything that the output depends on."""
+    tokenizer = mixture.datasets[0].manifest.tokenizer
+    return Job(
         storage,
-        TaskProgram(_TASK_FUNCTION, {"storage": storage.url, "mixture": header["mixture"]}),
-        header,
-        _assignments(mixture, shard_size),
-        lambda records: _build_manifest(mixture, header, records).data(),
+        TaskProgram(_TASK_FUNCTION, {"storage": storage.url, "mixture": options}),
+        {"version": 1, "tokenizer": asdict(tokenizer), "mixture": options},
+        _assignments(mixture, options["shard_size"]),
+        lambda records: _build_manifest(mixture, options, records).data(),
         (mixture.datasets[0].folder / TOKENIZER_NAME).read_bytes(),
     )
-    task_runner = create_runner(runner, workers, [storage.url])
-    with ExitStack() as stack:
-        monitor = ProgressMonitor("mixing", stack.enter_context(progress_function(progress)), json_log)
-        totals = job.run(task_runner, overwrite=overwrite, on_event=monitor)["totals"]
-    return DocumentCounts(**totals)
 
 
 def _describe_datasets(mixture: Mixture) -> list[dict[str, Any]]:
@@ -127,8 +126,7 @@ def _assignments(mixture: Mixture, shard_size: int) -> tuple[Assignment, ...]:
     )
 
 
-def _build_manifest(mixture: Mixture, header: Mapping[str, Any], records: Records) -> Manifest:
-    options = header["mixture"]
+def _build_manifest(mixture: Mixture, options: Mapping[str, Any], records: Records) -> Manifest:
     shards = tuple(
         ShardEntry(
             record["documents"],
