@@ -76,10 +76,14 @@ def _updated_config(kept_config: Mapping[str, Json], spec: Spec, texts: Mapping[
 
 
 def _template_flags(spec: Spec) -> dict[str, bool]:
-    """Returns the flags of a template of at most bos before a text and eos after it; none for other templates."""
+    """Returns the flags of a template of at most bos before a text and eos after it; none for other templates.
+
+    `transformers` replaces the post-processor of a file by one that follows these flags. A post-processor that also
+    trims spans must stay.
+    """
     before, after = spec.post.before, spec.post.after
     role_ids = {role: (spec.names[role],) for role in ("bos", "eos") if role in spec.names}
-    is_expressible = spec.post == Template.around(before, after)
+    is_expressible = spec.trim is None and spec.post == Template.around(before, after)
     if not is_expressible or before not in ((), role_ids.get("bos")) or after not in ((), role_ids.get("eos")):
         return {}
     return {"add_bos_token": bool(before), "add_eos_token": bool(after)}
