@@ -47,7 +47,8 @@ def find_unreachable(spec: Spec) -> Iterator[Finding]:
         yield Finding(
             "unreachable-entry",
             Severity.NOTE,
-            f"{len(rows)} of {len(spec.vocab)} entries are produced from no text ({format_examples(pieces)})",
+            f"{len(rows)} of {len(spec.vocab)} entries are produced from no text ({format_examples(pieces)}), because "
+            + ("other entries have a better score" if isinstance(spec.model, Unigram) else "no merge builds them"),
             "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained",
         )
 
