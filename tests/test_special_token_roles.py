@@ -185,6 +185,19 @@ def test_settings_of_the_folder_are_kept(tmp_path: Path) -> None:
     assert polytok.load(tmp_path / "copy").spec.names == {"bos": 269}, "the map of special tokens has the names too"
 
 
+def test_settings_of_another_tokenizer_are_removed(tmp_path: Path) -> None:
+    train("bpe", {"vocab_size": 270, "eos": "<e>"}).save(tmp_path / "tokenizer.json")
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**config, "model_max_length": 8}))
+    tokenizer = train("bpe", {"vocab_size": 270})
+    tokenizer.save(tmp_path / "tokenizer.json")
+    loaded = polytok.load(tmp_path)
+    assert (loaded.spec.names, loaded.special_tokens, loaded.vocab_size) == ({}, {}, 270)
+    settings = {"model_max_length": 8, "tokenizer_class": "PreTrainedTokenizerFast"}
+    expected = {**settings, "clean_up_tokenization_spaces": False}
+    assert json.loads((tmp_path / "tokenizer_config.json").read_text()) == expected
+
+
 def test_a_file_of_another_name_has_no_settings(tmp_path: Path) -> None:
     tokenizer = train("bpe", {"vocab_size": 270, "eos": "<e>"})
     notes = convert(tokenizer, "huggingface", texts=(), path=tmp_path / "other.json").notes

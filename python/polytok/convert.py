@@ -81,7 +81,7 @@ def convert(
     """
     written_file = write(tokenizer.spec, format, strict=strict)
     if path is not None:
-        written_file = beside(written_file, path)
+        written_file = beside(written_file, path, format)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
     comparison = Comparison(tokenizer, read_back(written_file, format, tokenizer.spec))
     return Conversion(

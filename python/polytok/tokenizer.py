@@ -622,7 +622,7 @@ class Tokenizer:
 
         target = Path(path)
         format = format or format_of(target, self._outline.origin.format)
-        written_file = beside(write(self.spec, format, strict=strict), target)
+        written_file = beside(write(self.spec, format, strict=strict), target, format)
         save_all(target, written_file.data, written_file.companions)
         return written_file.losses
 

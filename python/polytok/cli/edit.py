@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import editing, lists
-from ..conversion import beside, write
+from ..conversion import write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
 from ..file_names import format_of
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     target = Path(arguments.out)
     format = arguments.to or format_of(target, tokenizer.spec.origin.format)
-    written_file = beside(write(result.tokenizer.spec, format), target)
+    written_file = write(result.tokenizer.spec, format)
     if not arguments.dry_run:
         save_all(target, written_file.data, written_file.companions)
         if arguments.id_map is not None:
