@@ -162,6 +162,16 @@ class Dataset(Sequence[npt.NDArray[Any]]):
 
         A position of `ids` and the first token of window i, which is ``i * stride``, are such positions. Raises
         `IndexError` if there is no such token.
+
+        >>> import tempfile
+        >>> from polytok import corpus
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "a.txt").write_text("to be or not\\nto be\\n")
+        >>> options = {"lines": True, "documents": True, "workers": 1}
+        >>> _ = corpus.tokenize(folder / "a.txt", "default", folder / "tokens", **options)
+        >>> location = corpus.open(folder / "tokens").locate(5)
+        >>> location.document, location.offset, Path(location.source.file).name, location.source.position
+        (1, 1, 'a.txt', 13)
         """
         if not 0 <= position < self.tokens:
             raise IndexError(f"token {position} is out of range: the dataset has {self.tokens} tokens")

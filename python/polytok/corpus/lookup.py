@@ -61,6 +61,15 @@ def sample(dataset: str | os.PathLike[str], count: int, *, seed: int = 0) -> lis
     """Returns ``count`` different documents of a dataset, chosen at random by ``seed``, in the order of the dataset.
 
     If the dataset has fewer documents, all are returned. Raises the errors of `read_documents`.
+
+    >>> import tempfile
+    >>> from polytok import corpus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_text("one\\ntwo\\nthree\\n")
+    ...     _ = corpus.tokenize(f"{folder}/a.txt", "default", f"{folder}/out", lines=True, workers=1)
+    ...     tokenizer = corpus.open(f"{folder}/out").tokenizer
+    ...     [tokenizer.decode(document.ids) for document in corpus.sample(f"{folder}/out", 2, seed=1)]
+    ['one', 'three']
     """
     number("sample", count, least=0)
     number("seed", seed, least=0, most=2**64 - 1)

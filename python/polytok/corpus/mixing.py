@@ -70,6 +70,16 @@ def write_mixture(
     Raises:
         ArgumentError: An option is wrong, the datasets cannot be mixed, or the folder holds another job.
         FileError: Reading or writing fails.
+
+    >>> import tempfile
+    >>> from polytok import corpus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("a", "b"):
+    ...         _ = Path(folder, f"{name}.txt").write_text(f"{name}\\n" * 100)
+    ...         _ = corpus.tokenize(f"{folder}/{name}.txt", "default", f"{folder}/{name}", lines=True, workers=1)
+    ...     shares = {f"{folder}/a": 0.75, f"{folder}/b": 0.25}
+    ...     corpus.write_mixture(shares, f"{folder}/mixed", seed=1, workers=1).documents
+    133
     """
     one_of("to", to, tuple(WRITERS))
     one_of("dtype", dtype, get_args(Dtype))

@@ -61,7 +61,18 @@ class _Plan(NamedTuple):
 
 
 class PackedWindows:
-    """The windows of a dataset packed with whole documents; see `Dataset.packed`."""
+    """The windows of a dataset packed with whole documents; see `Dataset.packed`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from polytok import corpus
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("to be or not\\nto be\\n")
+    >>> _ = corpus.tokenize(folder / "a.txt", "default", folder / "tokens", lines=True, workers=1)
+    >>> window = corpus.open(folder / "tokens").packed(8)[0]
+    >>> window.document_ids.tolist(), window.positions.tolist(), window.cu_seqlens.tolist()
+    ([0, 0, 0, 0, 1, 1, -1, -1], [0, 1, 2, 3, 0, 1, 0, 1], [0, 4, 6, 8])
+    """
 
     def __init__(self, dataset: Dataset, length: int, packing: Packing, pad: int | str | None) -> None:
         """Stores the options. Raises `ArgumentError` for a wrong option."""
