@@ -48,7 +48,8 @@ def test_names_patterns_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "out").mkdir()
+    for name in ("out", "empty"):
+        (tmp_path / name).mkdir()
     for name in ("a.txt", "out/b.txt"):
         (tmp_path / name).write_text("text")
     os.mkfifo(tmp_path / "pipe")
@@ -60,14 +61,15 @@ def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (["a.txt", "*.txt"], ArgumentError, r"a\.txt is named twice"),
         ("-", ArgumentError, "standard input"),
         ("pipe", ArgumentError, "pipe is not a regular file"),
-        ("out", FileError, "is a folder: name the files with a pattern"),
+        ("empty", ArgumentError, "no file is in the folder 'empty'"),
         ("absent", FileError, "cannot read.*absent"),
         ("nobody://a", ArgumentError, "cannot open nobody://a"),
     ]
     for inputs, kind, message in invalid_inputs:
         with pytest.raises(kind, match=message):
             sources(inputs)
-    for inputs in ("out/*", "link.txt"):
+    assert [source.name for source in sources("out")] == [str(tmp_path / "out" / "b.txt")]
+    for inputs in ("out", "out/*", "link.txt"):
         with pytest.raises(ArgumentError, match="in the output folder"):
             plan(inputs, output_folder="out")
     assert plan("a.txt", output_folder="out").tasks and plan("out/b.txt", output_folder="ou").tasks

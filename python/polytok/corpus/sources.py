@@ -15,7 +15,7 @@ from ..reading import remote
 from ..reading.names import files_named, is_url
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
-"""A path, a pattern of paths, a URL that fsspec supports, or a list of these."""
+"""A path, a folder, a pattern of paths, a URL that fsspec supports, or a list of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,6 @@ def _find_source(name: str) -> Source:
         status = os.stat(name)
     except OSError as error:
         raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
-    if os.path.isdir(name):
-        raise FileError(
-            errno.EISDIR, f"is a folder: name the files with a pattern, such as {os.path.join(name, '*')!r}", name
-        )
     if not os.path.isfile(name):
         raise ArgumentError(
             f"{name} is not a regular file, so an interrupted job could not read it again: copy the input to a file"

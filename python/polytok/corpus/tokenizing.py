@@ -61,7 +61,7 @@ def tokenize(
     """Tokenizes files to a dataset folder, and returns the counts of documents, tokens and bytes of each input.
 
     Args:
-        inputs: A path, a pattern of paths, a URL, or a list of these.
+        inputs: A path, a folder, a pattern of paths, a URL, or a list of these.
         tokenizer: A `polytok.Tokenizer`, or an argument for `polytok.load`.
         out: The path or URL of the folder to write.
         input_options: The fields of `polytok.InputOptions` together; they can also be passed as keywords.
