@@ -13,11 +13,11 @@ Hello, world! One engine for every vocabulary: 3.14159, naïve café.
 def add(a, b):
     return a + b  # 👩‍💻 🎉
 TEXT
-echo "$ polytok encode --output pieces   (the embedded vocabulary)"
-"$polytok" encode -m "$model" --output pieces "$work/text"
+echo "$ polytok encode --to pieces   (the embedded vocabulary)"
+"$polytok" encode -m "$model" --to pieces "$work/text"
 echo
 echo "$ polytok encode | polytok decode"
-"$polytok" encode -m "$model" --output ids "$work/text" > "$work/ids"
+"$polytok" encode -m "$model" --to ids "$work/text" > "$work/ids"
 "$polytok" decode -m "$model" "$work/ids" > "$work/back"
 cmp "$work/text" "$work/back" && echo "the decoded text is the text, byte for byte"
 echo
