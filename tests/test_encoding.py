@@ -155,6 +155,7 @@ paddings = st.none() | st.builds(
     to_multiple_of=st.none() | st.integers(0, 5),
     id=st.integers(0, 3),
     type_id=st.integers(0, 3),
+    token=st.none() | st.sampled_from(("[PAD]", "<p>")),
     direction=st.sampled_from(("left", "right")),
 )
 
@@ -168,7 +169,7 @@ def set_up(reference: Any, truncation: Truncation | None, padding: Padding | Non
             direction=padding.direction,
             pad_id=padding.id,
             pad_type_id=padding.type_id,
-            pad_token=padding.token,
+            pad_token="[PAD]" if padding.token is None else padding.token,
             length=padding.length,
             pad_to_multiple_of=padding.to_multiple_of,
         )

@@ -220,7 +220,9 @@ def test_a_piece_of_more_than_100_kilobytes() -> None:
 def test_a_nul_piece() -> None:
     assert "NUL" in str(load_or_error(lambda: polytok.load(pieces_file(UNK, A, (b"\0", 0.0, Kind.NORMAL)))))
     assert "NUL" in str(
-        load_or_error(lambda: polytok.load(pieces_file(UNK, A, (b"a\0b", 0.0, Kind.NORMAL)), line="0.2.1"))
+        load_or_error(
+            lambda: polytok.load(pieces_file(UNK, A, (b"a\0b", 0.0, Kind.NORMAL)), sentencepiece_version="0.2.1")
+        )
     )
 
 
