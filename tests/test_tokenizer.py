@@ -409,7 +409,7 @@ def test_the_gil_is_released(default: Tokenizer) -> None:
 
 def test_sources(tmp_path: Path, default: Tokenizer) -> None:
     path = tmp_path / "small.model"
-    assert Tokenizer(sentencepiece_spec()).save(path, format="sentencepiece") == ()
+    assert Tokenizer(sentencepiece_spec()).save(path, to="sentencepiece") == ()
     expected = polytok.load(path).encode("ab é")
     for source in (str(path), path.read_bytes(), io.BytesIO(path.read_bytes())):
         assert polytok.load(source).encode("ab é") == expected
@@ -428,14 +428,14 @@ def test_sources(tmp_path: Path, default: Tokenizer) -> None:
 def test_saving_reports_losses_and_leaves_no_temporary_files(tmp_path: Path) -> None:
     tokenizer = Tokenizer(rank_spec(b"ab", special={"<a>": 300}))
     target = tmp_path / "ranks.tiktoken"
-    losses = tokenizer.save(target, format="tiktoken")
+    losses = tokenizer.save(target, to="tiktoken")
     assert any(loss.startswith("special") for loss in losses)
     old_content = target.read_bytes()
     with pytest.raises(polytok.LossError):
-        tokenizer.save(target, format="tiktoken", strict=True)
+        tokenizer.save(target, to="tiktoken", strict=True)
     assert target.read_bytes() == old_content
     with pytest.raises(polytok.FileError, match="cannot write"):
-        tokenizer.save(tmp_path / "no" / "such" / "folder", format="tiktoken")
+        tokenizer.save(tmp_path / "no" / "such" / "folder", to="tiktoken")
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
 
 

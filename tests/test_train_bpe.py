@@ -193,7 +193,7 @@ def test_tiktoken_and_others_load_written_files(tmp_path: Path, trainer: str) ->
     assert expected_ids == [reference.encode(text) for text in texts]
     load_options: dict[str, Any] = {"pattern": pattern, "special_tokens": {"<|end|>": 430}}
     for name in ("a.tiktoken", "b.model", "tokenizer.json", "d.gguf", "e.ptok"):
-        our_tokenizer.save(tmp_path / name, format="minbpe" if name == "b.model" else None)
+        our_tokenizer.save(tmp_path / name, to="minbpe" if name == "b.model" else None)
         reloaded_tokenizer = polytok.load(tmp_path / name, **(load_options if name == "a.tiktoken" else {}))
         assert [reloaded_tokenizer.encode(text) for text in texts] == expected_ids, name
 

@@ -62,13 +62,13 @@ class Conversion:
 
 def convert(
     tokenizer: Tokenizer,
-    format: str,
+    to: str,
     *,
     strict: bool = False,
     texts: Iterable[Text] | None = None,
     path: Path | None = None,
 ) -> Conversion:
-    """Writes a tokenizer as a file of a format, reads the file, and compares both tokenizers on texts.
+    """Writes a tokenizer in the format ``to``, reads the file, and compares both tokenizers on texts.
 
     ``path`` is the file that will be written, whose name and folder decide about additional files. By default,
     ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``,
@@ -79,20 +79,20 @@ def convert(
     >>> conversion.losses, conversion.divergences
     ((), ())
     """
-    written_file = write(tokenizer.spec, format, strict=strict)
+    written_file = write(tokenizer.spec, to, strict=strict)
     if path is not None:
-        written_file = beside(written_file, path, format)
+        written_file = beside(written_file, path, to)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    comparison = Comparison(tokenizer, read_back(written_file, format, tokenizer.spec))
+    comparison = Comparison(tokenizer, read_back(written_file, to, tokenizer.spec))
     return Conversion(
-        format,
+        to,
         written_file.data,
         written_file.companions,
         written_file.losses,
         written_file.notes,
         len(text_list),
         tuple(comparison.divergences_in(text_list)),
-        (tokenizer.spec.origin.format, format) in _REFERENCE_EXPORTS,
+        (tokenizer.spec.origin.format, to) in _REFERENCE_EXPORTS,
     )
 
 

@@ -604,11 +604,11 @@ class Tokenizer:
 
     # Files
 
-    def save(self, path: str | os.PathLike[str], format: str | None = None, strict: bool = False) -> tuple[str, ...]:
+    def save(self, path: str | os.PathLike[str], to: str | None = None, *, strict: bool = False) -> tuple[str, ...]:
         """Writes the tokenizer to a file, and returns the data that the format cannot carry, line by line.
 
-        ``format`` names the format. Without ``format``, the file's name determines the format (``.gguf``,
-        ``.tiktoken``, ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a
+        ``to`` is the format. By default, the file's name determines the format (``.gguf``, ``.tiktoken``,
+        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a
         `LossError`, and nothing is written. Files are written under a temporary name and then renamed. Files that
         accompany the main file are written too: minbpe's ``.vocab``, and beside a ``tokenizer.json`` those that name
         bos, eos, unk and pad (``tokenizer_config.json`` and ``special_tokens_map.json``).
@@ -621,8 +621,8 @@ class Tokenizer:
         from .conversion import beside, write  # importing this module imports all formats, which is slow
 
         target = Path(path)
-        format = format or format_of(target, self._outline.origin.format)
-        written_file = beside(write(self.spec, format, strict=strict), target, format)
+        to = to or format_of(target, self._outline.origin.format)
+        written_file = beside(write(self.spec, to, strict=strict), target, to)
         save_all(target, written_file.data, written_file.companions)
         return written_file.losses
 

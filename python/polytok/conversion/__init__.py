@@ -36,24 +36,24 @@ _CONVERTERS: Mapping[str, Callable[[Spec], Converted]] = {
 }
 
 
-def adapted(spec: Spec, format: str) -> Converted:
-    """Returns the Spec in a format's dialect; raises FormatError if the format cannot express the Spec."""
-    convert = _CONVERTERS.get(format)
+def adapted(spec: Spec, to: str) -> Converted:
+    """Returns the Spec in the dialect of the format ``to``; raises FormatError if it cannot express the Spec."""
+    convert = _CONVERTERS.get(to)
     if convert is None:
         return Converted(spec)
     conversion = convert(spec)
-    return conversion if conversion.spec is spec else conversion.then(_without_extra(conversion.spec, format))
+    return conversion if conversion.spec is spec else conversion.then(_without_extra(conversion.spec, to))
 
 
-def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
-    """Writes a Spec as a file of a format, after converting the Spec to the format's dialect.
+def write(spec: Spec, to: str, *, strict: bool = False) -> formats.Written:
+    """Writes a Spec in the format ``to``, after converting the Spec to the format's dialect.
 
     The result lists in ``losses`` the data that the format cannot carry. With ``strict``, any loss raises LossError.
     """
-    file_format = formats.named(format)
-    conversion = adapted(spec, format)
+    file_format = formats.named(to)
+    conversion = adapted(spec, to)
     written_file = file_format.write(conversion.spec)
-    is_from_other_format = spec.origin.format not in (format, "memory")
+    is_from_other_format = spec.origin.format not in (to, "memory")
     # Names and extra data of another format never change ids or texts.
     harmless_losses = tuple(
         loss for loss in written_file.losses if is_from_other_format and loss.startswith(("names:", "extra:"))
@@ -63,7 +63,7 @@ def write(spec: Spec, format: str, *, strict: bool = False) -> formats.Written:
     )
     if strict and losses:
         loss_lines = "".join(f"\n  {loss}" for loss in losses)
-        raise LossError(f"a {format} file cannot carry all of this tokenizer:{loss_lines}")
+        raise LossError(f"a {to} file cannot carry all of this tokenizer:{loss_lines}")
     return replace(written_file, losses=losses, notes=(*conversion.notes, *written_file.notes, *harmless_losses))
 
 

@@ -23,14 +23,14 @@ _TOKENIZER_KEYS = frozenset(
 _TOKENIZER_KEY_ENDINGS = ("_token", "_token_id")
 
 
-def beside(written_file: Written, target: Path, format: str) -> Written:
+def beside(written_file: Written, target: Path, to: str) -> Written:
     """Returns a file of a format with the additional files that belong beside a file with the target's name.
 
     Readers look for ``tokenizer_config.json`` only beside a ``tokenizer.json`` or ``vocab.txt``; for a file of another
     name, a note reports the missing roles. If the folder has a configuration, its settings of another tokenizer are
     removed, and its other settings are kept, such as a chat template.
     """
-    if format not in _FORMATS:
+    if to not in _FORMATS:
         return written_file
     if target.name in _CLASS_OF_MAIN_FILE:
         return replace(written_file, companions=_with_old_settings(written_file.companions, target))
