@@ -211,7 +211,8 @@ def test_special_tokens(ranks: list[str], model: Path) -> None:
     for option in ("all", "<|end|>"):
         assert run("encode", *ranks, "--special", option, stdin=stdin) == b"256\n"
         assert run("encode", *ranks, "--special", option, "--reject-special", stdin=stdin) == b"256\n"
-    assert "<|end|>" in error_of("encode", *ranks, "--reject-special", stdin=stdin)
+    error = error_of("encode", *ranks, "--reject-special", stdin=stdin)
+    assert "--special '<|end|>' or --special all, or encode it as plain text with no --reject-special" in error
     assert "not a special token" in error_of("encode", *ranks, "--special", "<|no|>", stdin=stdin)
     bos = polytok.load(model).bos_id
     assert run("encode", "-m", model, "--add-special", stdin=b"").decode() == f"{bos}\n"
@@ -403,6 +404,9 @@ def test_the_first_argument_can_be_the_tokenizer(model: Path, text: Path) -> Non
     assert run("count", "-m", "default", model).decode().split()[5] == str(model.stat().st_size)
     assert run("info", model) == run("info", "-m", model)
     assert run("vocab", model, "--ids", "5-9") == run("vocab", "-m", model, "--ids", "5-9")
+    words = text.parent / "de.txt"
+    words.write_text("Haus 1\nHund 2\n")  # the bytes of a rank file, but not its name
+    assert run("count", words, text).decode().splitlines()[1].endswith(str(words))
     assert "one tokenizer, not 2" in error_of("info", "-m", model, "-m", "default", code=2)
 
 

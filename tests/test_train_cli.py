@@ -90,7 +90,7 @@ def test_wrong_arguments_are_reported_before_training(tmp_path: Path, words: Pat
         ("{size}", (words, "--vocab-size", "270,280", "-o", out)),
         ("does not exist", (words, "--vocab-size", "270", "-o", tmp_path / "absent" / "a")),
         ("one format for each output", (words, "--vocab-size", "270", *["--to", "ptok"] * 3, *["-o", out] * 2)),
-        ("needs vocab_size", (words, "-o", out)),
+        ("needs --vocab-size", (words, "-o", out)),
         ("512M", (words, "--max-memory", "much", "-o", out)),
     ]:
         code, _, errors = run("train", *arguments)

@@ -138,7 +138,7 @@ def _is_tokenizer(name: str) -> bool:
     if not path.is_file() or not formats_named(path):
         return False
     try:
-        formats.detect(gguf_file.read_metadata(name) or path.read_bytes())
+        format = formats.detect(gguf_file.read_metadata(name) or path.read_bytes())
     except (OSError, FormatError):
         return False
-    return True
+    return format.name in formats_named(path)

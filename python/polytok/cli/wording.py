@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Mapping
 
-_KEYWORD = re.compile(r"""(?<![\w.-])(?P<name>[a-z][a-z_0-9]*)=(?P<value>'[^']*'|"[^"]*"|\w+)?""")
-_PLAIN_VALUE = re.compile(r"""['"]([\w.:-]+)['"]""")  # a text that a shell needs no quotes for
+_TEXT = r"""'[^']*'|"[^"]*\""""
+_KEYWORD = re.compile(rf"(?<![\w.-])(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})\}}|\w+)?")
+# a keyword without a value: its underscores distinguish it from a word, but it can also be part of a text or a path
+_NAME = re.compile(r"""(?<![\w.'"/-])[a-z]+(?:_[a-z0-9]+)+(?![\w'"/=-]|\.\w)""")
 
 
 def flags_of(parser: argparse.ArgumentParser) -> dict[str, str]:
-    """Returns the flag of each keyword: the longest flag of each option of a verb."""
+    """Returns the flag of each keyword: the longest flag of each option of a verb, and ``--no-`` if it exists."""
     flags = {}
     for action in parser._actions:
-        if action.option_strings:
-            flag = max((name for name in action.option_strings if not name.startswith("--no-")), key=len)
+        negative_flags = [name for name in action.option_strings if name.startswith("--no-")]
+        positive_flags = [name for name in action.option_strings if name not in negative_flags]
+        for flag in [*negative_flags, *sorted(positive_flags, key=len)[-1:]]:
             flags[flag.removeprefix("--").replace("-", "_")] = flag
     return flags
 
@@ -27,6 +31,8 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
     "no field 'text'; --bad-records skip skips such records"
     >>> with_flags("lines=True and separator= exclude each other", {"lines": "--lines", "separator": "--separator"})
     '--lines and --separator exclude each other'
+    >>> with_flags("raise vocab_size, or pass special={'a b'}", {"vocab_size": "--vocab-size", "special": "--special"})
+    "raise --vocab-size, or pass --special 'a b'"
     """
 
     def replace_keyword(match: re.Match[str]) -> str:
@@ -35,13 +41,14 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
             return match[0]
         value = match["value"] or ""
         if value == "False":
-            return flag.replace("--", "--no-", 1)
+            return flags.get(f"no_{match['name']}", f"no {flag}")
         return flag if value in ("", "True", "None") else f"{flag} {_shell_word(value)}"
 
-    return _KEYWORD.sub(replace_keyword, message)
+    message = _KEYWORD.sub(replace_keyword, message)
+    return _NAME.sub(lambda match: flags.get(match[0], match[0]), message)
 
 
 def _shell_word(value: str) -> str:
-    """Returns a value without its quotes if a shell does not need them."""
-    match = _PLAIN_VALUE.fullmatch(value)
-    return match[1] if match else value
+    """Returns a value as a shell needs it: a text, or the text of a set of one, with quotes only if necessary."""
+    text = value.strip("{}") if value.startswith("{") else value
+    return shlex.quote(text[1:-1]) if text[0] in "'\"" else text
