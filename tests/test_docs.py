@@ -20,6 +20,7 @@ import polytok
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+COOKBOOK = DOCS / "cookbook"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
@@ -87,7 +88,7 @@ def test_the_reference_has_every_public_name() -> None:
 
 def test_names_in_the_guides_are_attributes_and_in_the_reference() -> None:
     """Tests that ``import polytok`` is enough for names such as ``polytok.doctor.examine``."""
-    guides = [ROOT / "README.md", *DOCS.glob("*.md")]
+    guides = [ROOT / "README.md", *DOCS.glob("*.md"), *COOKBOOK.glob("*.md")]
     pattern = r"(?<!from )\bpolytok(?:\.[A-Za-z_]+)+"
     names = {name for page in guides for name in re.findall(pattern, page.read_text("utf-8"))}
     code = "import polytok, sys\nfor name in sys.argv[1:]: print(name, type(eval(name)).__name__)"
@@ -98,6 +99,21 @@ def test_names_in_the_guides_are_attributes_and_in_the_reference() -> None:
     needed_names = {name for name, type in types.items() if type != "module" and not name.endswith("Error")}
     class_names = set(re.findall(r"^::: (\S+)$", reference_text, re.MULTILINE))
     assert {name for name in needed_names if not {name, name.rpartition(".")[0]} & class_names} == set()
+
+
+def test_the_cookbook_lists_eight_tasks_for_each_user() -> None:
+    index = (COOKBOOK / "index.md").read_text("utf-8")
+    tasks_by_user = [re.findall(r"^- \[(.+)\]\((.+)\)$", section, re.M) for section in index.split("\n## ")[1:]]
+    assert [len(tasks) for tasks in tasks_by_user] == [8] * 5
+    titles = {page.name: headings(page)[0] for page in COOKBOOK.glob("*.md") if page.name != "index.md"}
+    assert {name: title for tasks in tasks_by_user for title, name in tasks} == titles
+
+
+def test_the_pages_of_the_cookbook_are_short_and_link_to_a_guide() -> None:
+    for page in set(COOKBOOK.glob("*.md")) - {COOKBOOK / "index.md"}:
+        text = page.read_text("utf-8")
+        assert 3 <= len(re.findall(r"^(?:>>>|\.\.\.|\$) ", text, re.MULTILINE)) <= 12, page.name
+        assert re.search(r"\]\(\.\./[\w-]+", page_prose(page)), page.name
 
 
 def test_named_files_exist() -> None:
@@ -148,7 +164,7 @@ WITH_COMMANDS = [page for page in PAGES if commands(page)]
 
 
 def test_pages_with_commands_are_found() -> None:
-    assert {"docs/cli.md", "docs/training.md"} <= set(page_names(WITH_COMMANDS))
+    assert {"docs/cli.md", "docs/training.md", "docs/cookbook/count-a-folder.md"} <= set(page_names(WITH_COMMANDS))
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=page_names(WITH_COMMANDS))
