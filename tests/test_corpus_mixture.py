@@ -104,6 +104,15 @@ def test_the_items_do_not_depend_on_the_number_of_readers(folders: dict[str, Pat
     assert sum(map(len, parts)) == len(expected)
 
 
+def test_two_readers_of_one_mixture_are_an_error(folders: dict[str, Path]) -> None:
+    mixture = corpus.mix(weights(folders, 2, 1), seed=1)
+    first, second = mixture.read(0, 2), mixture.read(1, 2)
+    next(first)
+    next(second)
+    with pytest.raises(ArgumentError, match="a mixture of its own"):
+        next(first)
+
+
 def test_reading_continues_from_a_state(folders: dict[str, Path]) -> None:
     expected = [row.tolist() for row in corpus.mix(weights(folders, 2, 1), seed=1)]
     states = []

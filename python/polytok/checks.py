@@ -59,5 +59,5 @@ def keywords(function: str, given_names: Iterable[str], known_names: Collection[
     """
     for name in given_names:
         if name not in known_names:
-            suggestion = did_you_mean(name, known_names) or f"; it has {', '.join(sorted(known_names))}"
+            suggestion = did_you_mean(name, known_names) or f"; it has {', '.join(sorted(set(known_names)))}"
             raise TypeError(f"{function}() has no keyword argument {name!r}{suggestion}")

@@ -106,12 +106,23 @@ class Mixture(Sequence[npt.NDArray[Any]]):
         So item i belongs to reader ``i % readers``, and all readers together read the same items in the same order,
         whatever their number. Each reader needs a mixture object of its own, whose position moves by ``readers`` items
         with each item. After the last item, the position is 0 again.
+
+        Raises `ArgumentError` when it continues after another iterator of this object has read: both would skip items.
         """
         number("readers", readers, least=1)
         number("reader", reader, least=0, most=readers - 1)
-        while self._position + reader < len(self):
-            item = self[self._position + reader]
-            self._position += readers
+        return self._read(reader, readers)
+
+    def _read(self, reader: int, readers: int) -> Iterator[npt.NDArray[Any]]:
+        position = self._position
+        while position + reader < len(self):
+            if self._position != position:
+                raise ArgumentError(
+                    "another iterator has read from this mixture, so items would be skipped: open a mixture of its own "
+                    "for each reader"
+                )
+            item = self[position + reader]
+            position = self._position = position + readers
             yield item
         self._position = 0
 
