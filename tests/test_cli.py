@@ -442,6 +442,14 @@ def test_a_text_instead_of_a_file() -> None:
     assert "use --text" in error_of("encode", "Hello  world")
 
 
+@pytest.mark.parametrize(
+    "verb", ["info", "vocab", "doctor", "convert", "edit -o x", "encode -m", "decode -m", "count -m"]
+)
+def test_a_missing_tokenizer_is_named(verb: str) -> None:
+    arguments = [*verb.split(), "no-such.model"]
+    assert "no-such.model" in error_of(*arguments, *(["out.json"] if verb == "convert" else []))
+
+
 def test_completion() -> None:
     script = run("--print-completion", "bash").decode()
     assert "--bad-records" in script and "count-words" in script

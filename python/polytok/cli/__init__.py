@@ -94,7 +94,7 @@ def create_parser() -> argparse.ArgumentParser:
 def _error_message(error: Exception, arguments: argparse.Namespace) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         prefix = "" if isinstance(error, FileError) else "cannot read: "
-        is_input = error.errno == errno.ENOENT and error.filename in getattr(arguments, "inputs", ())
+        is_input = error.errno == errno.ENOENT and error.filename in (getattr(arguments, "inputs", None) or ())
         hint = "; for a text on the command line, use --text" if is_input and hasattr(arguments, "text") else ""
         return f"{error.filename}: {prefix}{error.strerror}{hint}"
     return str(error)
