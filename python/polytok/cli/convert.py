@@ -15,7 +15,7 @@ from ..formats import all_formats
 from . import divergences
 from .inputs import add_input_options
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
-from .options import add_verb_parser, binary_stdout
+from .options import add_json_option, add_verb_parser, binary_stdout
 from .texts import requested_texts
 
 _EXAMPLES = """\
@@ -42,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="write nothing if the format loses data or any text gets different ids"
     )
-    parser.add_argument("--json", action="store_true", help="print the report as a JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 

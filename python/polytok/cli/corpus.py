@@ -19,7 +19,7 @@ from ..corpus.write import WRITERS
 from .continuing import continuing_command
 from .corpus_mix import add_mix_parser
 from .corpus_show import add_show_parser
-from .options import add_quiet_option, add_verb_parser, shows_progress
+from .options import add_json_option, add_quiet_option, add_verb_parser, shows_progress
 from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
@@ -53,7 +53,7 @@ def _add_info_parser(subparsers: Any) -> None:
     parser = add_verb_parser(subparsers, "info", summary, "  polytok corpus info tokens --shards\n")
     parser.add_argument("dataset", metavar="DIR")
     parser.add_argument("--shards", action="store_true", help="list each shard, too")
-    _add_json_option(parser)
+    add_json_option(parser)
     parser.set_defaults(run=_run_info)
 
 
@@ -62,7 +62,7 @@ def _add_verify_parser(subparsers: Any) -> None:
         subparsers, "verify", "read every file of a dataset and list damage", "  polytok corpus verify tokens\n"
     )
     parser.add_argument("dataset", metavar="DIR")
-    _add_json_option(parser)
+    add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_verify)
 
@@ -76,7 +76,7 @@ def _add_merge_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--link", action="store_true", help="create hard links instead of copies, and check no checksums"
     )
-    _add_json_option(parser)
+    add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_merge)
 
@@ -94,13 +94,9 @@ def _add_export_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--dtype", choices=["uint16", "uint32", "int32"], help="by default the type of the dataset's ids"
     )
-    _add_json_option(parser)
+    add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_export)
-
-
-def _add_json_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def _run_info(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..resources import memory_size
-from .options import add_quiet_option, add_verb_parser, shows_progress
+from .options import add_json_option, add_quiet_option, add_verb_parser, shows_progress
 from .style import print_line
 
 _EXAMPLES = """\
@@ -47,7 +47,7 @@ def add_mix_parser(subparsers: Any) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="the number of processes")
     parser.add_argument("--runner", choices=list(RUNNERS), default="local")
     parser.add_argument("--overwrite", action="store_true", help="delete the files of another job in OUTDIR first")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_mix)
 

@@ -30,6 +30,7 @@ from .options import (
     binary_stdout,
     encode_options,
     is_colored,
+    open_output,
 )
 from .texts import named_texts
 
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
                 writer.write(ids)
             writer.finish()
         return 0
-    with _sequential_output(arguments.out) as file:
+    with open_output(arguments.out) as file:
         is_terminal = file.isatty()
         for text in _text_output(arguments, output, tokenizer, batches, is_colored(arguments, file)):
             file.write(text.encode())
@@ -156,17 +157,6 @@ def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
     """Returns the ids that have the colour of special tokens: special tokens and the unknown piece."""
     vocab = tokenizer.spec.vocab
     return frozenset(tokenizer.special_tokens.values()) | set(vocab.ids[vocab.kinds == Kind.UNKNOWN].tolist())
-
-
-@contextmanager
-def _sequential_output(path: Path | None) -> Iterator[IO[bytes]]:
-    """Opens the file to write, or standard output if ``path`` is None."""
-    if path is None:
-        yield binary_stdout()
-        binary_stdout().flush()
-    else:
-        with open_replacement(path) as file:
-            yield file
 
 
 @contextmanager

@@ -86,8 +86,8 @@ def model_names(arguments: argparse.Namespace) -> list[str]:
 def take_model_of_inputs(arguments: argparse.Namespace) -> None:
     """Uses the first input as the tokenizer if it certainly is one, for verbs that read texts.
 
-    It is one if it is no file but a name of a tokenizer; or if it is a tokenizer's file by its name and its bytes, and
-    a text follows. Raises `ArgumentError` for such a file if no text follows, because the file could be the text.
+    It is one if it is not a file but the name of a tokenizer; or if it is a tokenizer's file by its name and its bytes,
+    and a text follows. Raises `ArgumentError` for such a file if no text follows, because the file could be the text.
     """
     if arguments.models or not arguments.inputs:
         return

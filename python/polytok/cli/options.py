@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
+from ..files import open_replacement
 from ..options import Options
 from ..values import Special
 
@@ -84,6 +88,17 @@ def add_quiet_option(parser: argparse.ArgumentParser | argparse._ArgumentGroup) 
 def shows_progress(arguments: argparse.Namespace) -> bool:
     """Reports whether to show a progress bar: in a terminal, without ``--quiet``."""
     return sys.stderr.isatty() and not arguments.quiet
+
+
+@contextmanager
+def open_output(path: Path | None) -> Iterator[IO[bytes]]:
+    """Opens the file to write, or standard output if ``path`` is None."""
+    if path is None:
+        yield binary_stdout()
+        binary_stdout().flush()
+    else:
+        with open_replacement(path) as file:
+            yield file
 
 
 def binary_stdout() -> IO[bytes]:

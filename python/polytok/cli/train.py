@@ -16,7 +16,7 @@ from ..tokenizer import Tokenizer
 from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
 from .inputs import parse_input_options
-from .options import add_verb_parser, shows_progress
+from .options import add_json_option, add_verb_parser, shows_progress
 from .trained_file import TrainedFile
 from .wording import flags_of
 
@@ -59,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
         "--strict", action="store_true", help="write nothing if a format loses data or any text gets different ids"
     )
     parser.add_argument("--verbose", action="store_true", help="print each merge, as minbpe does")
-    parser.add_argument("--json", action="store_true", help="print the report as a JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run, add_dependent_options=kind_options.add_training_options)
 
 

@@ -6,12 +6,10 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ..errors import ArgumentError
-from ..files import open_replacement
 from ..id_counts import count_ids
 from ..merge_list import Merge
 from ..spec import Kind
@@ -19,7 +17,7 @@ from ..tokenizer import Tokenizer
 from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
 from .models import add_model_argument, add_model_options, load_tokenizer
-from .options import add_verb_parser, binary_stdout
+from .options import add_verb_parser, open_output
 from .style import piece_to_json, visible_text
 from .texts import named_texts
 
@@ -96,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows: Iterable[_Row] = tokenizer.merges() if arguments.merges else tokenizer.vocab()
     filters = list(_row_filters(arguments, tokenizer))
     selected_rows = (row for row in rows if all(is_selected(row) for is_selected in filters))
-    with _output(arguments.out) as file:
+    with open_output(arguments.out) as file:
         count = _write(file, selected_rows, _form(arguments, tokenizer))
     return 0 if count else 1
 
@@ -131,16 +129,6 @@ def _never_used_ids(arguments: argparse.Namespace, tokenizer: Tokenizer) -> set[
 
 
 # The output
-
-
-@contextmanager
-def _output(path: Path | None) -> Iterator[IO[bytes]]:
-    if path is None:
-        yield binary_stdout()
-        binary_stdout().flush()
-    else:
-        with open_replacement(path) as file:
-            yield file
 
 
 def _write(file: IO[bytes], rows: Iterable[_Row], form: _Form) -> int:
