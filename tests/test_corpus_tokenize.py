@@ -19,7 +19,7 @@ import pytest
 import corpus_kills
 import polytok
 from format_samples import sentencepiece_spec
-from polytok import ArgumentError, FileError, FormatError, InputOptions, Tokenizer
+from polytok import ArgumentError, FileError, FormatError, InputOptions, Tokenizer, corpus
 from polytok.cli import main
 from polytok.corpus import Report, export, tokenize
 from polytok.corpus import open as open_dataset
@@ -348,6 +348,22 @@ def test_another_tokenizer_option_or_input_is_refused(unfinished_job: Callable[.
         file.write("more")
     with pytest.raises(ArgumentError, match=r"sources: .*/a.txt: size: [0-9]+ → [0-9]+"):
         unfinished_job()
+
+
+def test_the_same_tokenizer_with_another_name_continues_the_job(tmp_path: Path, inputs: Path) -> None:
+    TOKENIZER.save(tmp_path / "other.json", to="huggingface")
+    (tmp_path / "renamed.json").write_bytes((tmp_path / "other.json").read_bytes())
+    tokenizers = [polytok.load(tmp_path / name) for name in ("other.json", "renamed.json")]
+    options: dict[str, Any] = {"input_options": LINES, "workers": 1}
+    tokenize(inputs / "a.txt", tokenizers[0], tmp_path / "named", **options)
+    expected_files = corpus_kills.contents(tmp_path / "named")
+    assert tokenize(inputs / "a.txt", tokenizers[1], tmp_path / "named", **options).total.documents == len(TEXTS)
+    (tmp_path / "named/dataset.json").unlink()
+    tokenize(inputs / "a.txt", tokenizers[1], tmp_path / "named", **options)
+    assert corpus_kills.contents(tmp_path / "named") == expected_files
+    assert open_dataset(tmp_path / "named").manifest.tokenizer.name == "other"
+    tokenize(inputs / "b.jsonl", tokenizers[1], tmp_path / "second", input_options=InputOptions(field="a.b"), workers=1)
+    corpus.merge([tmp_path / "named", tmp_path / "second"], tmp_path / "merged")
 
 
 def test_an_input_that_changes_while_the_job_runs_is_noticed(tmp_path: Path, inputs: Path) -> None:

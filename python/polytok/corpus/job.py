@@ -43,8 +43,9 @@ class Job:
     ``header`` identifies the job: a command resumes the job in a folder only if the headers are equal. If the header
     has no field ``tasks``, the descriptions of the assignments are added. ``manifest`` converts the records of all
     tasks to the content of the manifest, which marks the job as done. `run` adds the job's identity to the setup of
-    ``program`` as the field ``job``. ``tokenizer`` is the content of a tokenizer file to store in the folder.
-    ``final_assignments`` are tasks that read the files of all ``assignments``; their numbers follow.
+    ``program`` as the field ``job``. ``tokenizer`` is the content of a tokenizer file to store in the folder, unless
+    the folder has a file for which ``is_same_tokenizer`` returns true. ``final_assignments`` are tasks that read the
+    files of all ``assignments``; their numbers follow.
     """
 
     storage: Storage
@@ -53,6 +54,7 @@ class Job:
     assignments: tuple[Assignment, ...]
     manifest: Callable[[Records], bytes]
     tokenizer: bytes | None = None
+    is_same_tokenizer: Callable[[bytes], bool] = lambda _: False
     final_assignments: tuple[Assignment, ...] = ()
 
     @property
@@ -103,7 +105,7 @@ class Job:
         if differences or stored_plan is None:
             journal.write_plan(plan)
         if self.tokenizer is not None:
-            journal.store_tokenizer(self.tokenizer)
+            journal.store_tokenizer(self.tokenizer, self.is_same_tokenizer)
         return job_identity(plan)
 
     def _do_remaining(

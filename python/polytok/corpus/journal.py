@@ -134,9 +134,10 @@ class Journal:
         data = to_json({**record, "seal": _record_hash(identity, record)})
         self.storage.write(record_name(record["number"]), data, is_forced=False)
 
-    def store_tokenizer(self, tokenizer: bytes) -> None:
-        """Writes the tokenizer file, unless the folder already has the same file."""
-        if self.storage.read(TOKENIZER_NAME) != tokenizer:
+    def store_tokenizer(self, tokenizer: bytes, is_same_tokenizer: Callable[[bytes], bool]) -> None:
+        """Writes the tokenizer file, unless the folder already has a file of the same tokenizer."""
+        stored_tokenizer = self.storage.read(TOKENIZER_NAME)
+        if stored_tokenizer is None or (stored_tokenizer != tokenizer and not is_same_tokenizer(stored_tokenizer)):
             self.storage.write(TOKENIZER_NAME, tokenizer)
 
     def read_manifest(self) -> dict[str, Any] | None:

@@ -30,7 +30,10 @@ _MAX_COUNT = 2**63 - 1
 
 @dataclass(frozen=True)
 class TokenizerIdentity:
-    """The fingerprint, name and vocabulary size of the tokenizer of the ids; see `polytok.fingerprint`."""
+    """The fingerprint, name and vocabulary size of the tokenizer of the ids; see `polytok.fingerprint`.
+
+    The fingerprint alone decides whether two tokenizers are the same. The name is information for people.
+    """
 
     fingerprint: str
     name: str
@@ -44,7 +47,7 @@ def check_same_tokenizer(
     first_folder: Path, first: TokenizerIdentity, other_folder: Path, other: TokenizerIdentity
 ) -> None:
     """Raises `ArgumentError` if the ids of two datasets have different tokenizers."""
-    if first != other:
+    if first.fingerprint != other.fingerprint:
         raise ArgumentError(
             f"{first_folder} and {other_folder} have different tokenizers, so an id means another text in each: "
             f"{first}, and {other}. Tokenize the inputs of one of them again with the tokenizer.ptok in the folder of "

@@ -105,11 +105,12 @@ def write_mixture(
 
 def _create_job(mixture: Mixture, storage: Storage, options: Mapping[str, Any]) -> Job:
     """Returns the job. ``options`` contains everything that the output depends on."""
-    tokenizer = mixture.datasets[0].manifest.tokenizer
+    tokenizer = asdict(mixture.datasets[0].manifest.tokenizer)
+    del tokenizer["name"]  # the name does not identify a tokenizer
     return Job(
         storage,
         TaskProgram(_TASK_FUNCTION, {"storage": storage.url, "mixture": options}),
-        {"version": 1, "tokenizer": asdict(tokenizer), "mixture": options},
+        {"version": 1, "tokenizer": tokenizer, "mixture": options},
         _assignments(mixture, options["shard_size"]),
         lambda records: _build_manifest(mixture, options, records).data(),
         (mixture.datasets[0].folder / TOKENIZER_NAME).read_bytes(),

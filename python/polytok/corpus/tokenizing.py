@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import checks
-from ..errors import ArgumentError
+from ..errors import ArgumentError, FormatError
 from ..formats import ptok
 from ..loading import load
 from ..progress import ReportProgress, progress_function
@@ -17,7 +17,7 @@ from ..reading import InputKeywords, InputOptions, split_keywords
 from ..resources import processors
 from ..tokenizer import Tokenizer
 from .job import Job, JobEvent, JobStartEvent, Records
-from .journal import task_file_stem
+from .journal import TOKENIZER_NAME, task_file_stem
 from .manifest import (
     DocumentCounts,
     Manifest,
@@ -110,18 +110,19 @@ def tokenize(
 def _create_job(
     job_storage: Storage, tokenizer: Tokenizer, options: DocumentOptions, job_plan: Plan, threads: int
 ) -> Job:
-    """Returns the job. The header of the job contains everything that the output depends on."""
-    identity = TokenizerIdentity(tokenizer.fingerprint, _tokenizer_name(tokenizer), tokenizer.vocab_size)
+    """Returns the job. The header of the job contains everything that the output depends on, except the tokenizer's
+    name, which the job takes from the tokenizer file that it began with."""
+    fingerprint = tokenizer.fingerprint
     header = {
         "version": 1,
-        "tokenizer": asdict(identity),
+        "tokenizer": {"fingerprint": fingerprint, "vocab_size": tokenizer.vocab_size},
         "options": options.to_json(),
         **job_plan.to_plain(),
     }
     setup = {
         "storage": job_storage.url,
         "options": options.to_json(),
-        "fingerprint": identity.fingerprint,
+        "fingerprint": fingerprint,
         "first": job_plan.sources[0].to_plain(),
         "threads": threads,
     }
@@ -134,7 +135,7 @@ def _create_job(
         header["tasks"] = [*header["tasks"], *(assignment.description for assignment in final_assignments)]
 
     def manifest_content(records: Records) -> bytes:
-        return _build_manifest(identity, options, job_plan, records).data()
+        return _build_manifest(_stored_identity(job_storage), options, job_plan, records).data()
 
     return Job(
         job_storage,
@@ -143,6 +144,7 @@ def _create_job(
         assignments,
         manifest_content,
         ptok.write(tokenizer.spec).data,
+        lambda data: _has_fingerprint(data, fingerprint),
         final_assignments,
     )
 
@@ -180,9 +182,20 @@ def task_description(job_plan: Plan, task: Task) -> dict[str, Any]:
     return {**task.to_plain(), "sources": sources}
 
 
-def _tokenizer_name(tokenizer: Tokenizer) -> str:
+def _has_fingerprint(tokenizer_file: bytes, fingerprint: str) -> bool:
+    """Reports whether a tokenizer file is intact and has this fingerprint."""
+    try:
+        return load(tokenizer_file).fingerprint == fingerprint
+    except FormatError:
+        return False
+
+
+def _stored_identity(job_storage: Storage) -> TokenizerIdentity:
+    """Returns the identity of the tokenizer in the job's folder."""
+    with job_storage.local_copy(TOKENIZER_NAME) as path:
+        tokenizer = load(path)
     origin = tokenizer.spec.origin
-    return origin.name or origin.format
+    return TokenizerIdentity(tokenizer.fingerprint, origin.name or origin.format, tokenizer.vocab_size)
 
 
 def _build_manifest(name: TokenizerIdentity, options: DocumentOptions, job_plan: Plan, records: Records) -> Manifest:
