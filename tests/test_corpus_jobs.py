@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 import corpus_kills
 from corpus_work import WORK
-from polytok import ArgumentError, FileError, PolytokError
+from polytok import ArgumentError, FileError, FormatError, PolytokError
 from polytok.corpus.job import Job, JobStartEvent
 from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from polytok.corpus.run.local import LocalRunner
@@ -180,6 +181,28 @@ def test_a_job_without_finished_tasks_can_be_replaced(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_job_that_fails_at_once_leaves_nothing(tmp_path: Path, workers: int) -> None:
+    for number in range(6):
+        (tmp_path / f"error{number}").write_text("at once")
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "new"), workers)
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    with pytest.raises(ArgumentError, match="at once"):
+        run(job(tmp_path / "old"), workers)
+    assert (tmp_path / "old").exists() and not contents(tmp_path / "old")
+
+
+def test_a_finished_job_with_a_damaged_manifest_remains(tmp_path: Path) -> None:
+    run(job(tmp_path / "out"), workers=1)
+    (tmp_path / "out/dataset.json").write_text("{")
+    files = contents(tmp_path / "out")
+    with pytest.raises(FormatError, match="dataset.json is damaged"):
+        run(job(tmp_path / "out"), workers=1)
+    assert contents(tmp_path / "out") == files
+
+
 def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
     run(job(tmp_path / "out"), workers=1)
     assert run(job(tmp_path / "out")) == []
@@ -227,11 +250,9 @@ def test_files_of_unknown_tasks_remain(tmp_path: Path) -> None:
     assert (tmp_path / "out/00006.bin").read_bytes() == b"mine"
 
 
-def test_a_shard_without_a_record_does_not_prevent_another_job(tmp_path: Path) -> None:
-    (tmp_path / "error0").write_text("at once")
-    with pytest.raises(ArgumentError, match="at once"):
-        run(job(tmp_path / "out"), workers=1)
-    (tmp_path / "out/00000.bin").write_bytes(b"complete, but not recorded")
+def test_a_shard_without_a_record_prevents_another_job(tmp_path: Path) -> None:
+    begin_job(tmp_path / "out")
+    shutil.rmtree(tmp_path / "out/done")
     with pytest.raises(ArgumentError, match="holds another job"):
         run(job(tmp_path / "out", header={"version": 2}))
     assert (tmp_path / "out/00000.bin").exists()

@@ -68,6 +68,14 @@ def read(path: str | os.PathLike[str]) -> bytes:
         raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", os.fspath(path)) from error
 
 
+def create_folder(folder: Path) -> None:
+    """Creates a folder and its parents if they are missing. Raises `FileError` if the system refuses."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(error.errno, f"cannot create the folder: {error.strerror}", str(folder)) from error
+
+
 class Draft:
     """A file under a temporary name in the folder of its target: `keep` renames it to the target, `discard` removes it.
 

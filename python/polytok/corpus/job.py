@@ -65,29 +65,45 @@ class Job:
         """Does the remaining tasks with ``runner`` and returns the manifest. ``on_event`` is called with each event.
 
         Raises `ArgumentError` if another process writes to the folder, or if the folder has another job and
-        ``overwrite`` is not set. Also raises any error of a task.
+        ``overwrite`` is not set. Also raises any error of a task; if no task is done then, the files of the job are
+        removed.
         """
         with self.storage.hold_lock() as lock_descriptor:
             journal = Journal(self.storage)
-            task_count, identity = len(self._all_assignments), self._write_or_check_plan(journal, overwrite)
+            identity = self._write_or_check_plan(journal, overwrite)
             if journal.read_manifest() is None:
-                records = journal.verify_records(
-                    identity,
-                    task_count,
-                    lambda done_count, total_count: on_event(VerifyProgressEvent(done_count, total_count)),
-                )
-                journal.remove_unrecorded_files(task_count, records)
-                program = TaskProgram(self.program.prepare, {**self.program.setup, "job": identity})
-                self._do_remaining(
-                    program, records, runner, on_event, () if lock_descriptor is None else (lock_descriptor,)
-                )
-                journal.check_identity(identity)
-                journal.remove_unrecorded_files(task_count, records)  # workers that died can have left files
-                result_assignments = self.final_assignments or self.assignments
-                results = {assignment.number: records[assignment.number] for assignment in result_assignments}
-                journal.write_manifest(self.manifest(records), results)
-            journal.remove_records(task_count)
+                inherited_files = () if lock_descriptor is None else (lock_descriptor,)
+                try:
+                    self._finish(journal, identity, runner, on_event, inherited_files)
+                except Exception:
+                    journal.remove_job_without_results(identity)
+                    raise
+            journal.remove_records(len(self._all_assignments))
             return journal.read_manifest() or {}
+
+    def _finish(
+        self,
+        journal: Journal,
+        identity: str,
+        runner: Runner,
+        on_event: Callable[[JobEvent], object],
+        inherited_files: tuple[int, ...],
+    ) -> None:
+        """Does the remaining tasks and writes the manifest."""
+        task_count = len(self._all_assignments)
+        records = journal.verify_records(
+            identity,
+            task_count,
+            lambda done_count, total_count: on_event(VerifyProgressEvent(done_count, total_count)),
+        )
+        journal.remove_unrecorded_files(task_count, records)
+        program = TaskProgram(self.program.prepare, {**self.program.setup, "job": identity})
+        self._do_remaining(program, records, runner, on_event, inherited_files)
+        journal.check_identity(identity)
+        journal.remove_unrecorded_files(task_count, records)  # workers that died can have left files
+        result_assignments = self.final_assignments or self.assignments
+        results = {assignment.number: records[assignment.number] for assignment in result_assignments}
+        journal.write_manifest(self.manifest(records), results)
 
     def _write_or_check_plan(self, journal: Journal, overwrite: bool) -> str:
         """Writes the plan, or checks that the existing plan is equal. Returns the identity of the job.

@@ -11,10 +11,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ArgumentError, FormatError
+from ..errors import ArgumentError, FormatError, PolytokError
 from .differences import differences
 from .lock import LOCK_NAME
 from .storage import Storage
@@ -80,6 +81,18 @@ class Journal:
         for name in [MANIFEST_NAME, *other_names, TOKENIZER_NAME, PLAN_NAME]:
             self.storage.remove(name)
         return True
+
+    def remove_job_without_results(self, identity: str) -> None:
+        """Removes all files of the job with this identity if none of its tasks is done.
+
+        So a job that ends with an error at once, such as a wrong name of a field, leaves no unfinished job behind.
+        Errors are ignored, because another error is being raised.
+        """
+        with suppress(PolytokError, OSError):
+            names = self.storage.names()
+            has_records = any(name == MANIFEST_NAME or _RECORD_PATTERN.fullmatch(name) for name in names)
+            if not has_records and (plan := self.read_plan()) is not None and job_identity(plan) == identity:
+                self.remove_job()
 
     def read_plan(self) -> dict[str, Any] | None:
         """Returns the plan in the folder, or None if the folder has no plan.

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import ArgumentError, FileError
+from ..files import create_folder
 
 try:
     import fcntl
@@ -30,7 +31,7 @@ _RETRY_SECONDS = 0.05
 
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[int]:
-    """Holds the lock of ``folder`` and yields the descriptor of the lock file.
+    """Holds the lock of ``folder`` and yields the descriptor of the lock file. Creates the folder if it is missing.
 
     Raises `ArgumentError` if another job still holds the lock after some seconds, and `FileError` if the lock file
     cannot be created.
@@ -48,10 +49,14 @@ def hold_lock(folder: Path) -> Iterator[int]:
 
 
 def _open_and_lock(path: Path) -> int | None:
-    """Returns the descriptor of the locked file; None if another process holds the lock."""
+    """Returns the descriptor of the locked file; None if another process holds the lock, or has just removed the
+    folder."""
+    create_folder(path.parent)
     try:
         # O_NOFOLLOW: a symbolic link could create the lock file outside the folder.
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise FileError(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FileError
-from ..files import open_replacement
+from ..files import create_folder, open_replacement
 from . import lock
 from .write import force
 
@@ -95,7 +95,7 @@ class FolderStorage:
     def write(self, name: str, data: bytes, *, is_forced: bool = True) -> None:
         """Writes a small file. If ``is_forced``, the file is on the disk on return."""
         path = self._path / name
-        _create_folder(path.parent)
+        create_folder(path.parent)
         with open_replacement(path) as file:
             file.write(data)
             if is_forced:
@@ -124,17 +124,15 @@ class FolderStorage:
     @contextmanager
     def hold_lock(self) -> Iterator[int | None]:
         """Prevents other jobs from writing; yields the descriptor of the lock file. Creates the folder if it is
-        missing."""
-        _create_folder(self._path)
-        with lock.hold_lock(self._path) as file:
-            yield file
-
-
-def _create_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(error.errno, f"cannot create the folder: {error.strerror}", str(folder)) from error
+        missing, and removes it at the end if it is still empty."""
+        is_new = not self._path.exists()
+        try:
+            with lock.hold_lock(self._path) as file:
+                yield file
+        finally:
+            if is_new:
+                with suppress(OSError):
+                    self._path.rmdir()  # an error if the folder has files
 
 
 class ObjectStore:
