@@ -19,7 +19,11 @@ TEXTS = 3000
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conversions", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the table to docs/generated/conversions.md")
-    parser.add_argument("--only", default="", help="convert only vocabularies whose path contains this text")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="convert only vocabularies whose path contains this text; --write then replaces only their rows",
+    )
     parser.add_argument(
         "--texts", type=int, default=TEXTS, help="the number of generated texts, and of lines from the corpora"
     )
@@ -40,8 +44,8 @@ def main() -> int:
             cell.package_difference,
             file=sys.stderr,
         )
-    if options.write and not options.only:
-        page.write(cells)
+    if options.write:
+        (page.update if options.only else page.write)(cells)
     return int(bool(unexplained or [cell for cell in cells if cell.package_difference]))
 
 

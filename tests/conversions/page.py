@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +28,21 @@ def write(cells: Sequence[Cell]) -> None:
     PAGE.write_text(page(cells))
 
 
+def update(cells: Sequence[Cell]) -> None:
+    """Replaces the rows and the reasons of the vocabularies of ``cells`` in the page, which already has them."""
+    text = PAGE.read_text()
+    for source in dict.fromkeys(cell.source for cell in cells):
+        row = [cell for cell in cells if cell.source == source]
+        for pattern, new_text in (
+            (rf"^\| `{re.escape(source)}` \|.*\n", _table_row(source, row)),
+            (rf"^\n`{re.escape(source)}`\n\n(?:\* .*\n)+", _details(source, row)),
+        ):
+            match = re.search(pattern, text, re.MULTILINE)
+            assert match is not None, f"the page does not have {source}: write the whole page"
+            text = text[: match.start()] + new_text + text[match.end() :]
+    PAGE.write_text(text)
+
+
 def page(cells: Sequence[Cell]) -> str:
     targets = list(dict.fromkeys(cell.target for cell in cells))
     by_source = {
@@ -42,8 +58,12 @@ def page(cells: Sequence[Cell]) -> str:
     text = _HEAD.format(texts=f"{max(cell.texts for cell in cells):,}", own=package_note)
     text += _row(["vocabulary", *targets]) + _row(["---"] * (1 + len(targets)))
     for source, row in by_source.items():
-        text += _row([f"`{source}`", *(cell.verdict_text for cell in row)])
+        text += _table_row(source, row)
     return text + "\n## What is lost, and why\n" + "".join(_details(s, row) for s, row in by_source.items())
+
+
+def _table_row(source: str, row: Sequence[Cell]) -> str:
+    return _row([f"`{source}`", *(cell.verdict_text for cell in row)])
 
 
 def _row(cells: Sequence[str]) -> str:
