@@ -42,9 +42,9 @@ impl TryFrom<u8> for Kind {
     }
 }
 
-/// The release of SentencePiece whose rules the tokenizer follows.
+/// The version of SentencePiece whose rules the tokenizer follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Line {
+pub enum SentencePieceVersion {
     /// The releases 0.2.0 and 0.2.1.
     V0_2_1,
     /// The newest release, 0.2.3.
@@ -542,6 +542,6 @@ pub struct Spec {
     pub trim: TrimOffsets,
     /// The rules that convert ids to text.
     pub decode: Decode,
-    /// The SentencePiece release to follow.
-    pub line: Line,
+    /// The SentencePiece version whose rules the tokenizer follows.
+    pub sentencepiece_version: SentencePieceVersion,
 }

@@ -21,7 +21,9 @@ use crate::scratch::Scratch;
 use crate::segmenter::Segmenter;
 use crate::sink::Token;
 use crate::sink::trim::EntrySpaces;
-use crate::spec::{Decode, Line, Model, Normalize, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown};
+use crate::spec::{
+    Decode, Model, Normalize, SentencePieceVersion, Spec, Split, Symbols, TrimOffsets, UnigramRules, Unknown,
+};
 use crate::special::{SpecialSet, Specials};
 use crate::split::chain::SplitChain;
 use crate::token_id::TokenId;
@@ -113,14 +115,15 @@ impl Tokenizer {
             Model::Unigram(UnigramRules::HuggingFace { .. } | UnigramRules::LlamaCpp) => UnknownRules::UnigramPieces,
             _ => UnknownRules::SentencePiece,
         };
-        let user_defined = compile_user_defined(&spec.model, &vocab, spec.line)?;
-        let normalizer = Arc::new(Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.line)?);
+        let user_defined = compile_user_defined(&spec.model, &vocab, spec.sentencepiece_version)?;
+        let normalizer =
+            Arc::new(Normalizer::compile(spec.normalize, &vocab, user_defined.as_ref(), spec.sentencepiece_version)?);
         let model_parts = ModelParts {
             vocab: &vocab,
             user_defined: user_defined.clone(),
             has_prefix_space: normalizer.has_prefix_space(),
             unknown: spec.unknown,
-            line: spec.line,
+            version: spec.sentencepiece_version,
         };
         let model = CompiledModel::compile(spec.model, model_parts, tables)?;
         let normalize = |text: &[u8]| {
@@ -139,9 +142,9 @@ impl Tokenizer {
             lengths: Lazy::default(),
             vocab,
         };
-        let route = Route::choose(&normalizer, &segmenter, spec.line);
+        let route = Route::choose(&normalizer, &segmenter, spec.sentencepiece_version);
         Ok(Tokenizer {
-            decoder: Decoder::compile(&spec.decode, &segmenter.vocab, spec.line)?,
+            decoder: Decoder::compile(&spec.decode, &segmenter.vocab, spec.sentencepiece_version)?,
             template: Template::compile(spec.single, &segmenter.vocab, &specials)?,
             by_lengths: ByLengths::compile(&segmenter, route.as_ref()),
             trim: spec.trim,
@@ -274,14 +277,14 @@ impl Tokenizer {
 
 /// Returns the trie of the user-defined pieces that are matched before the model runs; None unless the model is
 /// SentencePiece's.
-fn compile_user_defined(model: &Model, vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
+fn compile_user_defined(model: &Model, vocab: &Vocab, version: SentencePieceVersion) -> Result<Option<Arc<Trie>>> {
     let is_sentencepiece = match model {
         Model::Bpe { symbols, reserved, .. } => *symbols == Symbols::Chars && !reserved,
         Model::Unigram(rules) => *rules == UnigramRules::SentencePiece,
         Model::Word | Model::Char => true,
         _ => false,
     };
-    if is_sentencepiece { prefix_matcher(vocab, line) } else { Ok(None) }
+    if is_sentencepiece { prefix_matcher(vocab, version) } else { Ok(None) }
 }
 
 /// The largest number of normalize, split or decode steps, so that a hostile file cannot exhaust memory and time.

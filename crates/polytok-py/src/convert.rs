@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1};
 use polytok_core::convert::derivation::derivations;
 use polytok_core::error::{Error, Result};
-use polytok_core::spec::{Line, Priority, Symbols};
+use polytok_core::spec::{Priority, SentencePieceVersion, Symbols};
 use polytok_core::vocab::Vocab;
 use polytok_core::vocab::dictionary::ReachRule;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ fn bpe_derivations<'py>(
         let (symbols, reach) = match symbols {
             "bytes" => (Symbols::Bytes, ReachRule::PlainRows),
             "chars" if reserved => (Symbols::Chars, ReachRule::AllRows),
-            "chars" => (Symbols::Chars, ReachRule::SentencePiece(Line::default())),
+            "chars" => (Symbols::Chars, ReachRule::SentencePiece(SentencePieceVersion::default())),
             _ => return wrong("symbols are neither bytes nor chars"),
         };
         derivations(Vocab::new(columns)?, &priority, symbols, reach)

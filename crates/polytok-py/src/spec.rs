@@ -2,9 +2,9 @@
 
 use polytok_core::error::Error;
 use polytok_core::spec::{
-    Behavior, Decode, DecodeStep, Family, Form, Line, Matching, Model, Normalize, Pattern, Priority, Replace,
-    ScalarRules, Scheme, SentencePieceNormalize, Spec, SpecialToken, Split, Symbols, TemplatePart, TrimOffsets,
-    UnigramRules, Unknown, VocabColumns,
+    Behavior, Decode, DecodeStep, Family, Form, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules,
+    Scheme, SentencePieceNormalize, SentencePieceVersion, Spec, SpecialToken, Split, Symbols, TemplatePart,
+    TrimOffsets, UnigramRules, Unknown, VocabColumns,
 };
 use polytok_core::token_id::TokenId;
 use pyo3::exceptions::PyUnicodeEncodeError;
@@ -61,7 +61,7 @@ fn read_all_fields(object: &Bound<'_, PyAny>, vocab: VocabColumns, merges: ReadM
         single: list(&object.getattr("post")?, "single", template_part)?,
         trim: trim_offsets(&object.getattr("trim")?)?,
         decode: decode(&object.getattr("decode")?)?,
-        line: line(&field::<String>(object, "sentencepiece_version")?)?,
+        sentencepiece_version: sentencepiece_version(&field::<String>(object, "sentencepiece_version")?)?,
     })
 }
 
@@ -184,11 +184,11 @@ pub fn split_step(step: &Bound<'_, PyAny>) -> PyResult<Split> {
     })
 }
 
-/// Reads the name of a SentencePiece line.
-pub fn line(name: &str) -> PyResult<Line> {
+/// Reads the name of a SentencePiece version.
+pub fn sentencepiece_version(name: &str) -> PyResult<SentencePieceVersion> {
     match name {
-        "0.2.1" => Ok(Line::V0_2_1),
-        "0.2.3" => Ok(Line::V0_2_3),
+        "0.2.1" => Ok(SentencePieceVersion::V0_2_1),
+        "0.2.3" => Ok(SentencePieceVersion::V0_2_3),
         other => Err(spec_error(format!("sentencepiece_version={other:?} is neither \"0.2.3\" nor \"0.2.1\""))),
     }
 }

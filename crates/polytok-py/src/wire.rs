@@ -2,7 +2,7 @@
 //! polytok_core::wire, for python/polytok/formats.
 
 use polytok_core::error::Error;
-use polytok_core::spec::{Line, VocabColumns};
+use polytok_core::spec::{SentencePieceVersion, VocabColumns};
 use polytok_core::wire::sentencepiece_check::{ModelType, PieceRules, check_pieces};
 use polytok_core::wire::{llama2c, minbpe, rank_file, rwkv, sentencepiece, tekken};
 use pyo3::prelude::*;
@@ -80,7 +80,7 @@ fn sentencepiece_write<'py>(
 
 /// Raises FormatError at the first piece that SentencePiece would refuse.
 #[pyfunction]
-fn sentencepiece_check(vocab: &Bound<'_, PyAny>, model_type: u8, byte_fallback: bool, line: &str) -> PyResult<()> {
+fn sentencepiece_check(vocab: &Bound<'_, PyAny>, model_type: u8, byte_fallback: bool, version: &str) -> PyResult<()> {
     let rules = PieceRules {
         model: match model_type {
             2 => ModelType::Bpe,
@@ -89,7 +89,7 @@ fn sentencepiece_check(vocab: &Bound<'_, PyAny>, model_type: u8, byte_fallback: 
             _ => ModelType::Unigram,
         },
         byte_fallback,
-        line: if line == "0.2.1" { Line::V0_2_1 } else { Line::V0_2_3 },
+        version: if version == "0.2.1" { SentencePieceVersion::V0_2_1 } else { SentencePieceVersion::V0_2_3 },
     };
     check_pieces(&read_vocab(vocab)?, &rules).map_err(raised)
 }

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::model::bpe::symbol::{Symbol, SymbolKind};
 use crate::model::bpe::{Bpe, BpeRules, BpeScratch, RowDerivation};
 use crate::native::Tables;
-use crate::spec::{Line, Priority, Symbols};
+use crate::spec::{Priority, SentencePieceVersion, Symbols};
 use crate::vocab::Vocab;
 use crate::vocab::dictionary::ReachRule;
 
@@ -54,7 +54,7 @@ pub struct Derivations {
 /// Returns the derivation of each row.
 pub fn derivations(vocab: Vocab, priority: &Priority, symbols: Symbols, reach: ReachRule) -> Result<Derivations> {
     let vocab = Arc::new(vocab);
-    let rules = BpeRules { reach, ..BpeRules::new(symbols, false, Line::default()) };
+    let rules = BpeRules { reach, ..BpeRules::new(symbols, false, SentencePieceVersion::default()) };
     let bpe = Bpe::compile(vocab.clone(), priority, &rules, None, &mut Tables::default())?;
     let id_of_symbol = |symbol: Symbol| match symbol.kind(vocab.len()) {
         SymbolKind::Row(row) => vocab.id(row).0,

@@ -16,7 +16,7 @@ mod tests;
 use crate::error::{Error, Result};
 use crate::lazy::Lazy;
 use crate::space_mark;
-use crate::spec::{Decode, Line};
+use crate::spec::{Decode, SentencePieceVersion};
 use crate::special::Specials;
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
@@ -53,7 +53,7 @@ pub struct DecodeState {
 
 impl Decoder {
     /// Compiles the decode step.
-    pub fn compile(decode: &Decode, vocab: &Vocab, line: Line) -> Result<Decoder> {
+    pub fn compile(decode: &Decode, vocab: &Vocab, version: SentencePieceVersion) -> Result<Decoder> {
         let rules = match decode {
             Decode::Bytes { .. } => DecodeRules::Bytes,
             Decode::Llama2c => DecodeRules::Llama2c,
@@ -68,7 +68,7 @@ impl Decoder {
                     unk_surface,
                     denormalize.as_ref(),
                     vocab,
-                    line,
+                    version,
                 )?))
             }
             &Decode::LlamaCpp { family, strip_space, clean_spaces, escaped_spaces } => {

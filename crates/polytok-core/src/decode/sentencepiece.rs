@@ -8,7 +8,7 @@ use super::{append_unescaped, hex_byte, unescape_spaces};
 use crate::error::Result;
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
 use crate::space_mark;
-use crate::spec::{Kind, Line, SentencePieceNormalize};
+use crate::spec::{Kind, SentencePieceNormalize, SentencePieceVersion};
 use crate::utf8;
 use crate::vocab::dictionary::Rows;
 use crate::vocab::{Row, Vocab};
@@ -60,10 +60,10 @@ impl SentencePieceDecoder {
         unk_surface: &[u8],
         denormalize: Option<&SentencePieceNormalize>,
         vocab: &Vocab,
-        line: Line,
+        version: SentencePieceVersion,
     ) -> Result<SentencePieceDecoder> {
         let denormalizer = match denormalize.filter(|spec| !spec.charsmap.is_empty()) {
-            Some(spec) => Some(SentencePieceNormalizer::compile(spec.clone(), None, line)?),
+            Some(spec) => Some(SentencePieceNormalizer::compile(spec.clone(), None, version)?),
             None => None,
         };
         Ok(SentencePieceDecoder {
@@ -71,7 +71,7 @@ impl SentencePieceDecoder {
             strips_all_leading,
             unk_surface: unk_surface.to_vec(),
             denormalizer,
-            outputs: row_outputs(vocab, line)?,
+            outputs: row_outputs(vocab, version)?,
         })
     }
 
@@ -153,12 +153,12 @@ impl SentencePieceDecoder {
 }
 
 /// Returns the kind of output of each row.
-fn row_outputs(vocab: &Vocab, line: Line) -> Result<Vec<RowOutput>> {
+fn row_outputs(vocab: &Vocab, version: SentencePieceVersion) -> Result<Vec<RowOutput>> {
     // SentencePiece 0.2.1 searches the vocabulary for the text of the piece; if several rows have this text, it finds
     // the reserved row.
-    let reserved_rows = match line {
-        Line::V0_2_1 => Some(Rows::reserved(vocab)?),
-        Line::V0_2_3 => None,
+    let reserved_rows = match version {
+        SentencePieceVersion::V0_2_1 => Some(Rows::reserved(vocab)?),
+        SentencePieceVersion::V0_2_3 => None,
     };
     let named_row = |row| reserved_rows.as_ref().and_then(|rows| rows.find(vocab, vocab.bytes(row))).unwrap_or(row);
     let output = |row| match vocab.active_kind(named_row(row)) {

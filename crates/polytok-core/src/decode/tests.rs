@@ -95,8 +95,8 @@ proptest! {
         let special = |text: &str, id| SpecialToken { text: text.into(), id, ..SpecialToken::default() };
         let listed_tokens = vec![special("<|x|>", TokenId(vocab.size())), special("b", TokenId(4))];
         let specials = Specials::new(listed_tokens, &vocab, Matching::Longest, &|text| Ok(text.to_vec())).unwrap();
-        let decoder = Decoder::compile(&all_decodes()[decode_index], &vocab, Line::default()).unwrap();
-        let mut decoder_without_texts = Decoder::compile(&all_decodes()[decode_index], &vocab, Line::default()).unwrap();
+        let decoder = Decoder::compile(&all_decodes()[decode_index], &vocab, SentencePieceVersion::default()).unwrap();
+        let mut decoder_without_texts = Decoder::compile(&all_decodes()[decode_index], &vocab, SentencePieceVersion::default()).unwrap();
         decoder_without_texts.texts = RowTexts::new(vocab.rows().map(|_| (SettledOutput::Depends, false))).into();
         let expected = decode(&decoder_without_texts, &vocab, &specials, &[&ids], skip_special).map_err(|error| error.to_string());
         let split_at = split_at.min(ids.len());

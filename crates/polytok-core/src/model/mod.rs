@@ -17,7 +17,7 @@ use crate::huge::release;
 use crate::native::Tables;
 use crate::post::{Out, Sink};
 use crate::segment::{PieceSource, Segment};
-use crate::spec::{Line, Model, Symbols, UnigramRules, Unknown};
+use crate::spec::{Model, SentencePieceVersion, Symbols, UnigramRules, Unknown};
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::vocab::Vocab;
@@ -70,7 +70,7 @@ pub(crate) struct ModelParts<'a> {
     pub user_defined: Option<Arc<Trie>>,
     pub has_prefix_space: bool,
     pub unknown: Unknown,
-    pub line: Line,
+    pub version: SentencePieceVersion,
 }
 
 /// The number of bytes of text that each token of a piece covers: at most the bytes of its entry without affixes.
@@ -95,7 +95,7 @@ impl CoveredBytes {
 impl CompiledModel {
     /// Compiles the model of a Spec.
     pub fn compile(model: Model, parts: ModelParts, tables: &mut Tables) -> Result<CompiledModel> {
-        let ModelParts { vocab, user_defined, line, .. } = parts;
+        let ModelParts { vocab, user_defined, version, .. } = parts;
         Ok(match model {
             Model::Bpe { priority, symbols, whole_piece_first, reserved, scalars } => {
                 let has_prefix = symbols == Symbols::Groups && parts.has_prefix_space;
@@ -105,7 +105,7 @@ impl CompiledModel {
                     has_prefix,
                     scalars,
                     unknown,
-                    ..BpeRules::new(symbols, reserved, line)
+                    ..BpeRules::new(symbols, reserved, version)
                 };
                 CompiledModel::Bpe(Arc::new(Bpe::compile(vocab.clone(), &priority, &rules, user_defined, tables)?))
             }
@@ -113,16 +113,16 @@ impl CompiledModel {
                 CompiledModel::WideUnigram(WideUnigram::compile(vocab, rules, tables)?)
             }
             Model::Unigram(UnigramRules::SentencePiece) => {
-                CompiledModel::Unigram(Arc::new(Unigram::compile(vocab, line, tables)?))
+                CompiledModel::Unigram(Arc::new(Unigram::compile(vocab, version, tables)?))
             }
             Model::Longest => CompiledModel::LongestMatch(LongestMatchModel::compile(vocab, tables)?),
             Model::Word => {
-                CompiledModel::WordOrChar(WordOrCharModel::compile(vocab.clone(), LookupUnit::Word, line, tables)?)
+                CompiledModel::WordOrChar(WordOrCharModel::compile(vocab.clone(), LookupUnit::Word, version, tables)?)
             }
             Model::Char => CompiledModel::WordOrChar(WordOrCharModel::compile(
                 vocab.clone(),
                 LookupUnit::Char(user_defined),
-                line,
+                version,
                 tables,
             )?),
             Model::WordLevel => CompiledModel::WordLevel(WordLevel::compile(vocab.clone())?),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::native::Tables;
 use crate::segment::Segment;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8;
@@ -37,8 +37,13 @@ pub struct WordOrCharModel {
 
 impl WordOrCharModel {
     /// Indexes the vocabulary.
-    pub fn compile(vocab: Arc<Vocab>, unit: LookupUnit, line: Line, tables: &mut Tables) -> Result<WordOrCharModel> {
-        let dictionary = Dictionary::new(&vocab, ReachRule::SentencePiece(line), tables)?;
+    pub fn compile(
+        vocab: Arc<Vocab>,
+        unit: LookupUnit,
+        version: SentencePieceVersion,
+        tables: &mut Tables,
+    ) -> Result<WordOrCharModel> {
+        let dictionary = Dictionary::new(&vocab, ReachRule::SentencePiece(version), tables)?;
         Ok(WordOrCharModel { vocab, dictionary, unit })
     }
 
@@ -77,6 +82,6 @@ fn word_len(text: &[u8]) -> usize {
 pub fn control_symbol_error(id: TokenId, at: usize) -> Error {
     Error::Encode(format!(
         "SentencePiece cannot encode this text: the control symbol of id {id} stands in it as ordinary text, at byte {at} of \
-         the normalized text (line=\"0.2.3\" makes it unknown where 0.2.1 fails)"
+         the normalized text (sentencepiece_version=\"0.2.3\" makes it unknown where 0.2.1 fails)"
     ))
 }

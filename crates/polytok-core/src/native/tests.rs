@@ -2,8 +2,8 @@ use super::*;
 use crate::error::Error;
 use crate::rng::Rng;
 use crate::spec::{
-    Decode, Kind, Line, Matching, Model, Priority, ScalarRules, Spec, Symbols, TemplatePart, TrimOffsets, UnigramRules,
-    Unknown, VocabColumns,
+    Decode, Kind, Matching, Model, Priority, ScalarRules, SentencePieceVersion, Spec, Symbols, TemplatePart,
+    TrimOffsets, UnigramRules, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
@@ -31,7 +31,7 @@ fn spec(model: Model, scores: impl Fn(usize) -> f32) -> Spec {
         single: vec![TemplatePart::Slot],
         trim: TrimOffsets::Nothing,
         decode: Decode::Bytes { skips_unknown: false },
-        line: Line::V0_2_3,
+        sentencepiece_version: SentencePieceVersion::V0_2_3,
     }
 }
 

@@ -14,7 +14,7 @@
 //! longest key.
 
 use crate::error::{Error, Result};
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 
 /// The largest number of keys at one offset that the reference finds; each of these keys is a prefix of the next.
 const MAX_NESTED_KEYS: usize = 32;
@@ -67,7 +67,7 @@ pub struct Charsmap {
 
 impl Charsmap {
     /// Reads a blob that is not empty. (An empty blob means that there are no rules.)
-    pub fn parse(blob: Vec<u8>, line: Line) -> Result<Charsmap> {
+    pub fn parse(blob: Vec<u8>, version: SentencePieceVersion) -> Result<Charsmap> {
         let Some((size, body)) = blob.split_first_chunk::<4>().filter(|(_, body)| !body.is_empty()) else {
             return Err(charsmap_error(format!("it has {} bytes, too few for a header and a body", blob.len())));
         };
@@ -86,7 +86,7 @@ impl Charsmap {
             return Err(charsmap_error("its replacement strings do not end in NUL".into()));
         }
         let units = DoubleArrayUnits(array.as_chunks().0);
-        if line == Line::V0_2_3 {
+        if version == SentencePieceVersion::V0_2_3 {
             check_units(units, replacements.len())?;
         }
         let second_bytes = compute_second_bytes(units);
@@ -385,7 +385,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_longest_key_is_found() {
-        let map = Charsmap::parse(blob(&[("a", "1"), ("abc", "22"), ("é", "")]), Line::V0_2_1).unwrap();
+        let map = Charsmap::parse(blob(&[("a", "1"), ("abc", "22"), ("é", "")]), SentencePieceVersion::V0_2_1).unwrap();
         assert_eq!(map.longest_prefix(b"abd"), Some((1, &b"1"[..])));
         assert_eq!(map.longest_prefix(b"abcd"), Some((3, &b"22"[..])));
         assert_eq!(map.longest_prefix("é".as_bytes()), Some((2, &b""[..])));
@@ -403,8 +403,8 @@ pub(crate) mod tests {
             b"\x00\x00\x00\x00\x00",
             b"\x04\0\0\0abcd\0",
         ] {
-            for line in [Line::V0_2_1, Line::V0_2_3] {
-                assert!(matches!(Charsmap::parse(bad_blob.to_vec(), line), Err(Error::Format(_))));
+            for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
+                assert!(matches!(Charsmap::parse(bad_blob.to_vec(), version), Err(Error::Format(_))));
             }
         }
     }
@@ -414,8 +414,8 @@ pub(crate) mod tests {
         let mut bad_blob = blob(&[("a", "b")]);
         bad_blob[4 + 400] = 0x41;
         bad_blob[4 + 403] = 0x3F;
-        assert!(Charsmap::parse(bad_blob.clone(), Line::V0_2_1).is_ok());
-        assert!(Charsmap::parse(bad_blob.clone(), Line::V0_2_3).is_err());
+        assert!(Charsmap::parse(bad_blob.clone(), SentencePieceVersion::V0_2_1).is_ok());
+        assert!(Charsmap::parse(bad_blob.clone(), SentencePieceVersion::V0_2_3).is_err());
     }
 
     proptest! {
@@ -425,7 +425,7 @@ pub(crate) mod tests {
             let mut blob = 1024u32.to_le_bytes().to_vec();
             blob.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
             blob.extend(b"x\0yy\0");
-            let map = Charsmap::parse(blob, Line::V0_2_1).unwrap();
+            let map = Charsmap::parse(blob, SentencePieceVersion::V0_2_1).unwrap();
             if let Some((len, _)) = map.longest_prefix(&text) {
                 prop_assert!(len <= text.len());
             }

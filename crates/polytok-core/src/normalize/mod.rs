@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use crate::error::{Result, not_utf8};
 use crate::space_mark;
-use crate::spec::{Line, Normalize};
+use crate::spec::{Normalize, SentencePieceVersion};
 use crate::trie::Trie;
 use crate::utf8::valid;
 use crate::vocab::Vocab;
@@ -70,11 +70,11 @@ impl Normalizer {
         steps: Vec<Normalize>,
         vocab: &Vocab,
         user_defined: Option<&Arc<Trie>>,
-        line: Line,
+        version: SentencePieceVersion,
     ) -> Result<Normalizer> {
         let steps = steps
             .into_iter()
-            .map(|step| NormalizeStep::compile(step, vocab, user_defined, line))
+            .map(|step| NormalizeStep::compile(step, vocab, user_defined, version))
             .collect::<Result<_>>()?;
         Ok(Normalizer { steps })
     }
@@ -201,12 +201,17 @@ impl Normalizer {
 }
 
 impl NormalizeStep {
-    fn compile(step: Normalize, vocab: &Vocab, user_defined: Option<&Arc<Trie>>, line: Line) -> Result<NormalizeStep> {
+    fn compile(
+        step: Normalize,
+        vocab: &Vocab,
+        user_defined: Option<&Arc<Trie>>,
+        version: SentencePieceVersion,
+    ) -> Result<NormalizeStep> {
         Ok(match step {
             Normalize::SentencePiece(spec) => NormalizeStep::SentencePiece(Box::new(SentencePieceNormalizer::compile(
                 spec,
                 user_defined.cloned(),
-                line,
+                version,
             )?)),
             Normalize::PrefixSpace => NormalizeStep::PrefixSpace,
             Normalize::Bert { clean_text, handle_chinese_chars, strip_accents, lowercase } => {

@@ -15,7 +15,7 @@ use super::charsmap::Charsmap;
 use super::output::Output;
 use super::transform::Transform;
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 
 /// The largest number of bytes of a cluster that is looked up as a whole.
 const MAX_CLUSTER: usize = 5;
@@ -31,7 +31,7 @@ pub struct Precompiled {
 impl Precompiled {
     /// Compiles a step from a `precompiled_charsmap` blob.
     pub fn compile(charsmap: Vec<u8>) -> Result<Precompiled> {
-        let charsmap = Charsmap::parse(charsmap, Line::V0_2_1)?;
+        let charsmap = Charsmap::parse(charsmap, SentencePieceVersion::V0_2_1)?;
         let is_key = |byte: u8| charsmap.shortest_prefix(&[byte]).is_some();
         let is_plain = std::array::from_fn(|byte| byte != b'\r' as usize && !is_key(byte as u8));
         Ok(Precompiled { charsmap, is_plain })

@@ -19,7 +19,7 @@ use super::escape::{Escape, Prefix};
 use super::growth;
 use crate::error::Result;
 use crate::space_mark;
-use crate::spec::{Line, SentencePieceNormalize};
+use crate::spec::{SentencePieceNormalize, SentencePieceVersion};
 use crate::trie::{NONE, ROOT, Trie};
 use crate::utf8::{decode_strict, is_start};
 
@@ -60,10 +60,14 @@ pub struct SentencePieceNormalizer {
 impl SentencePieceNormalizer {
     /// Compiles a normalizer. `user_defined` has the user-defined pieces of a model; it is None for a denormalizer and
     /// for a normalizer without a model.
-    pub fn compile(spec: SentencePieceNormalize, user_defined: Option<Arc<Trie>>, line: Line) -> Result<Self> {
+    pub fn compile(
+        spec: SentencePieceNormalize,
+        user_defined: Option<Arc<Trie>>,
+        version: SentencePieceVersion,
+    ) -> Result<Self> {
         let charsmap = match spec.charsmap {
             blob if blob.is_empty() => None,
-            blob => Some(Charsmap::parse(blob, line)?),
+            blob => Some(Charsmap::parse(blob, version)?),
         };
         let step_kinds = std::array::from_fn(|byte| step_kind(byte as u8, charsmap.as_ref(), user_defined.as_deref()));
         Ok(SentencePieceNormalizer {

@@ -19,7 +19,7 @@ use super::charsmap::Charsmap;
 use super::output::Output;
 use crate::error::Result;
 use crate::space_mark;
-use crate::spec::{Kind, Line};
+use crate::spec::{Kind, SentencePieceVersion};
 use crate::trie::{NONE, ROOT, Trie};
 use crate::utf8::decode_lenient;
 use crate::vocab::{Row, Vocab};
@@ -66,7 +66,7 @@ impl UgmNormalize {
         let user_defined = (!rows.is_empty()).then(trie).transpose()?;
         let charsmap = match charsmap {
             blob if blob.is_empty() => None,
-            blob => Some(Charsmap::parse(blob, Line::V0_2_1)?),
+            blob => Some(Charsmap::parse(blob, SentencePieceVersion::V0_2_1)?),
         };
         Ok(UgmNormalize { charsmap, user_defined, add_space_prefix, merges_spaces })
     }

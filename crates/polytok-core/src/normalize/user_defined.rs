@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::spec::{Kind, Line};
+use crate::spec::{Kind, SentencePieceVersion};
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::char_len;
@@ -18,18 +18,18 @@ use crate::vocab::Vocab;
 const MAX_NESTED_PIECES: usize = 64;
 
 /// Builds the trie of the user-defined pieces with their ids; `None` if there are no such pieces.
-pub fn prefix_matcher(vocab: &Vocab, line: Line) -> Result<Option<Arc<Trie>>> {
-    match matched_pieces(vocab, line) {
+pub fn prefix_matcher(vocab: &Vocab, version: SentencePieceVersion) -> Result<Option<Arc<Trie>>> {
+    match matched_pieces(vocab, version) {
         pieces if pieces.is_empty() => Ok(None),
         pieces => Ok(Some(Arc::new(Trie::build(pieces.into_iter().map(|(piece, id)| (piece, id.0)))?))),
     }
 }
 
 /// Returns the user-defined pieces that the reference can find, with their ids, in the order of their bytes.
-pub fn matched_pieces(vocab: &Vocab, line: Line) -> Vec<(&[u8], TokenId)> {
+pub fn matched_pieces(vocab: &Vocab, version: SentencePieceVersion) -> Vec<(&[u8], TokenId)> {
     let user_defined = vocab.rows_of(Kind::UserDefined);
     let mut pieces: Vec<(&[u8], TokenId)> =
-        user_defined.map(|row| (searched_bytes(vocab.bytes(row), line), vocab.id(row))).collect();
+        user_defined.map(|row| (searched_bytes(vocab.bytes(row), version), vocab.id(row))).collect();
     pieces.retain(|(piece, _)| !piece.is_empty());
     // In this order the pieces that start with a certain piece come directly after this piece.
     pieces.sort_by_key(|&(piece, _)| piece);
@@ -66,10 +66,10 @@ pub fn matches<'t>(trie: Option<&'t Trie>, text: &'t [u8]) -> impl Iterator<Item
 }
 
 /// Returns the bytes of a piece that the reference searches for.
-fn searched_bytes(piece: &[u8], line: Line) -> &[u8] {
-    match line {
-        Line::V0_2_1 => piece.split(|&byte| byte == 0).next().unwrap_or_default(),
-        Line::V0_2_3 => piece,
+fn searched_bytes(piece: &[u8], version: SentencePieceVersion) -> &[u8] {
+    match version {
+        SentencePieceVersion::V0_2_1 => piece.split(|&byte| byte == 0).next().unwrap_or_default(),
+        SentencePieceVersion::V0_2_3 => piece,
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn only_64_nested_pieces_are_found() {
         let pieces: Vec<_> = (1..=70).map(|n| vec![b'a'; n]).chain([b"b".to_vec()]).collect();
-        let matcher = prefix_matcher(&vocab(&pieces), Line::V0_2_3).unwrap().unwrap();
+        let matcher = prefix_matcher(&vocab(&pieces), SentencePieceVersion::V0_2_3).unwrap().unwrap();
         assert_eq!(matcher.longest_prefix(&[b'a'; 100]), Some((64, 63)));
         assert_eq!(matcher.longest_prefix(b"ba"), Some((1, 70)));
     }
@@ -101,8 +101,11 @@ mod tests {
     #[test]
     fn a_nul_ends_a_piece_in_0_2_1() {
         let pieces = vocab(&[b"a\0b".to_vec(), b"\0".to_vec()]);
-        assert_eq!(prefix_matcher(&pieces, Line::V0_2_1).unwrap().unwrap().longest_prefix(b"ax"), Some((1, 0)));
-        assert_eq!(prefix_matcher(&pieces, Line::V0_2_3).unwrap().unwrap().longest_prefix(b"ax"), None);
-        assert!(prefix_matcher(&vocab(&[]), Line::V0_2_3).unwrap().is_none());
+        assert_eq!(
+            prefix_matcher(&pieces, SentencePieceVersion::V0_2_1).unwrap().unwrap().longest_prefix(b"ax"),
+            Some((1, 0))
+        );
+        assert_eq!(prefix_matcher(&pieces, SentencePieceVersion::V0_2_3).unwrap().unwrap().longest_prefix(b"ax"), None);
+        assert!(prefix_matcher(&vocab(&[]), SentencePieceVersion::V0_2_3).unwrap().is_none());
     }
 }

@@ -18,7 +18,7 @@ use crate::model::CompiledModel;
 use crate::normalize::{Normalizer, RewriteBuffers};
 use crate::post::IdSink;
 use crate::segmenter::{Context, Segmenter};
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
 pub(crate) use sentencepiece_unigram::SentencePieceUnigram;
 pub(crate) use words::{WordsPart, WordsRoute};
@@ -48,10 +48,10 @@ impl RouteScratch {
 
 impl Route {
     /// Returns the route of a vocabulary, if one of the routes can encode its texts.
-    pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter, line: Line) -> Option<Route> {
+    pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter, version: SentencePieceVersion) -> Option<Route> {
         let Segmenter { model, splits, .. } = segmenter;
         match model {
-            CompiledModel::Bpe(bpe) if line == Line::V0_2_3 => {
+            CompiledModel::Bpe(bpe) if version == SentencePieceVersion::V0_2_3 => {
                 SentencePieceBpe::choose(bpe, normalizer, segmenter).map(Box::new).map(Route::SentencePieceBpe)
             }
             CompiledModel::Unigram(unigram) if splits.is_empty() => {

@@ -6,8 +6,8 @@ use crate::model::{CompiledModel, ModelScratch};
 use crate::post::Out;
 use crate::sink::{Spans, Token, Tokens};
 use crate::spec::{
-    Behavior, Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, ScalarRules, Spec, Split, Symbols,
-    TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
+    Behavior, Decode, Kind, Matching, Model, Normalize, Pattern, Priority, ScalarRules, SentencePieceVersion, Spec,
+    Split, Symbols, TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::utf8::only_char;
@@ -70,7 +70,7 @@ fn compile_tokenizer<E: AsRef<[u8]>>(
         single: vec![TemplatePart::Slot],
         trim: TrimOffsets::Nothing,
         decode: Decode::Bytes { skips_unknown: false },
-        line: Line::default(),
+        sentencepiece_version: SentencePieceVersion::default(),
     };
     Tokenizer::compile(spec).unwrap()
 }

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::hash::{Slots, hash_bytes};
 use crate::native::{FilePart, PartWriter, Stored, Tables};
-use crate::spec::{Kind, Line};
+use crate::spec::{Kind, SentencePieceVersion};
 use crate::token_id::TokenId;
 use crate::vocab::{Row, Vocab};
 
@@ -33,7 +33,7 @@ pub enum ReachRule {
     /// Text can be encoded to Normal and UserDefined rows (tiktoken, minbpe, RWKV, byte-level vocabularies).
     PlainRows,
     /// SentencePiece's rule: text can be encoded to Normal, UserDefined and Unused rows; the other rows are reserved.
-    SentencePiece(Line),
+    SentencePiece(SentencePieceVersion),
 }
 
 impl ReachRule {
@@ -141,7 +141,7 @@ impl Dictionary {
 
     /// Returns the result for a final symbol that has these bytes.
     pub fn output_of(&self, vocab: &Vocab, bytes: &[u8]) -> SymbolOutput {
-        if self.reach == ReachRule::SentencePiece(Line::V0_2_1)
+        if self.reach == ReachRule::SentencePiece(SentencePieceVersion::V0_2_1)
             && let Some(row) = self.reserved.find(vocab, bytes)
         {
             return match vocab.kind(row) {
@@ -159,7 +159,7 @@ impl Dictionary {
 
     /// Returns the largest depth to which Unused rows are split again.
     pub fn max_split_depth(&self) -> usize {
-        if self.reach == ReachRule::SentencePiece(Line::V0_2_3) { 100 } else { usize::MAX }
+        if self.reach == ReachRule::SentencePiece(SentencePieceVersion::V0_2_3) { 100 } else { usize::MAX }
     }
 
     /// Returns the output of the row with these bytes, whatever its kind. SentencePiece 0.2.3 uses this output when
@@ -177,7 +177,7 @@ impl Dictionary {
     /// in 0.2.3.
     pub fn settle_unused(&self, emit: SymbolOutput) -> SymbolOutput {
         match (emit, self.reach) {
-            (SymbolOutput::Unused(_), ReachRule::SentencePiece(Line::V0_2_3)) => SymbolOutput::Unknown,
+            (SymbolOutput::Unused(_), ReachRule::SentencePiece(SentencePieceVersion::V0_2_3)) => SymbolOutput::Unknown,
             (SymbolOutput::Unused(id), _) => SymbolOutput::Id(id),
             (emit, _) => emit,
         }

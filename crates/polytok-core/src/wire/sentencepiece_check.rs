@@ -6,7 +6,7 @@
 use super::texts::TextIndex;
 use super::{rows, show};
 use crate::error::{Error, Result};
-use crate::spec::{Kind, Line, VocabColumns};
+use crate::spec::{Kind, SentencePieceVersion, VocabColumns};
 
 /// The ModelType enum of SentencePiece, with the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub struct PieceRules {
     /// True if text without a piece is converted to byte pieces.
     pub byte_fallback: bool,
     /// The version whose rules are applied.
-    pub line: Line,
+    pub version: SentencePieceVersion,
 }
 
 impl PieceRules {
     /// Reports whether the rules are those of the newest version, 0.2.3.
     fn is_newest(&self) -> bool {
-        self.line == Line::V0_2_3
+        self.version == SentencePieceVersion::V0_2_3
     }
 }
 
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn invalid_pieces_are_refused() {
-        let rules = PieceRules { model: ModelType::Bpe, byte_fallback: false, line: Line::V0_2_3 };
-        let old = PieceRules { line: Line::V0_2_1, ..rules };
+        let rules = PieceRules { model: ModelType::Bpe, byte_fallback: false, version: SentencePieceVersion::V0_2_3 };
+        let old = PieceRules { version: SentencePieceVersion::V0_2_1, ..rules };
         let unk: (&[u8], f32, Kind) = (b"<unk>", 0.0, Kind::Unknown);
         let error = |pieces: &[(&[u8], f32, Kind)], rules| match check_pieces(&columns(pieces), rules) {
             Err(Error::Format(text)) => text,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1};
 use polytok_core::error::{Error, Result};
-use polytok_core::spec::{Line, SentencePieceNormalize};
+use polytok_core::spec::{SentencePieceNormalize, SentencePieceVersion};
 use polytok_core::train::counter::{Limit, WordCounter};
 use polytok_core::train::progress::Progress;
 use polytok_core::train::sentencepiece::alphabet::{Alphabet, CharCounts};
@@ -40,8 +40,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Compiles the named rules to a character map.
 #[pyfunction]
-fn sentencepiece_charsmap<'py>(py: Python<'py>, name: &str, line: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let compiled = py.detach(|| charsmap::compile(&charsmap::named::rules(name, core_line(line)?)?));
+fn sentencepiece_charsmap<'py>(py: Python<'py>, name: &str, version: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let compiled = py.detach(|| charsmap::compile(&charsmap::named::rules(name, core_version(version)?)?));
     Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
 }
 
@@ -52,10 +52,10 @@ fn sentencepiece_compile_rules<'py>(py: Python<'py>, file: &str) -> PyResult<Bou
     Ok(PyBytes::new(py, &compiled.map_err(to_python)?))
 }
 
-fn core_line(line: &str) -> Result<Line> {
-    match line {
-        "0.2.1" => Ok(Line::V0_2_1),
-        "0.2.3" => Ok(Line::V0_2_3),
+fn core_version(version: &str) -> Result<SentencePieceVersion> {
+    match version {
+        "0.2.1" => Ok(SentencePieceVersion::V0_2_1),
+        "0.2.3" => Ok(SentencePieceVersion::V0_2_3),
         other => Err(Error::Argument(format!("sentencepiece_version={other:?} is not \"0.2.3\" or \"0.2.1\""))),
     }
 }
@@ -95,7 +95,7 @@ impl PyTrainerOptions {
     /// Converts the options to the engine's type.
     pub fn to_core(&self) -> Result<SentencePieceOptions> {
         Ok(SentencePieceOptions {
-            line: core_line(&self.sentencepiece_version)?,
+            version: core_version(&self.sentencepiece_version)?,
             sentences: match self.sentences.as_str() {
                 "lines" => SentenceUnit::Lines,
                 "items" => SentenceUnit::Items,

@@ -1,6 +1,6 @@
 //! The rules of a BPE model: its initial symbols and the rows that it can use.
 
-use crate::spec::{Line, ScalarRules, Symbols, Unknown};
+use crate::spec::{ScalarRules, SentencePieceVersion, Symbols, Unknown};
 use crate::vocab::dictionary::ReachRule;
 
 /// The fields of the Spec that decide the initial symbols, the rows that are used, and the output for unknown text.
@@ -22,10 +22,10 @@ pub struct BpeRules {
 
 impl BpeRules {
     /// Returns the rules for a kind of symbols. If `reserved` is true, rows of every kind are used.
-    pub fn new(symbols: Symbols, reserved: bool, line: Line) -> BpeRules {
+    pub fn new(symbols: Symbols, reserved: bool, version: SentencePieceVersion) -> BpeRules {
         let reach = match symbols {
             _ if reserved => ReachRule::LastOfEqualRows,
-            Symbols::Chars => ReachRule::SentencePiece(line),
+            Symbols::Chars => ReachRule::SentencePiece(version),
             Symbols::Groups => ReachRule::AllRows,
             Symbols::Bytes => ReachRule::PlainRows,
             Symbols::Scalars => ReachRule::LastOfEqualRows,

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::model::bpe::{Bpe, BpeRules, BpeScratch};
     use crate::native::Tables;
-    use crate::spec::{Line, Priority, Symbols, VocabColumns};
+    use crate::spec::{Priority, SentencePieceVersion, Symbols, VocabColumns};
     use std::sync::Arc;
 
     const AFFIXED_PIECES: [&str; 14] = [
@@ -215,7 +215,8 @@ mod tests {
             columns.scores.push(0.0);
             columns.kinds.push(if id == 0 { Kind::Unknown } else { Kind::Normal });
         }
-        let rules = BpeRules { scalars, unknown, ..BpeRules::new(Symbols::Scalars, false, Line::default()) };
+        let rules =
+            BpeRules { scalars, unknown, ..BpeRules::new(Symbols::Scalars, false, SentencePieceVersion::default()) };
         let vocab = Arc::new(Vocab::new(columns)?);
         Bpe::compile(vocab, &Priority::Merges(merges.to_vec()), &rules, None, &mut Tables::default())
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::unigram::tests::vocab;
 use crate::normalize::user_defined::prefix_matcher;
 use crate::rng::Rng;
-use crate::spec::{Line, VocabColumns};
+use crate::spec::{SentencePieceVersion, VocabColumns};
 use proptest::prelude::*;
 
 /// Merges the adjacent texts whose entry has the highest score, leftmost first, until no two adjacent texts are an
@@ -34,7 +34,7 @@ proptest! {
         let rows: Vec<(String, f32, Kind)> = rows.into_iter()
             .map(|(piece, score, kind)| (piece, score as f32, Kind::try_from(kind).unwrap())).collect();
         let borrowed: Vec<(&str, f32, Kind)> = rows.iter().map(|row| (row.0.as_str(), row.1, row.2)).collect();
-        let rules = BpeRules::new(Symbols::Chars, true, Line::default());
+        let rules = BpeRules::new(Symbols::Chars, true, SentencePieceVersion::default());
         let vocab = Arc::new(vocab(&borrowed));
         let bpe = Bpe::compile(vocab, &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
         let mut out = Vec::new();
@@ -88,7 +88,7 @@ proptest! {
         rows in odd_rows(), reserved: bool, is_old: bool,
         texts in prop::collection::vec("([ab]{0,3}[abé世界\u{2581}]{0,20}){1,4}", 4), tail in 0usize..3,
     ) {
-        let line = if is_old { Line::V0_2_1 } else { Line::V0_2_3 };
+        let version = if is_old { SentencePieceVersion::V0_2_1 } else { SentencePieceVersion::V0_2_3 };
         let mut columns = VocabColumns { offsets: vec![0], ..Default::default() };
         for (id, (bytes, score, kind)) in rows.iter().enumerate() {
             columns.blob.extend_from_slice(bytes);
@@ -98,8 +98,8 @@ proptest! {
             columns.kinds.push(*kind);
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
-        let user_defined = if reserved { None } else { prefix_matcher(&vocab, line).unwrap() };
-        let rules = BpeRules::new(Symbols::Chars, reserved, line);
+        let user_defined = if reserved { None } else { prefix_matcher(&vocab, version).unwrap() };
+        let rules = BpeRules::new(Symbols::Chars, reserved, version);
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, user_defined.clone(), &mut Tables::default());
         let by_table = compile().unwrap();
         by_table.merging.build_now(|| by_table.source().build().ok());
@@ -121,7 +121,7 @@ proptest! {
     ) {
         let rows: Vec<_> = words.iter().rev().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
         let vocab = Arc::new(vocab(&rows));
-        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, SentencePieceVersion::default()) };
         let compile = || Bpe::compile(vocab.clone(), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let by_table = compile();
         by_table.merging.build_now(|| by_table.source().build().ok());
@@ -141,7 +141,7 @@ proptest! {
         words in prop::collection::vec("[abc]{1,5}|(ab){1,6}|[aé世]{1,3}", 1..30), is_whole_piece_first: bool, has_table: bool,
     ) {
         let rows: Vec<_> = words.iter().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
-        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, SentencePieceVersion::default()) };
         let bpe = Bpe::compile(Arc::new(vocab(&rows)), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         if has_table {
             bpe.merging.build_now(|| bpe.build_merging());
@@ -162,7 +162,7 @@ proptest! {
         pieces in prop::collection::vec(prop::collection::vec((any::<prop::sample::Index>(), odd_tail()), 0..8), 8),
     ) {
         let rows: Vec<_> = words.iter().map(|word| (word.as_str(), 0.0, Kind::Normal)).collect();
-        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, SentencePieceVersion::default()) };
         let bpe = Bpe::compile(Arc::new(vocab(&rows)), &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let scratch = &mut BpeScratch::default();
         let has_tables = bpe.merging.peek().is_some();
@@ -224,7 +224,7 @@ proptest! {
             columns.kinds.push(Kind::Normal);
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
-        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, Line::default()) };
+        let rules = BpeRules { whole_piece_first: is_whole_piece_first, ..BpeRules::new(Symbols::Bytes, false, SentencePieceVersion::default()) };
         let bpe = Bpe::compile(vocab, &Priority::Rank, &rules, None, &mut Tables::default()).unwrap();
         let long = text.repeat(1 + 1200 / text.len());
         for text in [&text, &long, words.first().unwrap()] {
@@ -264,7 +264,7 @@ proptest! {
         }
         let vocab = Arc::new(Vocab::new(columns).unwrap());
         let (priority, symbols) = if by_rank { (Priority::Rank, Symbols::Bytes) } else { (Priority::Score, Symbols::Chars) };
-        let rules = BpeRules::new(symbols, false, Line::default());
+        let rules = BpeRules::new(symbols, false, SentencePieceVersion::default());
         let bpe = Bpe::compile(vocab, &priority, &rules, None, &mut Tables::default()).unwrap();
         bpe.merging.build_now(|| bpe.build_merging());
         let all = bpe.source().build_all().unwrap();
@@ -301,7 +301,7 @@ proptest! {
     ) {
         let rows: Vec<_> = words.iter().zip(1..).map(|(word, at)| (word.as_str(), -(at as f32), Kind::Normal)).collect();
         let vocab = Arc::new(vocab(&rows));
-        let rules = BpeRules::new(Symbols::Chars, false, Line::default());
+        let rules = BpeRules::new(Symbols::Chars, false, SentencePieceVersion::default());
         let compile = || Bpe::compile(vocab.clone(), &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
         let [plain, raw] = [compile(), compile()];
         for bpe in [&plain, &raw] {
@@ -343,7 +343,7 @@ fn the_table_is_built_when_it_pays() {
     let mut rows = vec![("a", -1.0, Kind::Normal), ("aa", -2.0, Kind::Normal)];
     rows.extend(["b", "c", "d", "e", "f", "g", "h", "i", "j"].map(|letter| (letter, -3.0, Kind::Normal)));
     let vocab = Arc::new(vocab(&rows));
-    let rules = BpeRules::new(Symbols::Chars, false, Line::default());
+    let rules = BpeRules::new(Symbols::Chars, false, SentencePieceVersion::default());
     let bpe = Bpe::compile(vocab, &Priority::Score, &rules, None, &mut Tables::default()).unwrap();
     let mut has_table = Vec::new();
     for _ in 0..6 {

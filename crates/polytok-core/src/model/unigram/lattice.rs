@@ -9,7 +9,7 @@
 
 use crate::model::unigram::Unigram;
 use crate::segment::Segment;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::token_id::TokenId;
 use crate::trie::NONE;
 use crate::utf8::char_len;
@@ -35,7 +35,7 @@ pub(super) struct Lattice {
     nodes_by_end: Vec<u32>,
     /// For each character, the index in `nodes_by_end` of the first node that ends at this character.
     first_by_end: Vec<u32>,
-    line: Line,
+    version: SentencePieceVersion,
 }
 
 /// The best path from the start to each node, including the node itself.
@@ -52,22 +52,27 @@ impl Lattice {
         for (start, &byte) in char_starts[..chars].iter().enumerate() {
             add_nodes(unigram, &norm[byte as usize..], (start as u32, chars as u32), &mut nodes);
         }
-        Lattice::from_nodes(nodes, char_starts, chars, unigram.line)
+        Lattice::from_nodes(nodes, char_starts, chars, unigram.version)
     }
 
     /// Builds the lattice of nodes with these ids, starts, ends and scores, over `chars` characters.
-    pub fn from_pieces(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Lattice {
+    pub fn from_pieces(nodes: &[(u32, u32, u32, f32)], chars: usize, version: SentencePieceVersion) -> Lattice {
         let begin = LatticeNode { id: TokenId::UNKNOWN, start: 0, end: 0, score: 0.0 };
         let inner_nodes =
             nodes.iter().map(|&(id, start, end, score)| LatticeNode { id: TokenId(id), start, end, score });
-        Lattice::from_nodes(std::iter::once(begin).chain(inner_nodes).collect(), Vec::new(), chars, line)
+        Lattice::from_nodes(std::iter::once(begin).chain(inner_nodes).collect(), Vec::new(), chars, version)
     }
 
     /// Builds a lattice from nodes, and adds the node at the end of the text. The first node is the start of the text.
-    fn from_nodes(mut nodes: Vec<LatticeNode>, char_starts: Vec<u32>, chars: usize, line: Line) -> Lattice {
+    fn from_nodes(
+        mut nodes: Vec<LatticeNode>,
+        char_starts: Vec<u32>,
+        chars: usize,
+        version: SentencePieceVersion,
+    ) -> Lattice {
         let (nodes_by_end, first_by_end) = sort_by_end(&nodes, chars);
         nodes.push(LatticeNode { id: TokenId::UNKNOWN, start: chars as u32, end: NONE, score: 0.0 });
-        Lattice { nodes, char_starts, nodes_by_end, first_by_end, line }
+        Lattice { nodes, char_starts, nodes_by_end, first_by_end, version }
     }
 
     /// Returns the index of the node at the end of the text.
@@ -113,7 +118,7 @@ impl Lattice {
             let mut sum = None;
             for &left in self.left_neighbours(node) {
                 let path_sum = alpha * self.nodes[left as usize].score + sums[left as usize];
-                sum = Some(sum.map_or(path_sum, |sum| log_sum_exp(sum, path_sum, self.line)));
+                sum = Some(sum.map_or(path_sum, |sum| log_sum_exp(sum, path_sum, self.version)));
             }
             sums[node as usize] = sum.unwrap_or(0.0);
         }
@@ -197,15 +202,15 @@ fn sort_by_end(nodes: &[LatticeNode], char_count: usize) -> (Vec<u32>, Vec<u32>)
 }
 
 /// Returns log(exp(x) + exp(y)) as the SentencePiece release computes it.
-pub(crate) fn log_sum_exp(x: f32, y: f32, line: Line) -> f32 {
+pub(crate) fn log_sum_exp(x: f32, y: f32, version: SentencePieceVersion) -> f32 {
     let (min, max) = if y < x { (y, x) } else { (x, y) };
     if max > min + 50.0 {
         return max;
     }
     let ratio = ((min - max) as f64).exp();
-    let log = match line {
-        Line::V0_2_1 => (ratio + 1.0).ln(),
-        Line::V0_2_3 => ratio.ln_1p(),
+    let log = match version {
+        SentencePieceVersion::V0_2_1 => (ratio + 1.0).ln(),
+        SentencePieceVersion::V0_2_3 => ratio.ln_1p(),
     };
     (max as f64 + log) as f32
 }

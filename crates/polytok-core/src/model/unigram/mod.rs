@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::lazy::{Lazy, Warmup};
 use crate::native::{FilePart, PartWriter, Stored, Tables};
 use crate::segment::Segment;
-use crate::spec::{Kind, Line};
+use crate::spec::{Kind, SentencePieceVersion};
 use crate::table::Table;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
@@ -46,7 +46,7 @@ pub struct Unigram {
     pub(super) lattice_scores: Table<f32>,
     pub(super) char_lens: Table<u32>,
     pub(super) unknown_score: f32,
-    pub(super) line: Line,
+    pub(super) version: SentencePieceVersion,
     best_path: BestPathScores,
     words: Warmup<WordTables>,
 }
@@ -98,8 +98,8 @@ impl UnigramScratch {
 
 impl Unigram {
     /// Compiles the pieces of kind Normal, UserDefined and Unused.
-    pub fn compile(vocab: &Vocab, line: Line, tables: &mut Tables) -> Result<Unigram> {
-        let mut unigram = tables.get("unigram", || Unigram::build(vocab, line))?;
+    pub fn compile(vocab: &Vocab, version: SentencePieceVersion, tables: &mut Tables) -> Result<Unigram> {
+        let mut unigram = tables.get("unigram", || Unigram::build(vocab, version))?;
         unigram.trie = unigram.trie.with_max_key_len(vocab.max_entry_len());
         if let Some(id) = unigram.ids.iter().find(|&&id| vocab.row(id).is_none()) {
             return Err(Error::Format(format!("the Unigram table has id {id}, which is not in the vocabulary")));
@@ -107,18 +107,18 @@ impl Unigram {
         Ok(unigram)
     }
 
-    fn build(vocab: &Vocab, line: Line) -> Result<Unigram> {
-        let rows = dictionary_rows(vocab, line)?;
+    fn build(vocab: &Vocab, version: SentencePieceVersion) -> Result<Unigram> {
+        let rows = dictionary_rows(vocab, version)?;
         let (min_score, max_score) = score_range(vocab);
         let used_rows: Vec<Row> = rows.into_iter().filter(|&row| vocab.active_kind(row) != Kind::Unused).collect();
-        let columns = UnigramColumns { vocab, rows: &used_rows, line, max_score };
+        let columns = UnigramColumns { vocab, rows: &used_rows, version, max_score };
         Ok(Unigram {
             trie: Trie::build(used_rows.iter().map(|&row| vocab.bytes(row)).zip(0..))?,
             ids: used_rows.iter().map(|&row| vocab.id(row)).collect::<Vec<_>>().into(),
             lattice_scores: columns.lattice_scores().into(),
             char_lens: used_rows.iter().map(|&row| char_count(vocab.bytes(row))).collect::<Vec<_>>().into(),
             unknown_score: min_score - UNKNOWN_PENALTY,
-            line,
+            version,
             best_path: columns.best_path_scores(),
             words: Warmup::after_bytes(TABLES_PAY_AFTER),
         })
@@ -162,9 +162,11 @@ impl Stored for Unigram {
     }
 
     fn read(part: &FilePart) -> Result<Unigram> {
-        let (line, best_path) = match part.optional_table("double_scores")? {
-            Some(scores) => (Line::V0_2_1, BestPathScores::Double(EntryScores::new(scores))),
-            None => (Line::V0_2_3, BestPathScores::Single(EntryScores::new(part.table("single_scores")?))),
+        let (version, best_path) = match part.optional_table("double_scores")? {
+            Some(scores) => (SentencePieceVersion::V0_2_1, BestPathScores::Double(EntryScores::new(scores))),
+            None => {
+                (SentencePieceVersion::V0_2_3, BestPathScores::Single(EntryScores::new(part.table("single_scores")?)))
+            }
         };
         let unigram = Unigram {
             trie: Trie::read(part)?,
@@ -172,7 +174,7 @@ impl Stored for Unigram {
             lattice_scores: part.table("lattice_scores")?,
             char_lens: part.table("char_lens")?,
             unknown_score: part.number("unknown_score")?,
-            line,
+            version,
             best_path,
             words: Warmup::after_bytes(TABLES_PAY_AFTER),
         };
@@ -190,14 +192,14 @@ impl Stored for Unigram {
 }
 
 /// Returns the rows to which text can be encoded, after checks; reference: `InitializePieces` and `BuildTrie`.
-fn dictionary_rows(vocab: &Vocab, line: Line) -> Result<Vec<Row>> {
+fn dictionary_rows(vocab: &Vocab, version: SentencePieceVersion) -> Result<Vec<Row>> {
     let refuse_row = |row: Row, what: &str| {
         let piece = String::from_utf8_lossy(vocab.bytes(row)).into_owned();
         Err(Error::Spec(format!("vocab: the piece {piece:?} with id {} {what}", vocab.id(row))))
     };
     let is_in_dictionary = |&row: &Row| matches!(vocab.kind(row), Kind::Normal | Kind::UserDefined | Kind::Unused);
     let mut rows: Vec<Row> = vocab.rows().filter(is_in_dictionary).collect();
-    if line == Line::V0_2_3 {
+    if version == SentencePieceVersion::V0_2_3 {
         if let Some(row) = vocab.rows().find(|&row| !vocab.score(row).is_finite()) {
             return refuse_row(row, "has a score that is not finite");
         }
@@ -259,7 +261,7 @@ fn char_count(piece: &[u8]) -> u32 {
 struct UnigramColumns<'a> {
     vocab: &'a Vocab,
     rows: &'a [Row],
-    line: Line,
+    version: SentencePieceVersion,
     max_score: f32,
 }
 
@@ -273,9 +275,9 @@ impl UnigramColumns<'_> {
                 return self.vocab.score(row) as f64;
             }
             let len = user_defined_len(self.vocab.bytes(row));
-            match self.line {
-                Line::V0_2_1 => (len as f32 * self.max_score) as f64 - 0.1,
-                Line::V0_2_3 => 0.1 * (len - 1) as f64,
+            match self.version {
+                SentencePieceVersion::V0_2_1 => (len as f32 * self.max_score) as f64 - 0.1,
+                SentencePieceVersion::V0_2_3 => 0.1 * (len - 1) as f64,
             }
         })
     }
@@ -286,9 +288,9 @@ impl UnigramColumns<'_> {
 
     fn best_path_scores(&self) -> BestPathScores {
         let scores = self.scores(|piece| piece.len() as u32);
-        match self.line {
-            Line::V0_2_1 => BestPathScores::Double(EntryScores::new(scores.collect::<Vec<_>>().into())),
-            Line::V0_2_3 => {
+        match self.version {
+            SentencePieceVersion::V0_2_1 => BestPathScores::Double(EntryScores::new(scores.collect::<Vec<_>>().into())),
+            SentencePieceVersion::V0_2_3 => {
                 BestPathScores::Single(EntryScores::new(scores.map(|score| score as f32).collect::<Vec<_>>().into()))
             }
         }

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::model::unigram::lattice::{Lattice, START_NODE, Viterbi};
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::segment::Segment;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::trie::NONE;
 
 /// The size at which the agenda is truncated.
@@ -39,10 +39,10 @@ pub type ScoredSegmentation = (Vec<Segment>, f32);
 pub(super) type NodePath = (Vec<u32>, f32);
 
 /// Returns the largest number of segmentations that a search can return.
-pub fn max_nbest(line: Line) -> usize {
-    match line {
-        Line::V0_2_1 => 1024,
-        Line::V0_2_3 => 512,
+pub fn max_nbest(version: SentencePieceVersion) -> usize {
+    match version {
+        SentencePieceVersion::V0_2_1 => 1024,
+        SentencePieceVersion::V0_2_3 => 512,
     }
 }
 
@@ -51,8 +51,8 @@ impl Unigram {
     /// [`Unigram::segment`], with score 0. In 0.2.1 an `n` above 1024 counts as 1024; in 0.2.3 an `n` above 512 is an
     /// error.
     pub fn nbest(&self, norm: &[u8], n: usize) -> Result<Vec<ScoredSegmentation>> {
-        let max = max_nbest(self.line);
-        if n > max && self.line == Line::V0_2_3 {
+        let max = max_nbest(self.version);
+        if n > max && self.version == SentencePieceVersion::V0_2_3 {
             return Err(Error::Argument(format!("nbest_size is {n}, the most is {max}")));
         }
         if n <= 1 || norm.is_empty() {
@@ -65,7 +65,7 @@ impl Unigram {
         }
         let lattice = Lattice::new(self, norm);
         let viterbi = lattice.viterbi();
-        let paths = search(&lattice, self.line, n.min(max), &mut BestFirst(&lattice, &viterbi))?;
+        let paths = search(&lattice, self.version, n.min(max), &mut BestFirst(&lattice, &viterbi))?;
         let paths = paths.unwrap_or_else(|| vec![(viterbi.path(), viterbi.scores[lattice.end() as usize])]);
         Ok(paths.into_iter().map(|(path, score)| (lattice.segments(&path), score)).collect())
     }
@@ -73,10 +73,14 @@ impl Unigram {
 
 /// Returns the ids of the best two segmentations of a lattice; [`Lattice::from_pieces`] describes `nodes`. Returns `None` if
 /// there is only one segmentation, or if 0.2.3 gives up the search. A trainer calls this function for each piece.
-pub(crate) fn best_two(nodes: &[(u32, u32, u32, f32)], chars: usize, line: Line) -> Option<[Vec<u32>; 2]> {
-    let lattice = Lattice::from_pieces(nodes, chars, line);
+pub(crate) fn best_two(
+    nodes: &[(u32, u32, u32, f32)],
+    chars: usize,
+    version: SentencePieceVersion,
+) -> Option<[Vec<u32>; 2]> {
+    let lattice = Lattice::from_pieces(nodes, chars, version);
     let viterbi = lattice.viterbi();
-    let paths = search(&lattice, line, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
+    let paths = search(&lattice, version, 2, &mut BestFirst(&lattice, &viterbi)).ok().flatten()?;
     let ids_of_path = |(path, _): &NodePath| path.iter().map(|&node| lattice.nodes[node as usize].id.0).collect();
     let [first, second] = &paths[..] else { return None };
     Some([ids_of_path(first), ids_of_path(second)])
@@ -125,7 +129,7 @@ impl SearchStrategy for BestFirst<'_> {
 /// Returns the first `n` paths of the search, with their priorities; `None` if 0.2.3 gives up.
 pub(super) fn search(
     lattice: &Lattice,
-    line: Line,
+    version: SentencePieceVersion,
     n: usize,
     strategy: &mut impl SearchStrategy,
 ) -> Result<Option<Vec<NodePath>>> {
@@ -149,14 +153,14 @@ pub(super) fn search(
             continue;
         }
         beam.expand(top, strategy);
-        match line {
-            Line::V0_2_1 if beam.created_count > MAX_HYPOTHESES => return Err(limit_error(n)),
-            Line::V0_2_3 if beam.created_count >= MAX_CREATED => return Ok(None),
+        match version {
+            SentencePieceVersion::V0_2_1 if beam.created_count > MAX_HYPOTHESES => return Err(limit_error(n)),
+            SentencePieceVersion::V0_2_3 if beam.created_count >= MAX_CREATED => return Ok(None),
             _ => {}
         }
         let kept_count = TRUNCATED_AGENDA.min(n.saturating_mul(10));
-        if beam.is_full(kept_count, line) {
-            if line == Line::V0_2_3 && beam.truncations == MAX_TRUNCATIONS {
+        if beam.is_full(kept_count, version) {
+            if version == SentencePieceVersion::V0_2_3 && beam.truncations == MAX_TRUNCATIONS {
                 return Ok(None);
             }
             beam.truncate(kept_count);
@@ -201,9 +205,12 @@ impl Beam {
         path
     }
 
-    fn is_full(&self, kept_count: usize, line: Line) -> bool {
+    fn is_full(&self, kept_count: usize, version: SentencePieceVersion) -> bool {
         let len = self.agenda.len();
-        len >= MAX_AGENDA || (line == Line::V0_2_3 && len > kept_count && self.hypotheses.len() >= self.max_hypotheses)
+        len >= MAX_AGENDA
+            || (version == SentencePieceVersion::V0_2_3
+                && len > kept_count
+                && self.hypotheses.len() >= self.max_hypotheses)
     }
 
     /// Truncates the agenda to the best `kept_count` hypotheses, and removes hypotheses that are on no path of the
@@ -300,8 +307,8 @@ mod tests {
 
     #[test]
     fn best_first_and_ties_in_heap_order() {
-        for line in [Line::V0_2_1, Line::V0_2_3] {
-            let model = model("a:-1 aa:-2 aaa:-3", line);
+        for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
+            let model = model("a:-1 aa:-2 aaa:-3", version);
             let segmentations = show_paths("aaa", &model.nbest(b"aaa", 10).unwrap());
             assert_eq!(segmentations, ["aaa", "aa a", "a aa", "a a a"].map(|path| (path.to_string(), -3.0)));
             assert_eq!(show_paths("aaa", &model.nbest(b"aaa", 1).unwrap()), [("aaa".into(), 0.0)]);
@@ -311,19 +318,20 @@ mod tests {
 
     #[test]
     fn a_too_large_n_is_clamped_or_refused() {
-        assert!(model("a:-1", Line::V0_2_1).nbest(b"aa", 5000).is_ok());
-        assert!(matches!(model("a:-1", Line::V0_2_3).nbest(b"aa", 513), Err(Error::Argument(_))));
+        assert!(model("a:-1", SentencePieceVersion::V0_2_1).nbest(b"aa", 5000).is_ok());
+        assert!(matches!(model("a:-1", SentencePieceVersion::V0_2_3).nbest(b"aa", 513), Err(Error::Argument(_))));
     }
 
     #[test]
     fn the_lattice_measures_user_defined_pieces_in_characters() {
-        let segmentations = model("日:-1 本:-1 日本:ud", Line::V0_2_3).nbest("日本".as_bytes(), 2).unwrap();
+        let segmentations =
+            model("日:-1 本:-1 日本:ud", SentencePieceVersion::V0_2_3).nbest("日本".as_bytes(), 2).unwrap();
         assert_eq!(show_paths("日本", &segmentations)[0], ("日本".to_string(), 0.1));
     }
 
     #[test]
     fn a_search_that_is_too_hard_falls_back_to_the_best_path() {
-        let model = model("a:-1 aa:-2 aaa:-3 aaaa:-4", Line::V0_2_3);
+        let model = model("a:-1 aa:-2 aaa:-3 aaaa:-4", SentencePieceVersion::V0_2_3);
         let text = "a".repeat(200_000);
         let segmentations = model.nbest(text.as_bytes(), 100).unwrap();
         assert_eq!(segmentations.len(), 1);
@@ -333,7 +341,7 @@ mod tests {
     proptest! {
         #[test]
         fn paths_are_distinct_and_scores_fall(text in "[abc]{1,9}", n in 2usize..40) {
-            let model = model("a:-1.5 b:-2.25 ab:-3 ba:-3.5 aba:-6 bb:-4", Line::V0_2_3);
+            let model = model("a:-1.5 b:-2.25 ab:-3 ba:-3.5 aba:-6 bb:-4", SentencePieceVersion::V0_2_3);
             let segmentations = model.nbest(text.as_bytes(), n).unwrap();
             let mut paths: Vec<_> = show_paths(&text, &segmentations).into_iter().map(|(path, _)| path).collect();
             prop_assert!(segmentations.windows(2).all(|pair| pair[0].1 >= pair[1].1));

@@ -15,7 +15,7 @@ use crate::model::unigram::nbest::{Hypothesis, NodePath, ScoredSegmentation, Sea
 use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::rng::Rng;
 use crate::segment::Segment;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 
 /// The largest number of segmentations that one call draws, which limits the memory of the call.
 const MAX_SAMPLES: usize = 1 << 16;
@@ -99,7 +99,7 @@ impl Unigram {
     }
 
     fn check_alpha(&self, alpha: f32) -> Result<()> {
-        if !alpha.is_finite() || (self.line == Line::V0_2_3 && alpha < 0.0) {
+        if !alpha.is_finite() || (self.version == SentencePieceVersion::V0_2_3 && alpha < 0.0) {
             return Err(Error::Argument(format!("alpha is {alpha}; it must be finite and not negative")));
         }
         Ok(())
@@ -154,7 +154,8 @@ impl PathSampler<'_> {
     fn draw_without_replacement(&self, options: SampleOptions, rng: &mut Rng) -> Result<Vec<NodePath>> {
         let strategy = &mut PerturbedSearch { sampler: self, rng };
         // The search has the limits of SentencePiece 0.2.1, because 0.2.3 has no sampling without replacement.
-        let paths = search(self.lattice, Line::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
+        let paths =
+            search(self.lattice, SentencePieceVersion::V0_2_1, options.num_samples.saturating_add(1), strategy)?;
         let mut drawn_paths = paths.unwrap_or_default();
         let mut samples = Vec::new();
         if options.include_best {
@@ -235,7 +236,7 @@ mod tests {
 
     const PIECES: &str = "a:-1 b:-2 ab:-2.5 ba:-1.5 aba:-3.5";
     const TEXT: &str = "ababa";
-    const ALL_LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
+    const ALL_VERSIONS: [SentencePieceVersion; 2] = [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3];
 
     const NO_SAMPLES: SampleOptions =
         SampleOptions { num_samples: 0, alpha: 0.0, without_replacement: false, include_best: false };
@@ -252,8 +253,10 @@ mod tests {
     #[test]
     fn samples_follow_the_probabilities() {
         const DRAWS: usize = 20_000;
-        for (line, alpha, nbest_size) in ALL_LINES.iter().flat_map(|&l| [(l, 0.0, -1), (l, 0.7, -1), (l, 0.7, 100)]) {
-            let (model, mut rng) = (model(PIECES, line), Rng::new(1));
+        for (version, alpha, nbest_size) in
+            ALL_VERSIONS.iter().flat_map(|&v| [(v, 0.0, -1), (v, 0.7, -1), (v, 0.7, 100)])
+        {
+            let (model, mut rng) = (model(PIECES, version), Rng::new(1));
             let mut counts = HashMap::new();
             for _ in 0..DRAWS {
                 let path = model.sample(TEXT.as_bytes(), nbest_size, alpha, &mut rng).unwrap();
@@ -269,8 +272,8 @@ mod tests {
 
     #[test]
     fn entropy_and_scores_agree_with_the_enumeration() {
-        for line in ALL_LINES {
-            let (model, mut rng) = (model(PIECES, line), Rng::new(2));
+        for version in ALL_VERSIONS {
+            let (model, mut rng) = (model(PIECES, version), Rng::new(2));
             let exact_probabilities = segmentation_probabilities(&model, 0.5);
             let entropy: f64 = exact_probabilities.values().map(|p| -p * p.ln()).sum();
             assert!((model.entropy(TEXT.as_bytes(), 0.5).unwrap() as f64 - entropy).abs() < 1e-5);
@@ -279,12 +282,12 @@ mod tests {
                 assert!((score as f64 - exact_probabilities[&show(TEXT, &path)].ln()).abs() < 1e-5);
             }
         }
-        assert!(model(PIECES, Line::V0_2_1).entropy(b"", 1.0).unwrap().is_sign_negative());
+        assert!(model(PIECES, SentencePieceVersion::V0_2_1).entropy(b"", 1.0).unwrap().is_sign_negative());
     }
 
     #[test]
     fn draws_without_replacement_are_distinct_and_unbiased() {
-        let (model, mut rng) = (model(PIECES, Line::V0_2_1), Rng::new(3));
+        let (model, mut rng) = (model(PIECES, SentencePieceVersion::V0_2_1), Rng::new(3));
         let exact_probabilities = segmentation_probabilities(&model, 1.0);
         for include_best in [false, true] {
             let options = SampleOptions { num_samples: 3, alpha: 1.0, without_replacement: true, include_best };
@@ -311,7 +314,7 @@ mod tests {
 
     #[test]
     fn equal_seeds_draw_equal_samples() {
-        let model = model(PIECES, Line::V0_2_3);
+        let model = model(PIECES, SentencePieceVersion::V0_2_3);
         let draw = |seed| model.sample("ab".repeat(50).as_bytes(), -1, 0.1, &mut Rng::new(seed)).unwrap();
         assert_eq!(draw(5), draw(5));
         assert_ne!(draw(5), draw(6));
@@ -320,7 +323,7 @@ mod tests {
     #[test]
     fn arguments_are_checked() {
         let (model_0_2_3, model_0_2_1, mut rng) =
-            (model(PIECES, Line::V0_2_3), model(PIECES, Line::V0_2_1), Rng::new(0));
+            (model(PIECES, SentencePieceVersion::V0_2_3), model(PIECES, SentencePieceVersion::V0_2_1), Rng::new(0));
         assert!(model_0_2_3.sample(b"a", 513, 0.1, &mut rng).is_err());
         assert!(model_0_2_1.sample(b"a", 513, 0.1, &mut rng).is_err());
         assert!(model_0_2_3.sample(b"a", -1, -0.1, &mut rng).is_err());

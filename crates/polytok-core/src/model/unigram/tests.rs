@@ -19,7 +19,7 @@ pub(crate) fn vocab(pieces: &[(&str, f32, Kind)]) -> Vocab {
 }
 
 /// Returns a model of words of the form `piece:score`, `piece:ud` or `piece:unused` (which has score -1).
-pub(crate) fn model(pieces: &str, line: Line) -> Unigram {
+pub(crate) fn model(pieces: &str, version: SentencePieceVersion) -> Unigram {
     let parse = |word: &'static str| {
         let (piece, score) = word.split_once(':').unwrap();
         match score {
@@ -29,7 +29,8 @@ pub(crate) fn model(pieces: &str, line: Line) -> Unigram {
         }
     };
     let leaked: &'static str = pieces.to_string().leak();
-    Unigram::compile(&vocab(&leaked.split(' ').map(parse).collect::<Vec<_>>()), line, &mut Tables::default()).unwrap()
+    Unigram::compile(&vocab(&leaked.split(' ').map(parse).collect::<Vec<_>>()), version, &mut Tables::default())
+        .unwrap()
 }
 
 pub(crate) fn segments(model: &Unigram, text: &str) -> Vec<Segment> {
@@ -51,8 +52,8 @@ pub(crate) fn show(text: &str, segments: &[Segment]) -> String {
     pieces.collect::<Vec<_>>().join(" ")
 }
 
-fn best(pieces: &str, text: &str, line: Line) -> String {
-    show(text, &segments(&model(pieces, line), text))
+fn best(pieces: &str, text: &str, version: SentencePieceVersion) -> String {
+    show(text, &segments(&model(pieces, version), text))
 }
 
 #[test]
@@ -72,8 +73,8 @@ fn releases_round_differently() {
         ),
     ];
     for (pieces, [classic, modern]) in rows {
-        assert_eq!(best(pieces, "abc", Line::V0_2_1), classic);
-        assert_eq!(best(pieces, "abc", Line::V0_2_3), modern);
+        assert_eq!(best(pieces, "abc", SentencePieceVersion::V0_2_1), classic);
+        assert_eq!(best(pieces, "abc", SentencePieceVersion::V0_2_3), modern);
     }
 }
 
@@ -90,47 +91,48 @@ fn ties_unknowns_and_user_defined_pieces() {
         ("a:-1", "", ""),
     ];
     for (pieces, text, expected) in rows {
-        for line in [Line::V0_2_1, Line::V0_2_3] {
-            assert_eq!(best(pieces, text, line), expected, "{pieces}");
+        for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
+            assert_eq!(best(pieces, text, version), expected, "{pieces}");
         }
     }
-    assert_eq!(best("a:-1 b:2 ab:ud", "ab", Line::V0_2_1), "ab");
-    assert_eq!(best("a:-1 b:2 ab:ud", "ab", Line::V0_2_3), "a b");
+    assert_eq!(best("a:-1 b:2 ab:ud", "ab", SentencePieceVersion::V0_2_1), "ab");
+    assert_eq!(best("a:-1 b:2 ab:ud", "ab", SentencePieceVersion::V0_2_3), "a b");
 }
 
 #[test]
 fn long_texts_are_rebased_and_scratch_is_freed() {
     let text = "ab".repeat(600_000);
-    for line in [Line::V0_2_1, Line::V0_2_3] {
+    for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
         let (mut scratch, mut count) = (UnigramScratch::default(), 0);
         let mut add = |_| {
             count += 1;
             Ok(())
         };
-        model("a:-3.3 b:-5.1 ab:-8.5", line).segment(text.as_bytes(), &mut scratch, &mut add).unwrap();
+        model("a:-3.3 b:-5.1 ab:-8.5", version).segment(text.as_bytes(), &mut scratch, &mut add).unwrap();
         assert!(count >= 600_000 && scratch.words.states.capacity() == 0, "{count}");
     }
     // Around 60 million, single precision has steps of 4: without rebasing, small differences are lost.
     let (pieces, text) = ("a:-30000 b:-0.4 c:-0.4 bc:-1.5", "abc".repeat(2000));
-    assert!(best(pieces, &text, Line::V0_2_1).ends_with("a bc"));
-    assert!(best(pieces, &text, Line::V0_2_3).ends_with("a b c"));
+    assert!(best(pieces, &text, SentencePieceVersion::V0_2_1).ends_with("a bc"));
+    assert!(best(pieces, &text, SentencePieceVersion::V0_2_3).ends_with("a b c"));
 }
 
 #[test]
 fn vocabularies_are_checked() {
-    let is_refused =
-        |pieces: &[(&str, f32, Kind)], line| Unigram::compile(&vocab(pieces), line, &mut Tables::default()).is_err();
+    let is_refused = |pieces: &[(&str, f32, Kind)], version| {
+        Unigram::compile(&vocab(pieces), version, &mut Tables::default()).is_err()
+    };
     let a = ("a", -1.0, Kind::Normal);
-    for line in [Line::V0_2_1, Line::V0_2_3] {
-        assert!(is_refused(&[("<s>", 0.0, Kind::Control)], line));
-        assert!(is_refused(&[a, a], line));
-        assert!(is_refused(&[a, ("", -1.0, Kind::Normal)], line));
-        assert!(is_refused(&[a, ("a\0", -1.0, Kind::Normal)], line));
-        assert!(!is_refused(&[a, ("a", 0.0, Kind::Control)], line));
+    for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
+        assert!(is_refused(&[("<s>", 0.0, Kind::Control)], version));
+        assert!(is_refused(&[a, a], version));
+        assert!(is_refused(&[a, ("", -1.0, Kind::Normal)], version));
+        assert!(is_refused(&[a, ("a\0", -1.0, Kind::Normal)], version));
+        assert!(!is_refused(&[a, ("a", 0.0, Kind::Control)], version));
     }
-    assert!(is_refused(&[a, ("b", f32::NAN, Kind::Control)], Line::V0_2_3));
-    assert!(!is_refused(&[a, ("b", f32::NAN, Kind::Control)], Line::V0_2_1));
-    assert!(!is_refused(&[a, ("\0", 0.0, Kind::Unused)], Line::V0_2_3));
+    assert!(is_refused(&[a, ("b", f32::NAN, Kind::Control)], SentencePieceVersion::V0_2_3));
+    assert!(!is_refused(&[a, ("b", f32::NAN, Kind::Control)], SentencePieceVersion::V0_2_1));
+    assert!(!is_refused(&[a, ("\0", 0.0, Kind::Unused)], SentencePieceVersion::V0_2_3));
 }
 
 #[test]
@@ -141,7 +143,8 @@ fn restriction_hides_pieces_but_keeps_scores() {
     columns.scores = vec![-1.0, -50.0];
     columns.kinds = vec![Kind::Normal; 2];
     columns.active_kinds = Some(vec![Kind::Normal, Kind::Unused]);
-    let model = Unigram::compile(&Vocab::new(columns).unwrap(), Line::V0_2_1, &mut Tables::default()).unwrap();
+    let model =
+        Unigram::compile(&Vocab::new(columns).unwrap(), SentencePieceVersion::V0_2_1, &mut Tables::default()).unwrap();
     assert_eq!(model.unknown_score, -60.0);
     assert_eq!(show("ab", &segments(&model, "ab")), "a [b]");
 }
@@ -174,8 +177,8 @@ proptest! {
             sums.push(sums_to_end.max().unwrap());
         }
         let words: Vec<String> = scores.iter().map(|(piece, score)| format!("{piece}:{score}")).collect();
-        for line in [Line::V0_2_1, Line::V0_2_3] {
-            let best_path = segments(&model(&words.join(" "), line), &text);
+        for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
+            let best_path = segments(&model(&words.join(" "), version), &text);
             let sum: i32 = best_path.iter().map(|s| score(&text[s.start as usize..s.end as usize]).unwrap()).sum();
             prop_assert_eq!(sum, sums[text.len()]);
         }

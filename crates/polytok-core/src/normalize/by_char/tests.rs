@@ -1,6 +1,6 @@
 use super::*;
 use crate::normalize::charsmap::tests::blob;
-use crate::spec::{Form, Line, Normalize, Pattern, Replace, VocabColumns};
+use crate::spec::{Form, Normalize, Pattern, Replace, SentencePieceVersion, VocabColumns};
 use crate::vocab::Vocab;
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn steps(choice: usize, flags: u8) -> Vec<Normalize> {
 
 fn compile(steps: Vec<Normalize>) -> Arc<Normalizer> {
     let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..Default::default() }).unwrap();
-    Arc::new(Normalizer::compile(steps, &vocab, None, Line::V0_2_3).unwrap())
+    Arc::new(Normalizer::compile(steps, &vocab, None, SentencePieceVersion::V0_2_3).unwrap())
 }
 
 /// Returns the text with each white space character replaced by a space, because the table keeps white space.

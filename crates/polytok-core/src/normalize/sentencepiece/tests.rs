@@ -40,7 +40,8 @@ impl Case {
 
     /// Returns the output with `▁` written as `_`, and the offset of each of its characters and of its end.
     fn run(&self, text: impl AsRef<[u8]>) -> (String, Vec<u32>) {
-        let normalizer = SentencePieceNormalizer::compile(self.0.clone(), self.1.clone(), Line::V0_2_3).unwrap();
+        let normalizer =
+            SentencePieceNormalizer::compile(self.0.clone(), self.1.clone(), SentencePieceVersion::V0_2_3).unwrap();
         let (mut plain, mut out, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
         normalizer.normalize(text.as_ref(), &mut plain);
         normalizer.normalize_with_offsets(text.as_ref(), &mut out, &mut offsets);
@@ -157,7 +158,7 @@ proptest! {
         let flags: String = letters.filter(|(i, _)| flags >> i & 1 != 0).map(|(_, letter)| letter).collect();
         let case = case(&flags);
         let case = if with_pieces { case.with_pieces(&["a", "wo", " a", "か", "\u{302}", "\t"]) } else { case };
-        let normalizer = SentencePieceNormalizer::compile(case.0, case.1, Line::V0_2_3).unwrap();
+        let normalizer = SentencePieceNormalizer::compile(case.0, case.1, SentencePieceVersion::V0_2_3).unwrap();
         let (mut out, mut offsets) = (b"before".to_vec(), vec![7]);
         normalizer.normalize_with_offsets(&text, &mut out, &mut offsets);
         let (expected, map) = normalize_by_steps(&normalizer, &text);

@@ -11,7 +11,7 @@ use crate::model::bpe::Bpe;
 use crate::normalize::user_defined::matched_pieces;
 use crate::post::Fallback;
 use crate::space_mark;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::token_id::TokenId;
 use crate::trie::Trie;
 use crate::utf8::only_char;
@@ -67,7 +67,7 @@ impl TextTables {
             invalid_record,
         };
         if bpe.has_user_defined() {
-            tables.add_user_defined(matched_pieces(vocab, Line::V0_2_3), bpe, &mut ascii_pairs)?;
+            tables.add_user_defined(matched_pieces(vocab, SentencePieceVersion::V0_2_3), bpe, &mut ascii_pairs)?;
         }
         tables.ascii_joins = AsciiJoins::new(&ascii_pairs);
         *tables.chars.get_mut(' ') = mark_record;

@@ -6,8 +6,8 @@ use crate::routes::Route;
 use crate::scratch::Scratch;
 use crate::sink::{Spans, Token, Tokens};
 use crate::spec::{
-    Decode, Kind, Line, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
-    Spec, Symbols, TemplatePart, TrimOffsets, Unknown, VocabColumns,
+    Decode, Kind, Matching, Model, Normalize, Pattern, Priority, Replace, ScalarRules, SentencePieceNormalize,
+    SentencePieceVersion, Spec, Symbols, TemplatePart, TrimOffsets, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
@@ -63,7 +63,7 @@ fn spec(pieces: &[(String, bool)], unknown: Unknown, has_prefix: bool, is_llama_
         single: vec![TemplatePart::Slot],
         trim: TrimOffsets::Nothing,
         decode: Decode::Bytes { skips_unknown: false },
-        line: Line::V0_2_3,
+        sentencepiece_version: SentencePieceVersion::V0_2_3,
     }
 }
 

@@ -4,8 +4,8 @@ use crate::normalize::charsmap::tests::blob;
 use crate::routes::Route;
 use crate::sink::Token;
 use crate::spec::{
-    Behavior, Decode, Form, Kind, Line, Matching, Model, Normalize, Pattern, Replace, Scheme, Spec, Split,
-    TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
+    Behavior, Decode, Form, Kind, Matching, Model, Normalize, Pattern, Replace, Scheme, SentencePieceVersion, Spec,
+    Split, TemplatePart, TrimOffsets, UnigramRules, Unknown, VocabColumns,
 };
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
@@ -35,7 +35,7 @@ fn spec(entries: &[String], normalize: Vec<Normalize>, split: Vec<Split>, model:
         single: vec![TemplatePart::Slot],
         trim: TrimOffsets::Nothing,
         decode: Decode::Bytes { skips_unknown: false },
-        line: Line::V0_2_3,
+        sentencepiece_version: SentencePieceVersion::V0_2_3,
     }
 }
 

@@ -156,7 +156,7 @@ fn rewrite(rules: &HashMap<&str, &str>, text: &str, max_chars: usize, out: &mut 
 mod tests {
     use super::*;
     use crate::normalize::charsmap::Charsmap;
-    use crate::spec::Line;
+    use crate::spec::SentencePieceVersion;
     use proptest::prelude::*;
 
     proptest! {
@@ -164,7 +164,7 @@ mod tests {
         fn compiled_maps_have_every_rule(rules in proptest::collection::vec(("[a-cé漢\u{1F600}]{1,4}", "[x-z]{0,3}"), 1..60)) {
             let rules = CharsmapRules::new(rules);
             let blob = compile(&rules).unwrap();
-            let map = Charsmap::parse(blob, Line::V0_2_3).unwrap();
+            let map = Charsmap::parse(blob, SentencePieceVersion::V0_2_3).unwrap();
             for (key, text) in &rules.0 {
                 prop_assert_eq!(map.longest_prefix(key.as_bytes()), Some((key.len(), text.as_bytes())));
             }

@@ -9,7 +9,7 @@ use super::options::{RARE_CHAR, SentencePieceOptions, SentenceUnit};
 use crate::error::{Error, Result};
 use crate::normalize::growth::{growth_error, limit};
 use crate::normalize::sentencepiece::SentencePieceNormalizer;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::trie::Trie;
 
 /// The largest number of bytes of a sentence, so that offsets in the normalized sentence fit in 32 bits.
@@ -50,9 +50,9 @@ impl Loader {
     /// Compiles the normalizer and the reserved pieces.
     pub fn compile(options: &SentencePieceOptions) -> Result<Loader> {
         let delimiter = Some(options.pretokenization_delimiter.as_bytes());
-        let delimiter = delimiter.filter(|text| !text.is_empty() && options.line == Line::V0_2_3);
+        let delimiter = delimiter.filter(|text| !text.is_empty() && options.version == SentencePieceVersion::V0_2_3);
         Ok(Loader {
-            normalizer: SentencePieceNormalizer::compile(options.normalize.clone(), None, options.line)?,
+            normalizer: SentencePieceNormalizer::compile(options.normalize.clone(), None, options.version)?,
             reserved_pieces: Trie::build(options.meta.iter().map(|text| (&text[..], 0)))?,
             starts_reserved_piece: std::array::from_fn(|byte| {
                 options.meta.iter().any(|text| text.first() == Some(&(byte as u8)))

@@ -1,6 +1,6 @@
 //! The options of SentencePiece training; field names follow SentencePiece's TrainerSpec.
 
-use crate::spec::{Line, SentencePieceNormalize};
+use crate::spec::{SentencePieceNormalize, SentencePieceVersion};
 
 /// The unit of the training text that is one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum SentenceUnit {
 #[derive(Clone, Debug)]
 pub struct SentencePieceOptions {
     /// The SentencePiece version whose rules are applied.
-    pub line: Line,
+    pub version: SentencePieceVersion,
     /// The number of pieces of the vocabulary, including reserved pieces.
     pub vocab_size: usize,
     /// The texts of all reserved pieces; training treats each of them as a boundary.
@@ -68,7 +68,7 @@ pub struct SentencePieceOptions {
 impl Default for SentencePieceOptions {
     fn default() -> SentencePieceOptions {
         SentencePieceOptions {
-            line: Line::default(),
+            version: SentencePieceVersion::default(),
             vocab_size: 8000,
             meta: Vec::new(),
             normalize: SentencePieceNormalize {
@@ -108,9 +108,9 @@ impl SentencePieceOptions {
     /// Returns the character that replaces a reserved piece or a delimiter, which depends on the SentencePiece version.
     /// No piece contains this character.
     pub fn boundary(&self) -> char {
-        match self.line {
-            Line::V0_2_1 => '\t',
-            Line::V0_2_3 => '\u{1F}',
+        match self.version {
+            SentencePieceVersion::V0_2_1 => '\t',
+            SentencePieceVersion::V0_2_3 => '\u{1F}',
         }
     }
 }

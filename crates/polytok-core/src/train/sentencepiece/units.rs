@@ -16,7 +16,7 @@ use super::options::SentencePieceOptions;
 use super::validity::Validity;
 use super::words::WordSplitRule;
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::counter::WordCounter;
 
 /// Counts the units of sentences.
@@ -43,7 +43,7 @@ impl UnitCounter {
             as_suffix: options.treat_whitespace_as_suffix,
             keeps_runs: options.allow_whitespace_only_pieces,
         });
-        let splits_at_delimiter = options.line == Line::V0_2_1 && !text.is_empty();
+        let splits_at_delimiter = options.version == SentencePieceVersion::V0_2_1 && !text.is_empty();
         let delimiter = splits_at_delimiter.then(|| Delimiter { text: Finder::new(text).into_owned(), words });
         UnitCounter { validity, counter, delimiter, unit_ranges: Vec::new() }
     }

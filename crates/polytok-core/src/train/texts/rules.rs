@@ -5,7 +5,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use crate::error::{Error, Result};
 use crate::normalize::Normalizer;
 use crate::normalize::growth::limit;
-use crate::spec::{Line, Normalize, Split, VocabColumns};
+use crate::spec::{Normalize, SentencePieceVersion, Split, VocabColumns};
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
 use crate::train::counter::WordCounter;
@@ -45,7 +45,7 @@ impl TextRules {
         let automaton = if special.is_empty() { None } else { Some(automaton()) };
         let special = automaton.transpose().map_err(|error| Error::Argument(format!("special tokens: {error}")))?;
         let vocab = Vocab::new(VocabColumns { offsets: vec![0], ..VocabColumns::default() })?;
-        let normalizer = Normalizer::compile(normalize.to_vec(), &vocab, None, Line::default())?;
+        let normalizer = Normalizer::compile(normalize.to_vec(), &vocab, None, SentencePieceVersion::default())?;
         Ok(TextRules { special, max_special_len, normalizer, splits: SplitChain::compile(split)? })
     }
 

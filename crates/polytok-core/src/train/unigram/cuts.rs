@@ -8,7 +8,7 @@
 use std::borrow::BorrowMut;
 
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::counter::{Order, WordCounter};
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::alphabet::Alphabet;
@@ -31,7 +31,8 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
         options: &SentencePieceOptions,
         progress: &mut dyn Progress,
     ) -> Result<WordsAndFragments> {
-        let delimiter = (options.line == Line::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
+        let delimiter =
+            (options.version == SentencePieceVersion::V0_2_1).then_some(&options.pretokenization_delimiter[..]);
         let fragments = self.empty_counter();
         let mut cutter = FragmentCutter {
             validity: Validity::new(options)?,
@@ -55,7 +56,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
             cutter.words(self.pairs.borrow_mut(), true, progress, |_, _| Ok(()))?;
         }
         let FragmentCutter { fragments, end, .. } = cutter;
-        Ok(WordsAndFragments { line: options.line, words, whole_sentences, fragments, end })
+        Ok(WordsAndFragments { version: options.version, words, whole_sentences, fragments, end })
     }
 
     /// Creates a counter with half of the limit, because words and fragments are counted at the same time.
@@ -66,7 +67,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
 
 /// The counted words and fragments of a corpus.
 pub struct WordsAndFragments {
-    line: Line,
+    version: SentencePieceVersion,
     words: WordCounter,
     /// The sentences, if sentences are not split into words.
     whole_sentences: Option<WordCounts>,
@@ -114,11 +115,11 @@ impl WordsAndFragments {
         let mut columns = Fragments::default();
         self.fragments.each(Order::Bytes, progress, &mut |key, times| {
             let (fragment, next) = parse(key);
-            columns.push(fragment.as_bytes(), &follower_bytes(next, self.line), times)
+            columns.push(fragment.as_bytes(), &follower_bytes(next, self.version), times)
         })?;
         drop(self.fragments);
         if let Some((fragment, times)) = self.end {
-            columns.push(&fragment, &follower_bytes(Follower::End, self.line), times)?;
+            columns.push(&fragment, &follower_bytes(Follower::End, self.version), times)?;
         }
         let words = match self.whole_sentences {
             Some(whole_sentences) => whole_sentences,
@@ -240,11 +241,13 @@ impl FragmentCutter<'_> {
 
 /// Returns the bytes that represent the follower of a fragment. At the end of a sentence, version 0.2.3 also uses the
 /// first byte of the next sentence. The end of the corpus is a byte that no text contains.
-fn follower_bytes(next: Follower, line: Line) -> Vec<u8> {
+fn follower_bytes(next: Follower, version: SentencePieceVersion) -> Vec<u8> {
     let mut buffer = [0; 4];
     match next {
         Follower::Word(char) => char.encode_utf8(&mut buffer).as_bytes().to_vec(),
-        Follower::Sentence(char) if line == Line::V0_2_3 => vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]],
+        Follower::Sentence(char) if version == SentencePieceVersion::V0_2_3 => {
+            vec![0, char.encode_utf8(&mut buffer).as_bytes()[0]]
+        }
         Follower::End => vec![0, 0xFF],
         _ => vec![0],
     }

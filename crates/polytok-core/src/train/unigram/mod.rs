@@ -33,7 +33,7 @@ mod workers;
 use std::borrow::BorrowMut;
 
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::counter::WordCounter;
 use crate::train::progress::Progress;
 use crate::train::sentencepiece::ScoredPiece;
@@ -77,7 +77,7 @@ pub fn pieces(
     alphabet.check_fits(max_pieces, options)?;
     let mut training_text = counted.cut(&alphabet, options, progress)?;
     let seed_size = match unigram_options.seed_size {
-        0 if options.line == Line::V0_2_3 => MIN_SEEDS.max(8 * options.vocab_size),
+        0 if options.version == SentencePieceVersion::V0_2_3 => MIN_SEEDS.max(8 * options.vocab_size),
         size => size,
     };
     if let Some(usable_memory) = unigram_options.usable_memory {
@@ -105,7 +105,8 @@ const MIN_SEEDS: usize = 100_000;
 /// Returns the characters of the alphabet that occur in the words, the most frequent first. Version 0.2.1 leaves out
 /// the characters of the delimiter.
 fn characters(words: &WordCounts, alphabet: &Alphabet, options: &SentencePieceOptions) -> Result<Vec<(char, u64)>> {
-    let delimiter = if options.line == Line::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
+    let delimiter =
+        if options.version == SentencePieceVersion::V0_2_1 { &options.pretokenization_delimiter[..] } else { "" };
     let mut counts = CharCounts::default();
     words.iter().try_for_each(|(word, times)| counts.add(&String::from_utf8_lossy(word), times))?;
     let mut chars_in_words: Vec<(char, u64)> =
@@ -127,25 +128,25 @@ struct Training<'a> {
 impl Training<'_> {
     /// Fits scores and prunes until the vocabulary is small enough.
     fn run(&mut self) -> Result<()> {
-        let line = self.options.line;
+        let version = self.options.version;
         let desired_size = (self.options.vocab_size as f64 * 1.1) as usize;
         loop {
             self.fit_scores()?;
-            if line == Line::V0_2_1 && self.pieces.len() <= desired_size {
+            if version == SentencePieceVersion::V0_2_1 && self.pieces.len() <= desired_size {
                 return Ok(());
             }
             let target_size =
                 desired_size.max((self.unigram_options.shrinking_factor * self.pieces.len() as f32) as usize);
-            let pieces = prune::prune(&self.pieces, &self.lanes, line, target_size, &mut self.workers)?;
+            let pieces = prune::prune(&self.pieces, &self.lanes, version, target_size, &mut self.workers)?;
             self.keep(&pieces)?;
-            if line == Line::V0_2_3 && self.pieces.len() <= desired_size {
+            if version == SentencePieceVersion::V0_2_3 && self.pieces.len() <= desired_size {
                 return self.pieces.keep(&prune::reachable(&self.pieces)).map(drop);
             }
         }
     }
 
     fn fit_scores(&mut self) -> Result<()> {
-        let tables = ApproximationTables::for_line(self.options.line);
+        let tables = ApproximationTables::for_version(self.options.version);
         for _ in 0..self.unigram_options.sub_iterations {
             let expected = expect::expect(&self.pieces, &self.lanes, tables, &mut self.workers)?;
             self.keep(&expect::compute_new_scores(&expected))?;

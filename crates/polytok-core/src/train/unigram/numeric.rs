@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 
 use crate::model::unigram::lattice::log_sum_exp;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 
 /// The number of table steps of log(1 + exp(-d)) for each unit of d.
 const SOFTPLUS_STEPS: f32 = 32.0;
@@ -52,7 +52,7 @@ impl ExpFactor {
 
 /// Tables for quick approximations.
 pub struct ApproximationTables {
-    line: Line,
+    version: SentencePieceVersion,
     /// Lower bounds of log(1 + exp(-d)), as polynomials in d.
     softplus: Box<[[f64; TERM_COUNT]; SOFTPLUS_ENTRIES]>,
     /// The bits of 2^x for the steps of x in 0..1.
@@ -62,10 +62,10 @@ pub struct ApproximationTables {
 impl ApproximationTables {
     /// Returns the tables of a version. The version decides which exact formula is used if the tables are not precise
     /// enough.
-    pub fn for_line(line: Line) -> &'static ApproximationTables {
+    pub fn for_version(version: SentencePieceVersion) -> &'static ApproximationTables {
         static OLD_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
         static NEW_TABLES: OnceLock<ApproximationTables> = OnceLock::new();
-        let tables = if line == Line::V0_2_1 { &OLD_TABLES } else { &NEW_TABLES };
+        let tables = if version == SentencePieceVersion::V0_2_1 { &OLD_TABLES } else { &NEW_TABLES };
         tables.get_or_init(|| {
             let mut softplus = Box::new([[-SOFTPLUS_ERROR, 0.0, 0.0, 0.0]; SOFTPLUS_ENTRIES]);
             softplus[..(SOFTPLUS_END * SOFTPLUS_STEPS) as usize]
@@ -73,7 +73,7 @@ impl ApproximationTables {
                 .enumerate()
                 .for_each(|(step, terms)| *terms = lower_bound_terms(step));
             let powers_of_two = std::array::from_fn(|i| (i as f64 / EXP_STEPS as f64).exp2().to_bits());
-            ApproximationTables { line, softplus, powers_of_two }
+            ApproximationTables { version, softplus, powers_of_two }
         })
     }
 
@@ -104,7 +104,7 @@ impl ApproximationTables {
     #[cold]
     #[inline(never)]
     fn exact_log_sum_exp(&self, x: f32, y: f32) -> f32 {
-        log_sum_exp(x, y, self.line)
+        log_sum_exp(x, y, self.version)
     }
 
     /// Returns `sum` + `factor` × exp(`log`), for a logarithm below a few hundred.
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn approximations_are_far_better_than_assumed() {
-        let tables = ApproximationTables::for_line(Line::V0_2_3);
+        let tables = ApproximationTables::for_version(SentencePieceVersion::V0_2_3);
         for i in 0..200_000 {
             let d = i as f32 / 4000.0;
             let error = tables.softplus(d) + SOFTPLUS_ERROR - (-d as f64).exp().ln_1p();
@@ -207,11 +207,11 @@ mod tests {
     proptest! {
         #[test]
         fn results_equal_the_library(x in -400f32..1.0, y in -60f32..60.0, sum in 0f32..1e7, count in 1u32..1_000_000) {
-            for line in [Line::V0_2_1, Line::V0_2_3] {
-                let tables = ApproximationTables::for_line(line);
-                prop_assert_eq!(tables.log_sum_exp(x, x + y), log_sum_exp(x, x + y, line));
+            for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
+                let tables = ApproximationTables::for_version(version);
+                prop_assert_eq!(tables.log_sum_exp(x, x + y), log_sum_exp(x, x + y, version));
                 let nearby_x = x / 100.0;
-                prop_assert_eq!(tables.log_sum_exp(nearby_x, nearby_x + y), log_sum_exp(nearby_x, nearby_x + y, line));
+                prop_assert_eq!(tables.log_sum_exp(nearby_x, nearby_x + y), log_sum_exp(nearby_x, nearby_x + y, version));
                 prop_assert_eq!(tables.log_sum_exp(f32::NEG_INFINITY, x), x);
                 let exact = (sum as f64 + count as f64 * (x as f64).exp()) as f32;
                 prop_assert_eq!(tables.add_exp(sum, ExpFactor::new(count as f32), x), exact);

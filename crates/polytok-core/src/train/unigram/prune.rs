@@ -12,7 +12,7 @@
 //! Cost: one lattice per word and one per piece.
 
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::unigram::lanes::{WordLane, add_up_lanes, run_in_lanes};
 use crate::train::unigram::lattice::WordLattice;
 use crate::train::unigram::pieces::ScoredPieces;
@@ -32,14 +32,14 @@ struct BestPieceCounts {
 pub fn prune(
     pieces: &ScoredPieces,
     lanes: &[WordLane],
-    line: Line,
+    version: SentencePieceVersion,
     target_size: usize,
     workers: &mut Workers,
 ) -> Result<Vec<(u32, f32)>> {
-    let replacements = find_replacements(pieces, line, workers)?;
-    let counts = match line {
-        Line::V0_2_1 => best_counts_in_order(pieces, lanes, workers)?,
-        Line::V0_2_3 => best_counts(pieces, lanes, workers)?,
+    let replacements = find_replacements(pieces, version, workers)?;
+    let counts = match version {
+        SentencePieceVersion::V0_2_1 => best_counts_in_order(pieces, lanes, workers)?,
+        SentencePieceVersion::V0_2_3 => best_counts(pieces, lanes, workers)?,
     };
     let sum = counts.pieces.iter().fold(0f64, |sum, &count| sum + count as f64) as f32;
     let (mut kept_ids, mut candidates) = (Vec::new(), Vec::new());
@@ -48,7 +48,8 @@ pub fn prune(
             Replacement::Impossible => kept_ids.push(id as u32),
             Replacement::AlreadyBetter => {}
             Replacement::Pieces(replacement_pieces) => {
-                let weight = if line == Line::V0_2_1 { counts.weights[id] } else { counts.pieces[id] / sum };
+                let weight =
+                    if version == SentencePieceVersion::V0_2_1 { counts.weights[id] } else { counts.pieces[id] / sum };
                 candidates.push((estimate_loss(&counts.pieces, sum, id, weight, replacement_pieces), id as u32));
             }
         }
@@ -73,13 +74,17 @@ fn estimate_loss(counts: &[f32], sum: f32, id: usize, weight: f32, replacement_p
 }
 
 /// Finds the replacement of each piece.
-fn find_replacements(pieces: &ScoredPieces, line: Line, workers: &mut Workers) -> Result<Vec<Replacement>> {
+fn find_replacements(
+    pieces: &ScoredPieces,
+    version: SentencePieceVersion,
+    workers: &mut Workers,
+) -> Result<Vec<Replacement>> {
     let mut all: Vec<Replacement> = (0..pieces.len()).map(|_| Replacement::Impossible).collect();
     let items = all.chunks_mut(PIECES_PER_ITEM).enumerate().collect();
     workers.run("pruning", items, |(item, slots): (usize, &mut [Replacement])| {
         let mut search = ReplacementSearch::default();
         for (i, slot) in slots.iter_mut().enumerate() {
-            *slot = search.replacement(pieces, item * PIECES_PER_ITEM + i, line);
+            *slot = search.replacement(pieces, item * PIECES_PER_ITEM + i, version);
         }
     })?;
     Ok(all)

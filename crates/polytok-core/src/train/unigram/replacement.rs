@@ -9,7 +9,7 @@
 //! Cost: one step for each node.
 
 use crate::model::unigram::nbest::best_two;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::unigram::lanes::PieceNode;
 use crate::train::unigram::lattice::WordLattice;
 use crate::train::unigram::pieces::ScoredPieces;
@@ -55,9 +55,9 @@ pub struct ReplacementSearch {
 
 impl ReplacementSearch {
     /// Returns the replacement of a piece.
-    pub fn replacement(&mut self, pieces: &ScoredPieces, id: usize, line: Line) -> Replacement {
+    pub fn replacement(&mut self, pieces: &ScoredPieces, id: usize, version: SentencePieceVersion) -> Replacement {
         self.lattice.fill(pieces, pieces.text(id), &mut self.nodes);
-        self.certain_replacement(pieces).unwrap_or_else(|| self.replacement_by_search(line))
+        self.certain_replacement(pieces).unwrap_or_else(|| self.replacement_by_search(version))
     }
 
     /// Returns the replacement if rounding cannot change it.
@@ -115,8 +115,8 @@ impl ReplacementSearch {
         best_paths
     }
 
-    fn replacement_by_search(&self, line: Line) -> Replacement {
-        match best_two(&self.lattice.columns(&self.nodes), self.lattice.len(), line) {
+    fn replacement_by_search(&self, version: SentencePieceVersion) -> Replacement {
+        match best_two(&self.lattice.columns(&self.nodes), self.lattice.len(), version) {
             None => Replacement::Impossible,
             Some([first, _]) if first.len() > 1 => Replacement::AlreadyBetter,
             Some([_, second]) => Replacement::Pieces(second),
@@ -147,10 +147,10 @@ mod tests {
             let pieces = ScoredPieces::new(texts, scores).unwrap();
             let mut search = ReplacementSearch::default();
             for id in 0..pieces.len() {
-                for line in [Line::V0_2_1, Line::V0_2_3] {
+                for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
                     search.lattice.fill(&pieces, pieces.text(id), &mut search.nodes);
                     if let Some(certain) = search.certain_replacement(&pieces) {
-                        prop_assert_eq!(certain, search.replacement_by_search(line), "{:?}", pieces.text(id));
+                        prop_assert_eq!(certain, search.replacement_by_search(version), "{:?}", pieces.text(id));
                     }
                 }
             }

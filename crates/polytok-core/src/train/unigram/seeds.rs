@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::sentencepiece::options::SentencePieceOptions;
 use crate::train::sentencepiece::validity::Validity;
 use crate::train::unigram::suffixes::{Fragments, Interval, IntervalRules};
@@ -36,9 +36,9 @@ pub fn find_seeds(
     options: &SentencePieceOptions,
     workers: &mut Workers,
 ) -> Result<(WordCounts, Vec<f32>)> {
-    let (line, max_chars) = (options.line, options.max_sentencepiece_length);
+    let (version, max_chars) = (options.version, options.max_sentencepiece_length);
     let validity = Validity::new(options)?;
-    let rules = IntervalRules { limit: 4 * max_chars as u32 + 2, line };
+    let rules = IntervalRules { limit: 4 * max_chars as u32 + 2, version };
     let candidates = fragments.intervals(rules, workers, |fragments, intervals| {
         let mut chars = Vec::new();
         let candidates = intervals.filter_map(|interval| {
@@ -46,11 +46,11 @@ pub fn find_seeds(
             chars.clear();
             chars.extend(text.chars());
             let fits = chars.len() >= 2 && interval.count >= 2 && validity.is_valid(&chars);
-            fits.then(|| SeedCandidate { interval, rank: rank(interval.count, chars.len(), line) })
+            fits.then(|| SeedCandidate { interval, rank: rank(interval.count, chars.len(), version) })
         });
-        best_candidates(fragments, candidates, size, line)
+        best_candidates(fragments, candidates, size, version)
     })?;
-    let best = best_candidates(&fragments, candidates.into_iter().flatten(), size, line);
+    let best = best_candidates(&fragments, candidates.into_iter().flatten(), size, version);
     let mut texts = WordCounts::default();
     let mut scores = Vec::with_capacity(characters.len() + best.len());
     for &(char, count) in characters {
@@ -59,9 +59,9 @@ pub fn find_seeds(
     }
     for candidate in &best {
         texts.push(fragments.text(&candidate.interval), 0);
-        scores.push(score(candidate.rank, line));
+        scores.push(score(candidate.rank, version));
     }
-    convert_to_logs(&mut scores, line);
+    convert_to_logs(&mut scores, version);
     Ok((texts, scores))
 }
 
@@ -74,43 +74,43 @@ pub fn seeds_from_list(
     size: usize,
     options: &SentencePieceOptions,
 ) -> Result<(WordCounts, Vec<f32>)> {
-    let (line, validity) = (options.line, Validity::new(options)?);
-    let single_chars = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, line)));
+    let (version, validity) = (options.version, Validity::new(options)?);
+    let single_chars = characters.iter().map(|&(char, count)| (char.to_string(), rank(count, 1, version)));
     let mut seeds: Vec<(String, u64)> = single_chars.collect();
     for (text, count) in substrings.iter() {
         let text = String::from_utf8_lossy(text).into_owned();
         let chars: Vec<char> = text.chars().collect();
         if !chars.is_empty() && validity.is_valid(&chars) {
-            seeds.push((text, rank(count, chars.len(), line)));
+            seeds.push((text, rank(count, chars.len(), version)));
         }
     }
-    if line == Line::V0_2_3 {
+    if version == SentencePieceVersion::V0_2_3 {
         let mut seen_texts = HashSet::new();
         seeds.retain(|(text, _)| seen_texts.insert(text.clone()));
         seeds.truncate(size.max(characters.len()));
     }
     seeds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    if line == Line::V0_2_1 {
+    if version == SentencePieceVersion::V0_2_1 {
         seeds.truncate(size);
     }
     let mut texts = WordCounts::default();
     seeds.iter().for_each(|(text, _)| texts.push(text.as_bytes(), 0));
-    let mut scores = seeds.iter().map(|&(_, rank)| score(rank, line)).collect::<Vec<f32>>();
-    convert_to_logs(&mut scores, line);
+    let mut scores = seeds.iter().map(|&(_, rank)| score(rank, version)).collect::<Vec<f32>>();
+    convert_to_logs(&mut scores, version);
     Ok((texts, scores))
 }
 
-fn rank(count: u64, chars: usize, line: Line) -> u64 {
-    match line {
-        Line::V0_2_1 => count.saturating_mul(chars as u64),
-        Line::V0_2_3 => (count as f32 * chars as f32).to_bits() as u64,
+fn rank(count: u64, chars: usize, version: SentencePieceVersion) -> u64 {
+    match version {
+        SentencePieceVersion::V0_2_1 => count.saturating_mul(chars as u64),
+        SentencePieceVersion::V0_2_3 => (count as f32 * chars as f32).to_bits() as u64,
     }
 }
 
-fn score(rank: u64, line: Line) -> f32 {
-    match line {
-        Line::V0_2_1 => rank as f32,
-        Line::V0_2_3 => f32::from_bits(rank as u32),
+fn score(rank: u64, version: SentencePieceVersion) -> f32 {
+    match version {
+        SentencePieceVersion::V0_2_1 => rank as f32,
+        SentencePieceVersion::V0_2_3 => f32::from_bits(rank as u32),
     }
 }
 
@@ -119,9 +119,9 @@ fn best_candidates(
     fragments: &Fragments,
     candidates: impl Iterator<Item = SeedCandidate>,
     size: usize,
-    line: Line,
+    version: SentencePieceVersion,
 ) -> Vec<SeedCandidate> {
-    let compare = |a: &(usize, SeedCandidate), b: &(usize, SeedCandidate)| compare_candidates(fragments, a, b, line);
+    let compare = |a: &(usize, SeedCandidate), b: &(usize, SeedCandidate)| compare_candidates(fragments, a, b, version);
     let mut best_candidates: Vec<(usize, SeedCandidate)> = Vec::new();
     for candidate in candidates.enumerate() {
         best_candidates.push(candidate);
@@ -141,12 +141,12 @@ fn compare_candidates(
     fragments: &Fragments,
     a: &(usize, SeedCandidate),
     b: &(usize, SeedCandidate),
-    line: Line,
+    version: SentencePieceVersion,
 ) -> Ordering {
     let by_rank = b.1.rank.cmp(&a.1.rank);
-    match line {
-        Line::V0_2_1 => by_rank.then(a.0.cmp(&b.0)),
-        Line::V0_2_3 => {
+    match version {
+        SentencePieceVersion::V0_2_1 => by_rank.then(a.0.cmp(&b.0)),
+        SentencePieceVersion::V0_2_3 => {
             let (x, y) = (&a.1.interval, &b.1.interval);
             by_rank.then(y.len.cmp(&x.len)).then_with(|| fragments.text(x).cmp(fragments.text(y)))
         }
@@ -154,14 +154,14 @@ fn compare_candidates(
 }
 
 /// Divides scores by their sum, and replaces them by the logarithms.
-fn convert_to_logs(scores: &mut [f32], line: Line) {
-    match line {
-        Line::V0_2_1 => {
+fn convert_to_logs(scores: &mut [f32], version: SentencePieceVersion) {
+    match version {
+        SentencePieceVersion::V0_2_1 => {
             let sum = scores.iter().fold(0f32, |sum, score| sum + score);
             let log = (sum as f64).ln() as f32;
             scores.iter_mut().for_each(|score| *score = ((*score as f64).ln() - log as f64) as f32);
         }
-        Line::V0_2_3 => {
+        SentencePieceVersion::V0_2_3 => {
             let log = scores.iter().fold(0f64, |sum, &score| sum + score as f64).ln();
             scores.iter_mut().for_each(|score| *score = ((*score as f64).ln() - log) as f32);
         }

@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::counter::{Limit, Sequence, WordCounter};
 use crate::train::sentencepiece::alphabet::CharCounts;
 use crate::train::sentencepiece::corpus::SentenceSink;
@@ -130,7 +130,7 @@ fn split_rule(options: &SentencePieceOptions) -> Option<WordSplitRule> {
 }
 
 fn has_doubled_sentences(options: &SentencePieceOptions) -> bool {
-    options.is_tsv && options.line == Line::V0_2_1
+    options.is_tsv && options.version == SentencePieceVersion::V0_2_1
 }
 
 /// Calls `each(word, start, follower)` for each word of a sentence except the last. Returns the start of the last word,
@@ -216,7 +216,7 @@ impl<W: BorrowMut<WordCounter>> CountedSentences<W> {
         let counted = pairs.borrow_mut();
         let (mut last_words, mut whole_sentences) =
             (WordCounter::new(half_limit(counted.limit())), WordCounts::default());
-        let mut order = replace_empty_sentences(counted.sequence.pairs(), options.line).peekable();
+        let mut order = replace_empty_sentences(counted.sequence.pairs(), options.version).peekable();
         let (is_split, mut key) = (options.split_by_whitespace, Vec::new());
         while let Some([_, last]) = order.next() {
             if !is_split {
@@ -261,13 +261,13 @@ pub(super) fn half_limit(limit: Option<&Limit>) -> Option<Limit> {
 /// Version 0.2.1 does not check whether the replacement is empty too.
 fn replace_empty_sentences<'s>(
     mut all: impl DoubleEndedIterator<Item = [&'s [u8]; 2]>,
-    line: Line,
+    version: SentencePieceVersion,
 ) -> impl Iterator<Item = [&'s [u8]; 2]> {
     std::iter::from_fn(move || {
         let mut sentence = all.next()?;
         while sentence[0].is_empty() {
             sentence = all.next_back()?;
-            if line == Line::V0_2_1 {
+            if version == SentencePieceVersion::V0_2_1 {
                 break;
             }
         }
@@ -348,7 +348,7 @@ mod tests {
         let (_, mut fragments) =
             counted.cut(&alphabet, options, &mut NoProgress).unwrap().into_columns(&mut NoProgress).unwrap();
         let mut workers = Workers { threads: 2, progress: &mut NoProgress };
-        let rules = IntervalRules { limit: 4 * options.max_sentencepiece_length as u32 + 2, line: options.line };
+        let rules = IntervalRules { limit: 4 * options.max_sentencepiece_length as u32 + 2, version: options.version };
         let all = fragments.intervals(rules, &mut workers, |fragments, intervals| {
             intervals.map(|interval| (fragments.text(&interval).to_vec(), interval.count)).collect::<Vec<_>>()
         });

@@ -12,7 +12,7 @@
 //! prefixes.
 
 use crate::error::{Error, Result};
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 use crate::train::unigram::workers::Workers;
 use crate::utf8::is_start;
 
@@ -44,7 +44,7 @@ pub struct IntervalRules {
     /// The SentencePiece version. In 0.2.1, common prefixes are truncated to whole characters. In 0.2.3, common
     /// prefixes are byte strings: a prefix that ends inside a character is not an interval, and an interval that ends
     /// at the end of a sentence is counted separately from the same text elsewhere.
-    pub line: Line,
+    pub version: SentencePieceVersion,
 }
 
 /// A suffix. During the sort, its key is the next eight bytes of the suffix. After the sort, its key is the length of
@@ -225,7 +225,9 @@ impl<'a> IntervalScan<'a> {
     fn common_prefix(&self, index: usize) -> u32 {
         let Some(suffix) = self.suffixes.get(index) else { return 0 };
         let mut len = suffix.key as u32;
-        while self.rules.line == Line::V0_2_1 && len > 0 && !is_start(self.fragments.bytes[(suffix.at + len) as usize])
+        while self.rules.version == SentencePieceVersion::V0_2_1
+            && len > 0
+            && !is_start(self.fragments.bytes[(suffix.at + len) as usize])
         {
             len -= 1;
         }
@@ -255,7 +257,8 @@ impl<'a> IntervalScan<'a> {
         if depth >= self.rules.limit {
             return None;
         }
-        let at_sentence_end = self.rules.line == Line::V0_2_3 && self.fragments.bytes[(at + depth - 1) as usize] == 0;
+        let at_sentence_end =
+            self.rules.version == SentencePieceVersion::V0_2_3 && self.fragments.bytes[(at + depth - 1) as usize] == 0;
         if !at_sentence_end {
             return Some(Interval { at, len: depth, count: count + count_at_ends });
         }

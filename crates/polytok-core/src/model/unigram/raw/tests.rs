@@ -14,7 +14,7 @@ use crate::normalize::user_defined::prefix_matcher;
 use crate::post::tiles::Tiles;
 use crate::post::{Fallback, Out};
 use crate::sink::Spans;
-use crate::spec::{Kind, Line, SentencePieceNormalize};
+use crate::spec::{Kind, SentencePieceNormalize, SentencePieceVersion};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
@@ -37,7 +37,11 @@ const CHARSMAP_RULES: [(&str, &str); 16] = [
     ("😀\u{301}é\u{301}", "b"),
 ];
 
-fn compile_models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram, SentencePieceNormalizer) {
+fn compile_models(
+    vocab: &Vocab,
+    rules: &[(&str, &str)],
+    version: SentencePieceVersion,
+) -> (Unigram, SentencePieceNormalizer) {
     let spec = SentencePieceNormalize {
         charsmap: if rules.is_empty() { Vec::new() } else { blob(rules) },
         add_dummy_prefix: true,
@@ -45,9 +49,9 @@ fn compile_models(vocab: &Vocab, rules: &[(&str, &str)], line: Line) -> (Unigram
         escape_whitespaces: true,
         whitespace_as_suffix: false,
     };
-    let user_defined: Option<Arc<_>> = prefix_matcher(vocab, line).unwrap();
-    let normalizer = SentencePieceNormalizer::compile(spec, user_defined, line).unwrap();
-    (Unigram::compile(vocab, line, &mut Tables::default()).unwrap(), normalizer)
+    let user_defined: Option<Arc<_>> = prefix_matcher(vocab, version).unwrap();
+    let normalizer = SentencePieceNormalizer::compile(spec, user_defined, version).unwrap();
+    (Unigram::compile(vocab, version, &mut Tables::default()).unwrap(), normalizer)
 }
 
 fn check(
@@ -118,9 +122,9 @@ proptest! {
         let rules: Vec<(&str, &str)> = picks.iter().collect::<std::collections::BTreeSet<_>>().into_iter().map(|&i| CHARSMAP_RULES[i]).collect();
         let text = parts.concat();
         let bytes = Fallback::Bytes(Box::new(std::array::from_fn(|byte| TokenId(1000 + byte as u32))));
-        for line in [Line::V0_2_1, Line::V0_2_3] {
+        for version in [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3] {
             let vocab = vocab(&rows);
-            let (unigram, normalizer) = compile_models(&vocab, &rules, line);
+            let (unigram, normalizer) = compile_models(&vocab, &rules, version);
             let tables = WordTables::raw(&unigram, &normalizer, &vocab);
             if let Some(tables) = tables.filter(|_| accepts_raw(text.as_bytes())) {
                 for fallback in [&Fallback::Unk(TokenId(0)), &bytes, &Fallback::Drop] {
@@ -141,7 +145,7 @@ proptest! {
 fn tables_for_raw_texts_depend_on_the_rules() {
     let vocab = vocab(&[("a", -1.0, Kind::Normal), ("▁a", -1.0, Kind::Normal)]);
     let has_tables = |rules: &[(&str, &str)]| {
-        let (unigram, normalizer) = compile_models(&vocab, rules, Line::V0_2_3);
+        let (unigram, normalizer) = compile_models(&vocab, rules, SentencePieceVersion::V0_2_3);
         WordTables::raw(&unigram, &normalizer, &vocab).is_some()
     };
     assert!(has_tables(&[]) && has_tables(&CHARSMAP_RULES));

@@ -8,16 +8,16 @@ use crate::model::unigram::{Unigram, UnigramScratch};
 use crate::native::Tables;
 use crate::post::{Fallback, Out};
 use crate::sink::{Token, Tokens};
-use crate::spec::{Kind, Line};
+use crate::spec::{Kind, SentencePieceVersion};
 use crate::token_id::TokenId;
 use crate::vocab::Vocab;
 
-const ALL_LINES: [Line; 2] = [Line::V0_2_1, Line::V0_2_3];
+const ALL_VERSIONS: [SentencePieceVersion; 2] = [SentencePieceVersion::V0_2_1, SentencePieceVersion::V0_2_3];
 
-fn compile(pieces: &[(String, f32, Kind)], line: Line) -> (Unigram, Vocab) {
+fn compile(pieces: &[(String, f32, Kind)], version: SentencePieceVersion) -> (Unigram, Vocab) {
     let pieces: Vec<(&str, f32, Kind)> = pieces.iter().map(|(piece, score, kind)| (&**piece, *score, *kind)).collect();
     let vocab = vocab(&pieces);
-    (Unigram::compile(&vocab, line, &mut Tables::default()).unwrap(), vocab)
+    (Unigram::compile(&vocab, version, &mut Tables::default()).unwrap(), vocab)
 }
 
 fn tokens(run: impl FnOnce(&mut Out<Tokens>)) -> Vec<Token> {
@@ -74,8 +74,8 @@ proptest! {
     #[test]
     fn paths_by_word_are_those_of_the_whole_search(
         pieces in pieces(), texts in prop::collection::vec("(▁?[abcdé世界]{1,6}|▁|[.-]{1,9}|😀|[xyц]{1,3}){0,40}", 1..4)) {
-        for line in ALL_LINES {
-            let model = compile(&pieces, line);
+        for version in ALL_VERSIONS {
+            let model = compile(&pieces, version);
             let mut scratch = UnigramScratch::default();
             for text in &texts {
                 check(&model, text.as_bytes(), &mut scratch);
@@ -97,8 +97,8 @@ proptest! {
     fn bytes_that_are_not_utf8_have_the_same_paths(pieces in pieces(), bytes in prop::collection::vec(
         prop::sample::select(vec![&b"a"[..], b"\xE2\x96\x81", b"\xE4\xB8\x96", b"\xE4", b"\x96", b"\xC3", b"\xF0\x9F", b"\xC0\x80",
             b"\xED\xA0\x80", b"\xFF", b"b"]), 0..30)) {
-        for line in ALL_LINES {
-            check(&compile(&pieces, line), &bytes.concat(), &mut UnigramScratch::default());
+        for version in ALL_VERSIONS {
+            check(&compile(&pieces, version), &bytes.concat(), &mut UnigramScratch::default());
         }
     }
 
@@ -106,8 +106,8 @@ proptest! {
     #[test]
     fn large_sums_round_as_in_the_whole_search(pieces in pieces(), picks in prop::collection::vec(any::<prop::sample::Index>(), 1..30), times in 1usize..400) {
         let text: String = picks.iter().map(|pick| &*pieces[pick.index(pieces.len())].0).collect();
-        for line in ALL_LINES {
-            check(&compile(&pieces, line), text.repeat(times).as_bytes(), &mut UnigramScratch::default());
+        for version in ALL_VERSIONS {
+            check(&compile(&pieces, version), text.repeat(times).as_bytes(), &mut UnigramScratch::default());
         }
     }
 }
@@ -123,23 +123,23 @@ fn near_ties_in_megabytes() {
             text.push_str(&"abcd".repeat(rng.next_u64() as usize % 9));
         }
     }
-    for line in ALL_LINES {
-        check(&compile(&near_ties(), line), text.as_bytes(), &mut UnigramScratch::default());
+    for version in ALL_VERSIONS {
+        check(&compile(&near_ties(), version), text.as_bytes(), &mut UnigramScratch::default());
     }
 }
 
 #[test]
 fn large_scores_are_searched_whole() {
     let huge = [("a".to_string(), -1e30, Kind::Normal), ("b".to_string(), -1.0, Kind::Normal)];
-    for line in ALL_LINES {
-        let (model, vocab) = compile(&huge, line);
+    for version in ALL_VERSIONS {
+        let (model, vocab) = compile(&huge, version);
         assert!(model.words_now(&vocab).is_none());
     }
 }
 
 #[test]
 fn tables_are_built_when_they_pay() {
-    let (model, vocab) = compile(&near_ties(), Line::V0_2_3);
+    let (model, vocab) = compile(&near_ties(), SentencePieceVersion::V0_2_3);
     let encode = |text: &[u8]| {
         let mut ids: Vec<u32> = Vec::new();
         let out = &mut Out::new(&Fallback::Unk(TokenId(0)), &mut ids);

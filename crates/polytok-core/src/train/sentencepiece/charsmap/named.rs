@@ -19,7 +19,7 @@ use unicode_normalization::char::decompose_compatible;
 
 use super::{CharsmapRules, remove_redundant_rules};
 use crate::error::{Error, Result};
-use crate::spec::Line;
+use crate::spec::SentencePieceVersion;
 
 /// The only character that Unicode 17.0 adds and that decomposes.
 const NEW_DECOMPOSING_CHAR: char = '\u{A7F1}';
@@ -33,15 +33,15 @@ const NEW_UPPER_CASE_LETTERS: [(char, char, u32); 4] = [
 ];
 
 /// Returns the rule set with a name.
-pub fn rules(name: &str, line: Line) -> Result<CharsmapRules> {
-    let known_chars = KnownChars::new(line)?;
+pub fn rules(name: &str, version: SentencePieceVersion) -> Result<CharsmapRules> {
+    let known_chars = KnownChars::new(version)?;
     let (base, folds) = match name.strip_suffix("_cf") {
         Some(base) => (base, true),
         None => (name, false),
     };
     let mut rules = match base {
         "nfkc" => derive_nfkc(&known_chars),
-        "nmt_nfkc" => remove_redundant_rules(add_nmt_rules(derive_nfkc(&known_chars), line)),
+        "nmt_nfkc" => remove_redundant_rules(add_nmt_rules(derive_nfkc(&known_chars), version)),
         _ => {
             return Err(Error::Argument(format!(
                 "normalization_rule_name={name:?} does not exist; use identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf"
@@ -57,17 +57,17 @@ pub fn rules(name: &str, line: Line) -> Result<CharsmapRules> {
 /// The characters that exist in the Unicode version of a SentencePiece version.
 struct KnownChars {
     is_known: Vec<bool>,
-    line: Line,
+    version: SentencePieceVersion,
 }
 
 impl KnownChars {
-    fn new(line: Line) -> Result<KnownChars> {
+    fn new(version: SentencePieceVersion) -> Result<KnownChars> {
         let mut is_known = vec![false; 0x11_0000];
         for (first, last) in CharRanges::parse(r"\p{age=16.0}")?.iter() {
             is_known[first as usize..=last as usize].fill(true);
         }
-        is_known[NEW_DECOMPOSING_CHAR as usize] = line == Line::V0_2_3;
-        Ok(KnownChars { is_known, line })
+        is_known[NEW_DECOMPOSING_CHAR as usize] = version == SentencePieceVersion::V0_2_3;
+        Ok(KnownChars { is_known, version })
     }
 
     fn has(&self, c: char) -> bool {
@@ -84,8 +84,8 @@ impl KnownChars {
     /// Applies simple case folding to a character.
     fn fold(&self, c: char) -> char {
         let new = NEW_UPPER_CASE_LETTERS.iter().find(|(first, last, _)| (*first..=*last).contains(&c));
-        match (new, self.line) {
-            (Some((_, _, below)), Line::V0_2_3) => char::from_u32(c as u32 + below).unwrap_or(c),
+        match (new, self.version) {
+            (Some((_, _, below)), SentencePieceVersion::V0_2_3) => char::from_u32(c as u32 + below).unwrap_or(c),
             _ if self.has(c) => fold_char(c),
             _ => c,
         }
@@ -175,9 +175,9 @@ fn append_char(text: &str, c: char) -> String {
     longer
 }
 
-fn add_nmt_rules(rules: CharsmapRules, line: Line) -> CharsmapRules {
+fn add_nmt_rules(rules: CharsmapRules, version: SentencePieceVersion) -> CharsmapRules {
     let spaces = "\t\n\u{C}\r\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
-    let new = if line == Line::V0_2_3 { "\u{61C}" } else { "" };
+    let new = if version == SentencePieceVersion::V0_2_3 { "\u{61C}" } else { "" };
     let mut rules = rules.0;
     rules.extend(spaces.chars().chain(new.chars()).map(|c| (c.to_string(), " ".to_string())));
     let removed_chars =
