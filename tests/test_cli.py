@@ -184,10 +184,10 @@ def test_encode_npy(model: Path, text: Path, tmp_path: Path) -> None:
     for array in (np.load(out), np.load(io.BytesIO(run("encode", "-m", model, "--to", "npy", text)))):
         assert array.dtype == expected.dtype
         assert np.array_equal(array, expected)
-    run("encode", "-m", model, "--to", "npy", "--lines", text, text, "-o", out)
+    run("encode", "-m", model, "--to", "npy", "--lines", text, text, "-o", out, "--overwrite")
     lines = polytok.load(model).encode_batch(TEXT.split("\n") * 2)
     assert np.array_equal(np.load(out), lines.ids)
-    run("encode", "-m", model, "--lines", "-o", out)
+    run("encode", "-m", model, "--lines", "-o", out, "--overwrite")
     assert np.load(out).shape == (0,)
 
 
@@ -196,7 +196,7 @@ def test_output_files_are_replaced_completely_or_not_at_all(model: Path, text: P
     run("encode", "-m", model, text, "-o", out)
     old_content = out.read_bytes()
     assert old_content == run("encode", "-m", model, text)
-    assert "no-such-file" in error_of("encode", "-m", model, text, "no-such-file", "-o", out)
+    assert "no-such-file" in error_of("encode", "-m", model, text, "no-such-file", "-o", out, "--overwrite")
     assert out.read_bytes() == old_content
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.txt", "text.txt"]
     assert str(tmp_path / "no") in error_of("encode", "-m", model, text, "-o", tmp_path / "no" / "ids.npy")

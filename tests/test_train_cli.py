@@ -130,7 +130,7 @@ def test_the_format_implied_by_a_name(tmp_path: Path, words: Path, run: Run) -> 
         ("vocab.txt", "longest-match", ("--min-count", "2"), "rwkv"),
     ]:
         size = "275" if kind.startswith("sentencepiece") else "262"
-        arguments = ("--kind", kind, *options, "--vocab-size", size, "-o", tmp_path / out)
+        arguments = ("--kind", kind, *options, "--vocab-size", size, "-o", tmp_path / out, "--overwrite")
         assert run("train", words, *arguments)[0] == 0
         assert detect((tmp_path / out).read_bytes()).name == format
 
@@ -145,7 +145,7 @@ def test_all_formats_of_a_kind_are_accepted(tmp_path: Path, words: Path, run: Ru
         ("wordpiece", (), ("huggingface", "wordpiece", "ptok")),
     ]:
         outputs = [word for format in formats for word in ("--to", format, "-o", str(tmp_path / format))]
-        code, _, errors = run("train", words, "--kind", kind, *options, "--vocab-size", "260", *outputs)
+        code, _, errors = run("train", words, "--kind", kind, *options, "--vocab-size", "260", *outputs, "--overwrite")
         has_bytes = kind == "bpe" and "--no-byte-level" not in options
         assert code == 0 and ("the texts allow" in errors) == (not has_bytes)
 
@@ -221,7 +221,7 @@ class Terminal(io.StringIO):
 
 
 def test_the_bar_is_in_a_terminal_only(tmp_path: Path, words: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("train", words, "--vocab-size", "270", "-o", tmp_path / "a.ptok")
+    arguments = ("train", words, "--vocab-size", "270", "-o", tmp_path / "a.ptok", "--overwrite")
     assert run(*arguments)[2] == ""
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
@@ -259,7 +259,7 @@ def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> 
         (("a", "--separator", r"\x"), "escape"),
     )
     for invalid_arguments, message in wrongs:
-        code, _, errors = run("count-words", *invalid_arguments, "-o", counts)
+        code, _, errors = run("count-words", *invalid_arguments, "-o", counts, "--overwrite")
         assert code != 0 and message in errors
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING
@@ -169,10 +169,15 @@ def write_error(error: OSError, path: Path) -> FileError:
     return FileError(error.errno, f"cannot write: {error.strerror}", str(path))
 
 
+def companion_paths(target: Path, companions: Iterable[str]) -> list[Path]:
+    """Returns the paths of the files that accompany a file: a key is a name in the same folder, or another suffix."""
+    return [target.with_suffix(key) if key.startswith(".") else target.with_name(key) for key in companions]
+
+
 def save_all(target: Path, data: bytes, companions: Mapping[str, bytes]) -> None:
     """Writes a file and its companion files, which have the target's name with another suffix, or a name of their
     own."""
-    paths = [target.with_suffix(key) if key.startswith(".") else target.with_name(key) for key in companions]
+    paths = companion_paths(target, companions)
     if target in paths:
         raise ArgumentError(f"{target} is also the name of an additional file that is written; choose another name")
     for path, content in zip([*paths, target], [*companions.values(), data], strict=True):

@@ -10,12 +10,12 @@ from typing import Any
 from ..convert import Conversion, convert
 from ..errors import ArgumentError
 from ..file_names import format_of
-from ..files import save_all
 from ..formats import all_formats
 from . import divergences
 from .inputs import add_input_options
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_json_option, add_verb_parser, binary_stdout
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
 from .texts import requested_texts
 
 _EXAMPLES = """\
@@ -33,7 +33,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("target", nargs="?", metavar="OUT", help="the same as -o")
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     add_model_options(parser)
-    parser.add_argument("-o", "--out", help="the file to write; an existing file is replaced")
+    parser.add_argument("-o", "--out", help=OUTPUT_HELP)
+    add_overwrite_option(parser)
     parser.add_argument(
         "--to",
         choices=[format.name for format in all_formats() if format.name != "bpe_files"],
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     although the conversion lost nothing; or ``--strict`` prevented writing. Otherwise it returns 0.
     """
     target = _take_target(arguments)
+    check_outputs(arguments, [target])
     tokenizer = load_tokenizer(arguments)
     source_format = tokenizer.spec.origin.format
     format_name = arguments.to or format_of(target, source_format)
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_write_refused = arguments.strict and bool(result.divergences)
     is_copy = _has_bytes(model_name(arguments), result.data)
     if not is_write_refused:
-        save_all(target, result.data, result.companions)
+        save_files(arguments, [NewFile(target, result.data, result.companions)])
     summary = "the same bytes" if is_copy else result.summary
     if arguments.json:
         facts = {"summary": summary, **report_as_json(result), "written": not is_write_refused, "copy": is_copy}

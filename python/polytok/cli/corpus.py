@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..corpus import export, job_status, merge, verify
+from ..corpus.export import export_paths
 from ..corpus.manifest import DocumentCounts, Manifest, load, local_path
 from ..corpus.report import Report, table
 from ..corpus.status import JobStatus, has_unfinished_job
@@ -20,6 +21,7 @@ from .continuing import continuing_command
 from .corpus_mix import add_mix_parser
 from .corpus_show import add_show_parser
 from .options import add_json_option, add_quiet_option, add_verb_parser, shows_progress
+from .outputs import add_overwrite_option, refuse_existing
 from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
@@ -94,6 +96,7 @@ def _add_export_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--dtype", choices=["uint16", "uint32", "int32"], help="by default the type of the dataset's ids"
     )
+    add_overwrite_option(parser)
     add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_export)
@@ -180,6 +183,8 @@ def _run_merge(arguments: argparse.Namespace) -> int:
 
 
 def _run_export(arguments: argparse.Namespace) -> int:
+    for path in export_paths(arguments.out, arguments.to):
+        refuse_existing(arguments, path)
     files = export(
         arguments.dataset, arguments.out, to=arguments.to, dtype=arguments.dtype, progress=shows_progress(arguments)
     )

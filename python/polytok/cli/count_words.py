@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..reading import InputOptions
 from ..training import KINDS, Counts, TrainingReport, count_words
 from . import inputs, kind_options, training
 from .options import add_verb_parser, shows_progress
+from .outputs import OUTPUT_HELP, check_outputs
 
 _EXAMPLES = """\
   polytok count-words part1/*.jsonl.zst --kind bpe --pattern cl100k -o counts1
@@ -38,16 +40,20 @@ def add_parser(subparsers: Any) -> None:
         "--workers", type=int, metavar="N", help="count in N processes; if interrupted, the same command continues"
     )
     group.add_argument("--runner", choices=list(RUNNERS), help="run in processes of this machine, or on Ray")
-    group.add_argument("--overwrite", action="store_true", help="delete the files of an interrupted count")
-    parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add the counts up")
-    parser.add_argument(
-        "-o", "--out", required=True, metavar="COUNTS", help="the file to write; an existing file is replaced"
+    group.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace an existing file, and delete the files of an interrupted count",
     )
+    parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add the counts up")
+    parser.add_argument("-o", "--out", required=True, metavar="COUNTS", help=OUTPUT_HELP)
     parser.set_defaults(run=run, add_dependent_options=kind_options.add_counting_options)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Counts words or adds up files of counts, then writes the result. Returns exit code 0."""
+    if not os.path.exists(f"{arguments.out}.parts"):  # an interrupted count was checked when it began
+        check_outputs(arguments, [arguments.out])
     if arguments.workers is not None or arguments.runner is not None:
         return _count_in_tasks(arguments)
     with progress_function(shows_progress(arguments)) as progress:

@@ -13,18 +13,18 @@ from ..conversion import write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
 from ..file_names import format_of
-from ..files import save_all
 from ..formats import all_formats
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options, input_names
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_verb_parser, binary_stdout
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
 from .style import piece_to_json
 from .texts import named_texts
 
 _EXAMPLES = """\
-  polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 ja.txt
-  polytok edit rwkv_vocab.txt -o faces.txt --remove-least-used 5000 chat.txt --add-emoji --add-kaomoji
+  polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 novels.txt
+  polytok edit rwkv_vocab.txt -o faces.txt --remove-least-used 6000 chat.txt --add-emoji --add-kaomoji
   polytok edit rwkv_vocab.txt -o own.txt --remove unwanted.txt --add mine.txt --ids compact --id-map map.json
 """
 
@@ -35,9 +35,8 @@ def add_parser(subparsers: Any) -> None:
     add_model_argument(parser)
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     add_model_options(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="OUT", required=True, help="the file to write; an existing file is replaced"
-    )
+    parser.add_argument("-o", "--out", metavar="OUT", required=True, help=OUTPUT_HELP)
+    add_overwrite_option(parser)
     _add_removal_options(parser.add_argument_group("entries to remove (never single bytes)"))
     _add_addition_options(parser.add_argument_group("entries to add"))
     parser.add_argument(
@@ -110,6 +109,9 @@ def run(arguments: argparse.Namespace) -> int:
             "--remove-least-used and --add-japanese need texts to count in, and no other option uses texts: add or "
             "remove inputs"
         )
+    target = Path(arguments.out)
+    if not arguments.dry_run:
+        check_outputs(arguments, [target, arguments.id_map])
     tokenizer = load_tokenizer(arguments)
     result = edit(
         tokenizer,
@@ -118,15 +120,14 @@ def run(arguments: argparse.Namespace) -> int:
         add_symbols=_requested_symbols(arguments),
         ids=arguments.ids,
     )
-    target = Path(arguments.out)
     format = arguments.to or format_of(target, tokenizer.spec.origin.format)
     written_file = write(result.tokenizer.spec, format)
     if not arguments.dry_run:
-        save_all(target, written_file.data, written_file.companions)
+        files = [NewFile(target, written_file.data, written_file.companions)]
         if arguments.id_map is not None:
-            save_all(
-                Path(arguments.id_map), f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode(), {}
-            )
+            id_map = f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode()
+            files.append(NewFile(Path(arguments.id_map), id_map, {}))
+        save_files(arguments, files)
     heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join(
         [heading, result.summary, *map(str, result.unused), *(f"lost: {loss}" for loss in written_file.losses)]

@@ -32,6 +32,7 @@ from .options import (
     is_colored,
     open_output,
 )
+from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
 from .texts import named_texts
 
 _EXAMPLES = """\
@@ -54,9 +55,8 @@ def add_parser(subparsers: Any) -> None:
         help="ids, pieces: a line for each text; json: a JSON object for each text; npy: one array with the ids of all "
         "texts. By default pieces in a terminal, npy for a file that ends in .npy, otherwise ids",
     )
-    parser.add_argument(
-        "-o", "--out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
-    )
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help=OUTPUT_HELP)
+    add_overwrite_option(parser)
     add_color_option(parser)
     add_encoding_options(parser)
     parser.set_defaults(run=run)
@@ -66,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Encodes the texts and writes the result. Returns exit code 0."""
     output = _output_kind(arguments)
     take_model_of_inputs(arguments)
+    check_outputs(arguments, [arguments.out])
     tokenizer = load_tokenizer(arguments)
     options = encode_options(arguments)
     batches = (texts for _, texts in named_texts(arguments))

@@ -82,7 +82,7 @@ def _add_format_options(group: argparse._ArgumentGroup) -> None:
 def input_names(arguments: argparse.Namespace) -> list[str]:
     """Returns the names of the inputs on the command line and in the file of ``--files-from``."""
     listed_names = read_name_list(arguments.files_from) if arguments.files_from else []
-    return [*arguments.inputs, *listed_names]
+    return [*(arguments.inputs or ()), *listed_names]
 
 
 def required_input_names(arguments: argparse.Namespace) -> list[str]:

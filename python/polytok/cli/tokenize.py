@@ -19,6 +19,7 @@ from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
 from .models import add_model_options, load_tokenizer, take_model_of_inputs
 from .options import add_quiet_option, add_special_token_options, add_verb_parser, encode_options, shows_progress
+from .outputs import refuse_input
 from .style import print_line
 
 _EXAMPLES = """\
@@ -143,6 +144,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     options = {name: getattr(arguments, name) for name in option_names}
     take_model_of_inputs(arguments)
+    if arguments.json_log not in (None, "-"):
+        refuse_input(arguments, Path(arguments.json_log))
     if arguments.json_log == "-" and not arguments.quiet:
         arguments.quiet = not sys.stderr.isatty()
     with _open_log(arguments.json_log) as log_file:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..convert import convert
 from ..errors import ArgumentError, LossError
-from ..files import save_all
 from ..formats import all_formats
 from ..spec import Spec
 from ..tokenizer import Tokenizer
@@ -17,6 +17,7 @@ from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
 from .inputs import parse_input_options
 from .options import add_json_option, add_verb_parser, shows_progress
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
 from .trained_file import TrainedFile
 from .wording import flags_of
 
@@ -47,8 +48,9 @@ def add_parser(subparsers: Any) -> None:
         action="append",
         required=True,
         metavar="OUT",
-        help="a file to write (can be repeated); an existing file is replaced",
+        help=f"{OUTPUT_HELP} (can be repeated)",
     )
+    add_overwrite_option(parser)
     parser.add_argument(
         "--to",
         action="append",
@@ -70,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     options = _training_options(arguments)
     outputs = _output_formats(arguments, options)
+    check_outputs(arguments, _output_names(arguments))
     report = TrainingReport()
     trained_specs = specs(
         training.open_inputs(arguments),
@@ -82,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         **options,
     )
     training.print_report(report)
-    files = _write_files(outputs, trained_specs, strict=arguments.strict)
+    files = _convert_all(outputs, trained_specs, strict=arguments.strict)
+    save_files(arguments, [NewFile(file.path, file.conversion.data, file.conversion.companions) for file in files])
     if arguments.json:
         print(json.dumps({"files": [file.to_json() for file in files]}, ensure_ascii=False, indent=2))
     else:
@@ -113,16 +117,20 @@ def _output_formats(arguments: argparse.Namespace, options: dict[str, Any]) -> l
     return list(zip(arguments.out, formats, strict=True))
 
 
-def _write_files(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> list[TrainedFile]:
-    """Writes all files; none if the conversion to any format fails, or with ``strict`` changes the ids of any text."""
-    files = [
+def _output_names(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yields the names of all files to write, as far as the sizes in the names are known before training."""
+    sizes = arguments.vocab_size if isinstance(arguments.vocab_size, list) else [arguments.vocab_size]
+    for name in arguments.out:
+        yield from (name.replace("{size}", str(size)) for size in (sizes if "{size}" in name else sizes[:1]))
+
+
+def _convert_all(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> list[TrainedFile]:
+    """Converts all Specs to the formats; with ``strict``, raises `LossError` if the ids of any text change."""
+    return [
         _convert(tokenizer, format, Path(name.replace("{size}", str(tokenizer.vocab_size))), strict=strict)
         for tokenizer in map(Tokenizer, trained_specs)
         for name, format in outputs
     ]
-    for file in files:
-        save_all(file.path, file.conversion.data, file.conversion.companions)
-    return files
 
 
 def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:

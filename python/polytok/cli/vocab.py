@@ -18,6 +18,7 @@ from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
 from .models import add_model_argument, add_model_options, load_tokenizer
 from .options import add_verb_parser, open_output
+from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
 from .style import piece_to_json, visible_text
 from .texts import named_texts
 
@@ -71,9 +72,8 @@ def add_parser(subparsers: Any) -> None:
         help="entries to which no text of the inputs is encoded, without special tokens; INPUT as in `polytok count`",
     )
     parser.add_argument("--merges", action="store_true", help="list the merges of BPE in order, instead of the entries")
-    parser.add_argument(
-        "-o", "--out", metavar="FILE", type=Path, help="the file to write; an existing file is replaced at the end"
-    )
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help=OUTPUT_HELP)
+    add_overwrite_option(parser)
     form_group = parser.add_mutually_exclusive_group()
     form_group.add_argument(
         "--to",
@@ -90,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Lists the entries or merges that pass all filters. Returns exit code 1 if none passes, else 0."""
     if arguments.inputs is None and (arguments.text or arguments.files_from):
         raise ArgumentError("--text and --files-from name texts for --never-used: add --never-used")
+    check_outputs(arguments, [arguments.out])
     tokenizer = load_tokenizer(arguments)
     rows: Iterable[_Row] = tokenizer.merges() if arguments.merges else tokenizer.vocab()
     filters = list(_row_filters(arguments, tokenizer))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,9 +55,20 @@ def export(
         return files.finish()
 
 
+def export_paths(out: str | os.PathLike[str], to: str) -> list[Path]:
+    """Returns the paths of the files that `export` writes."""
+    target, suffixes = local_path(out), WRITERS[to].suffixes
+    return [target.parent / (_stem(target, suffixes) + suffix) for suffix in suffixes]
+
+
+def _stem(target: Path, suffixes: Sequence[str]) -> str:
+    """Returns the file name without the suffix of the writer's files."""
+    return target.stem if target.suffix in suffixes else target.name
+
+
 def _path_and_stem(dataset_folder: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
     """Splits ``target`` into its folder and its file name without the suffix of the writer's files."""
-    name = target.stem if target.suffix in writer.suffixes else target.name
+    name = _stem(target, writer.suffixes)
     if not target.parent.is_dir() or not name:
         raise ArgumentError(
             f"{target} is not the name of a file in an existing folder: name a file, and create its folder first"
