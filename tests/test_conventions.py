@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,8 @@ def verbs(parser: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str
 VERBS = dict(verbs(create_parser()))
 
 
-def public_functions() -> Iterator[tuple[str, Any]]:
-    for module in map(import_module, MODULES):
+def public_functions(modules: Iterable[str] = MODULES) -> Iterator[tuple[str, Any]]:
+    for module in map(import_module, modules):
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isclass(value):

@@ -135,6 +135,8 @@ def test_padding(tmp_path: Path) -> None:
     tokens = corpus.open(folder)
     assert tokens.packed(4)[0].ids.tolist() == [0, 1, 2, EOS]
     assert tokens.packed(4, pad=7)[-1].ids.tolist() == [0, 1, 2, 7]
+    windows = tokens.packed(4)
+    assert [window.ids.tolist() for window in windows[0:9]] == [window.ids.tolist() for window in windows]
     assert tokens.packed(4, pad="<|endoftext|>")[0].ids.tolist() == [0, 1, 2, EOS]
     bare = polytok.train(["some text without special tokens"], vocab_size=260)
     (tmp_path / "a.txt").write_text("text")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -246,8 +247,6 @@ def test_contradictory_options() -> None:
         encoder.encode("a b", None, options, Truncation(3, stride=1), False)
     with pytest.raises(ArgumentError, match="truncation=True uses the setting of the tokenizer's file"):
         encoder.truncation(True)
-    with pytest.raises(ArgumentError, match="padding=True uses the setting of the tokenizer's file"):
-        encoder.padding(True)
     for invalid_options in (
         {"max_length": -1},
         {"max_length": 1, "strategy": "first"},
@@ -266,7 +265,7 @@ def test_contradictory_options() -> None:
 def test_padding_needs_an_id() -> None:
     """Tests that pads are the vocabulary's pad token, the pads of its file's settings, or those of the caller."""
     tokenizer = polytok.load("default")
-    with pytest.raises(ArgumentError, match=r"Padding\(id=\.\.\.\)"):
+    with pytest.raises(ArgumentError, match=r"Padding\(id=\.\.\.\).*special tokens are '<\|endoftext\|>' \(id 32767\)"):
         tokenizer.encoding("a", padding=Padding(length=3))
     encoding = tokenizer.encoding("a", padding=Padding(length=3, id=5))
     assert (encoding.ids[1:], encoding.tokens[1:]) == ([5, 5], ["[PAD]"] * 2)
@@ -278,6 +277,35 @@ def test_padding_needs_an_id() -> None:
     file = {"padding": {**settings, "pad_id": 1, "pad_token": "fox"}, "model": model}
     encoding = polytok.load(json.dumps(file).encode()).encoding("-", padding=Padding(length=2))
     assert (encoding.ids, encoding.tokens) == ([0, 1], ["-", "fox"])
+
+
+def test_pads_are_in_the_vocabulary() -> None:
+    tokenizer = polytok.load("default")
+    assert tokenizer.encoding("a", padding=Padding(2, token="<|endoftext|>")).ids == [97, 32767]
+    with pytest.raises(ArgumentError, match=r"Padding\(token='\[PAD\]'\) is not in the vocabulary.*special tokens are"):
+        tokenizer.encoding("a", padding=Padding(2, token="[PAD]"))
+    with pytest.raises(ArgumentError, match=r"id=99999999\) is not an id of the vocabulary.*special tokens are"):
+        tokenizer.encoding("a", padding=Padding(2, id=99999999))
+
+
+def test_lengths_without_their_classes() -> None:
+    """Tests what users of the package transformers pass."""
+    tokenizer = polytok.train(["low lower"], vocab_size=258, pad="<p>")
+    assert tokenizer.encoding("a b c", truncation=2).ids == tokenizer.encoding("a b c", truncation=Truncation(2)).ids
+    assert tokenizer.encoding("a", padding=3).ids == [97, 257, 257]
+    for padding in ("longest", True):
+        assert [row.ids for row in tokenizer.encodings(["a", "ab"], padding=padding)] == [[97, 257], [97, 98]]
+    plain = tokenizer.encoding("a", padding="do_not_pad", truncation="do_not_truncate")
+    assert plain.ids == [97]
+    for wrong, message in (
+        ({"padding": "max_length"}, "padding='max_length' has no length: pass the length, such as padding=128"),
+        ({"padding": "shortest"}, "padding='shortest' is not a length, a polytok.Padding, 'longest', or True"),
+        ({"padding": -1}, "padding=-1 is not a length"),
+        ({"truncation": "longest_first"}, "truncation='longest_first' has no length"),
+        ({"truncation": 1.5}, "truncation=1.5 is not a length, a polytok.Truncation, or True"),
+    ):
+        with pytest.raises(ArgumentError, match=re.escape(message)):
+            tokenizer.encoding("a", **wrong)
 
 
 def test_settings_of_a_file() -> None:

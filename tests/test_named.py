@@ -357,7 +357,7 @@ def test_unknown_names(source: str, message: str, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("content", ['{"model": {}}', "a 0\nb 1\n"])
 def test_the_content_of_a_file_is_not_a_path(content: str) -> None:
-    with pytest.raises(ArgumentError, match=r"source is the content of a file .* pass bytes, load\(text.encode\(\)\)"):
+    with pytest.raises(ArgumentError, match=r"model= is the content of a file .* pass bytes, load\(text.encode\(\)\)"):
         polytok.load(content)
 
 

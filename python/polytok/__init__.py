@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from . import spec as spec
     from . import training as training
     from .editing.edit import Edit, edit
-    from .encoding import Encoding, Padding, Truncation
+    from .encoding import Encoding
     from .errors import (
         ArgumentError,
         EncodeError,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         TokenIdError,
     )
     from .id_counts import count_ids
+    from .lengths import Padding, Truncation
     from .loading import load
     from .lossless import Lossless
     from .merge_list import Merge
@@ -102,12 +103,13 @@ __all__ = [
 # `import polytok` takes almost no time, and numpy and protobuf are imported only if needed.
 _PUBLIC_NAMES_OF_MODULE = {
     "editing": ("Edit", "edit"),
-    "encoding": ("Encoding", "Padding", "Truncation"),
+    "encoding": ("Encoding",),
     "errors": (
         *("ArgumentError", "EncodeError", "FetchError", "FileError", "FormatError", "LossError", "PieceError"),
         *("PolytokError", "SpecError", "SpecialTokenError", "TokenIdError"),
     ),
     "id_counts": ("count_ids",),
+    "lengths": ("Padding", "Truncation"),
     "loading": ("load",),
     "lossless": ("Lossless",),
     "merge_list": ("Merge",),

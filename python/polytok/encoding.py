@@ -10,121 +10,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from . import _core
-from .errors import ArgumentError, EncodeError
+from .checked import checked
+from .checks import instance, shown
+from .errors import ArgumentError, EncodeError, TokenIdError
+from .lengths import Padding, Strategy, Truncation, padding_of, truncation_of
 from .names import TokenTexts
 from .spec import Insert, Slot, Spec, TemplatePart
 
 Text: TypeAlias = str | bytes
 Words: TypeAlias = Sequence[Text]
-Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
-Direction: TypeAlias = Literal["left", "right"]
 
 _DEFAULT_PAD_TEXT = "[PAD]"
-_NO_PAD_MESSAGE = (
-    "the vocabulary names no pad token, and the padding has no id: give one, Padding(id=...), or use a vocabulary with "
-    "a pad token (train with pad=)"
-)
-_DIRECTION_CHOICES = ("left", "right")
-_STRATEGY_CHOICES = ("longest_first", "only_first", "only_second")
-
-
-@dataclass(frozen=True, slots=True)
-class Truncation:
-    """Truncates to ``max_length`` tokens, including special tokens; the other tokens are in overflowing windows.
-
-    Adjacent windows share ``stride`` tokens. For a pair, ``longest_first`` shortens the longer text until both texts
-    have the same length, and then both texts; the other strategies shorten only one text. ``direction`` is the side
-    from which tokens are removed. Raises `ArgumentError` for values out of range.
-
-    >>> import polytok
-    >>> cut = polytok.load("default").encoding("a b c", truncation=Truncation(2, stride=1))
-    >>> cut.tokens, [window.tokens for window in cut.overflowing]
-    (['a', 'Ġb'], [['Ġb', 'Ġc']])
-    """
-
-    max_length: int
-    stride: int = 0
-    strategy: Strategy = "longest_first"
-    direction: Direction = "right"
-
-    def __post_init__(self) -> None:
-        if self.strategy not in _STRATEGY_CHOICES:
-            raise ArgumentError(f"strategy is {self.strategy!r}, not one of {', '.join(_STRATEGY_CHOICES)}")
-        _check_direction_and_counts(direction=self.direction, max_length=self.max_length, stride=self.stride)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Truncation:
-        """Reads the truncation from the member ``truncation`` of a tokenizer.json."""
-        strategies: dict[str, Strategy] = {
-            "LongestFirst": "longest_first",
-            "OnlyFirst": "only_first",
-            "OnlySecond": "only_second",
-        }
-        strategy = strategies[fields["strategy"]]
-        return cls(fields["max_length"], fields["stride"], strategy, _parse_direction(fields.get("direction", "Right")))
-
-
-@dataclass(frozen=True, slots=True)
-class Padding:
-    """Pads to ``length``; without a length, pads to the length of the longest encoding in the batch.
-
-    The length is rounded up to a multiple of ``to_multiple_of``.
-
-    ``id``, ``token`` and ``type_id`` are the values of pads in the lists; ``direction`` is the side to which pads are
-    added. Without an ``id``, pads are the vocabulary's pad token, or those of the padding settings in its file; a
-    vocabulary without either is an `ArgumentError`. With an ``id``, the text of a pad is ``token``, by default
-    ``[PAD]``. Raises `ArgumentError` for values out of range.
-
-    >>> import polytok
-    >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
-    [7]
-    """
-
-    length: int | None = None
-    to_multiple_of: int | None = None
-    id: int | None = None
-    type_id: int = 0
-    token: str | None = None
-    direction: Direction = "right"
-
-    def __post_init__(self) -> None:
-        counts = {"length": self.length, "to_multiple_of": self.to_multiple_of, "id": self.id, "type_id": self.type_id}
-        _check_direction_and_counts(
-            direction=self.direction, **{name: count for name, count in counts.items() if count is not None}
-        )
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Padding:
-        """Reads the padding from the member ``padding`` of a tokenizer.json."""
-        strategy = fields["strategy"]
-        return cls(
-            length=strategy["Fixed"] if isinstance(strategy, Mapping) else None,
-            to_multiple_of=fields.get("pad_to_multiple_of"),
-            id=fields["pad_id"],
-            type_id=fields["pad_type_id"],
-            token=fields["pad_token"],
-            direction=_parse_direction(fields["direction"]),
-        )
-
-    def target(self, encodings: Iterable[Encoding]) -> int:
-        """Returns the length to which these encodings are padded."""
-        length = max(map(len, encodings), default=0) if self.length is None else self.length
-        return length + -length % self.to_multiple_of if self.to_multiple_of else length
-
-
-def _check_direction_and_counts(*, direction: str, **counts: int) -> None:
-    if direction not in _DIRECTION_CHOICES:
-        raise ArgumentError(f'direction is {direction!r}, not "left" or "right"')
-    for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise ArgumentError(f"{name} is {count!r}, but it must be a whole number, 0 or larger")
-
-
-def _parse_direction(name: str) -> Direction:
-    return "left" if name == "Left" else "right"
+_MAX_LISTED_TOKENS = 12
+_TEXT_NAMES = ("text", "pair")
 
 
 class _TokenRun(Protocol):
@@ -278,6 +179,7 @@ class Encoding:
     def _range_of_text(self, sequence: int) -> range:
         return self._token_ranges().get(sequence, range(len(self)))
 
+    @checked()
     def word_to_tokens(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
         """Returns the range of a word's tokens: the index of the first token, and the index after the last token."""
         words, token_range = self.word_ids, self._range_of_text(sequence)
@@ -285,6 +187,7 @@ class Encoding:
         token_indices = [at for at in candidates if words[at] == word]
         return (token_indices[0], token_indices[-1] + 1) if token_indices else None
 
+    @checked()
     def word_to_chars(self, word: int, sequence: int = 0) -> tuple[int, int] | None:
         """Returns the range of a word's characters: the index of the first, and the index after the last character."""
         token_range = self.word_to_tokens(word, sequence)
@@ -293,6 +196,7 @@ class Encoding:
         offsets = self.offsets
         return offsets[token_range[0]][0], offsets[token_range[1] - 1][1]
 
+    @checked()
     def token_to_sequence(self, token: int) -> int | None:
         """Returns the index of the text that a token belongs to."""
         if not 0 <= token <= len(self):
@@ -300,24 +204,29 @@ class Encoding:
         ranges = self._token_ranges()
         return next((number for number, token_range in ranges.items() if token in token_range), None) if ranges else 0
 
+    @checked()
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
         """Returns the range of a token's characters: the index of the first, and the index after the last character."""
         return self.offsets[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
+    @checked()
     def token_to_word(self, token: int) -> int | None:
         """Returns the index of the word that a token belongs to."""
         return self.word_ids[token] if self.token_to_sequence(token) is not None and token < len(self) else None
 
+    @checked()
     def char_to_token(self, char: int, sequence: int = 0) -> int | None:
         """Returns the index of the first token that contains a character."""
         offsets = self.offsets
         return next((at for at in self._range_of_text(sequence) if offsets[at][0] <= char < offsets[at][1]), None)
 
+    @checked()
     def char_to_word(self, char: int, sequence: int = 0) -> int | None:
         """Returns the index of the word that contains a character."""
         token = self.char_to_token(char, sequence)
         return None if token is None else self.token_to_word(token)
 
+    @checked(padding=Padding)
     def padded(self, length: int, padding: Padding) -> Encoding:
         """Returns the encoding padded to a length, with its windows padded too; a longer encoding stays unchanged."""
         overflowing = tuple(window.padded(length, padding) for window in self.overflowing)
@@ -325,7 +234,7 @@ class Encoding:
         if pad_count <= 0:
             return Encoding(self._parts, overflowing)
         if padding.id is None:
-            raise ArgumentError(_NO_PAD_MESSAGE)
+            raise ArgumentError("padding= has no id for pads: pass a Padding(id=...)")
         token = _DEFAULT_PAD_TEXT if padding.token is None else padding.token
         pads = _TextlessTokens((padding.id,) * pad_count, (token,) * pad_count, padding.type_id, (0, 1))
         parts = (*self._parts, pads) if padding.direction == "right" else (pads, *self._parts)
@@ -333,6 +242,7 @@ class Encoding:
 
     def merged(self, other: Encoding) -> Encoding:
         """Concatenates two encodings, and all combinations of their windows, in the order of the reference."""
+        instance("other", other, Encoding, "polytok.Encoding")
         if not self.overflowing and not other.overflowing:
             return Encoding(self._parts + other._parts)
         merged_windows = [
@@ -370,7 +280,7 @@ class Encoder:
         """Returns the encoding of a text or of a pair; with ``words`` the inputs are lists of words."""
         texts = (text,) if pair is None else (text, pair)
         to_columns = self._columns_of_words if words else self._columns_of_text
-        columns = [to_columns(one_text, options) for one_text in texts]
+        columns = [to_columns(name, one_text, options) for name, one_text in zip(_TEXT_NAMES, texts, strict=False)]
         template = self._templates[options is not None and options.add_special][pair is not None]
         if truncation is None:
             return Encoding(tuple([self._whole_part(part, columns) for part in template]))
@@ -407,28 +317,68 @@ class Encoder:
         first_window.type_id = part.type_id
         return Encoding((first_window,), tuple(Encoding((window,)) for window in overflowing))
 
-    def truncation(self, requested: Truncation | bool | None) -> Truncation | None:
+    def truncation(self, requested: Truncation | int | bool | None) -> Truncation | None:
         """Returns the caller's truncation; True selects the truncation in the tokenizer's file."""
-        if requested is True:
-            return Truncation.from_json(self._settings_of_file("truncation"))
-        return requested or None
+        truncation = truncation_of(requested)
+        if truncation is not True:
+            return truncation
+        if (fields := self._setting_of_file("truncation")) is None:
+            raise ArgumentError(
+                "truncation=True uses the setting of the tokenizer's file, which has none; pass a length"
+            )
+        return Truncation.from_json(fields)
 
-    def padding(self, requested: Padding | bool | None) -> Padding | None:
-        """Returns the caller's padding with an id; True selects the padding in the tokenizer's file.
+    def padding(self, requested: Padding | int | bool | str | None) -> Padding | None:
+        """Returns the caller's padding with an id. True selects the padding in the tokenizer's file, if it has one.
 
         Raises `ArgumentError` if neither the caller, the vocabulary nor the file's settings have an id for pads.
         """
-        if requested is True:
-            return Padding.from_json(self._settings_of_file("padding"))
-        if not requested or requested.id is not None:
-            return requested or None
+        padding = padding_of(requested)
+        if padding is True:
+            fields = self._setting_of_file("padding")
+            return self._with_pad(Padding()) if fields is None else Padding.from_json(fields)
+        return None if padding is None else self._with_pad(padding)
+
+    def _with_pad(self, padding: Padding) -> Padding:
+        """Returns the padding with the id and the text of pads."""
+        if padding.id is not None:
+            self._check_pad_id(padding.id)
+            return padding
+        if padding.token is not None:
+            return replace(padding, id=self._pad_id_of(padding.token))
         if (id := self._spec.names.get("pad")) is not None:
-            token = self._names.text_of_id(id) if requested.token is None else requested.token
-            return replace(requested, id=id, token=token)
-        if (fields := self._file_document().get("padding")) is not None:
-            token = fields["pad_token"] if requested.token is None else requested.token
-            return replace(requested, id=fields["pad_id"], token=token)
-        raise ArgumentError(_NO_PAD_MESSAGE)
+            return replace(padding, id=id, token=self._names.text_of_id(id))
+        if (fields := self._setting_of_file("padding")) is not None:
+            return replace(padding, id=fields["pad_id"], token=fields["pad_token"])
+        raise ArgumentError(
+            "padding= needs an id for pads, because the vocabulary names no pad token: pass Padding(token=...) or "
+            f"Padding(id=...), or train with pad=; {self._listed_special_tokens()}"
+        )
+
+    def _check_pad_id(self, id: int) -> None:
+        try:
+            self._core.token_bytes(id)
+        except TokenIdError:
+            raise ArgumentError(
+                f"Padding(id={id}) is not an id of the vocabulary; {self._listed_special_tokens()}"
+            ) from None
+
+    def _pad_id_of(self, token: str) -> int:
+        id = self._core.id_of(token.encode(errors="surrogateescape"))
+        if id is None:
+            raise ArgumentError(
+                f"Padding(token={token!r}) is not in the vocabulary: name another token, or an id, too; "
+                f"{self._listed_special_tokens()}"
+            )
+        return id
+
+    def _listed_special_tokens(self) -> str:
+        """Returns the end of an error message with the special tokens, those for padding first."""
+        tokens = [(text.decode(errors="replace"), id) for text, id in self._core.special_tokens()]
+        tokens.sort(key=lambda token: "pad" not in token[0].lower())
+        texts = [f"{text!r} (id {id})" for text, id in tokens[:_MAX_LISTED_TOKENS]]
+        more = f" and {len(tokens) - len(texts)} more" if len(tokens) > len(texts) else ""
+        return f"its special tokens are {', '.join(texts)}{more}" if texts else "it has no special tokens"
 
     @staticmethod
     def pad(encodings: list[Encoding], padding: Padding) -> list[Encoding]:
@@ -436,18 +386,11 @@ class Encoder:
         length = padding.target(encodings)
         return [encoding.padded(length, padding) for encoding in encodings]
 
-    def _file_document(self) -> Mapping[str, Any]:
+    def _setting_of_file(self, name: str) -> Mapping[str, Any] | None:
+        """Returns the setting in the tokenizer.json that the tokenizer was read from, or None."""
         document: Mapping[str, Any] = self._spec.extra.get("huggingface", {}).get("document", {})
-        return document
-
-    def _settings_of_file(self, name: str) -> Mapping[str, Any]:
-        fields = self._file_document().get(name)
-        if fields is None:
-            raise ArgumentError(
-                f"{name}=True uses the setting of the tokenizer's file, which has none; pass a {name.title()}"
-            )
-        settings: Mapping[str, Any] = fields
-        return settings
+        setting: Mapping[str, Any] | None = document.get(name)
+        return setting
 
     def _template_parts(self, parts: Sequence[TemplatePart]) -> _Template:
         def to_tokens(part: Insert) -> _TextlessTokens:
@@ -455,14 +398,15 @@ class Encoder:
 
         return tuple(to_tokens(part) if isinstance(part, Insert) else part for part in parts)
 
-    def _columns_of_text(self, text: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
+    def _columns_of_text(self, name: str, text: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
         if not isinstance(text, (str, bytes)):
-            raise TypeError("a text is a str or bytes; for lists of words pass pretokenized=True")
+            advice = "for a list of words pass pretokenized=True" if isinstance(text, Sequence) else "pass str or bytes"
+            raise TypeError(f"{name}={shown(text)} is not a text: {advice}")
         return self._core.token_columns(text, options)
 
-    def _columns_of_words(self, words: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
+    def _columns_of_words(self, name: str, words: object, options: _core.ResolvedOptions | None) -> _core.TokenColumns:
         if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-            raise TypeError("pretokenized=True needs lists of words")
+            raise TypeError(f"{name}={shown(words)} is not a list of words, which pretokenized=True needs")
         return self._core.token_columns_of_words([*words], options)
 
 
@@ -479,7 +423,7 @@ def _windows_of_texts(
     available_length = truncation.max_length - template_length
     if available_length < 0:
         raise ArgumentError(
-            f"max_length is {truncation.max_length}, but the template alone has {template_length} tokens"
+            f"max_length={truncation.max_length} is too small: the template alone has {template_length} tokens"
         )
     return [
         list(_windows_of_text(length, kept_length, truncation))

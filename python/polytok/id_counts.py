@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .checked import checked
+from .checks import iterable, shown
 from .options import Options
 from .tokenizer import Tokenizer
 from .values import Text
@@ -17,6 +19,7 @@ _BATCH_TEXTS = 1024
 _BATCH_LENGTH = 1 << 22
 
 
+@checked()
 def count_ids(tokenizer: Tokenizer, texts: Iterable[Text], *, options: Options | None = None) -> npt.NDArray[np.int64]:
     """Encodes texts and returns how often each id occurs, as an array of int64 with the id as the index.
 
@@ -29,7 +32,8 @@ def count_ids(tokenizer: Tokenizer, texts: Iterable[Text], *, options: Options |
     import numpy as np
 
     if isinstance(texts, (str, bytes)):
-        raise TypeError("count_ids needs several texts: pass a list")
+        raise TypeError(f"texts={shown(texts)} is a single text: pass a list")
+    iterable("texts", texts, "texts")
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for batch in _batches(texts):
         ids = tokenizer.encode_batch(batch, options=options).ids

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable
 from typing import IO, Any
 
 from . import formats
+from .checked import checked
+from .checks import shown
 from .errors import ArgumentError, FileError
 from .files import Siblings, read, system_path
 from .formats import ptok
@@ -22,6 +24,7 @@ from .tokenizer import Tokenizer
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
+@checked()
 def load(
     model: str | os.PathLike[str] | bytes | IO[bytes],
     *,
@@ -108,7 +111,7 @@ def _refuse_content(source: str) -> None:
     is_content = "\n" in source or source[:1] in ("{", "[")
     if is_content and not os.path.exists(source):
         raise ArgumentError(
-            f"source is the content of a file ({source[:20]!r}...), not a path: pass bytes, load(text.encode())"
+            f"model= is the content of a file ({source[:20]!r}...), not a path: pass bytes, load(text.encode())"
         )
 
 
@@ -188,7 +191,7 @@ def _read_bytes(source: bytes | IO[bytes]) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     if not hasattr(source, "read"):
-        raise TypeError(f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
+        raise TypeError(f"model={shown(source)} is not a path, a name, bytes or a binary file object")
     data = source.read()
     if not isinstance(data, bytes):
         raise TypeError("the file object returns text; open the file in binary mode")

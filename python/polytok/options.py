@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict
+from collections.abc import Iterable
+from typing import Any, NamedTuple, NoReturn, TypedDict
 
-from .errors import ArgumentError
+from . import _core
+from .checks import flag, shown
+from .errors import ArgumentError, SpecialTokenError
+from .suggestions import did_you_mean
 from .values import Special
+
+_MAX_CACHED_OPTIONS = 16
+# What polytok has in place of keywords of the package transformers that are not named almost alike.
+_NAMES_IN_TRANSFORMERS = {
+    "is_split_into_words": "encoding(words, pretokenized=True)",
+    "max_length": "encoding(text, truncation=8) truncates, and padding=8 pads",
+    "return_tensors": "encode_array returns a numpy array",
+}
 
 
 class _OptionFields(NamedTuple):
@@ -25,7 +37,7 @@ class Options(_OptionFields):
       encoded like a separate text.
     * ``reject_special``: raises `SpecialTokenError` if the text contains a special token that is not in ``special``.
 
-    Raises `ArgumentError` if ``special`` is a single text.
+    Raises `ArgumentError` for other values, also if ``special`` is a single text.
 
     >>> import polytok
     >>> chat = polytok.Options(special="all")
@@ -38,11 +50,17 @@ class Options(_OptionFields):
     __slots__ = ()
 
     def __new__(cls, add_special: bool = False, special: Special = (), reject_special: bool = False) -> Options:
-        if special != "all":
-            if isinstance(special, str):
-                raise ArgumentError(f'special={special!r} is not "all" or a set of texts')
-            special = frozenset(special)
+        flag("add_special", add_special)
+        flag("reject_special", reject_special)
+        if not isinstance(special, str):
+            special = _texts_of(special)
+        elif special != "all":
+            raise ArgumentError(f'special={special!r} is not "all" or several texts: for one token, {{{special!r}}}')
         return tuple.__new__(cls, (add_special, special, reject_special))
+
+
+_FIELDS = frozenset(Options._fields)
+_ACCEPTED = f"{', '.join(Options._fields)} and options"
 
 
 class OptionKeywords(TypedDict, total=False):
@@ -51,3 +69,77 @@ class OptionKeywords(TypedDict, total=False):
     add_special: bool
     special: Special
     reject_special: bool
+
+
+def refuse_keywords(names: Iterable[str]) -> NoReturn:
+    """Raises `TypeError` for the first keyword that is not a field of `Options`.
+
+    >>> refuse_keywords(["add_specials"])
+    Traceback (most recent call last):
+        ...
+    TypeError: unexpected keyword argument 'add_specials'; did you mean 'add_special'?
+    """
+    name = next(name for name in names if name not in Options._fields)
+    hint = _NAMES_IN_TRANSFORMERS.get(name)
+    suggestion = f": {hint}" if hint else did_you_mean(name, Options._fields)
+    raise TypeError(f"unexpected keyword argument {name!r}{suggestion or f'; accepted are {_ACCEPTED}'}")
+
+
+def _texts_of(special: Any) -> frozenset[str]:
+    try:
+        return frozenset(special)
+    except TypeError:
+        raise ArgumentError(
+            f'special={shown(special)} is not "all" or several texts, such as {{"<|endoftext|>"}}'
+        ) from None
+
+
+class OptionResolver:
+    """Converts options to the engine's form, for one tokenizer. Each `Options` value is converted once."""
+
+    __slots__ = ("_core", "_resolved_options", "_texts", "_with_template")
+
+    def __init__(self, core: _core.Tokenizer) -> None:
+        self._core = core
+        self._texts = {special_text(text): text for text, _ in core.special_tokens()}
+        self._resolved_options: dict[Options, _core.ResolvedOptions] = {}
+        self._with_template = core.options(True, set(), set())
+
+    def resolve(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
+        """Returns the caller's options in the engine's form; None for the defaults."""
+        if options is None:
+            if not keywords:
+                return None
+            # Calls with short texts often set only add_special, and creating an Options value would double their time.
+            if len(keywords) == 1 and isinstance(add_special := keywords.get("add_special"), bool):
+                return self._with_template if add_special else None
+            if not keywords.keys() <= _FIELDS:
+                refuse_keywords(keywords)
+            options = Options(**keywords)
+        elif keywords:
+            raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
+        if not isinstance(options, Options):
+            raise TypeError(f"options={shown(options)} is not a polytok.Options, such as Options(add_special=True)")
+        resolved_options = self._resolved_options.get(options)
+        return self._resolve_new(options) if resolved_options is None else resolved_options
+
+    def _resolve_new(self, options: Options) -> _core.ResolvedOptions:
+        """Builds the sets of special tokens to recognise and to reject."""
+        known_texts = self._texts.keys()
+        allowed_texts = known_texts if options.special == "all" else frozenset(options.special)
+        if unknown_texts := sorted(allowed_texts - known_texts, key=str):
+            suggestion = did_you_mean(str(unknown_texts[0]), known_texts)
+            raise SpecialTokenError(
+                f"special={unknown_texts[0]!r} is not a special token of this vocabulary{suggestion}"
+            )
+        rejected_texts = known_texts - allowed_texts if options.reject_special else ()
+        special, reject = ({self._texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))
+        resolved_options = self._core.options(options.add_special, special, reject)
+        if len(self._resolved_options) < _MAX_CACHED_OPTIONS:
+            self._resolved_options[options] = resolved_options
+        return resolved_options
+
+
+def special_text(text: bytes) -> str:
+    """Returns a special token's text as a ``str``; texts with different bytes stay different."""
+    return text.decode("utf-8", "surrogateescape")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from . import _core
+from . import _core, checks
 from .values import Errors, Ids
 
 
@@ -31,7 +31,14 @@ class StreamDecoder:
 
         If decoding raises an error, the ids are not consumed.
         """
-        return self._text.decode(self._stream.push(ids))
+        try:
+            data = self._stream.push(ids)
+        except TypeError:
+            if not isinstance(ids, int):
+                checks.iterable("ids", ids, "ids, or an id")
+                raise
+            data = self._stream.push([ids])  # raises the error of an id that no vocabulary has
+        return self._text.decode(data)
 
     def finish(self) -> str:
         """Returns the text of the remaining bytes, and resets the decoder."""

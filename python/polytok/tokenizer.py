@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import sys
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from . import _core
+from . import _core, arguments, checks
 from .arrow import ArrowColumn, match_package_of
-from .errors import ArgumentError, PieceError, SpecialTokenError
+from .errors import ArgumentError, PieceError
 from .file_names import format_of
 from .files import save_all
+from .forking import load_numpy_before_fork
 from .formats.ptok import NativeFile
-from .options import OptionKeywords, Options
-from .resources import processors
+from .options import OptionKeywords, OptionResolver, Options, special_text
 from .spec import Spec
 from .stream import StreamDecoder
 from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
@@ -23,30 +21,17 @@ from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .encoding import Encoder, Encoding, Padding, Truncation, Words
+    from .encoding import Encoder, Encoding, Words
+    from .lengths import Padding, Truncation
     from .lossless import Lossless
     from .merge_list import Merge
     from .vocab_table import VocabTable
 
 UnknownPiece: TypeAlias = Literal["error", "unk"] | None
 """What `Tokenizer.piece_to_id` does with a text that is not in the vocabulary."""
-_MAX_CACHED_OPTIONS = 16
-_SEED_COUNT = 2**64
-_MAX_COUNT = 2**31 - 1
 
 
-def _load_numpy_before_fork() -> None:
-    """Loads numpy if several threads run.
-
-    numpy is imported when a thread first needs an array. If the process forked meanwhile, the child would wait forever
-    for the end of this import, which holds two locks: that of the import, and that of the engine's access to numpy.
-    """
-    if len(sys._current_frames()) > 1:
-        _core.load_numpy()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_load_numpy_before_fork)
+load_numpy_before_fork()
 
 
 class Tokenizer:
@@ -69,10 +54,8 @@ class Tokenizer:
         "_core",
         "_encoder",
         "_file",
-        "_options",
-        "_options_with_template",
         "_outline",
-        "_special_texts",
+        "_resolve_options",
     )
 
     def __init__(self, spec: Spec) -> None:
@@ -95,9 +78,7 @@ class Tokenizer:
         self._core = core
         self._file = file
         self._encoder: Encoder | None = None
-        self._special_texts = {_special_text(text): text for text, _ in self._core.special_tokens()}
-        self._options: dict[Options, _core.ResolvedOptions] = {}
-        self._options_with_template = self._core.options(True, set(), set())
+        self._resolve_options = OptionResolver(core).resolve
 
     @property
     def spec(self) -> Spec:
@@ -169,10 +150,11 @@ class Tokenizer:
         >>> polytok.load("default").encode_batch(["a", "", "!"]).to_list()
         [[97], [], [33]]
         """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError("encode_batch needs several texts; use encode for one text")
+        text_list = arguments.several_texts(texts, "encode")
         return Batch(
-            *self._core.encode_batch(list(texts), self._resolve_options(options, keywords), _thread_count(threads))
+            *self._core.encode_batch(
+                text_list, self._resolve_options(options, keywords), arguments.thread_count(threads)
+            )
         )
 
     def encode_arrow(
@@ -204,7 +186,9 @@ class Tokenizer:
         [[97], None, [33]]
         """
         resolved_options = self._resolve_options(options, keywords)
-        return match_package_of(self._core.encode_arrow(column, resolved_options, _thread_count(threads)), column)
+        return match_package_of(
+            self._core.encode_arrow(column, resolved_options, arguments.thread_count(threads)), column
+        )
 
     def count_arrow(
         self,
@@ -221,7 +205,9 @@ class Tokenizer:
         [2, None, 0]
         """
         resolved_options = self._resolve_options(options, keywords)
-        return match_package_of(self._core.count_arrow(column, resolved_options, _thread_count(threads)), column)
+        return match_package_of(
+            self._core.count_arrow(column, resolved_options, arguments.thread_count(threads)), column
+        )
 
     def _encode_texts(
         self,
@@ -234,7 +220,9 @@ class Tokenizer:
     ) -> Batch:
         """Encodes a column of texts like `encode_batch`, with the ids ``begin`` and ``end`` around each text's ids."""
         return Batch(
-            *self._core.encode_texts(texts, self._resolve_options(options, {}), _thread_count(threads), begin, end)
+            *self._core.encode_texts(
+                texts, self._resolve_options(options, {}), arguments.thread_count(threads), begin, end
+            )
         )
 
     def tokens(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> list[Token]:
@@ -264,16 +252,17 @@ class Tokenizer:
         *,
         options: Options | None = None,
         pretokenized: bool = False,
-        truncation: Truncation | bool | None = None,
-        padding: Padding | bool | None = None,
+        truncation: Truncation | int | None = None,
+        padding: Padding | int | Literal["longest"] | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Encoding:
         """Encodes a text or a pair of texts to an `Encoding` with type ids, masks, words, truncation and padding.
 
         With ``pretokenized``, a text is a list of words, an offset counts from the start of a word, and ``word_ids``
-        has indices of the list. ``truncation=True`` and ``padding=True`` use the settings of the tokenizer's file, and
-        raise `ArgumentError` if the file has none. The result equals the result of ``encode`` in the package
-        ``tokenizers`` 0.23 (docs/encoding.md).
+        has indices of the list. ``truncation=8`` and ``padding=8`` are lengths. ``truncation=True`` and
+        ``padding=True`` use the settings of the tokenizer's file; without a setting, ``truncation=True`` raises
+        `ArgumentError`, and ``padding=True`` pads to the longest text like ``padding="longest"``. The result equals
+        the result of ``encode`` in the package ``tokenizers`` 0.23 (docs/encoding.md).
 
         >>> import polytok
         >>> encoding = polytok.load("default").encoding("a b", "c", padding=polytok.Padding(5, id=0, token="-"))
@@ -281,8 +270,9 @@ class Tokenizer:
         (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
         encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
-        encoding = encoder.encode(text, pair, resolved_options, encoder.truncation(truncation), pretokenized)
-        requested_padding = encoder.padding(padding)
+        requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
+        checks.flag("pretokenized", pretokenized)
+        encoding = encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized)
         return encoding if requested_padding is None else encoder.pad([encoding], requested_padding)[0]
 
     def encodings(
@@ -291,8 +281,8 @@ class Tokenizer:
         *,
         options: Options | None = None,
         pretokenized: bool = False,
-        truncation: Truncation | bool | None = None,
-        padding: Padding | bool | None = None,
+        truncation: Truncation | int | None = None,
+        padding: Padding | int | Literal["longest"] | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> list[Encoding]:
         """Encodes many texts like `encoding`, padded to the longest text; a pair of texts is a tuple.
@@ -302,11 +292,11 @@ class Tokenizer:
         >>> [row.attention_mask for row in rows]
         [[1, 0, 0], [1, 1, 1]]
         """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError("encodings needs several texts; use encoding for one text")
+        text_list = arguments.several_texts(texts, "encoding")
         encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
         requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
-        pairs = (text if isinstance(text, tuple) else (text, None) for text in texts)
+        checks.flag("pretokenized", pretokenized)
+        pairs = (text if isinstance(text, tuple) else (text, None) for text in text_list)
         encodings = [
             encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized) for text, pair in pairs
         ]
@@ -332,7 +322,7 @@ class Tokenizer:
 
         The result equals that of SentencePiece's NBestEncode; ``n=1`` returns the plain encoding with the score 0.
         """
-        return self._core.nbest(text, _check_count("n", n))
+        return self._core.nbest(text, arguments.check_count("n", n))
 
     def sample(self, text: Text, *, alpha: float, nbest_size: int = -1, seed: int | None = None) -> list[int]:
         """Returns a random segmentation, drawn like SentencePiece's SampleEncode.
@@ -343,9 +333,8 @@ class Tokenizer:
         is negative), with a probability proportional to exp(``alpha`` · score). With BPE, every merge is skipped with
         the probability ``alpha`` (BPE-dropout).
         """
-        return self._core.sample(
-            text, max(_check_count("nbest_size", nbest_size, least=-_MAX_COUNT), -1), alpha, _seed_or_random(seed)
-        )
+        size = max(arguments.check_count("nbest_size", nbest_size, least=-arguments.MAX_COUNT), -1)
+        return self._core.sample(text, size, checks.real("alpha", alpha), arguments.seed_or_random(seed))
 
     def sample_with_score(
         self,
@@ -363,9 +352,13 @@ class Tokenizer:
         score 0.
         Unigram only.
         """
-        samples = _check_count("num_samples", num_samples, least=1)
         return self._core.sample_with_score(
-            text, samples, alpha, without_replacement, include_best, _seed_or_random(seed)
+            text,
+            arguments.check_count("num_samples", num_samples, least=1),
+            checks.real("alpha", alpha),
+            checks.flag("without_replacement", without_replacement),
+            checks.flag("include_best", include_best),
+            arguments.seed_or_random(seed),
         )
 
     def entropy(self, text: Text, *, alpha: float = 1.0) -> float:
@@ -373,18 +366,16 @@ class Tokenizer:
 
         Unigram only.
         """
-        return self._core.entropy(text, alpha)
+        return self._core.entropy(text, checks.real("alpha", alpha))
 
     def restrict(self, pieces: Collection[str | bytes]) -> Tokenizer:
         """Returns a tokenizer that emits only these pieces and single characters: SetVocabulary of SentencePiece 0.2.1.
 
         Only Unigram and SentencePiece BPE can be restricted. The original tokenizer does not change.
         """
-        if isinstance(pieces, (str, bytes)):
-            raise TypeError("restrict needs several pieces, in a set or list")
         from .restriction import restrict
 
-        return Tokenizer(restrict(self.spec, pieces))
+        return Tokenizer(restrict(self.spec, checks.texts("pieces", pieces, "pieces")))
 
     # Decoding
 
@@ -401,11 +392,22 @@ class Tokenizer:
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
         'ab'
         """
-        return self._core.decode(ids, skip_special, errors)
+        if errors not in arguments.ERRORS or not isinstance(skip_special, bool):
+            arguments.check_decoding(skip_special, errors)
+        try:
+            return self._core.decode(ids, skip_special, errors)
+        except TypeError:
+            checks.iterable("ids", ids, "ids")
+            raise
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
         """Decodes ids to bytes. The result can begin or end inside a character."""
-        return self._core.decode_bytes(ids, skip_special)
+        checks.flag("skip_special", skip_special)
+        try:
+            return self._core.decode_bytes(ids, skip_special)
+        except TypeError:
+            checks.iterable("ids", ids, "ids")
+            raise
 
     def decode_batch(
         self, batch: Iterable[Ids], *, skip_special: bool = False, errors: Errors = "replace"
@@ -416,15 +418,22 @@ class Tokenizer:
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
         ['a', 'b!']
         """
-        return self._core.decode_batch(batch, skip_special, errors)
+        arguments.check_decoding(skip_special, errors)
+        try:
+            return self._core.decode_batch(batch, skip_special, errors)
+        except TypeError:
+            for place, row in enumerate(checks.iterable("batch", batch, "rows of ids")):
+                checks.iterable(f"batch[{place}]", row, "ids")
+            raise
 
     def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
         """Returns a decoder that converts ids to text as they arrive, one by one."""
+        arguments.check_decoding(skip_special, errors)
         return StreamDecoder(self._core.stream(skip_special), errors)
 
     def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
         """Returns a decoder that converts ids to bytes as they arrive: ``push(ids)`` and ``finish()`` return bytes."""
-        return self._core.stream(skip_special)
+        return self._core.stream(checks.flag("skip_special", skip_special))
 
     # The vocabulary
 
@@ -483,7 +492,7 @@ class Tokenizer:
         >>> tokenizer.ids_to_pieces(tokenizer.encode("a b"))
         [b'a', b' b']
         """
-        return list(map(self._core.token_bytes, ids))
+        return list(map(self._core.token_bytes, checks.iterable("ids", ids, "ids")))
 
     @overload
     def piece_to_id(self, piece: str | bytes, unknown: Literal["error", "unk"] = "error") -> int: ...
@@ -499,7 +508,7 @@ class Tokenizer:
         >>> polytok.load("default").piece_to_id("!")
         33
         """
-        return self.pieces_to_ids([piece], unknown)[0]
+        return self.pieces_to_ids([checks.text("piece", piece)], unknown)[0]
 
     @overload
     def pieces_to_ids(self, pieces: Iterable[str | bytes], unknown: Literal["error", "unk"] = "error") -> list[int]: ...
@@ -514,14 +523,12 @@ class Tokenizer:
         >>> polytok.load("default").pieces_to_ids(["!", b" the", "no such piece"], unknown=None)
         [33, 6988, None]
         """
-        if isinstance(pieces, (str, bytes)):
-            raise TypeError("pieces_to_ids needs several pieces; use piece_to_id for one piece")
-        if unknown not in ("error", "unk", None):
-            raise ArgumentError(f'unknown={unknown!r} is not "error", "unk" or None')
+        piece_list = checks.texts("pieces", pieces, "pieces")
+        checks.one_of("unknown", unknown, ("error", "unk", None))
         if unknown == "unk" and self.unk_id is None:
             raise ArgumentError("the vocabulary has no unknown token; use unknown=None for None, or unknown='error'")
         fallback = self.unk_id if unknown == "unk" else None
-        return [self._piece_id(piece, fallback, unknown == "error") for piece in pieces]
+        return [self._piece_id(piece, fallback, unknown == "error") for piece in piece_list]
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -529,7 +536,7 @@ class Tokenizer:
 
         Bytes that are not UTF-8 are surrogates in the texts (Python's ``surrogateescape``).
         """
-        return {_special_text(text): id for text, id in self._core.special_tokens()}
+        return {special_text(text): id for text, id in self._core.special_tokens()}
 
     @property
     def bos_id(self) -> int | None:
@@ -591,7 +598,7 @@ class Tokenizer:
 
     @cache_limit.setter
     def cache_limit(self, limit: int) -> None:
-        self._core.cache_limit = _check_count("cache_limit", limit)
+        self._core.cache_limit = arguments.check_count("cache_limit", limit)
 
     @property
     def cache_bytes(self) -> int:
@@ -620,7 +627,8 @@ class Tokenizer:
 
         from .conversion import beside, write  # importing this module imports all formats, which is slow
 
-        target = Path(path)
+        target = Path(checks.path("path", path))
+        checks.flag("strict", strict)
         to = to or format_of(target, self._outline.origin.format)
         written_file = beside(write(self.spec, to, strict=strict), target, to)
         save_all(target, written_file.data, written_file.companions)
@@ -649,54 +657,3 @@ class Tokenizer:
 
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
-
-    def _resolve_options(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
-        """Returns the caller's options in the engine's form; None for the defaults."""
-        if options is None:
-            if not keywords:
-                return None
-            # Calls with short texts often set only add_special, and creating an Options value would double their time.
-            if len(keywords) == 1 and isinstance(add_special := keywords.get("add_special"), bool):
-                return self._options_with_template if add_special else None
-            options = Options(**keywords)
-        elif keywords:
-            raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
-        resolved_options = self._options.get(options)
-        return self._resolve_new_options(options) if resolved_options is None else resolved_options
-
-    def _resolve_new_options(self, options: Options) -> _core.ResolvedOptions:
-        """Builds the sets of special tokens to recognise and to reject, once for each Options value."""
-        if not isinstance(options, Options):
-            raise TypeError(f"options must be a polytok.Options, not {type(options).__name__}")
-        known_texts = self._special_texts.keys()
-        allowed_texts = known_texts if options.special == "all" else frozenset(options.special)
-        if unknown_texts := sorted(allowed_texts - known_texts, key=str):
-            raise SpecialTokenError(f"{unknown_texts[0]!r} is not a special token of this vocabulary")
-        rejected_texts = known_texts - allowed_texts if options.reject_special else ()
-        special, reject = ({self._special_texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))
-        resolved_options = self._core.options(options.add_special, special, reject)
-        if len(self._options) < _MAX_CACHED_OPTIONS:
-            self._options[options] = resolved_options
-        return resolved_options
-
-
-def _thread_count(number: int | None) -> int:
-    """Returns the requested number of threads, or the number of processors that this process can use."""
-    return processors() if number is None else _check_count("threads", number, least=1)
-
-
-def _seed_or_random(seed: int | None) -> int:
-    return int.from_bytes(os.urandom(8), "little") if seed is None else operator.index(seed) % _SEED_COUNT
-
-
-def _check_count(name: str, value: int, least: int = 0) -> int:
-    """Checks that the engine can accept a number, and returns the number."""
-    number = operator.index(value)
-    if not least <= number <= _MAX_COUNT:
-        raise ArgumentError(f"{name} is {number}, not a number from {least} to {_MAX_COUNT}")
-    return number
-
-
-def _special_text(text: bytes) -> str:
-    """Returns a special token's text as a ``str``; texts with different bytes stay different."""
-    return text.decode("utf-8", "surrogateescape")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from .checks import whole_number
 from .errors import TokenIdError
 from .spec import Bpe, Kind, Spec
 
@@ -109,7 +109,7 @@ class VocabTable:
 
     def get(self, id: int) -> VocabEntry | None:
         """Returns the entry of an id, or None if the id has no entry."""
-        row = self._row(operator.index(id))
+        row = self._row(whole_number("id", id))
         return None if row is None else next(self._entries(slice(row, row + 1)))
 
     def _row(self, id: int) -> int | None:

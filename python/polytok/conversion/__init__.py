@@ -50,7 +50,7 @@ def write(spec: Spec, to: str, *, strict: bool = False) -> formats.Written:
 
     The result lists in ``losses`` the data that the format cannot carry. With ``strict``, any loss raises LossError.
     """
-    file_format = formats.named(to)
+    file_format = formats.named(to, "to")
     conversion = adapted(spec, to)
     written_file = file_format.write(conversion.spec)
     is_from_other_format = spec.origin.format not in (to, "memory")

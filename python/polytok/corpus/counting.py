@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ..checked import checked
 from ..errors import ArgumentError
 from ..plain import from_plain, to_plain
 from ..progress import ReportProgress, progress_function
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _TASK_FUNCTION = "polytok.corpus.counting:prepare"
 
 
+@checked()
 def count_words(
     inputs: Inputs,
     kind: str | None,

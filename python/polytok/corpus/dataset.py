@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from ..checked import checked
+from ..checks import whole_number
 from ..errors import ArgumentError, FormatError
 from ..loading import load as load_tokenizer
 from ..values import Batch
@@ -102,6 +104,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         """The manifest's entries for the shards, with the files and the counts of documents and tokens."""
         return self.manifest.shards
 
+    @checked()
     def shard(self, number: int) -> MappedShard:
         """Returns shard ``number`` with its files memory-mapped. Raises `IndexError` if the index ``number`` is out of
         range."""
@@ -141,6 +144,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         return Batch(np.concatenate(rows) if rows else np.empty(0, dtype=self.dtype), offsets)
 
+    @checked()
     def source_of(self, document: int) -> DocumentSource:
         """Returns the input file that a document comes from.
 
@@ -157,6 +161,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
             )
         return DocumentSource(name)
 
+    @checked()
     def locate(self, position: int) -> TokenLocation:
         """Returns the document that contains the token at ``position`` in the concatenation of all documents.
 
@@ -200,7 +205,12 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         The ids are copied only if the range crosses the end of a shard. A range past the end is shortened, like a slice
         of a list.
         """
-        start, stop, _ = slice(start, stop).indices(self.tokens)
+        try:
+            start, stop, _ = slice(start, stop).indices(self.tokens)
+        except TypeError:
+            whole_number("start", start)
+            whole_number("stop", stop)
+            raise
         parts = []
         number = bisect_right(self._first_tokens, start) - 1
         while start < stop:
@@ -211,6 +221,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
             number += 1
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=self.dtype), *parts])
 
+    @checked()
     def windows(self, length: int, stride: int | None = None) -> Windows:
         """Returns the windows of ``length`` consecutive tokens; each begins ``stride`` tokens after the previous one.
 
@@ -220,6 +231,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         """
         return Windows(self, length, length if stride is None else stride)
 
+    @checked()
     def packed(self, length: int, *, packing: Packing = "best-fit", pad: int | str | None = None) -> PackedWindows:
         """Returns windows of ``length`` tokens that are filled with whole documents.
 
@@ -234,6 +246,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         """
         return PackedWindows(self, length, packing, pad)
 
+    @checked()
     def check(self, tokenizer: Tokenizer) -> None:
         """Raises `ArgumentError` if the fingerprints of ``tokenizer`` and of the dataset's tokenizer differ."""
         expected = self.manifest.tokenizer
@@ -255,6 +268,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
             self._tokenizer = tokenizer
         return self._tokenizer
 
+    @checked()
     def decode(self, index: int) -> str:
         """Returns the text of document ``index``."""
         return self.tokenizer.decode(self[index])
@@ -266,6 +280,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return f"<polytok.corpus.Dataset {self.folder}, {self.documents} documents, {self.tokens} tokens>"
 
 
+@checked()
 def open(dataset: str | os.PathLike[str]) -> Dataset:
     """Opens the dataset in the folder ``dataset``. Raises the same errors as `Dataset`."""
     return Dataset(dataset)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checked import checked
 from ..checks import one_of
 from ..errors import ArgumentError
 from ..progress import ReportProgress, progress_function
@@ -18,6 +19,7 @@ from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
 
 
+@checked()
 def export(
     dataset: str | os.PathLike[str],
     out: str | os.PathLike[str],

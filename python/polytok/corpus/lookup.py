@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..checked import checked
 from ..checks import number
 from .blocks import TABLE_KINDS, rows_of_table
 from .manifest import Manifest, ShardEntry, load, local_path
@@ -36,6 +37,7 @@ class StoredDocument:
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
+@checked()
 def read_documents(dataset: str | os.PathLike[str], indices: Iterable[int]) -> Iterator[StoredDocument]:
     """Yields the documents of a dataset with these indices; a negative index counts from the end.
 
@@ -57,6 +59,7 @@ def read_documents(dataset: str | os.PathLike[str], indices: Iterable[int]) -> I
         yield lookup.document(index)
 
 
+@checked()
 def sample(dataset: str | os.PathLike[str], count: int, *, seed: int = 0) -> list[StoredDocument]:
     """Returns ``count`` different documents of a dataset, chosen at random by ``seed``, in the order of the dataset.
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import one_of
+from ..checked import checked
+from ..checks import iterable, one_of
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import write_error
 from ..progress import ReportProgress, progress_function
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _COPY_BYTES = 1 << 22
 
 
+@checked(datasets=lambda name, value: iterable(name, value, "folders"))
 def merge(
     datasets: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],

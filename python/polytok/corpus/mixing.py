@@ -10,6 +10,7 @@ from typing import IO, Any, Literal, get_args
 
 import numpy as np
 
+from ..checked import checked
 from ..checks import flag, number, one_of
 from ..errors import FormatError
 from ..progress import ReportProgress, progress_function
@@ -32,6 +33,7 @@ _TASK_FUNCTION = "polytok.corpus.mixing:prepare"
 _BLOCK_TOKENS = 1 << 20
 
 
+@checked()
 def write_mixture(
     datasets: Weights,
     out: str | os.PathLike[str],

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..checked import checked
 from ..checks import number
 from ..errors import ArgumentError
 from .dataset import Dataset
@@ -87,6 +88,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
     def __len__(self) -> int:
         return sum(self.counts)
 
+    @checked()
     def item(self, index: int) -> MixtureItem:
         """Returns the dataset of item ``index``, and the item's index in that dataset."""
         if not -len(self) <= index < len(self):
@@ -137,6 +139,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
         """
         return {"position": self._position, "mixture": self._description()}
 
+    @checked()
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues reading at the position of ``state``.
 
@@ -163,6 +166,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
         return f"<polytok.corpus.Mixture of {len(self.datasets)} datasets, {len(self)} {kind}>"
 
 
+@checked()
 def mix(
     datasets: Weights,
     *,

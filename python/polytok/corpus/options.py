@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from ..checks import flag, number, one_of
+from ..checks import flag, iterable, number, one_of, piece_or_id
 from ..errors import ArgumentError, PieceError
 from ..options import OptionKeywords, Options
 from ..reading import InputKeywords, InputOptions
@@ -106,14 +106,16 @@ class DocumentOptions:
         if self.input_options.bad_bytes == "keep":
             raise ArgumentError("bad_bytes='keep' is only for training: choose 'error', 'replace' or 'skip'")
         flag("documents", self.documents)
+        for name in ("bos", "eos"):
+            piece_or_id(name, getattr(self, name))
         object.__setattr__(self, "columns", self._checked_columns())
         if not isinstance(self.special, str):
-            object.__setattr__(self, "special", tuple(sorted(self.special)))
+            object.__setattr__(self, "special", tuple(sorted(self.encoding.special)))
 
     def _checked_columns(self) -> tuple[str, ...]:
         if isinstance(self.columns, str):
             raise ArgumentError(f"columns={self.columns!r} is a single name: give a list of names")
-        columns = tuple(self.columns)
+        columns = tuple(iterable("columns", self.columns, "names of fields"))
         if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
             raise ArgumentError(f"columns={list(columns)} is not a list of different names")
         if columns and not WRITERS[self.to].can_hold_columns and not self.documents:

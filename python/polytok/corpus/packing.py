@@ -11,11 +11,12 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from ..checked import checked
 from ..checks import number, one_of
 from ..errors import ArgumentError
 
@@ -105,8 +106,17 @@ class PackedWindows:
         """The share of tokens that are not padding."""
         return self.dataset.tokens / (len(self) * self.length) if len(self) else 1.0
 
-    def __getitem__(self, index: int) -> PackedWindow:
-        """Returns window ``index``. Raises `IndexError` for a window that does not exist."""
+    @overload
+    def __getitem__(self, index: int) -> PackedWindow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[PackedWindow]: ...
+    def __getitem__(self, index: int | slice) -> PackedWindow | list[PackedWindow]:
+        """Returns window ``index``, or a list of windows for a slice; `take` returns a batch.
+
+        Raises `IndexError` for a window that does not exist.
+        """
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(f"window {index} is out of range: there are {len(self)} windows")
         plan = self._plan
@@ -125,6 +135,7 @@ class PackedWindows:
             np.cumsum([0, *lengths], dtype=np.int32),
         )
 
+    @checked()
     def take(self, indices: Iterable[int]) -> PackedWindow:
         """Returns the windows with these indices, in this order, as a batch of shape (windows, length).
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..checked import checked
 from ..errors import FileError
 from .journal import Journal
 from .manifest import local_path
@@ -36,6 +37,7 @@ class JobStatus:
         return {name: getattr(self, name) for name in self.__slots__ if name != "plan"}
 
 
+@checked()
 def job_status(folder: str | os.PathLike[str]) -> JobStatus:
     """Returns how much of the unfinished job in ``folder`` is done. The files of finished tasks are not verified.
 

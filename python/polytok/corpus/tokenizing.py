@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import checks
+from ..checked import checked
 from ..errors import ArgumentError, FormatError
 from ..formats import ptok
 from ..loading import load
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
 _TASK_FUNCTION = "polytok.corpus.task:prepare"
 
 
+def _tokenizer_or_model(name: str, value: Any) -> None:
+    if not isinstance(value, (Tokenizer, str, os.PathLike)):
+        raise TypeError(f"{name}={checks.shown(value)} is neither a polytok.Tokenizer nor a path or name to load")
+
+
+@checked(tokenizer=_tokenizer_or_model)
 def tokenize(
     inputs: Any,
     tokenizer: Tokenizer | str | os.PathLike[str],

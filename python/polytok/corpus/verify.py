@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checked import checked
 from ..errors import FileError, FormatError, PolytokError
 from ..loading import load as load_tokenizer
 from ..progress import ReportProgress, progress_function
@@ -27,6 +28,7 @@ class Damage(NamedTuple):
     what: str
 
 
+@checked()
 def verify(dataset: str | os.PathLike[str], *, progress: bool | ReportProgress = False) -> tuple[Damage, ...]:
     """Reads all files of a dataset and returns the damage, or an empty tuple if the dataset is intact.
 

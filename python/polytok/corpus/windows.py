@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..checked import checked
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Windows:
         start = (index % len(self)) * self.stride
         return self.dataset.ids(start, start + self.length)
 
+    @checked()
     def take(self, indices: Iterable[int]) -> npt.NDArray[Any]:
         """Returns copies of the windows with these indices, in this order: a batch of shape (windows, length)."""
         rows = [self[operator.index(index)] for index in indices]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from .. import probes
+from ..checked import checked
+from ..checks import iterable
 from ..divergence import Divergence
 from ..spec import Spec
 from ..tokenizer import Tokenizer
@@ -69,6 +71,7 @@ def findings(spec: Spec) -> list[Finding]:
     return results
 
 
+@checked(texts=lambda name, value: iterable(name, value, "texts"))
 def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
     """Examines a tokenizer, and compares the tokenizer with ``against``, another tokenizer, unless it is None.
 

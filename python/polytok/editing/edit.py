@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import compress, count
 from typing import Literal, TypeAlias
 
+from ..checked import checked
 from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
 from ..lists import Entry, collect_entries
@@ -60,6 +61,7 @@ class Edit:
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
 
 
+@checked()
 def edit(
     tokenizer: Tokenizer,
     *,

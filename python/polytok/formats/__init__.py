@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from ..checks import one_of
 from ..errors import ArgumentError, FormatError
 from ..spec import SentencePieceVersion, Spec
 from . import ptok
@@ -45,11 +46,9 @@ def all_formats() -> tuple[Format, ...]:
     return tuple(map(_module, _FIRST_BYTES))
 
 
-def named(name: str) -> Format:
-    """Returns the format with this name; raises ArgumentError if no format has the name."""
-    if name not in _FIRST_BYTES:
-        raise ArgumentError(f"the format {name!r} does not exist; the formats are {', '.join(_FIRST_BYTES)}")
-    return _module(name)
+def named(name: str, option: str) -> Format:
+    """Returns the format with this name. Raises `ArgumentError`, which names the option, if no format has the name."""
+    return _module(one_of(option, name, tuple(_FIRST_BYTES)))
 
 
 def _module(name: str) -> Format:
@@ -105,7 +104,7 @@ def read(
     """
     if sentencepiece_version not in (None, "0.2.1", "0.2.3"):
         raise ArgumentError(f"sentencepiece_version={sentencepiece_version!r} is not '0.2.1' or '0.2.3'")
-    file_format = detect(data) if format is None else named(format)
+    file_format = detect(data) if format is None else named(format, "format")
     options = ReadOptions(
         pattern=pattern,
         special_tokens=special_tokens,

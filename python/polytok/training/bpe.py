@@ -119,12 +119,13 @@ class BpeTrainer:
             common_options = (sizes, special, min_frequency, max_token_length)
             self._algorithm = HuggingFaceBpe(*common_options, byte_level, unk_token, alphabet, *limit_options)
         else:
-            alphabet_options = (unk_token, initial_alphabet, limit_alphabet)
-            if not byte_level or any((normalize, *affixes)) or any(value is not None for value in alphabet_options):
-                raise ArgumentError(
-                    f"trainer={trainer!r} merges plain bytes: options for characters, alphabets, affixes and "
-                    "normalization need trainer='huggingface'"
-                )
+            texts = {"continuing_subword_prefix": affixes[0], "end_of_word_suffix": affixes[1], "normalize": normalize}
+            alphabets = {"unk_token": unk_token, "initial_alphabet": initial_alphabet, "limit_alphabet": limit_alphabet}
+            given = [name for name, value in texts.items() if value]
+            given += [name for name, value in alphabets.items() if value is not None]
+            if given or not byte_level:
+                option = f"{given[0]}=" if given else "byte_level=False"
+                raise ArgumentError(f"{option} needs trainer='huggingface': trainer={trainer!r} merges plain bytes")
             self._algorithm = PlainByteBpe(sizes, special, trainer == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
             raise ArgumentError(f"verbose={verbose!r} is not a function: give print, or another function of one text")

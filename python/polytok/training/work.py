@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from ..checked import checked
 from ..errors import ArgumentError
 from ..progress import ReportProgress, progress_function
 from ..reading import InputOptions, split_keywords
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER_SIZE = 2**16
 
 
+@checked(report=TrainingReport)
 def train(
     inputs: Inputs | Counts,
     kind: str = "bpe",
@@ -78,6 +80,7 @@ def train(
     return Tokenizer(trained_specs[0])
 
 
+@checked(report=TrainingReport)
 def specs(
     inputs: Inputs | Counts,
     kind: str = "bpe",
@@ -107,6 +110,7 @@ def specs(
     return result if isinstance(result, list) else [result]
 
 
+@checked(report=TrainingReport)
 def count_words(
     inputs: Inputs,
     kind: str | None = None,

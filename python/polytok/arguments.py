@@ -1,0 +1,40 @@
+"""Checks the arguments of Tokenizer's methods; see checks.py."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from . import checks
+from .resources import processors
+
+ERRORS = ("replace", "strict", "ignore")
+MAX_COUNT = 2**31 - 1
+_SEED_COUNT = 2**64
+
+
+def thread_count(number: int | None) -> int:
+    """Returns the requested number of threads, or the number of processors that this process can use."""
+    return processors() if number is None else check_count("threads", number, least=1)
+
+
+def seed_or_random(seed: int | None) -> int:
+    return int.from_bytes(os.urandom(8), "little") if seed is None else checks.whole_number("seed", seed) % _SEED_COUNT
+
+
+def check_count(name: str, value: int, least: int = 0) -> int:
+    """Checks that the engine can accept a number, and returns the number."""
+    return checks.number(name, value, least=least, most=MAX_COUNT)
+
+
+def check_decoding(skip_special: object, errors: object) -> None:
+    checks.flag("skip_special", skip_special)
+    checks.error_handler("errors", errors)
+
+
+def several_texts(texts: Iterable[Any], method: str) -> list[Any]:
+    """Returns the texts as a list. ``method`` is the method for a single text."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts={checks.shown(texts)} is a single text: use {method} for one text")
+    return list(checks.iterable("texts", texts, "texts"))

@@ -1,0 +1,153 @@
+"""Tests that a wrong value of any parameter of a public function is an error that names the parameter."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+
+import polytok
+from format_samples import longest_spec
+from polytok import corpus
+from polytok.corpus.options import DocumentKeywords
+from polytok.errors import ArgumentError
+from polytok.options import OptionKeywords
+from polytok.reading.choices import InputKeywords
+from polytok.training.keywords import CountingKeywords, TrainingKeywords
+from test_conventions import public_functions
+
+
+class Wrong:
+    """A value that is right for no parameter."""
+
+    def __repr__(self) -> str:
+        return "<wrong>"
+
+
+WRONG = Wrong()
+KEYWORDS: dict[str, Any] = {
+    "OptionKeywords": OptionKeywords,
+    "DocumentKeywords": DocumentKeywords,
+    "CountingKeywords": CountingKeywords,
+    "TrainingKeywords": TrainingKeywords,
+}
+# Classes that users do not call, or whose objects polytok itself writes and reads.
+INTERNAL = re.compile(r"(Counts|Vocab|Manifest|MappedShard|DocumentOptions|Padding|Truncation)\.")
+# Errors that name the values in another way than the parameter.
+OTHER_NAMES = {"texts": "text", "id": "an id", "column": "the column", "ids": "id", "datasets": "folder"}
+
+
+def parameters(function: Any) -> Iterator[str]:
+    """Yields the names of all parameters and keywords."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            yield from KEYWORDS[re.findall(r"\w+", str(parameter.annotation))[-1]].__annotations__
+            yield from InputKeywords.__annotations__ if name == "options" else ()
+        elif name not in ("self", "cls"):
+            yield name
+
+
+FUNCTIONS = {
+    f"{function.__module__}.{function.__qualname__}": function
+    for name, function in public_functions(("polytok", "polytok.corpus"))
+    if not INTERNAL.match(name)
+}
+CASES = [(name, parameter) for name, function in FUNCTIONS.items() for parameter in parameters(function)]
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Returns an object of each public class by its name, and a right value of each required parameter."""
+    folder = tmp_path_factory.mktemp("wrong")
+    (folder / "text.txt").write_text("one\ntwo words\n")
+    tokenizer = polytok.load("default")
+    corpus.tokenize(str(folder / "text.txt"), tokenizer, folder / "tokens", lines=True, workers=1)
+    dataset, mixture = corpus.open(folder / "tokens"), corpus.mix({folder / "tokens": 1})
+    encoding = tokenizer.encoding("a")
+    values = [tokenizer, tokenizer.decoder(), tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding]
+    return {
+        **{type(value).__name__: value for value in (*values, dataset.packed(2, pad=0))},
+        **{"text": "a", "texts": ["a"], "column": pyarrow.array(["a"]), "pieces": ["a"], "piece": "a"},
+        **{"ids": [97], "id": 97, "batch": [[97]], "indices": [0], "state": mixture.state_dict()},
+        **dict.fromkeys(("n", "count", "word", "token", "char", "index", "number", "document", "position", "start"), 0),
+        **{"stop": 1, "length": 2, "vocab_size": 256, "alpha": 0.1, "kind": None, "level": "auto"},
+        **{"padding": polytok.Padding(id=0), "other": encoding, "tokenizer": tokenizer, "dataset": folder / "tokens"},
+        **{"datasets": {folder / "tokens": 1}, "folder": folder / "tokens", "out": folder / "out"},
+        **{"inputs": str(folder / "text.txt"), "path": folder / "saved.tiktoken", "model": rank_file(folder)},
+    }
+
+
+def rank_file(folder: Path) -> Path:
+    polytok.load("default").save(folder / "ranks.tiktoken")
+    return folder / "ranks.tiktoken"
+
+
+def call(name: str, parameter: str, objects: dict[str, Any]) -> None:
+    """Calls a public function with right values of its required parameters, and a wrong one of ``parameter``."""
+    function = FUNCTIONS[name]
+    required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    arguments = {p.name: objects[p.name] for p in required if p.name != "self" and p.kind is not p.VAR_KEYWORD}
+    if arguments.get("datasets") and name.endswith("merge"):
+        arguments["datasets"] = list(arguments["datasets"])
+    if name.endswith("edit"):
+        arguments["tokenizer"] = polytok.Tokenizer(longest_spec())
+    if name.endswith("training.work.train"):
+        arguments["kind"] = "bpe"
+    owner = [objects[function.__qualname__.partition(".")[0]]] if "." in function.__qualname__ else []
+    result = function(*owner, **{**arguments, parameter: WRONG})
+    if inspect.isgenerator(result):
+        next(result)
+
+
+@pytest.mark.parametrize(("name", "parameter"), CASES, ids=[".".join(case) for case in CASES])
+def test_an_error_names_the_parameter(objects: dict[str, Any], name: str, parameter: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as error:
+        call(name, parameter, objects)
+    assert re.search(rf"\b({parameter}|{OTHER_NAMES.get(parameter, parameter)})\b", str(error.value))
+
+
+@pytest.mark.parametrize("cls", [polytok.Options, polytok.Padding, polytok.Truncation, polytok.InputOptions])
+def test_an_error_names_the_field(cls: Any) -> None:
+    for name in inspect.signature(cls).parameters:
+        required = {"max_length": 1} if cls is polytok.Truncation else {}
+        with pytest.raises(ArgumentError, match=f"{name}=<wrong>"):
+            cls(**{**required, name: WRONG})
+
+
+TOKENIZER = polytok.load("default")
+MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
+    "options": (lambda: TOKENIZER.encode("a", options={}), "options={} is not a polytok.Options"),  # type: ignore[arg-type]
+    "special": (lambda: TOKENIZER.encode("a", special=True), 'special=True is not "all" or several texts'),  # type: ignore[arg-type]
+    "a special text": (lambda: TOKENIZER.encode("a", special={"<|endoftxt|>"}), "did you mean '<|endoftext|>'?"),
+    "add_special": (
+        lambda: TOKENIZER.encode("a", add_special="yes"),  # type: ignore[arg-type]
+        "add_special='yes' is neither True nor False",
+    ),
+    "add_specials": (
+        lambda: TOKENIZER.encode("a", add_specials=True),  # type: ignore[call-arg]
+        "unexpected keyword argument 'add_specials'; did you mean 'add_special'?",
+    ),
+    "max_length": (lambda: TOKENIZER.encoding("a", max_length=8), "truncation=8"),  # type: ignore[call-arg]
+    "errors": (lambda: TOKENIZER.decode([97], errors="drop"), "errors='drop' is not one of 'replace', 'strict'"),  # type: ignore[arg-type]
+    "push": (lambda: TOKENIZER.decoder().push(-1), "id -1 is not in the vocabulary"),
+    "pieces": (lambda: TOKENIZER.pieces_to_ids([5]), "pieces[0]=5 is not a text"),  # type: ignore[list-item]
+    "a piece": (lambda: TOKENIZER.pieces_to_ids("the"), "pieces='the' is a single text: pass several pieces"),
+    "trainer": (
+        lambda: polytok.train(["a"], vocab_size=256, unk_token="?"),
+        "unk_token= needs trainer='huggingface'",
+    ),
+    "format": (lambda: polytok.load(b"", format="gguff"), "format='gguff' is not one of"),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages(name: str) -> None:
+    function, message = MESSAGES[name]
+    with pytest.raises((TypeError, ValueError, KeyError)) as error:
+        function()
+    assert message in str(error.value)
