@@ -226,14 +226,17 @@ def test_damaged_compression(tmp_path: Path, kind: str, damage: str) -> None:
     )
     with pytest.raises(FormatError, match=rf"texts\.txt\.{kind} cannot be decompressed.*byte \d+.*damaged_files="):
         read_documents(path, LINES)
-    texts, skipped_texts = read_with_skipped(path, InputOptions(lines=True, damaged_files="skip"))
-    assert [skipped_text.reason for skipped_text in skipped_texts] == ["damaged"]
+    input_options = InputOptions(lines=True, damaged_files="skip")
+    texts, skipped_texts = read_with_skipped(path, input_options)
+    (found_damage,) = filter(None, (block.damage for block in read_plan(plan(path, input_options), input_options)))
+    assert not skipped_texts
     if damage == "behind":
         assert texts == lines[:-1]  # the last document might be incomplete
     elif damage == "cut" or kind in ("bz2", "xz"):
         assert len(texts) > 2_000
         assert texts == lines[: len(texts)]
-        assert skipped_texts[0].place == f"{path}: byte {sum(len(text) + 1 for text in texts)}"
+        end = sum(len(text) + 1 for text in texts)
+        assert found_damage.endswith(f"; the texts before {path}: byte {end} were read")
     assert read_with_skipped(path, InputOptions(damaged_files="skip"))[0] == []
 
 

@@ -171,7 +171,12 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     report = report_of(
         tmp_path, content, "a.gz", input_options=InputOptions(lines=True, damaged_files="skip"), overwrite=True
     )
-    assert 0 < report.total.documents < 300 and report.total.skipped["damaged"] == 1
+    assert 0 < report.total.documents < 300 and report.total.damaged == 1 and not report.total.skipped
+    table, damage = str(report).split("\ndamaged file: ")
+    assert table.splitlines()[1].endswith("0  damaged")
+    assert "it is truncated after byte" in damage and "a.gz: byte " in damage and damage.endswith(" were read")
+    again = tokenize(tmp_path / "a.gz", TOKENIZER, tmp_path / "out", lines=True, damaged_files="skip", workers=1)
+    assert str(again).splitlines()[-1] == "damage in inputs: 1"
 
 
 def test_a_special_token_in_a_text(tmp_path: Path) -> None:

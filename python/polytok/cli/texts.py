@@ -73,8 +73,8 @@ def _batches(arguments: argparse.Namespace, field: str | None = None) -> Iterato
         yield TEXT_OPTION, [text.encode("utf-8", "surrogateescape")], [None]
     for name in input_file_names(arguments):
         yield from _file_batches(name, input_options, field, skipped)
-    if skipped.skipped:
-        print(f"polytok: {skipped}", file=sys.stderr)
+    if report := str(skipped):
+        print(f"polytok: {report}", file=sys.stderr)
 
 
 def input_file_names(arguments: argparse.Namespace) -> list[str]:
@@ -97,6 +97,8 @@ def _file_batches(name: str, input_options: InputOptions, field: str | None, ski
             is_empty = False
             for text in documents.skipped:
                 skipped.add(text)
+            if documents.damage is not None:
+                skipped.damage.append(documents.damage)
             texts = [text or b"" for text in documents.texts.to_list()]
             yield (
                 name,

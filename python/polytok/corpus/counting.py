@@ -159,12 +159,14 @@ def _push_texts(
     text_count = text_bytes = 0
     skipped_counts: Counter[str] = Counter()
     examples: list[tuple[str, str]] = []
+    damage: list[str] = []
     for part in (Part(**part) for part in description["parts"]):
         for block in documents(part, Source(**description["sources"][str(part.source)]), input_options):
             trainer.push(block.texts.to_list())
             text_count, text_bytes = text_count + len(block), text_bytes + block.texts.nbytes
             skipped_counts.update(text.reason for text in block.skipped)
             examples += [(text.place, text.reason) for text in block.skipped[: MAX_EXAMPLES - len(examples)]]
+            damage += [] if block.damage is None else [block.damage]
             report_progress(text_count, 0, text_bytes)
     skipped_counts.update(getattr(trainer, "skipped", {}))
     return {
@@ -172,10 +174,12 @@ def _push_texts(
         "text_bytes": text_bytes,
         "skipped": dict(sorted(skipped_counts.items())),
         "examples": examples,
+        "damage": damage,
     }
 
 
 def _create_report(records: list[dict[str, Any]]) -> TrainingReport:
     skipped_counts = sum((Counter(record["skipped"]) for record in records), Counter[str]())
     text_count, text_bytes = (sum(record[name] for record in records) for name in ("documents", "text_bytes"))
-    return TrainingReport(dict(skipped_counts), examples(records), text_count, text_bytes)
+    damage = [description for record in records for description in record["damage"]]
+    return TrainingReport(dict(skipped_counts), examples(records), damage, text_count, text_bytes)

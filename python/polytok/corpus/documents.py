@@ -18,8 +18,7 @@ from ..reading.documents import (
     add_field_columns,
     apply_input_options,
     create_fields_schema,
-    damage_report,
-    empty_documents,
+    damaged_documents,
 )
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.streams import Content, DamageError, decompress, is_compressed, peek_first_bytes
@@ -49,7 +48,7 @@ def documents(
         try:
             yield from _read_documents(part, source, file, first_bytes, input_options, columns)
         except DamageError as error:  # the first bytes of the file are damaged
-            yield empty_documents(damage_report(error, input_options, source.name))
+            yield damaged_documents(error, input_options)
 
 
 def schema_of(source: Source, input_options: InputOptions, columns: Sequence[str]) -> Any:

@@ -60,7 +60,8 @@ class DocumentCounts:
     """The counts of the written documents, of the tokens in the documents, and of the bytes of the texts.
 
     ``skipped`` maps reasons to the number of documents that were skipped for that reason. ``changed`` maps reasons to
-    the number of documents whose text was changed before it was written.
+    the number of documents whose text was changed before it was written. ``damaged`` is the number of places where
+    inputs are damaged.
     """
 
     documents: int = 0
@@ -68,6 +69,7 @@ class DocumentCounts:
     text_bytes: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     changed: Mapping[str, int] = field(default_factory=dict)
+    damaged: int = 0
 
     def plus(self, other: DocumentCounts) -> DocumentCounts:
         """Adds the counts in ``other`` to these counts, field by field, and returns the sums."""
@@ -77,6 +79,7 @@ class DocumentCounts:
             self.text_bytes + other.text_bytes,
             _add_counts(self.skipped, other.skipped),
             _add_counts(self.changed, other.changed),
+            self.damaged + other.damaged,
         )
 
 
@@ -310,7 +313,7 @@ def _parse_manifest(fields: _CheckedFields) -> Manifest:
 
 
 def _parse_counts(fields: _CheckedFields) -> dict[str, Any]:
-    counts = {name: fields.count(name) for name in ("documents", "tokens", "text_bytes")}
+    counts = {name: fields.count(name) for name in ("documents", "tokens", "text_bytes", "damaged")}
     return {**counts, "skipped": fields.counts("skipped"), "changed": fields.counts("changed")}
 
 

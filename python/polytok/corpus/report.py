@@ -4,7 +4,7 @@ reason."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .manifest import DocumentCounts, total
@@ -21,12 +21,14 @@ class Report:
     """The results of a job.
 
     ``inputs`` maps the name of each input to its counts. ``examples`` has the place and the reason for each of the
-    first skipped documents. ``retried`` is how often a task was restarted because its worker died.
+    first skipped documents, and ``damage`` describes the first places where inputs are damaged. ``retried`` is how
+    often a task was restarted because its worker died.
     """
 
     inputs: Mapping[str, DocumentCounts]
     examples: Sequence[tuple[str, str]] = field(default=())
     retried: int = field(default=0, compare=False)
+    damage: Sequence[str] = field(default=())
 
     @property
     def total(self) -> DocumentCounts:
@@ -34,7 +36,7 @@ class Report:
         return total(self.inputs.values())
 
     def __str__(self) -> str:
-        """Returns a table with a line for each input and the sums, then the reasons for skipped documents.
+        """Returns a table with a line for each input and the sums, then the reasons for skipped documents, and damage.
 
         >>> print(Report({"a.txt": DocumentCounts(2, 10, 50), "b.txt": DocumentCounts(1, 10, 30, {"not UTF-8": 1})}))
         input  documents  tokens  bytes per token  skipped
@@ -42,6 +44,9 @@ class Report:
         b.txt          1      10             3.00        1  not UTF-8: 1
         total          3      20             4.00        1
         skipped: not UTF-8: 1
+        >>> report = Report({"a.gz": DocumentCounts(2, 10, 50, damaged=1)}, damage=["a.gz is truncated after byte 9"])
+        >>> print(str(report).splitlines()[-1])
+        damaged file: a.gz is truncated after byte 9
         """
         return "\n".join([*table("input", self.inputs, max_rows=_MAX_INPUT_ROWS), *self._notes()])
 
@@ -50,13 +55,16 @@ class Report:
             for reason, count in sorted(getattr(self.total, word).items()):
                 place = next((place for place, example_reason in self.examples if example_reason == reason), None)
                 yield f"{word}: {reason}: {count:,}" + (f", e.g. {place}" if place else "")
+        yield from (f"damaged file: {description}" for description in self.damage)
+        if other_count := self.total.damaged - len(self.damage):
+            yield f"{'other ' if self.damage else ''}damage in inputs: {other_count:,}"
         if self.retried:
             yield f"restarts of tasks whose worker died: {self.retried}"
 
 
 def parse_counts(record: Mapping[str, Any]) -> DocumentCounts:
     """Returns the counts in a record."""
-    return DocumentCounts(*(record[name] for name in ("documents", "tokens", "text_bytes", "skipped", "changed")))
+    return DocumentCounts(**{field.name: record[field.name] for field in fields(DocumentCounts)})
 
 
 def sum_counts_by_source(count: int, records: Iterable[Mapping[str, Any]]) -> list[DocumentCounts]:
@@ -71,6 +79,11 @@ def sum_counts_by_source(count: int, records: Iterable[Mapping[str, Any]]) -> li
 def examples(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Returns pairs of the place and the reason for the first skipped documents in the records of tasks."""
     return [(place, reason) for record in records for place, reason in record["examples"]][:MAX_EXAMPLES]
+
+
+def damage(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Returns the descriptions of the first damage in the records of tasks."""
+    return [description for record in records for description in record["damage"]][:MAX_EXAMPLES]
 
 
 def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: int | None = None) -> list[str]:
@@ -93,7 +106,8 @@ def _table_row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
 
 
 def _format_reasons(counts: DocumentCounts) -> str:
-    return ", ".join(f"{reason}: {count:,}" for reason, count in sorted(counts.skipped.items()))
+    reasons = [f"{reason}: {count:,}" for reason, count in sorted(counts.skipped.items())]
+    return ", ".join([*reasons, *(["damaged"] if counts.damaged else [])])
 
 
 def _align_columns(rows: list[tuple[str, ...]]) -> list[str]:

@@ -123,6 +123,7 @@ class _ShuffledShardTask:
             "shard": {"documents": writer.documents, "tokens": writer.tokens},
             "files": [file._asdict() for file in files],
             "examples": [],
+            "damage": [],
             "sources": {},
         }
         Journal(self.storage).write_record(self.job, record)
@@ -152,6 +153,7 @@ class _TokenizeTask:
     total: DocumentCounts = field(default_factory=DocumentCounts)
     counts: dict[int, DocumentCounts] = field(default_factory=dict)
     examples: list[tuple[str, str]] = field(default_factory=list)
+    damage: list[str] = field(default_factory=list)
 
     @property
     def number(self) -> int:
@@ -232,9 +234,12 @@ class _TokenizeTask:
             block.texts.nbytes,
             +skipped_counts,
             +changed_counts,
+            int(block.damage is not None),
         )
         self.total = self.total.plus(counts)
         self.counts[source] = self.counts.get(source, DocumentCounts()).plus(counts)
+        if block.damage is not None and len(self.damage) < MAX_EXAMPLES:
+            self.damage.append(block.damage)
         for text in block.skipped[: MAX_EXAMPLES - len(self.examples)]:
             self.examples.append((f"{text.place} ({text.detail})" if text.detail else text.place, text.reason))
         self.report_progress(self.total.documents, self.total.tokens, self.total.text_bytes)
@@ -250,5 +255,6 @@ class _TokenizeTask:
             **asdict(self.total),
             "files": [file._asdict() for file in files],
             "examples": self.examples,
+            "damage": self.damage,
             "sources": {str(number): asdict(counts) for number, counts in sorted(self.counts.items())},
         }

@@ -31,7 +31,7 @@ from .manifest import (
 )
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
-from .report import Report, examples, parse_counts, sum_counts_by_source
+from .report import Report, damage, examples, parse_counts, sum_counts_by_source
 from .run import create_runner
 from .run.base import Assignment, Runner, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from .shuffle_all import shard_count
@@ -261,8 +261,8 @@ class _TokenizeRun:
             self.monitor.log("error", message=str(error), kind=type(error).__name__)
             raise
         counts = {source["name"]: parse_counts(source) for source in manifest["sources"]}
-        places = examples(record for _, record in sorted(self.records.items()))
-        report = Report(counts, places, self.retried)
+        records = [record for _, record in sorted(self.records.items())]
+        report = Report(counts, examples(records), self.retried, damage(records))
         self.monitor.log("end", **asdict(report.total))
         return report
 

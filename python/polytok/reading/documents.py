@@ -19,8 +19,6 @@ from .streams import DamageError
 
 NOT_UTF8_REASON = "not UTF-8"
 
-DAMAGED_REASON = "damaged"
-
 PlaceFunction = Callable[[int], str]
 """A function that describes the place of a text with a number, for reports: ``a.jsonl: byte 70``."""
 
@@ -30,7 +28,8 @@ class Documents:
     """Consecutive texts of a file, as UTF-8 unless the options keep invalid bytes.
 
     ``skipped`` lists the skipped texts between these texts. ``replaced`` is the number of texts in which U+FFFD
-    replaces invalid bytes. ``columns`` is a pyarrow.Table with a row for each text, or None.
+    replaces invalid bytes. ``columns`` is a pyarrow.Table with a row for each text, or None. ``damage`` describes the
+    damage of the file after these texts, if the options allow to skip it.
     """
 
     texts: _core.Texts
@@ -43,6 +42,7 @@ class Documents:
     """The row group or record batch of a table that contains the texts; None for other files."""
     place: PlaceFunction = str
     """Describes the place of the text in a row, for reports."""
+    damage: str | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -66,19 +66,18 @@ def apply_input_options(
             yield _checked_documents(block, json_bad_bytes, place)
             end = block.end
     except DamageError as error:
-        yield empty_documents(damage_report(error, input_options, place(end)))
+        yield damaged_documents(error, input_options, place(end))
 
 
-def damage_report(error: DamageError, input_options: InputOptions, place: str) -> SkippedText:
-    """Returns the report of damage that the options allow to skip. Raises `FormatError` if they do not allow it."""
+def damaged_documents(error: DamageError, input_options: InputOptions, place: str | None = None) -> Documents:
+    """Returns documents without texts, which only report damage. Texts before ``place`` have been read.
+
+    Raises `FormatError` if the options do not allow to skip damage.
+    """
     if input_options.damaged_files == "error":
         raise FormatError(f"{error}; damaged_files='skip' reads the texts before the damage") from error
-    return SkippedText(DAMAGED_REASON, place, str(error))
-
-
-def empty_documents(skipped: SkippedText) -> Documents:
-    """Returns documents without texts, which only report a skipped text."""
-    return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), (skipped,))
+    damage = f"{error}; the texts before {place} were read" if place else str(error)
+    return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), damage=damage)
 
 
 def _skipped_text(number: int, reason: str, place: PlaceFunction) -> SkippedText:

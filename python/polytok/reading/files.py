@@ -14,10 +14,9 @@ from ..errors import FileError, FormatError, PolytokError
 from . import remote
 from .blocks import Block, blocks
 from .choices import BadBytes, Format, InputOptions
-from .documents import Documents, add_field_columns, apply_input_options, damage_report, empty_documents
+from .documents import Documents, add_field_columns, apply_input_options, damaged_documents
 from .kinds import FIRST_BYTE_COUNT, format_of
 from .names import is_url
-from .skipped import SkippedText
 from .streams import Content, DamageError, decompress, peek_first_bytes
 from .tables import require_pyarrow, table_documents
 
@@ -132,17 +131,17 @@ class _LineCounter:
 
 def _read_parts(name: str, content: Content, input_options: InputOptions) -> Iterator[Documents | Part]:
     """Yields the parts of a file that is a single text; for a damaged file, the parts before the damage."""
-    data, damage = _read_part(name, content, input_options)
+    data, damage = _read_part(content, input_options)
     while data:
-        next_data, damage = _read_part(name, content, input_options)
+        next_data, damage = _read_part(content, input_options)
         yield Part(data, not next_data, name)
         data = next_data
     if damage:
-        yield empty_documents(damage)
+        yield damage
 
 
-def _read_part(name: str, content: Content, input_options: InputOptions) -> tuple[bytes, SkippedText | None]:
+def _read_part(content: Content, input_options: InputOptions) -> tuple[bytes, Documents | None]:
     try:
         return content.read(_PART_BYTES), None
     except DamageError as error:
-        return b"", damage_report(error, input_options, name)
+        return b"", damaged_documents(error, input_options)

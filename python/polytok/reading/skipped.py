@@ -1,4 +1,4 @@
-"""Reports the texts that reading skips."""
+"""Reports the texts that reading skips, and the damage of files that it skips."""
 
 from __future__ import annotations
 
@@ -26,19 +26,23 @@ class SkippedText(NamedTuple):
 
 @dataclass(slots=True)
 class SkippedTexts:
-    """The number of skipped texts by reason, and the places of the first.
+    """The number of skipped texts by reason, the places of the first, and descriptions of damaged files.
 
     >>> skipped = SkippedTexts()
     >>> skipped.add(SkippedText("no field 'text'", "a.jsonl:7"))
     >>> print(skipped)
     1 text was skipped
       no field 'text': 1, e.g. at a.jsonl:7
+    >>> print(SkippedTexts(damage=["b.gz is truncated after byte 9"]))
+    damaged file: b.gz is truncated after byte 9
     """
 
     skipped: dict[str, int] = field(default_factory=dict)
     """The number of skipped texts, by reason."""
     examples: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of the place and the reason of the first skipped texts."""
+    damage: list[str] = field(default_factory=list)
+    """A description of each place where a file is damaged."""
 
     def add(self, text: SkippedText) -> None:
         """Adds a skipped text to the report."""
@@ -47,11 +51,15 @@ class SkippedTexts:
             self.examples.append((text.place, text.reason))
 
     def __str__(self) -> str:
-        """Returns the number of skipped texts, and a line for each reason; empty if no text was skipped."""
+        """Returns the number of skipped texts and a line for each reason, and a line for each damage; empty if reading
+        skipped nothing."""
+        return "\n".join([*self._skipped_lines(), *(f"damaged file: {description}" for description in self.damage)])
+
+    def _skipped_lines(self) -> list[str]:
         if not (total := sum(self.skipped.values())):
-            return ""
+            return []
         lines = [f"{total} text{'s were' if total != 1 else ' was'} skipped"]
         for reason, count in self.skipped.items():
             place = next((place for place, example_reason in self.examples if example_reason == reason), None)
             lines.append(f"  {reason}: {count}" + (f", e.g. at {place}" if place else ""))
-        return "\n".join(lines)
+        return lines

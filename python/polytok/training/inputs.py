@@ -28,7 +28,7 @@ _MAX_NAME_LENGTH = 1024
 
 @dataclass(slots=True)
 class TrainingReport(SkippedTexts):
-    """The report of training: the texts and bytes read, the texts skipped, and notes about the result.
+    """The report of training: the texts and bytes read, the texts and damage skipped, and notes about the result.
 
     >>> import polytok
     >>> report = polytok.TrainingReport()
@@ -113,6 +113,8 @@ class InputStream:
     def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
         for skipped_text in documents.skipped:
             self._report.add(skipped_text)
+        if documents.damage is not None:
+            self._report.damage.append(documents.damage)
         if len(documents):
             self._report.texts += len(documents)
             self._report.bytes += documents.texts.nbytes
