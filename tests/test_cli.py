@@ -430,12 +430,26 @@ def test_the_target_of_a_conversion_can_stand_in_two_places(model: Path, tmp_pat
         (("encode", "--lins"), "did you mean '--lines'?"),
         (("encode", "--to", "pices"), "did you mean 'pieces'?"),
         (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),
+        (("count", "--max-tokens", "5"), "--max-tokens is an option of polytok tokenize; did you mean '--max'?"),
+        (("count", "--vocab-size", "5"), "--vocab-size is an option of polytok train\n"),
+        (("count", "--shards"), "--shards is an option of polytok corpus info\n"),
+        (
+            ("train", "x", "-o", "x", "--shrinking-factor", "0.5"),
+            "--shrinking-factor is an option of --kind unigram\n",
+        ),
     ],
 )
 def test_similar_names_are_suggested(arguments: tuple[str, ...], expected: str) -> None:
-    errors = error_of(*arguments, code=2)
-    assert expected in errors
-    assert errors.startswith("usage: polytok " + (arguments[0] if len(arguments) > 1 else ""))
+    assert expected in error_of(*arguments, code=2)
+
+
+@pytest.mark.parametrize("arguments", [("encode", "--lins"), ("train", "x"), ("corpus", "inf"), ("enc",)])
+def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...]) -> None:
+    """Tests that an error has one line, and no usage unless it is short."""
+    usage, message, advice = ["", *error_of(*arguments, code=2).splitlines()][-3:]
+    program = message.partition(":")[0]
+    assert usage == "" or usage.startswith(f"usage: {program} ")
+    assert advice == f"see {program} --help"
 
 
 def test_a_text_instead_of_a_file() -> None:

@@ -61,6 +61,13 @@ def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[s
             )
 
 
+def flags(kind: Kind) -> set[str]:
+    """Returns the flags of the options that the command generates for a kind."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_options(parser, kind)
+    return set(parser._option_string_actions)
+
+
 def chosen_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Returns the options that the user set, as keyword arguments of the kind's class."""
     values = {name: value for name, value in vars(arguments).items() if name.startswith(_ATTRIBUTE_PREFIX)}

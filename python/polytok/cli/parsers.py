@@ -1,12 +1,17 @@
-"""A parser of arguments whose errors show the usage of the verb, and suggest the name that was probably meant."""
+"""A parser of arguments whose errors are one message, which suggests the name that was probably meant."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from ..suggestions import did_you_mean
+from ..training import KINDS
+from . import kind_options
+
+_MAX_USAGE_LINES = 3
 
 
 class HelpfulParser(argparse.ArgumentParser):
@@ -17,7 +22,7 @@ class HelpfulParser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parses options that can stand between positional arguments, and stores the values in ``namespace``.
 
-        Exits with the usage of the verb for an unknown option.
+        Exits with an error for an unknown option.
         """
         # argparse cannot mix options and positional arguments in a parser that has subparsers. The parser of each
         # subverb mixes them.
@@ -37,11 +42,40 @@ class HelpfulParser(argparse.ArgumentParser):
 
     def _refuse(self, unknown: list[str]) -> NoReturn:
         first = next((argument for argument in unknown if argument.startswith("-")), unknown[0])
-        suggestion = did_you_mean(first.partition("=")[0], self._option_string_actions)
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion}")
+        name = first.partition("=")[0]
+        places = [f"--kind {kind.name}" for kind in KINDS if name in kind_options.flags(kind)]
+        if places and self.get_default("add_dependent_options"):
+            hint = f"; {name} is an option of {' and '.join(places)}"
+        elif verbs := [prog for prog, flags in _flags_of_verbs() if name.startswith("--") and name in flags]:
+            hint = f"; {name} is an option of {' and '.join(verbs)}"
+        else:
+            hint = ""
+        suggestion = did_you_mean(name, self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}{suggestion}")
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the message and the command for help, with the usage only if it is short, and exits."""
+        usage = self.format_usage()
+        shown_usage = usage if usage.count("\n") <= _MAX_USAGE_LINES else ""
+        self.exit(2, f"{shown_usage}{self.prog}: {message}\nsee {self.prog} --help\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             choices = list(map(str, action.choices))
             suggestion = did_you_mean(str(value), choices)
             raise argparse.ArgumentError(action, f"invalid choice: {value!r}, not {', '.join(choices)}{suggestion}")
+
+
+def _flags_of_verbs() -> Iterator[tuple[str, set[str]]]:
+    """Yields the name of each verb with its flags, such as ``polytok corpus info``."""
+    from . import create_parser  # this module imports the verbs, which import this one
+
+    yield from _flags_below(create_parser())
+
+
+def _flags_below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, set[str]]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                yield verb.prog, set(verb._option_string_actions)
+                yield from _flags_below(verb)
