@@ -59,7 +59,8 @@ def dataset(
             writer.write(*columnar(documents, dtype), table)
             files = writer.finish()
         tokens = sum(map(len, documents))
-        entries.append(ShardEntry(len(documents), tokens, 4 * tokens, {"too short": 1}, {}, f"{number:05d}", files))
+        skipped = {"too short": 1}
+        entries.append(ShardEntry(len(documents), tokens, 4 * tokens, skipped, stem=f"{number:05d}", files=files))
     counts = [(entry.documents, entry.tokens, entry.text_bytes, entry.skipped, entry.changed) for entry in entries]
     sources = tuple(SourceEntry(*entry_counts, name="texts") for entry_counts in counts)
     Manifest(kind, dtype, name, {"eos": None}, sources, tuple(entries)).save(folder)

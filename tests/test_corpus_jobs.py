@@ -18,7 +18,7 @@ import pytest
 import corpus_kills
 from corpus_work import WORK
 from polytok import ArgumentError, FileError, FormatError, PolytokError
-from polytok.corpus.job import Job, JobStartEvent
+from polytok.corpus.job import AlreadyFinishedEvent, Job, JobStartEvent
 from polytok.corpus.run.base import Assignment, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from polytok.corpus.run.local import LocalRunner
 from polytok.corpus.storage import open_storage
@@ -205,7 +205,7 @@ def test_a_finished_job_with_a_damaged_manifest_remains(tmp_path: Path) -> None:
 
 def test_a_finished_job_is_not_done_again(tmp_path: Path) -> None:
     run(job(tmp_path / "out"), workers=1)
-    assert run(job(tmp_path / "out")) == []
+    assert run(job(tmp_path / "out")) == [AlreadyFinishedEvent(6)]
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:

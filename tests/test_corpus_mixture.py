@@ -161,8 +161,9 @@ def test_datasets_that_cannot_be_mixed(tmp_path: Path, folders: dict[str, Path])
 @pytest.mark.parametrize("kind", ["megatron", "flat", "parquet"])
 def test_the_job_writes_the_mixture(tmp_path: Path, folders: dict[str, Path], kind: Any) -> None:
     shares, out = weights(folders, 0.7, 0.2, 0.1), tmp_path / "mixed"
-    counts = corpus.write_mixture(shares, out, seed=3, epochs=2, to=kind, documents=True, shard_size=100, workers=1)
+    report = corpus.write_mixture(shares, out, seed=3, epochs=2, to=kind, documents=True, shard_size=100, workers=1)
     mixture = corpus.mix(shares, seed=3, epochs=2)
+    counts = report.total
     assert (counts.documents, counts.tokens) == (len(mixture), 2 * len(mixture)) and corpus.verify(out) == ()
     documents = list(corpus.read_documents(out, range(len(mixture))))
     assert [document.ids.tolist() for document in documents] == [row.tolist() for row in mixture]
@@ -206,9 +207,18 @@ def test_the_job_continues(tmp_path: Path, folders: dict[str, Path], monkeypatch
 def test_the_command(tmp_path: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"{folders['a']}=3", f"{folders['b']}=1"]
     assert main(["corpus", "mix", *names, "-o", str(tmp_path / "out"), "--seed", "1", "--workers", "1"]) == 0
-    assert capsys.readouterr().out == "200 documents, 400 tokens\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1:] for line in lines[1:3]] == [
+        ["75.0%", "150", "75.0%", "300", "75.0%"],
+        ["25.0%", "50", "25.0%", "100", "25.0%"],
+    ]
+    assert lines[3].split() == ["total", "200", "400"]
+    assert lines[4].startswith(f"{folders['b']} ends the mixture: each of its documents has occurred once")
+    assert main(["corpus", "mix", *names, "-o", str(tmp_path / "out"), "--seed", "1", "--workers", "1"]) == 0
+    assert f"already finished: {tmp_path / 'out'} holds" in capsys.readouterr().err
     assert main(["corpus", "mix", *names, "-o", str(tmp_path / "json"), "--json", "--workers", "1"]) == 0
-    assert json.loads(capsys.readouterr().out)["totals"]["documents"] == 200
+    report = json.loads(capsys.readouterr().out)
+    assert report["totals"]["documents"] == 200 and report["shares"][1]["documents"] == 50
     assert main(["corpus", "info", str(tmp_path / "out")]) == 0
     assert any(
         line.split()[1:4] == ["150", "300", "-"] for line in capsys.readouterr().out.splitlines() if "/a " in line

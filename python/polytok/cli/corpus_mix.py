@@ -14,8 +14,8 @@ from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..resources import memory_size
-from .options import add_json_option, add_quiet_option, add_verb_parser, shows_progress
-from .style import print_line
+from .options import add_json_option, add_quiet_option, add_verb_parser, print_already_finished, shows_progress
+from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
   polytok corpus mix web=0.7 books=0.3 -o mixed --seed 1
@@ -61,14 +61,17 @@ def _run_mix(arguments: argparse.Namespace) -> int:
     names = ("seed", "epochs", "to", "dtype", "documents", "shard_size", "workers", "runner", "overwrite")
     options = {name: getattr(arguments, name) for name in names}
     try:
-        counts = write_mixture(datasets, arguments.out, progress=shows_progress(arguments), **options)
+        report = write_mixture(datasets, arguments.out, progress=shows_progress(arguments), **options)
     except KeyboardInterrupt:
         print("polytok: interrupted; run the same command again to continue", file=sys.stderr)
         raise
+    if report.was_finished and not arguments.quiet:
+        print_already_finished(arguments.out)
     if arguments.json:
-        print_line(json.dumps({"totals": asdict(counts)}, indent=2))
+        shares = [asdict(share) for share in report.shares]
+        print_line(json.dumps({"totals": asdict(report.total), "shares": shares}, indent=2))
     elif not arguments.quiet:
-        print_line(f"{counts.documents:,} documents, {counts.tokens:,} tokens")
+        print_line("\n".join(map(escape_line_breaks, str(report).split("\n"))))
     return 0
 
 

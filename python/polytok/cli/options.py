@@ -13,6 +13,7 @@ from typing import IO, Any
 from ..files import open_replacement
 from ..options import Options
 from ..values import Special
+from .style import escape_line_breaks
 
 
 def add_verb_parser(subparsers: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
@@ -83,6 +84,15 @@ def is_colored(arguments: argparse.Namespace, out: IO[bytes]) -> bool:
 def add_quiet_option(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Adds the option ``--quiet``."""
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress bar and no summary")
+
+
+def print_already_finished(folder: str) -> None:
+    """Reports on standard error that an earlier command has finished the job in ``folder``."""
+    print(
+        f"polytok: already finished: {escape_line_breaks(folder)} holds the result of this job, and nothing was done; "
+        "--overwrite does the job again",
+        file=sys.stderr,
+    )
 
 
 def shows_progress(arguments: argparse.Namespace) -> bool:

@@ -18,7 +18,14 @@ from ..files import write_error
 from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
 from .models import add_model_options, load_tokenizer, take_model_of_inputs
-from .options import add_quiet_option, add_special_token_options, add_verb_parser, encode_options, shows_progress
+from .options import (
+    add_quiet_option,
+    add_special_token_options,
+    add_verb_parser,
+    encode_options,
+    print_already_finished,
+    shows_progress,
+)
 from .outputs import refuse_input
 from .style import print_line
 
@@ -169,6 +176,8 @@ def run(arguments: argparse.Namespace) -> int:
             print("polytok: interrupted; run the same command again to continue", file=sys.stderr)
             raise
     if not arguments.quiet:
+        if report.was_finished:
+            print_already_finished(arguments.out)
         print_line(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
     return 0
 

@@ -9,6 +9,7 @@ from .mapped import MappedShard
 from .merge import merge
 from .mixing import write_mixture
 from .mixture import Mixture, MixtureItem, mix
+from .mixture_report import MixtureReport, MixtureShare
 from .options import DocumentOptions
 from .origin import DocumentSource
 from .packing import PackedWindow, PackedWindows
@@ -28,6 +29,8 @@ __all__ = [
     "MappedShard",
     "Mixture",
     "MixtureItem",
+    "MixtureReport",
+    "MixtureShare",
     "PackedWindow",
     "PackedWindows",
     "Report",

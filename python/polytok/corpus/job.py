@@ -33,7 +33,14 @@ class VerifyProgressEvent:
     total: int
 
 
-JobEvent: TypeAlias = RunnerEvent | JobStartEvent | VerifyProgressEvent
+@dataclass(frozen=True, slots=True)
+class AlreadyFinishedEvent:
+    """The event of a run that finds the job finished and does nothing; ``tasks`` is the number of tasks of the job."""
+
+    tasks: int
+
+
+JobEvent: TypeAlias = RunnerEvent | JobStartEvent | VerifyProgressEvent | AlreadyFinishedEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,8 @@ class Job:
                 except Exception:
                     journal.remove_job_without_results(identity)
                     raise
+            else:
+                on_event(AlreadyFinishedEvent(len(self._all_assignments)))
             journal.remove_records(len(self._all_assignments))
             return journal.read_manifest() or {}
 

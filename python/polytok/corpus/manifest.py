@@ -313,7 +313,9 @@ def _parse_manifest(fields: _CheckedFields) -> Manifest:
 
 
 def _parse_counts(fields: _CheckedFields) -> dict[str, Any]:
-    counts = {name: fields.count(name) for name in ("documents", "tokens", "text_bytes", "damaged")}
+    counts = {name: fields.count(name) for name in ("documents", "tokens", "text_bytes")}
+    # Manifests of earlier builds do not have this field.
+    counts["damaged"] = fields.count("damaged") if fields.has("damaged") else 0
     return {**counts, "skipped": fields.counts("skipped"), "changed": fields.counts("changed")}
 
 

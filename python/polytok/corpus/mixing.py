@@ -19,6 +19,7 @@ from .job import Job, Records
 from .journal import TOKENIZER_NAME, Journal, task_file_stem
 from .manifest import DocumentCounts, Manifest, ShardEntry, SourceEntry, manifest_hash
 from .mixture import Mixture, Weights, mix
+from .mixture_report import MixtureReport, MixtureShare
 from .options import Dtype, Output, resolve_dtype
 from .origin import origin_schema
 from .plan import SHARD_SIZE
@@ -49,8 +50,8 @@ def write_mixture(
     overwrite: bool = False,
     progress: bool | ReportProgress = False,
     json_log: IO[str] | None = None,
-) -> DocumentCounts:
-    """Writes the documents of `mix` to a new dataset, in the order of the mixture, and returns their counts.
+) -> MixtureReport:
+    """Writes the documents of `mix` to a new dataset, in the order of the mixture, and returns the reached shares.
 
     The same call continues an interrupted job. The output does not depend on ``workers`` and ``runner``.
 
@@ -80,7 +81,7 @@ def write_mixture(
     ...         _ = Path(folder, f"{name}.txt").write_text(f"{name}\\n" * 100)
     ...         _ = corpus.tokenize(f"{folder}/{name}.txt", "default", f"{folder}/{name}", lines=True, workers=1)
     ...     shares = {f"{folder}/a": 0.75, f"{folder}/b": 0.25}
-    ...     corpus.write_mixture(shares, f"{folder}/mixed", seed=1, workers=1).documents
+    ...     corpus.write_mixture(shares, f"{folder}/mixed", seed=1, workers=1).total.documents
     133
     """
     one_of("to", to, tuple(WRITERS))
@@ -102,7 +103,22 @@ def write_mixture(
     task_runner = create_runner(runner, workers, [storage.url])
     with progress_function(progress) as report_progress:
         monitor = ProgressMonitor("mixing", report_progress, json_log)
-        return DocumentCounts(**job.run(task_runner, overwrite=overwrite, on_event=monitor)["totals"])
+        manifest = job.run(task_runner, overwrite=overwrite, on_event=monitor)
+    return _create_report(mixture, manifest, monitor.was_finished)
+
+
+def _create_report(mixture: Mixture, manifest: Mapping[str, Any], was_finished: bool) -> MixtureReport:
+    shares = tuple(
+        MixtureShare(
+            source["name"],
+            weight / sum(mixture.weights),
+            source["documents"],
+            source["tokens"],
+            index == mixture.limit,
+        )
+        for index, (source, weight) in enumerate(zip(manifest["sources"], mixture.weights, strict=True))
+    )
+    return MixtureReport(DocumentCounts(**manifest["totals"]), shares, mixture.epochs, was_finished)
 
 
 def _create_job(mixture: Mixture, storage: Storage, options: Mapping[str, Any]) -> Job:

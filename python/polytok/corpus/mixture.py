@@ -48,7 +48,8 @@ class Mixture(Sequence[npt.NDArray[Any]]):
     """A mixture of datasets; see `mix`.
 
     Each item is a document, or a window if the mixture has a ``length``. Many threads can read a mixture by index. A
-    pickled mixture holds only the paths of the datasets, the options and the position.
+    pickled mixture holds only the paths of the datasets, the options and the position. ``counts`` has the number of
+    items of each dataset, and ``limit`` is the index of the dataset that ends the mixture.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
             empty_folder = self.datasets[sizes.index(0)].folder
             raise ArgumentError(f"{empty_folder} has no items to mix: remove it, or choose a smaller length")
         self.counts = _item_counts(self.weights, sizes, self.epochs)
+        self.limit = _limiting_dataset(self.weights, sizes)
         self._schedule = _Schedule(sizes, self.counts, self.seed)
         self._position = 0
 
@@ -229,6 +231,11 @@ def _checked_epochs(epochs: float) -> float:
     if isinstance(epochs, bool) or not isinstance(epochs, (int, float)) or not 0 < epochs < 2**31:
         raise ArgumentError(f"epochs={epochs!r} is not a positive number")
     return epochs
+
+
+def _limiting_dataset(weights: Sequence[float], sizes: Sequence[int]) -> int:
+    """Returns the index of the dataset whose items are used up first."""
+    return min(range(len(sizes)), key=lambda index: sizes[index] / weights[index])
 
 
 def _item_counts(weights: Sequence[float], sizes: Sequence[int], epochs: float) -> tuple[int, ...]:

@@ -22,13 +22,15 @@ class Report:
 
     ``inputs`` maps the name of each input to its counts. ``examples`` has the place and the reason for each of the
     first skipped documents, and ``damage`` describes the first places where inputs are damaged. ``retried`` is how
-    often a task was restarted because its worker died.
+    often a task was restarted because its worker died. ``was_finished`` is true if an earlier call had finished the
+    job, so that this call did nothing.
     """
 
     inputs: Mapping[str, DocumentCounts]
     examples: Sequence[tuple[str, str]] = field(default=())
     retried: int = field(default=0, compare=False)
     damage: Sequence[str] = field(default=())
+    was_finished: bool = field(default=False, compare=False)
 
     @property
     def total(self) -> DocumentCounts:
@@ -95,7 +97,7 @@ def table(title: str, counts_by_name: Mapping[str, DocumentCounts], max_rows: in
     if max_rows is not None and len(rows) > max_rows + 1:
         rows[max_rows:] = [(f"and {len(rows) - max_rows} more", *[""] * 5)]
     header = (title, "documents", "tokens", "bytes per token", "skipped", "")
-    return _align_columns([header, *rows, (*_table_row("total", total(counts_by_name.values())), "")])
+    return align_columns([header, *rows, (*_table_row("total", total(counts_by_name.values())), "")])
 
 
 def _table_row(name: str, counts: DocumentCounts) -> tuple[str, ...]:
@@ -110,7 +112,8 @@ def _format_reasons(counts: DocumentCounts) -> str:
     return ", ".join([*reasons, *(["damaged"] if counts.damaged else [])])
 
 
-def _align_columns(rows: list[tuple[str, ...]]) -> list[str]:
+def align_columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Returns a line for each row; all columns except the first and the last are aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     cells = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]] for row in rows)
     return ["  ".join(row).rstrip() for row in cells]

@@ -262,7 +262,7 @@ class _TokenizeRun:
             raise
         counts = {source["name"]: parse_counts(source) for source in manifest["sources"]}
         records = [record for _, record in sorted(self.records.items())]
-        report = Report(counts, examples(records), self.retried, damage(records))
+        report = Report(counts, examples(records), self.retried, damage(records), self.monitor.was_finished)
         self.monitor.log("end", **asdict(report.total))
         return report
 

@@ -7,7 +7,7 @@ import time
 from typing import IO, Any
 
 from ..progress import ProgressBar, ReportProgress
-from .job import JobEvent, JobStartEvent, VerifyProgressEvent
+from .job import AlreadyFinishedEvent, JobEvent, JobStartEvent, VerifyProgressEvent
 from .run.base import TaskDoneEvent, TaskProgressEvent, TaskRetryEvent
 
 _LOG_SECONDS = 1.0  # the minimum time between two events of progress in the log
@@ -29,12 +29,18 @@ class ProgressMonitor:
         self._running_counts: dict[int, tuple[int, int, int]] = {}
         self._finished_counts = (0, 0, 0)
         self._finished_input_size = 0
+        self.was_finished = False
+        """Whether an earlier run had finished the job."""
 
     def __call__(self, event: JobEvent) -> None:
         """Shows an event."""
         if isinstance(event, VerifyProgressEvent):
             if self._report_progress is not None:
                 self._report_progress("verifying shards", event.verified_count, event.total)
+            return
+        if isinstance(event, AlreadyFinishedEvent):
+            self.was_finished = True
+            self.log("begin", tasks=event.tasks, done_before=event.tasks)
             return
         if isinstance(event, JobStartEvent):
             self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining_assignments}
