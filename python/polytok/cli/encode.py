@@ -113,7 +113,7 @@ def _text_output(
     if output == "ids":
         for batch in batches:
             encodings = tokenizer.encode_batch(batch, options=options)
-            yield from _id_lines(encodings) if len(batch) > 1 else _id_line(encodings[0])
+            yield from _id_line(encodings[0]) if len(batch) == 1 else _id_lines(encodings)
         return
     special_ids = _special_ids(tokenizer)
     for batch in batches:

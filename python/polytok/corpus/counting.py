@@ -22,7 +22,7 @@ from ..reading import BadBytes, InputOptions, split_keywords
 from ..resources import checked_memory, processors
 from ..training import Counts, TrainingReport
 from ..training.work import create_text_receiver, options_of_reading
-from .documents import documents
+from .documents import check_field, documents
 from .job import Job, Records
 from .journal import Journal, task_file_stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
@@ -88,6 +88,7 @@ def count_words(
     setup = _task_settings(kind, read_options, counting_options, worker_memory)
     folder = FolderStorage(f"{os.fspath(out)}.parts")
     job_plan = plan(inputs, read_options, shard_size, output_folder=folder.url)
+    check_field(job_plan.sources[0], read_options)
     task_runner = create_runner(runner, workers, [source.name for source in job_plan.sources])
     with ExitStack() as exit_stack:
         monitor = ProgressMonitor("counting", exit_stack.enter_context(progress_function(progress)), json_log)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import IO, Any
 
 from ..errors import ArgumentError
@@ -20,6 +21,7 @@ from ..reading.documents import (
     create_fields_schema,
     damaged_documents,
 )
+from ..reading.fields import refuse_missing_fields
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.streams import Content, DamageError, decompress, is_compressed, peek_first_bytes
 from ..reading.tables import TextColumn, open_table, require_pyarrow, table_documents
@@ -100,6 +102,26 @@ def _check_has_fields(source: Source, input_options: InputOptions, columns: Sequ
                 f"{source.name}: none of the first {len(first_block):,} records has a field {name!r}: check the name; "
                 "if only other inputs have this field, name one of those inputs first"
             )
+
+
+def check_field(source: Source, input_options: InputOptions) -> None:
+    """Raises `ArgumentError` if all records in the first block of JSON lines lack the field with the text.
+
+    Without the check, a misspelt field and ``bad_records="skip"`` would skip all documents.
+    """
+    if input_options.bad_records == "error":
+        return
+    with open_source(source) as opened_file:
+        file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
+        format = format_of(source.name, first_bytes, input_options.input_format)
+        if format != "jsonl":
+            return
+        try:
+            first_blocks = islice(blocks(decompress(source.name, file, first_bytes), 0, input_options, format), 1)
+            for _ in refuse_missing_fields(f"the first records of {source.name}", first_blocks, input_options.field):
+                pass
+        except DamageError:
+            return  # the task reports the damage
 
 
 def _byte_place(name: str, position: int) -> str:

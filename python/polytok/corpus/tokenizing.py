@@ -17,6 +17,7 @@ from ..progress import ReportProgress, progress_function
 from ..reading import InputKeywords, InputOptions, split_keywords
 from ..resources import processors
 from ..tokenizer import Tokenizer
+from .documents import check_field
 from .job import Job, JobEvent, JobStartEvent, Records
 from .journal import TOKENIZER_NAME, task_file_stem
 from .manifest import (
@@ -104,6 +105,7 @@ def tokenize(
     loaded_tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
     job_storage = open_storage(out)
     job_plan = plan(inputs, document_options.input_options, document_options.shard_size, output_folder=job_storage.url)
+    check_field(job_plan.sources[0], document_options.input_options)
     task_runner = create_runner(runner, workers, [job_storage.url, *(source.name for source in job_plan.sources)])
     task_threads = _task_threads(job_plan, runner, workers, threads)
     job = _create_job(

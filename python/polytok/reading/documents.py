@@ -14,6 +14,7 @@ from .. import _core
 from ..errors import EncodeError, FormatError
 from .blocks import Block
 from .choices import BadBytes, InputOptions
+from .fields import field_names, fields_text, records_in
 from .skipped import SkippedText
 from .streams import DamageError
 
@@ -62,11 +63,20 @@ def apply_input_options(
     try:
         for block in blocks:
             if block.skipped and input_options.bad_records == "error":
-                raise FormatError(f"{_skipped_text(*block.skipped[0], place)}; bad_records='skip' skips such records")
+                raise _record_error(block, input_options.field, place)
             yield _checked_documents(block, json_bad_bytes, place)
             end = block.end
     except DamageError as error:
         yield damaged_documents(error, input_options, place(end))
+
+
+def _record_error(block: Block, field: str, place: PlaceFunction) -> FormatError:
+    """Returns the error for the first skipped record of a block; if the record lacks the field, with its fields."""
+    number, reason = block.skipped[0]
+    message = f"{_skipped_text(number, reason, place)}; bad_records='skip' skips such records"
+    names = field_names(records_in(block.data[number - block.start :].partition(b"\n")[0]))
+    is_listed = reason.startswith("no field") and field not in names and names
+    return FormatError(f"{message}; {fields_text(names, field)}" if is_listed else message)
 
 
 def damaged_documents(error: DamageError, input_options: InputOptions, place: str | None = None) -> Documents:

@@ -10,11 +10,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ..errors import FileError, FormatError, PolytokError
+from ..errors import ArgumentError, FileError, FormatError, PolytokError
 from . import remote
 from .blocks import Block, blocks
 from .choices import BadBytes, Format, InputOptions
 from .documents import Documents, add_field_columns, apply_input_options, damaged_documents
+from .fields import refuse_missing_fields
 from .kinds import FIRST_BYTE_COUNT, format_of
 from .names import is_url
 from .streams import Content, DamageError, decompress, peek_first_bytes
@@ -103,6 +104,10 @@ def _read_documents(
     file_blocks = line_counter.watch(blocks(decompress(name, file, first_bytes), 0, input_options, format))
     if columns and format == "jsonl":
         file_blocks = add_field_columns(file_blocks, columns, require_pyarrow(name))
+    if columns and format == "text":
+        raise ArgumentError(f"{name} is text and has no field {columns[0]!r}: name JSON lines or tables")
+    if format == "jsonl":
+        file_blocks = refuse_missing_fields(name, file_blocks, input_options.field, columns)
     yield from apply_input_options(file_blocks, input_options, bad_bytes, line_counter.place, is_json=format == "jsonl")
 
 

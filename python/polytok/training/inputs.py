@@ -10,6 +10,7 @@ from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
 from ..reading import BadBytes, Documents, InputOptions, SkippedText, SkippedTexts, remote
+from ..reading.fields import field_names, fields_text, missing_field_error
 from ..reading.files import Part, open_file, read_in_parts, translate_errors
 from ..reading.names import files_named, is_url
 from ..reading.streams import peek_first_bytes
@@ -69,6 +70,7 @@ class InputStream:
         self._utf8_converter = Utf8Converter(bad_bytes)
         self._report = report
         self._text_number = 0
+        self._skipped_names: list[str] = []  # the fields of the first skipped record
         self._finished_bytes = 0
         self._file: IO[bytes] | None = None
         self.total: int = (
@@ -109,6 +111,8 @@ class InputStream:
                     self._report.add(result)
                 else:
                     yield from self._convert_text(result)
+        if self._skipped_names and not self._report.texts and self._input_options.field not in self._skipped_names:
+            raise missing_field_error("inputs", self._input_options.field, self._skipped_names)
 
     def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
         for skipped_text in documents.skipped:
@@ -151,8 +155,12 @@ class InputStream:
 
     def _text_of_record(self, item: Any) -> tuple[Text, str] | SkippedText:
         text = _find_text(item, self._input_options.names, f"text {self._text_number}")
-        if isinstance(text, SkippedText) and self._input_options.bad_records == "error":
-            raise FormatError(f"{text}; bad_records='skip' skips such records")
+        if isinstance(text, SkippedText):
+            field, names = self._input_options.field, field_names([item] if isinstance(item, Mapping) else [])
+            if self._input_options.bad_records == "error":
+                advice = f"; {fields_text(names, field)}" if names and field not in names else ""
+                raise FormatError(f"{text}; bad_records='skip' skips such records{advice}")
+            self._skipped_names = self._skipped_names or names
         return text
 
     def _read_file(self, name: str, file: IO[bytes]) -> Iterator[Documents | Part | SkippedText]:
