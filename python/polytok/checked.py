@@ -83,7 +83,8 @@ def _special_tokens(name: str, value: Any) -> None:
 
 
 def _inputs(name: str, value: Any) -> None:
-    if not hasattr(value, "read") and not isinstance(value, os.PathLike):
+    is_counts = hasattr(value, "words")  # a polytok.Counts, which train accepts
+    if not is_counts and not hasattr(value, "read") and not isinstance(value, os.PathLike):
         iterable(name, value, "paths or texts")
 
 
