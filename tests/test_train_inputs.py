@@ -21,7 +21,7 @@ from polytok import ArgumentError, Counts, EncodeError, FileError, FormatError, 
 from polytok.reading import blocks as blocks_module
 from polytok.reading import files as files_module
 from polytok.reading.files import Part
-from polytok.training.feeding import feed
+from polytok.training.feeding import bad_bytes_for, feed
 from polytok.training.inputs import Inputs, InputStream
 from zstd_package import zstd_package
 
@@ -35,7 +35,9 @@ def read_texts(
     """Reads the texts, and joins the parts of each text."""
     texts: list[bytes] = []
     partial_text = b""
-    stream = InputStream(inputs, InputOptions(**how), report or TrainingReport(), keeps_bytes=keeps_bytes)
+    options = InputOptions(**how)
+    bad_bytes = bad_bytes_for(Counts() if keeps_bytes else None, options)
+    stream = InputStream(inputs, options, report or TrainingReport(), bad_bytes)
     for batch in stream:
         if isinstance(batch, Part):
             partial_text += batch.data
@@ -152,7 +154,7 @@ def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: in
     path.write_bytes(b"caf\xc3\xa9 \xff\xe6\xbc!")
     good.write_bytes("漢字".encode())
     both_inputs = [good, path]
-    with pytest.raises(EncodeError, match=r"b\.txt.*not UTF-8 at"):
+    with pytest.raises(EncodeError, match=r"b\.txt.*not UTF-8 at byte 6;"):
         read_texts(both_inputs, lines=lines)
     assert read_texts(both_inputs, lines=lines, bad_bytes="replace") == encode_all(["漢字", "café \ufffd\ufffd!"])
     report = TrainingReport()
@@ -161,6 +163,25 @@ def test_invalid_utf8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: in
     assert read_texts(both_inputs, lines=lines, keeps_bytes=True) == ["漢字".encode(), path.read_bytes()]
     with pytest.raises(ArgumentError, match="a kind over bytes"):
         read_texts(both_inputs, bad_bytes="keep")
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in polytok.training.KINDS])
+@pytest.mark.parametrize("how", [{}, {"lines": True}])
+def test_the_kinds_that_train_on_bytes_that_are_not_utf8(tmp_path: Path, kind: str, how: Any) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"to be\xff or not to be\n" * 20)
+    is_sentencepiece = kind in ("sentencepiece-bpe", "unigram", "word", "char")
+    options: Any = {"vocab_size": 280, **({"hard_vocab_limit": False} if is_sentencepiece else {})}
+    if kind in ("bpe", "longest-match"):
+        assert polytok.train([path], kind, vocab_size=257, **how).vocab_size == 257
+        return
+    place = "bad.txt:1" if how or kind == "unigram" else "bad.txt"
+    with pytest.raises(EncodeError, match=f"{place}: not UTF-8 at byte 5; bad_bytes='replace' replaces"):
+        polytok.train([path], kind, **options, **how)
+    trained = polytok.train([path], kind, bad_bytes="replace", **options, **how)
+    assert any("\ufffd".encode() in piece for piece in trained.spec.vocab.pieces()) or trained.spec.unknown
+    if kind != "wordpiece":
+        assert polytok.train([path], kind, bad_bytes="keep", **options, **how).spec.vocab == trained.spec.vocab
 
 
 def test_surrogates(tmp_path: Path) -> None:

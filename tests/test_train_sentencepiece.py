@@ -121,7 +121,13 @@ def test_files_are_read_by_lines(tmp_path: Any) -> None:
     )
     report = TrainingReport()
     (spec,) = specs(
-        corpus, "sentencepiece-bpe", profile="sentencepiece", vocab_size=150, max_sentence_length=200, report=report
+        corpus,
+        "sentencepiece-bpe",
+        profile="sentencepiece",
+        vocab_size=150,
+        max_sentence_length=200,
+        bad_bytes="keep",
+        report=report,
     )
     expected = model_format.read((tmp_path / "m.model").read_bytes(), ReadOptions())
     assert spec.vocab == expected.vocab

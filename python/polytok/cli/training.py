@@ -16,7 +16,7 @@ from .texts import STDIN, input_file_names
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """Adds the inputs, the options of reading, and the limits of memory and threads."""
-    bad_bytes_help = "by default keep for kinds over bytes, error for other kinds"
+    bad_bytes_help = "by default keep for bpe over bytes and longest-match, error for other kinds"
     inputs.add_input_options(parser, ["error", "replace", "skip", "keep"], bad_bytes_help)
     group = parser.add_argument_group("resources")
     group.add_argument(

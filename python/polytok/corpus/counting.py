@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..checked import checked
-from ..errors import ArgumentError
 from ..plain import from_plain, to_plain
 from ..progress import ReportProgress, progress_function
-from ..reading import BadBytes, InputOptions, split_keywords
+from ..reading import InputOptions, split_keywords
 from ..resources import checked_memory, processors
 from ..training import Counts, TrainingReport
+from ..training.feeding import bad_bytes_for
 from ..training.work import create_text_receiver, options_of_reading
 from .documents import check_field, documents
 from .job import Job, Records
@@ -105,14 +105,10 @@ def _task_settings(
 ) -> dict[str, Any]:
     """Returns the settings of all tasks as a JSON value. Raises `ArgumentError` for wrong options."""
     trainer, counts = create_text_receiver(kind, dict(options), {"max_memory": memory, "threads": 1})
-    keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
-    default_bad_bytes: BadBytes = "keep" if keeps_bytes else "error"
-    if input_options.bad_bytes == "keep" and not keeps_bytes:
-        raise ArgumentError("bad_bytes='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
     return {
         "kind": kind,
         "options": to_plain(dict(options), bytes.hex),
-        "input_options": asdict(replace(input_options, bad_bytes=input_options.bad_bytes or default_bad_bytes)),
+        "input_options": asdict(replace(input_options, bad_bytes=bad_bytes_for(trainer, input_options))),
         "words": counts.description,
         "max_memory": memory,
     }

@@ -127,7 +127,7 @@ def _create_utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeEr
     try:
         block.texts[row].decode()
     except UnicodeDecodeError as error:
-        byte_place = f" at {error.start}"
+        byte_place = f" at byte {error.start}"
     text_place = place(int(block.numbers[row]))
     return EncodeError(
         f"{text_place}: not UTF-8{byte_place}; bad_bytes='replace' replaces invalid bytes, and "

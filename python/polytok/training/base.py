@@ -27,6 +27,7 @@ class Trainer(Protocol):
 
     * ``lines``: True if the trainer splits texts into lines, so that a text can be pushed in parts of whole lines.
     * ``keeps_bytes``: True if the trainer accepts texts that are not UTF-8.
+    * ``default_bad_bytes``: the default of ``bad_bytes``, if it is not "keep" for a trainer that accepts such texts.
     * ``skipped``: the counts of skipped texts or sentences, by reason.
     * ``notes``: other facts about the result to report to the user.
     """

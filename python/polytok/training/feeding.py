@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from ..progress import ReportProgress
-from ..reading import InputOptions
+from ..reading import BadBytes, InputOptions
 from ..reading.files import Part
 from .counting import Counts
 from .inputs import Inputs, InputStream, TrainingReport
@@ -35,9 +35,8 @@ def feed(
     a text that exceeds the memory limit, if the trainer needs whole texts.
     """
     counts = trainer if isinstance(trainer, Counts) else getattr(trainer, "counts", None)
-    keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     used_report = TrainingReport() if report is None else report
-    stream = InputStream(inputs, input_options, used_report, keeps_bytes=keeps_bytes)
+    stream = InputStream(inputs, input_options, used_report, bad_bytes_for(trainer, input_options))
     push_part = _create_push_part(trainer, counts, max_memory)
     for batch in stream:
         if isinstance(batch, Part):
@@ -50,6 +49,18 @@ def feed(
         used_report.skipped[reason] = used_report.skipped.get(reason, 0) + count
     if used_report.skipped and report is None:
         warnings.warn(str(used_report), TrainingWarning, stacklevel=3)
+
+
+def bad_bytes_for(trainer: Any, input_options: InputOptions) -> BadBytes:
+    """Returns the value of ``bad_bytes`` for a trainer or `Counts`: the value in the options, or the default.
+
+    Raises `ArgumentError` for a value that the trainer does not accept.
+    """
+    keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
+    default: BadBytes = getattr(trainer, "default_bad_bytes", "keep") if keeps_bytes else "error"
+    if input_options.bad_bytes == "keep" and not keeps_bytes:
+        raise ArgumentError("bad_bytes='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
+    return input_options.bad_bytes or default
 
 
 def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | None) -> Callable[[Part], None]:

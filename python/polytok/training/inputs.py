@@ -59,14 +59,11 @@ class InputStream:
     reading."""
 
     def __init__(
-        self, inputs: Inputs, input_options: InputOptions, report: TrainingReport, *, keeps_bytes: bool
+        self, inputs: Inputs, input_options: InputOptions, report: TrainingReport, bad_bytes: BadBytes
     ) -> None:
-        bad_bytes = input_options.bad_bytes or ("keep" if keeps_bytes else "error")
-        if bad_bytes == "keep" and not keeps_bytes:
-            raise ArgumentError("bad_bytes='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
         self._input_items = _input_items(inputs)
         self._input_options = input_options
-        self._bad_bytes: BadBytes = bad_bytes
+        self._bad_bytes = bad_bytes
         self._utf8_converter = Utf8Converter(bad_bytes)
         self._report = report
         self._text_number = 0

@@ -1,4 +1,4 @@
-"""Handles training texts that are not UTF-8, according to the option ``invalid`` of reading."""
+"""Handles training texts that are not UTF-8, according to the option ``bad_bytes``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Utf8Converter:
         self._bad_bytes = bad_bytes
         self._decoder: codecs.IncrementalDecoder | None = None
         self._buffered_parts: list[bytes] = []
+        self._position = 0  # of the decoder's next byte in the text
 
     def text(self, text: Text, place: str) -> bytes | SkippedText:
         """Returns the bytes of a text, or the report of a skipped text.
@@ -48,7 +49,8 @@ class Utf8Converter:
     def _skip_or_raise(self, place: str, error: UnicodeError) -> SkippedText:
         if self._bad_bytes == "skip":
             return SkippedText(NOT_UTF8_REASON, place)
-        byte_place = f" at {error.start}" if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)) else ""
+        byte_place = f" at byte {self._position + error.start}" if isinstance(error, UnicodeDecodeError) else ""
+        byte_place = f" at character {error.start}" if isinstance(error, UnicodeEncodeError) else byte_place
         raise EncodeError(
             f"{place}: not UTF-8{byte_place}; bad_bytes='replace' replaces invalid bytes, and "
             "bad_bytes='skip' skips the text"
@@ -76,10 +78,11 @@ class Utf8Converter:
             errors = "strict" if self._bad_bytes == "error" else "replace"
             self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         try:
-            text = self._decoder.decode(part.data, part.is_last)
+            text = self._decoder.decode(part.data, part.is_last).encode()
         except UnicodeDecodeError as error:
             self._skip_or_raise(part.place, error)
             raise
+        self._position += len(text)
         if part.is_last:
-            self._decoder = None
-        return text.encode()
+            self._decoder, self._position = None, 0
+        return text

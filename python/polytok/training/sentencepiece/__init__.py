@@ -41,6 +41,7 @@ class SentencePieceTrainer:
     model: str
     counted: ClassVar[frozenset[str]]
     keeps_bytes = True
+    default_bad_bytes = "error"  # spm_train reads such bytes as U+FFFD, without a report
 
     def __init__(
         self,
