@@ -148,6 +148,23 @@ def test_batches_do_not_depend_on_threads(default: Tokenizer, threads: int | Non
     assert default.decode_batch(batch) == texts
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_has_texts_of_all_kinds(default: Tokenizer, threads: int) -> None:
+    """Python stores the characters of a str with 1, 2 or 4 bytes each."""
+
+    class Subclass(str):
+        pass
+
+    pick = random.Random(1)
+    kinds = ["ascii \x7f", "\x80latin \xff", "\u0100two\uffff", "four \U0001f600", "\ud83d\ude00 \udc00 lone", ""]
+    texts: list[str | bytes] = [kind * pick.randrange(2000) for kind in kinds * 10]
+    texts += ["naïve".encode(), b"\xff\xfe", Subclass("subclass"), Subclass("\ud800")]
+    expected = [default.encode(text) for text in texts]
+    assert default.encode_batch(texts, threads=threads).to_list() == expected
+    assert default.encode("\ud83d\ude00") == default.encode("😀")
+    assert default.encode(Subclass("\ud800")) == default.encode("\ufffd")
+
+
 def test_a_batch_of_one_string_is_a_mistake(default: Tokenizer) -> None:
     with pytest.raises(TypeError, match="use encode for one text"):
         default.encode_batch("text")

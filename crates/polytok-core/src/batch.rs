@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::huge;
 use crate::scratch::Scratch;
 use crate::sink::Count;
@@ -47,6 +47,25 @@ impl Id for u16 {
     }
 }
 
+/// A text of a batch, in the form in which the caller stores it.
+pub trait BatchText: Sync {
+    /// The number of bytes in memory, by which the texts are divided among the threads.
+    fn stored_bytes(&self) -> usize;
+
+    /// Returns the text as UTF-8, which can be written to `buffer`; `None` if the text is missing.
+    fn utf8<'a>(&'a self, buffer: &'a mut String) -> Result<Option<&'a [u8]>>;
+}
+
+impl BatchText for Option<&[u8]> {
+    fn stored_bytes(&self) -> usize {
+        self.map_or(0, <[u8]>::len)
+    }
+
+    fn utf8<'a>(&'a self, _buffer: &'a mut String) -> Result<Option<&'a [u8]>> {
+        Ok(*self)
+    }
+}
+
 /// A result whose error comes with the index of the text that caused the error.
 pub type RowResult<T> = std::result::Result<T, (usize, Error)>;
 
@@ -67,7 +86,7 @@ pub struct BatchOptions<'a> {
 /// the error of the first of these texts. Every id of the vocabulary must fit into `T`.
 pub fn encode_batch<T: Id>(
     tokenizer: &Tokenizer,
-    texts: &[Option<&[u8]>],
+    texts: &[impl BatchText],
     options: &BatchOptions,
 ) -> RowResult<Batch<T>> {
     let mut batch = new_batch(texts);
@@ -100,7 +119,7 @@ pub fn encode_batch<T: Id>(
 /// Counts the ids of each text.
 pub fn count_batch(
     tokenizer: &Tokenizer,
-    texts: &[Option<&[u8]>],
+    texts: &[impl BatchText],
     options: EncodeOptions,
     threads: usize,
 ) -> RowResult<Vec<i64>> {
@@ -117,11 +136,11 @@ pub fn count_batch(
 }
 
 /// Divides the texts into runs of at least `RUN_BYTES` bytes; the last run can be shorter.
-fn divide_into_runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
+fn divide_into_runs(texts: &[impl BatchText]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut from, mut bytes) = (0, 0);
     for (i, text) in texts.iter().enumerate() {
-        bytes += text.map_or(0, <[u8]>::len);
+        bytes += text.stored_bytes();
         if bytes >= RUN_BYTES || i + 1 == texts.len() {
             runs.push(from..i + 1);
             (from, bytes) = (i + 1, 0);
@@ -133,19 +152,20 @@ fn divide_into_runs(texts: &[Option<&[u8]>]) -> Vec<Range<usize>> {
 /// Encodes rows and appends them to a batch.
 fn encode_rows<T: Id>(
     tokenizer: &Tokenizer,
-    texts: &[Option<&[u8]>],
+    texts: &[impl BatchText],
     rows: Range<usize>,
     options: &BatchOptions,
     scratch: &mut Scratch,
     batch: &mut Batch<T>,
 ) -> RowResult<()> {
     // The ids are converted to `T` text by text, while the ids of the text are still in the L1 cache.
-    let mut ids = Vec::new();
+    let (mut ids, mut buffer) = (Vec::new(), String::new());
     for row in rows {
-        if let Some(text) = texts[row] {
+        let fail = |error| (row, error);
+        if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
             ids.clear();
             ids.extend(options.begin);
-            tokenizer.encode_to(text, options.encode, scratch, &mut ids).map_err(|error| (row, error))?;
+            tokenizer.encode_to(text, options.encode, scratch, &mut ids).map_err(fail)?;
             ids.extend(options.end);
             batch.ids.extend(ids.iter().map(|&id| T::from_id(id)));
         }
@@ -155,8 +175,8 @@ fn encode_rows<T: Id>(
 }
 
 /// Creates an empty batch with capacity for one id per three bytes of the texts.
-fn new_batch<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
-    let bytes: usize = texts.iter().flatten().map(|text| text.len()).sum();
+fn new_batch<T>(texts: &[impl BatchText]) -> Batch<T> {
+    let bytes: usize = texts.iter().map(BatchText::stored_bytes).sum();
     let mut offsets = Vec::with_capacity(texts.len() + 1);
     offsets.push(0);
     Batch { ids: huge::with_capacity(bytes / 3), offsets }
@@ -164,15 +184,16 @@ fn new_batch<T>(texts: &[Option<&[u8]>]) -> Batch<T> {
 
 fn count_rows(
     tokenizer: &Tokenizer,
-    texts: &[Option<&[u8]>],
+    texts: &[impl BatchText],
     rows: Range<usize>,
     options: EncodeOptions,
     scratch: &mut Scratch,
 ) -> RowResult<Vec<i64>> {
+    let mut buffer = String::new();
     let count_row = |row: usize| {
-        let mut count = Count(0);
-        if let Some(text) = texts[row] {
-            tokenizer.encode_to(text, options, scratch, &mut count).map_err(|error| (row, error))?;
+        let (mut count, fail) = (Count(0), |error| (row, error));
+        if let Some(text) = texts[row].utf8(&mut buffer).map_err(fail)? {
+            tokenizer.encode_to(text, options, scratch, &mut count).map_err(fail)?;
         }
         Ok(count.0 as i64)
     };
@@ -274,6 +295,8 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
+    const NO_TEXTS: &[Option<&[u8]>] = &[];
+
     /// Returns the index and the rows of each run, in the order in which the runs finish.
     fn shuffled_runs() -> impl Strategy<Value = Vec<(usize, Vec<Vec<u16>>)>> {
         vec(vec(vec(any::<u16>(), 0..4), 1..4), 1..12)
@@ -286,11 +309,11 @@ mod tests {
             mut runs in shuffled_runs(),
             failed_runs in proptest::sample::subsequence(vec![0, 1, 2], 0..3),
         ) {
-            let mut joiner = RunJoiner::new(new_batch(&[]));
+            let mut joiner = RunJoiner::new(new_batch(NO_TEXTS));
             for (index, rows) in &runs {
                 let mut run = match joiner.take_memory(*index) {
                     RunMemory::Reuse(run) => run,
-                    RunMemory::New => new_batch(&[]),
+                    RunMemory::New => new_batch(NO_TEXTS),
                     RunMemory::Skip => continue,
                 };
                 for row in rows {
@@ -305,7 +328,7 @@ mod tests {
             if first_failed_run.is_none() {
                 runs.sort();
                 let rows = runs.into_iter().flat_map(|(_, rows)| rows);
-                let mut expected = new_batch(&[]);
+                let mut expected = new_batch(NO_TEXTS);
                 for row in rows {
                     expected.ids.extend(row);
                     expected.offsets.push(expected.ids.len() as i64);

@@ -19,6 +19,8 @@ pub enum Error {
     Argument(String),
     /// A file that cannot be written or read.
     File(String),
+    /// Memory that the system refuses.
+    Memory(String),
     /// A long job that the caller interrupted.
     Interrupted,
 }
@@ -31,7 +33,8 @@ impl fmt::Display for Error {
             | Error::Encode(text)
             | Error::Special(text)
             | Error::Argument(text)
-            | Error::File(text) => f.write_str(text),
+            | Error::File(text)
+            | Error::Memory(text) => f.write_str(text),
             Error::Id(id) => write!(f, "id {id} is not in the vocabulary"),
             Error::Interrupted => f.write_str("interrupted"),
         }

@@ -2,7 +2,7 @@
 
 use polytok_core::error::Error;
 use pyo3::PyErr;
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 
 /// The Python classes of the exceptions.
 mod classes {
@@ -26,6 +26,7 @@ pub fn to_python(error: Error) -> PyErr {
         Error::Id(_) => classes::TokenIdError::new_err(message),
         Error::Argument(_) => classes::ArgumentError::new_err(message),
         Error::File(_) => classes::FileError::new_err(message),
+        Error::Memory(_) => PyMemoryError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
     }
 }

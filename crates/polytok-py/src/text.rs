@@ -5,17 +5,18 @@ use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
+use polytok_core::batch::BatchText;
+use polytok_core::error::Error;
 use polytok_str::from_utf8::MeasuredText;
 use polytok_str::{Unit, from_utf8, to_utf8};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
-use pyo3::{ffi, intern};
 
-/// The maximum length, in characters, of a `str` whose characters are read to find out whether it is ASCII. Calling a
-/// method of a longer `str` takes less time.
-const MAX_SCANNED: usize = 4096;
+use crate::errors::to_python;
+
 /// The maximum size, in bytes, of a buffer that a thread keeps for its next text.
 const MAX_KEPT_BUFFER: usize = 1 << 18;
 /// The minimum length, in bytes, of a text that is not decoded by Python's own decoder.
@@ -25,21 +26,96 @@ thread_local! {
     static KEPT_BUFFER: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// A text from Python.
-pub enum PyText<'a> {
+/// A text of a Python object, in the form in which the object stores it.
+pub enum StoredText<'a> {
+    /// Bytes, or the ASCII characters of a `str`.
     Bytes(&'a [u8]),
-    Ascii(&'a str),
-    Converted(Buffer),
+    Ucs1(&'a [u8]),
+    Ucs2(&'a [u16]),
+    Ucs4(&'a [u32]),
 }
 
-impl PyText<'_> {
-    /// Frees memory that the text does not need.
-    pub fn shrunk(mut self) -> Self {
-        if let PyText::Converted(Buffer(text)) = &mut self {
-            text.shrink_to_fit();
+impl<'a> StoredText<'a> {
+    /// Finds the text of a `str` or bytes.
+    pub fn of(object: &'a Bound<'_, PyAny>) -> PyResult<StoredText<'a>> {
+        if let Ok(string) = object.cast::<PyString>() {
+            return StoredText::of_str(string);
         }
-        self
+        match object.cast::<PyBytes>() {
+            Ok(bytes) => Ok(StoredText::Bytes(bytes.as_bytes())),
+            Err(_) => {
+                Err(PyTypeError::new_err(format!("text must be str or bytes, not {}", object.get_type().name()?)))
+            }
+        }
     }
+
+    fn of_str(string: &'a Bound<'_, PyString>) -> PyResult<StoredText<'a>> {
+        // SAFETY: a str never changes, and the reference keeps it alive. The tests of each platform check that PyO3 reads
+        // the state of a str as the platform's C compiler has stored it.
+        let (data, is_ascii) = unsafe { (string.data()?, ffi::PyUnicode_IS_ASCII(string.as_ptr()) != 0) };
+        Ok(match data {
+            PyStringData::Ucs1(characters) if is_ascii => StoredText::Bytes(characters),
+            PyStringData::Ucs1(characters) => StoredText::Ucs1(characters),
+            PyStringData::Ucs2(characters) => StoredText::Ucs2(characters),
+            PyStringData::Ucs4(characters) => StoredText::Ucs4(characters),
+        })
+    }
+
+    /// Returns the UTF-8 of the text, in the memory of `buffer`; or the text itself if it is stored as UTF-8.
+    fn utf8(&self, buffer: String) -> Result<Utf8<'a>, Error> {
+        match *self {
+            StoredText::Bytes(bytes) => Ok(Utf8::Stored(bytes)),
+            StoredText::Ucs1(characters) => convert(characters, buffer),
+            StoredText::Ucs2(characters) => convert(characters, buffer),
+            StoredText::Ucs4(characters) => convert(characters, buffer),
+        }
+    }
+}
+
+/// A batch converts its texts in the threads that encode them, where the UTF-8 stays in the processor's cache.
+impl BatchText for StoredText<'_> {
+    fn stored_bytes(&self) -> usize {
+        match self {
+            StoredText::Bytes(bytes) => bytes.len(),
+            StoredText::Ucs1(characters) => characters.len(),
+            StoredText::Ucs2(characters) => size_of_val(*characters),
+            StoredText::Ucs4(characters) => size_of_val(*characters),
+        }
+    }
+
+    fn utf8<'a>(&'a self, buffer: &'a mut String) -> Result<Option<&'a [u8]>, Error> {
+        Ok(Some(match self.utf8(std::mem::take(buffer))? {
+            Utf8::Stored(bytes) => bytes,
+            Utf8::Converted(text) => {
+                *buffer = text;
+                buffer.as_bytes()
+            }
+        }))
+    }
+}
+
+/// The UTF-8 of a text.
+enum Utf8<'a> {
+    Stored(&'a [u8]),
+    Converted(String),
+}
+
+/// Converts the characters of a `str` to UTF-8. Surrogates are repaired as in tiktoken: each pair of surrogates is
+/// joined, and each other surrogate is replaced by U+FFFD.
+fn convert<'a, U: Unit>(characters: &[U], buffer: String) -> Result<Utf8<'a>, Error> {
+    match to_utf8::convert(characters, buffer) {
+        Ok(text) => Ok(Utf8::Converted(text)),
+        Err(to_utf8::Failure::NotACharacter) => Ok(Utf8::Converted(to_utf8::repair(characters))),
+        Err(to_utf8::Failure::OutOfMemory) => {
+            Err(Error::Memory(format!("no memory for the UTF-8 of a text of {} characters", characters.len())))
+        }
+    }
+}
+
+/// A text from Python as UTF-8.
+pub enum PyText<'a> {
+    Stored(&'a [u8]),
+    Converted(Buffer),
 }
 
 impl Deref for PyText<'_> {
@@ -47,8 +123,7 @@ impl Deref for PyText<'_> {
 
     fn deref(&self) -> &[u8] {
         match self {
-            PyText::Bytes(bytes) => bytes,
-            PyText::Ascii(text) => text.as_bytes(),
+            PyText::Stored(bytes) => bytes,
             PyText::Converted(Buffer(text)) => text.as_bytes(),
         }
     }
@@ -66,51 +141,14 @@ impl Drop for Buffer {
     }
 }
 
-/// Reads a text from `str` or bytes. Surrogates in a `str` are repaired as in tiktoken: each pair of surrogates is
-/// joined, and each other surrogate is replaced by U+FFFD.
+/// Reads a text from `str` or bytes.
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<PyText<'a>> {
-    if let Ok(string) = object.cast::<PyString>() {
-        return text_of_str(string);
-    }
-    match object.cast::<PyBytes>() {
-        Ok(bytes) => Ok(PyText::Bytes(bytes.as_bytes())),
-        Err(_) => Err(PyTypeError::new_err(format!("text must be str or bytes, not {}", object.get_type().name()?))),
-    }
-}
-
-/// Returns the UTF-8 of a `str`. ASCII is not copied.
-fn text_of_str<'a>(string: &'a Bound<'_, PyString>) -> PyResult<PyText<'a>> {
-    // SAFETY: a str never changes, and the reference keeps it alive. The tests of each platform check that PyO3 reads the
-    // kind of a str as the platform's C compiler has stored it.
-    match unsafe { string.data() }? {
-        PyStringData::Ucs1(characters) if is_ascii(string, characters)? => {
-            // SAFETY: ASCII is UTF-8.
-            Ok(PyText::Ascii(unsafe { std::str::from_utf8_unchecked(characters) }))
-        }
-        PyStringData::Ucs1(characters) => converted(characters),
-        PyStringData::Ucs2(characters) => converted(characters),
-        PyStringData::Ucs4(characters) => converted(characters),
-    }
-}
-
-/// Reports whether a `str` with these characters is ASCII.
-fn is_ascii(string: &Bound<'_, PyString>, characters: &[u8]) -> PyResult<bool> {
-    if characters.len() <= MAX_SCANNED {
-        return Ok(characters.is_ascii());
-    }
-    // This calls the method of `str`, not of a subclass.
-    let py = string.py();
-    py.get_type::<PyString>().call_method1(intern!(py, "isascii"), (string,))?.is_truthy()
-}
-
-/// Converts the characters of a `str` to UTF-8.
-fn converted<'a, U: Unit>(characters: &[U]) -> PyResult<PyText<'a>> {
-    match to_utf8::convert(characters, KEPT_BUFFER.take()) {
-        Ok(text) => Ok(PyText::Converted(Buffer(text))),
-        Err(to_utf8::Failure::NotACharacter) => Ok(PyText::Converted(Buffer(to_utf8::repair(characters)))),
-        Err(to_utf8::Failure::OutOfMemory) => {
-            Err(PyMemoryError::new_err(format!("no memory for the UTF-8 of a text of {} characters", characters.len())))
-        }
+    match StoredText::of(object)? {
+        StoredText::Bytes(bytes) => Ok(PyText::Stored(bytes)),
+        stored => match stored.utf8(KEPT_BUFFER.take()).map_err(to_python)? {
+            Utf8::Stored(bytes) => Ok(PyText::Stored(bytes)),
+            Utf8::Converted(text) => Ok(PyText::Converted(Buffer(text))),
+        },
     }
 }
 

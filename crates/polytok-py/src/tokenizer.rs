@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use numpy::{Element, IntoPyArray, PyArray1};
-use polytok_core::batch::{Batch, BatchOptions, Id, RowResult, encode_batch};
+use polytok_core::batch::{Batch, BatchOptions, BatchText, Id, RowResult, encode_batch};
 use polytok_core::decode::DecodeState;
 use polytok_core::error::Error;
 use polytok_core::model::unigram::sample::SampleOptions;
@@ -18,6 +18,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::errors::{row_error, to_python};
 use crate::ids::{Ids, MAX_BORROWED_IDS};
 use crate::ints::Ints;
+use crate::text::StoredText;
 use crate::texts::PyTexts;
 use crate::token_columns::PyTokenColumns;
 use crate::{arrow, ids, spec, text};
@@ -194,12 +195,10 @@ impl PyTokenizer {
         options: Options<'_, 'py>,
         threads: usize,
     ) -> PyResult<BatchArrays<'py>> {
-        let texts: Vec<text::PyText<'_>> =
-            texts.iter().map(|object| Ok(text::text(object)?.shrunk())).collect::<PyResult<_>>()?;
-        let slices: Vec<_> = texts.iter().map(|text| Some(&**text)).collect();
+        let texts: Vec<StoredText<'_>> = texts.iter().map(StoredText::of).collect::<PyResult<_>>()?;
         let encode = engine_options(options);
         let options = BatchOptions { encode, threads, ..Default::default() };
-        self.batch(py, &slices, &options).map_err(|(_, error)| to_python(error))
+        self.batch(py, &texts, &options).map_err(|(_, error)| to_python(error))
     }
 
     /// Encodes a column of texts as `encode_batch` does; adds an id before and an id after each text.
@@ -420,7 +419,7 @@ impl PyTokenizer {
     fn batch<'py>(
         &self,
         py: Python<'py>,
-        texts: &[Option<&[u8]>],
+        texts: &[impl BatchText],
         options: &BatchOptions,
     ) -> RowResult<BatchArrays<'py>> {
         match self.is_narrow {
@@ -432,7 +431,7 @@ impl PyTokenizer {
     fn batch_of<'py, T: Id + Element>(
         &self,
         py: Python<'py>,
-        texts: &[Option<&[u8]>],
+        texts: &[impl BatchText],
         options: &BatchOptions,
     ) -> RowResult<BatchArrays<'py>> {
         let Batch::<T> { ids, offsets } = py.detach(|| encode_batch(&self.tokenizer, texts, options))?;
