@@ -30,7 +30,7 @@ WORST_ROUNDS = 6
 LONG_DOCUMENT_BYTES = 4 * MB
 """The number of bytes of text to time if a document is 1 MB."""
 FASTEST_BATCH_ENGINE = "gigatoken"
-BATCH_SIZE = RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=1, processes=2, copy_count=25)
+BATCH_SIZE = RunSize(warm_up_bytes=MB, test_bytes=4 * MB, rounds=1, processes=5, copy_count=25)
 
 
 @dataclass(frozen=True, slots=True)
