@@ -367,6 +367,25 @@ def test_count_with_a_maximum(text: Path) -> None:
     run("count", "--max", "1000", text)
 
 
+def test_the_maximum_is_for_each_text_and_each_tokenizer(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "a", "lang": "en"}\n{"text": "b c d e", "lang": "en"}\n')
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        polytok.train(["abcde"], vocab_size=256).save(tmp_path / folder / "tokenizer.json")
+    models = [argument for folder in ("x", "y") for argument in ("-m", f"{tmp_path}/{folder}/tokenizer.json")]
+    run("count", "--max", "7", path, *models)
+    for by in ("file", "lang"):
+        message = error_of("count", "--by", by, "--max", "6", path, *models)
+        for folder in ("x", "y"):
+            assert f"polytok: {path}:2: 7 tokens of {folder}/tokenizer.json, more than 6" in message
+
+
+def test_a_file_that_is_named_twice_is_counted_once(text: Path) -> None:
+    arguments = ("count", text, f"{text.parent}/./{text.name}", "--json")
+    assert f"{text.name} is named twice and read once" in error_of(*arguments, code=0)
+
+
 # inputs
 
 

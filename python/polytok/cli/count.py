@@ -7,11 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..options import Options
+from ..reading.documents import PlaceFunction
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options
 from .models import add_model_options, load_tokenizers, take_model_of_inputs
@@ -26,7 +29,11 @@ _EXAMPLES = """\
   polytok count --by folder data                          a row for each folder
   polytok count --by meta.language corpus.jsonl           a row for each value of a field
   polytok count --max 4096 prompts/*.txt                  exits with 1 if a text is longer
+  polytok count --max 4096 prompts.jsonl                  the same for each record
 """
+
+
+_MAX_LONG_TEXTS = 20
 
 
 class TextCounts(NamedTuple):
@@ -53,17 +60,18 @@ def add_parser(subparsers: Any) -> None:
         metavar="file|folder|FIELD",
         help="what a row of the table counts: a file (the default), a folder, or the texts with one value of a field",
     )
-    parser.add_argument("--max", type=int, metavar="N", help="exit with 1 if a row of the table has more than N tokens")
+    parser.add_argument("--max", type=int, metavar="N", help="exit with 1 if a text has more than N tokens")
     add_json_option(parser)
     add_encoding_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Counts the texts and prints a table or JSON. Returns exit code 1 if a row exceeds ``--max``, else 0."""
+    """Counts the texts and prints a table or JSON. Returns exit code 1 if a text exceeds ``--max``, else 0."""
     take_model_of_inputs(arguments)
     models = load_tokenizers(arguments)
-    rows = _count_rows(arguments, [tokenizer for _, tokenizer in models])
+    limit = _Limit(arguments.max, _token_heads([name for name, _ in models]))
+    rows = _count_rows(arguments, [tokenizer for _, tokenizer in models], limit)
     total = TextCounts(0, 0, (0,) * len(models))
     for counts in rows.values():
         total = total.plus(counts)
@@ -72,28 +80,27 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_report_to_json(rows, total, names, arguments.by), indent=2))
     else:
         _print_table(rows if len(rows) == 1 else {**rows, "total": total}, names, arguments.by)
-    return _check_maximum(rows, arguments.max)
+    return limit.exit_code()
 
 
-def _count_rows(arguments: argparse.Namespace, tokenizers: Sequence[Tokenizer]) -> dict[str, TextCounts]:
+def _count_rows(arguments: argparse.Namespace, tokenizers: Sequence[Tokenizer], limit: _Limit) -> dict[str, TextCounts]:
     """Returns the counts of each row of the table, in the order in which the rows first occur."""
     options = encode_options(arguments)
     rows: dict[str, TextCounts] = {}
-    for label, texts in labelled_texts(arguments, arguments.by):
-        counts = _count_texts(texts, tokenizers, options)
+    for label, texts, place in labelled_texts(arguments, arguments.by):
+        token_counts = [_count_tokens(texts, tokenizer, options) for tokenizer in tokenizers]
+        limit.check(token_counts, place)
+        tokens = tuple(int(counts.sum()) for counts in token_counts)
+        counts = TextCounts(sum(map(len, texts)), sum(map(_character_count, texts)), tokens)
         rows[label] = rows[label].plus(counts) if label in rows else counts
     return rows
 
 
-def _count_texts(texts: list[bytes], tokenizers: Sequence[Tokenizer], options: Options) -> TextCounts:
-    tokens = tuple(_count_tokens(texts, tokenizer, options) for tokenizer in tokenizers)
-    return TextCounts(sum(map(len, texts)), sum(map(_character_count, texts)), tokens)
-
-
-def _count_tokens(texts: list[bytes], tokenizer: Tokenizer, options: Options) -> int:
+def _count_tokens(texts: list[bytes], tokenizer: Tokenizer, options: Options) -> npt.NDArray[np.int64]:
+    """Returns the number of tokens of each text."""
     if len(texts) == 1:
-        return tokenizer.count(texts[0], options=options)
-    return len(tokenizer.encode_batch(texts, options=options).ids)
+        return np.array([tokenizer.count(texts[0], options=options)])
+    return np.diff(tokenizer.encode_batch(texts, options=options).offsets)
 
 
 def _character_count(text: bytes) -> int:
@@ -101,12 +108,35 @@ def _character_count(text: bytes) -> int:
     return int(np.count_nonzero((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80))
 
 
-def _check_maximum(rows: dict[str, TextCounts], maximum: int | None) -> int:
-    """Reports rows with more than ``maximum`` tokens on standard error. Returns the exit code."""
-    long_rows = [] if maximum is None else [(label, row) for label, row in rows.items() if max(row.tokens) > maximum]
-    for label, row in long_rows:
-        print(f"polytok: {escape_line_breaks(label)}: {max(row.tokens)} tokens, more than {maximum}", file=sys.stderr)
-    return 1 if long_rows else 0
+@dataclass(slots=True)
+class _Limit:
+    """The limit of the tokens of a text, and the texts that exceed it for some tokenizer."""
+
+    maximum: int | None
+    tokenizer_names: Sequence[str]
+    excess_count: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def check(self, token_counts: Sequence[npt.NDArray[np.int64]], place: PlaceFunction) -> None:
+        """Notes the texts that exceed the limit. ``token_counts`` has the number of tokens of each text, for each
+        tokenizer."""
+        if self.maximum is None:
+            return
+        for name, counts in zip(self.tokenizer_names, token_counts, strict=True):
+            rows = np.flatnonzero(counts > self.maximum)
+            self.excess_count += len(rows)
+            suffix = f" of {name}" if len(self.tokenizer_names) > 1 else ""
+            for row in rows[: _MAX_LONG_TEXTS - len(self.lines)].tolist():
+                text_name = escape_line_breaks(place(row))
+                self.lines.append(f"{text_name}: {counts[row]} tokens{suffix}, more than {self.maximum}")
+
+    def exit_code(self) -> int:
+        """Reports the texts on standard error. Returns the exit code of the command."""
+        for line in self.lines:
+            print(f"polytok: {line}", file=sys.stderr)
+        if other_count := self.excess_count - len(self.lines):
+            print(f"polytok: and {other_count:,} more, more than {self.maximum}", file=sys.stderr)
+        return 1 if self.excess_count else 0
 
 
 def _report_to_json(rows: dict[str, TextCounts], total: TextCounts, names: list[str], by: str) -> dict[str, Any]:
@@ -124,14 +154,32 @@ def _counts_to_json(counts: TextCounts, names: list[str]) -> dict[str, Any]:
 
 def _print_table(rows: dict[str, TextCounts], names: list[str], by: str) -> None:
     """Prints a line for each row: the counts, aligned to the right, and then the label, which is not aligned."""
-    token_heads = ["tokens"] if len(names) == 1 else [os.path.basename(name) for name in names]
-    heads = ["bytes", "characters", *(cell for head in token_heads for cell in (head, "bytes/token"))]
+    heads = ["bytes", "characters", *(cell for head in _token_heads(names) for cell in (head, "bytes/token"))]
     cell_rows = [heads, *map(_cells, rows.values())]
     widths = [max(len(cells[column]) for cells in cell_rows) for column in range(len(heads))]
     for cells, label in zip(cell_rows, [by, *rows], strict=True):
         numbers = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         line = "  ".join([*numbers, escape_line_breaks(label)]) + "\n"
         sys.stdout.buffer.write(line.encode(errors="surrogateescape"))
+
+
+def _token_heads(names: list[str]) -> list[str]:
+    """Returns the heads of the tokens' columns: for several tokenizers, the end of each path that no other path has.
+
+    >>> _token_heads(["a/x/tokenizer.json", "a/y/tokenizer.json", "gpt2"])
+    ['x/tokenizer.json', 'y/tokenizer.json', 'gpt2']
+    """
+    if len(names) == 1:
+        return ["tokens"]
+    return [_distinct_end(name, [other for other in names if other != name]) for name in names]
+
+
+def _distinct_end(name: str, other_names: list[str]) -> str:
+    parts, other_parts = name.split(os.sep), [other.split(os.sep) for other in other_names]
+    for count in range(1, len(parts)):
+        if all(other[-count:] != parts[-count:] for other in other_parts):
+            return os.sep.join(parts[-count:])
+    return name
 
 
 def _cells(counts: TextCounts) -> list[str]:

@@ -7,20 +7,39 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import BufferedReader
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ..reading import InputOptions, SkippedTexts
+from ..reading.documents import PlaceFunction
 from ..reading.files import open_file, read
 from ..reading.kinds import format_by_name
-from ..reading.names import files_named
+from ..reading.names import files_named, is_url
 from .inputs import input_names, parse_input_options
+from .style import escape_line_breaks
 
 STDIN = "-"  # the file name that selects standard input
 TEXT_OPTION = "--text"  # the name of texts on the command line, in tables
 
 _NO_LABEL = "(none)"
-_Batch = tuple[str, list[bytes], list[Any]]  # the name of an input, texts, and the value of a field of each text
+
+
+class LabelledTexts(NamedTuple):
+    """Texts with a common label; ``place`` describes where the text with an index is, for reports."""
+
+    label: str
+    texts: list[bytes]
+    place: PlaceFunction
+
+
+class _Batch(NamedTuple):
+    """Texts of an input, the value of a field of each text, and a function that describes the place of a text."""
+
+    name: str
+    texts: list[bytes]
+    values: list[Any]
+    place: PlaceFunction
 
 
 @contextmanager
@@ -40,23 +59,41 @@ def named_texts(arguments: argparse.Namespace) -> Iterator[tuple[str, list[bytes
     Without inputs, standard input is read. Skipped texts are reported on standard error at the end. By default, bad
     bytes are kept.
     """
-    return ((name, texts) for name, texts, _ in _batches(arguments))
+    return ((batch.name, batch.texts) for batch in _batches(arguments, input_file_names(arguments)))
 
 
-def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[tuple[str, list[bytes]]]:
+def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[LabelledTexts]:
     """Yields the texts of all inputs in batches, each with its label: by ``file``, ``folder``, or the value of a field.
 
-    Texts without the field have the label ``(none)``.
+    Texts without the field have the label ``(none)``. A file that is named twice is read once, and reported on standard
+    error.
     """
+    names = _different_files(input_file_names(arguments))
     if by in ("file", "folder"):
-        for name, texts in named_texts(arguments):
-            yield name if by == "file" or name in (STDIN, TEXT_OPTION) else os.path.dirname(name) or os.curdir, texts
+        for name, texts, _, place in _batches(arguments, names):
+            is_label = by == "file" or name in (STDIN, TEXT_OPTION)
+            yield LabelledTexts(name if is_label else os.path.dirname(name) or os.curdir, texts, place)
         return
-    for _, texts, values in _batches(arguments, by):
-        texts_of_label: dict[str, list[bytes]] = {}
-        for text, value in zip(texts, values, strict=True):
-            texts_of_label.setdefault(_NO_LABEL if value is None else str(value), []).append(text)
-        yield from texts_of_label.items()
+    for batch in _batches(arguments, names, by):
+        rows_of_label: dict[str, list[int]] = {}
+        for row, value in enumerate(batch.values):
+            rows_of_label.setdefault(_NO_LABEL if value is None else str(value), []).append(row)
+        for label, rows in rows_of_label.items():
+            yield LabelledTexts(label, [batch.texts[row] for row in rows], partial(_place_of_row, batch.place, rows))
+
+
+def _place_of_row(place: PlaceFunction, rows: list[int], index: int) -> str:
+    return place(rows[index])
+
+
+def _different_files(names: list[str]) -> list[str]:
+    """Returns the names without those of files that are named before, which are reported on standard error."""
+    different_names: dict[str, str] = {}
+    for name in names:
+        key = name if name == STDIN or is_url(name) else os.path.realpath(name)
+        if different_names.setdefault(key, name) is not name:
+            print(f"polytok: {escape_line_breaks(name)} is named twice and read once", file=sys.stderr)
+    return list(different_names.values())
 
 
 def requested_texts(arguments: argparse.Namespace) -> list[bytes] | None:
@@ -66,12 +103,12 @@ def requested_texts(arguments: argparse.Namespace) -> list[bytes] | None:
     return [text for _, texts in named_texts(arguments) for text in texts]
 
 
-def _batches(arguments: argparse.Namespace, field: str | None = None) -> Iterator[_Batch]:
+def _batches(arguments: argparse.Namespace, names: list[str], field: str | None = None) -> Iterator[_Batch]:
     input_options = parse_input_options(arguments)
     skipped = SkippedTexts()
     for text in arguments.text:
-        yield TEXT_OPTION, [text.encode("utf-8", "surrogateescape")], [None]
-    for name in input_file_names(arguments):
+        yield _whole_batch(TEXT_OPTION, text.encode("utf-8", "surrogateescape"))
+    for name in names:
         yield from _file_batches(name, input_options, field, skipped)
     if report := str(skipped):
         print(f"polytok: {report}", file=sys.stderr)
@@ -90,7 +127,7 @@ def _file_batches(name: str, input_options: InputOptions, field: str | None, ski
     columns = [] if field is None else [field]
     with _open(name) as file:
         if input_options.lines and file.isatty():
-            yield from ((name, [line.removesuffix(b"\n")], [None]) for line in file)
+            yield from (_whole_batch(name, line.removesuffix(b"\n")) for line in file)
             return
         is_empty = True
         for documents in read(name, file, input_options, input_options.bad_bytes or "keep", columns):
@@ -100,13 +137,20 @@ def _file_batches(name: str, input_options: InputOptions, field: str | None, ski
             if documents.damage is not None:
                 skipped.damage.append(documents.damage)
             texts = [text or b"" for text in documents.texts.to_list()]
-            yield (
-                name,
-                texts,
-                documents.columns[field].to_pylist() if documents.columns is not None else [None] * len(texts),
-            )
+            has_values = documents.columns is not None
+            values = documents.columns[field].to_pylist() if has_values else [None] * len(texts)
+            is_whole = input_options.is_whole_file and format_by_name(name) == "text"
+            yield _Batch(name, texts, values, partial(_whole_place, name) if is_whole else documents.place)
     if is_empty and input_options.is_whole_file and format_by_name(name) == "text":
-        yield name, [b""], [None]
+        yield _whole_batch(name, b"")
+
+
+def _whole_batch(name: str, text: bytes) -> _Batch:
+    return _Batch(name, [text], [None], partial(_whole_place, name))
+
+
+def _whole_place(name: str, _: int) -> str:
+    return name
 
 
 @contextmanager
