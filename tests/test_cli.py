@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import gzip
 import io
 import json
@@ -600,7 +601,9 @@ def test_vocab_has_one_row_for_each_id(tmp_path: Path) -> None:
 
 def test_vocab_lists_merges(model: Path) -> None:
     merges = polytok.load(model).merges()
-    lines = run("vocab", "-m", model, "--merges", "--to", "tsv").decode().splitlines()
+    head, *lines = run("vocab", "-m", model, "--merges", "--to", "tsv").decode().splitlines()
+    assert head.split("\t") == ["rank", "id", "score", "left", "right", "piece"]
+    assert "merges have no kind" in error_of("vocab", "-m", model, "--merges", "--kind", "normal", code=2)
     assert [line.split("\t")[:3] for line in lines] == [[str(m.rank), str(m.id), str(m.score)] for m in merges]
     assert json.loads(run("vocab", "-m", model, "--merges", "--ids", str(merges[0].id), "--json")) == [
         {
@@ -621,6 +624,15 @@ def test_vocab_never_used(ranks: list[str], tmp_path: Path) -> None:
     rows = run("vocab", *ranks, "--never-used", tmp_path, "--field", "body").split(b"\n")
     assert [row.split()[0] for row in rows[:-1]] == [b"0"]
     assert run("vocab", *ranks, "--never-used", "--text", "ab", "--ids", "97-99").split()[0] == b"99"
+    record = tmp_path / "b.jsonl"
+    assert run("vocab", *ranks, "--never-used", "--field", "body", record, "--ids", "1-2").split()[0] == b"2"
+    polytok.train(["a"], vocab_size=256).save(tmp_path / "tokenizer.json")
+    model = tmp_path / "tokenizer.json"
+    expected = run("vocab", "-m", model, "--never-used", record, "--field", "body")
+    assert run("vocab", model, "--never-used", record, "--field", "body") == expected
+    assert run("vocab", model, "--never-used", "--field", "body", record) == expected
+    assert run("vocab", model, record, "--field", "body", "--never-used") == expected
+    assert "add --never-used" in error_of("vocab", model, record, code=2)
     assert run("vocab", *ranks, "--never-used", "--ids", "97-99", stdin=b"ab").split()[0] == b"99"
 
 
@@ -630,11 +642,14 @@ def test_vocab_export(ranks: list[str], model: Path, tmp_path: Path) -> None:
     assert pieces == [*([byte] for byte in range(256)), list(b"<|end|>")]
     tsv = [line.split("\t") for line in run("vocab", "-m", model, "--to", "tsv").decode().split("\n")[:-1]]
     vocab = polytok.load(model).spec.vocab
-    assert [np.float32(row[3]) for row in tsv] == vocab.scores.tolist()
-    for name in ("vocab.jsonl", "vocab.tsv"):
+    assert tsv[0] == ["id", "kind", "special", "score", "rank", "piece"]
+    assert [np.float32(row[3]) for row in tsv[1:]] == vocab.scores.tolist()
+    for name in ("vocab.jsonl", "vocab.tsv", "vocab.csv", "vocab.json"):
         assert run("vocab", "-m", model, "-o", tmp_path / name) == b""
     assert json.loads((tmp_path / "vocab.jsonl").read_text().splitlines()[0])["kind"] == "unknown"
     assert [line.split("\t") for line in (tmp_path / "vocab.tsv").read_text().split("\n")[:-1]] == tsv
+    assert list(csv.reader((tmp_path / "vocab.csv").read_text().splitlines())) == tsv
+    assert len(json.loads((tmp_path / "vocab.json").read_text())) == len(tsv) - 1
 
 
 # The whole command

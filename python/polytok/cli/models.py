@@ -92,7 +92,7 @@ def take_model_of_inputs(arguments: argparse.Namespace) -> None:
     if arguments.models or not arguments.inputs:
         return
     first, *others = arguments.inputs
-    if not _is_tokenizer(first):
+    if not is_tokenizer(first):
         return
     if os.path.exists(first) and not others and not getattr(arguments, "text", None):
         raise ArgumentError(
@@ -131,7 +131,8 @@ def _load(name: str, arguments: argparse.Namespace) -> Tokenizer:
     return load(name, **options)
 
 
-def _is_tokenizer(name: str) -> bool:
+def is_tokenizer(name: str) -> bool:
+    """Reports whether ``name`` is the name of a tokenizer, or a tokenizer's file by its name and its bytes."""
     if not os.path.exists(name):
         return name == _DEFAULT_MODEL or is_name(name)
     path = Path(name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -16,7 +18,7 @@ from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
-from .models import add_model_argument, add_model_options, load_tokenizer
+from .models import add_model_argument, add_model_options, is_tokenizer, load_tokenizer
 from .options import add_verb_parser, open_output
 from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
 from .style import piece_to_json, visible_text
@@ -26,7 +28,7 @@ _EXAMPLES = """\
   polytok vocab --ids 0-20
   polytok vocab llama.model --search '^▁un.*ing$'
   polytok vocab llama.model --kind control
-  polytok vocab llama.model -o vocab.tsv
+  polytok vocab llama.model -o vocab.csv
   polytok vocab --to jsonl | jq .piece
   polytok vocab tokenizer.json --merges --contains ing
   polytok vocab llama.model --never-used corpus/*.txt
@@ -34,6 +36,9 @@ _EXAMPLES = """\
 _SPECIAL_KIND = "special"
 _KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
 _ID_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
+_ENTRY_COLUMNS = ("id", "kind", "special", "score", "rank", "piece")
+_MERGE_COLUMNS = ("rank", "id", "score", "left", "right", "piece")
+_FORMATS_OF_SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _MISSING = "-"  # the text of a missing score or rank, so that every line has all columns
 _LONGEST_SCORE = 14  # the number of characters of the longest float32
 
@@ -55,6 +60,7 @@ def add_parser(subparsers: Any) -> None:
     summary = "list and search the vocabulary, its merges, and entries that texts never use"
     parser = add_verb_parser(subparsers, "vocab", summary, _EXAMPLES)
     add_model_argument(parser)
+    parser.add_argument("inputs", nargs="*", metavar="INPUT", help="inputs of --never-used")
     add_model_options(parser)
     parser.add_argument(
         "--search", metavar="REGEX", type=_parse_regex, help="entries that match a Python regex anywhere"
@@ -66,7 +72,6 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--never-used",
-        dest="inputs",
         nargs="*",
         metavar="INPUT",
         help="entries to which no text of the inputs is encoded, without special tokens; INPUT as in `polytok count`",
@@ -77,19 +82,20 @@ def add_parser(subparsers: Any) -> None:
     form_group = parser.add_mutually_exclusive_group()
     form_group.add_argument(
         "--to",
-        choices=["tsv", "jsonl"],
-        help="the format to write; by default jsonl for a file .jsonl or .ndjson, otherwise tsv; without -o and --to, "
+        choices=["tsv", "csv", "json", "jsonl"],
+        help="the format to write; by default chosen by the suffix of FILE, otherwise tsv; without -o and --to, "
         "aligned columns",
     )
-    form_group.add_argument("--json", action="store_true", help="print a JSON list")
+    form_group.add_argument("--json", action="store_true", help="print a JSON list, as --to json")
     add_reading_options(parser, ["error", "replace", "skip", "keep"], "by default keep", has_text=True)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Lists the entries or merges that pass all filters. Returns exit code 1 if none passes, else 0."""
-    if arguments.inputs is None and (arguments.text or arguments.files_from):
-        raise ArgumentError("--text and --files-from name texts for --never-used: add --never-used")
+    _take_inputs(arguments)
+    if arguments.merges and arguments.kind is not None:
+        raise ArgumentError("--kind selects entries, and merges have no kind: remove --kind or --merges")
     check_outputs(arguments, [arguments.out])
     tokenizer = load_tokenizer(arguments)
     rows: Iterable[_Row] = tokenizer.merges() if arguments.merges else tokenizer.vocab()
@@ -98,6 +104,22 @@ def run(arguments: argparse.Namespace) -> int:
     with open_output(arguments.out) as file:
         count = _write(file, selected_rows, _form(arguments, tokenizer))
     return 0 if count else 1
+
+
+def _take_inputs(arguments: argparse.Namespace) -> None:
+    """Stores all inputs of ``--never-used`` in ``arguments.inputs``.
+
+    The inputs can follow other options, as in ``--never-used --field body texts.jsonl``. Then the first argument is
+    the tokenizer only if it certainly is one.
+    """
+    names = [] if arguments.model is None else [arguments.model, *arguments.inputs]
+    if arguments.never_used is None:
+        if arguments.text or arguments.files_from or names[0 if arguments.models else 1 :]:
+            raise ArgumentError("only --never-used reads texts: add --never-used, or remove the inputs")
+        return
+    begins_with_model = bool(names) and not arguments.models and (arguments.never_used or is_tokenizer(names[0]))
+    arguments.model = names.pop(0) if begins_with_model else None
+    arguments.inputs = [*names, *arguments.never_used]
 
 
 def _row_filters(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[_RowFilter]:
@@ -112,7 +134,7 @@ def _row_filters(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterato
     if arguments.kind is not None:
         kind_ids = {entry.id for entry in tokenizer.vocab() if arguments.kind in _kinds(entry)}
         yield lambda row: row.id in kind_ids
-    if arguments.inputs is not None:
+    if arguments.never_used is not None:
         unused_ids = _never_used_ids(arguments, tokenizer)
         yield lambda row: row.id in unused_ids
 
@@ -144,14 +166,29 @@ def _write(file: IO[bytes], rows: Iterable[_Row], form: _Form) -> int:
 
 
 def _form(arguments: argparse.Namespace, tokenizer: Tokenizer) -> _Form:
-    if arguments.json:
+    to = "json" if arguments.json else arguments.to
+    if to is None and arguments.out is not None:
+        to = _FORMATS_OF_SUFFIXES.get(arguments.out.suffix, "tsv")
+    if to == "json":
         return _Form("[\n", ",\n", "\n]\n", _json_text)
-    is_jsonl = arguments.out is not None and arguments.out.suffix in (".jsonl", ".ndjson")
-    if arguments.to == "jsonl" or (arguments.to is None and is_jsonl):
+    if to == "jsonl":
         return _Form("", "\n", "\n", _json_text)
-    if arguments.to == "tsv" or arguments.out is not None:
-        return _Form("", "\n", "\n", lambda row: "\t".join(_cells(row)))
-    return _Form("", "\n", "\n", _table_formatter(tokenizer))
+    if to is None:
+        return _Form("", "\n", "\n", _table_formatter(tokenizer))
+    heads = _MERGE_COLUMNS if arguments.merges else _ENTRY_COLUMNS
+    line_text = _csv_line if to == "csv" else "\t".join
+    return _Form(f"{line_text(heads)}\n", "\n", "\n", lambda row: line_text(_cells(row)))
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    """Returns a line of comma-separated values, without a line feed.
+
+    >>> _csv_line(["1", 'a "b", c'])
+    '1,"a ""b"", c"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
 
 
 def _table_formatter(tokenizer: Tokenizer) -> Callable[[_Row], str]:
