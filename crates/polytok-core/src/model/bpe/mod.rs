@@ -45,6 +45,7 @@ mod pair_values;
 pub mod pairs;
 mod raw;
 mod rules;
+mod runs;
 mod scalars;
 mod short;
 pub(crate) mod symbol;

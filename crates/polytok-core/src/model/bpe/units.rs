@@ -213,6 +213,16 @@ impl UnitSymbols {
         }
     }
 
+    /// Returns the first initial symbol of a text and its length in bytes. The kind of the symbols must not be groups,
+    /// and the text must not be empty.
+    pub(super) fn first(&self, text: &[u8]) -> (Symbol, usize) {
+        if self.kind == Symbols::Bytes {
+            return (self.bytes[text[0] as usize], 1);
+        }
+        let (symbol, _, len) = self.char(text, Space::Space);
+        (symbol, len)
+    }
+
     /// Appends the initial symbols of a text that starts at byte `offset` of the piece.
     #[inline]
     pub(super) fn push(&self, text: &[u8], offset: usize, symbols: &mut Vec<PlacedSymbol>) {

@@ -10,14 +10,15 @@
 //! border were already neighbours in the previous window, so the border is correct. If not, the previous window is
 //! merged again, with twice its length.
 //!
-//! **Periods.** If a window has the same text as the previous window, its symbols are copied, so runs of one character
-//! cost almost nothing.
+//! **Periods.** If a window has the same text as the previous window, its symbols are copied, so repetitions of a short
+//! text cost almost nothing. A text that repeats one unit needs no windows, see runs.rs.
 //!
 //! Cost: linear if symbols depend only on near text, as in all trained vocabularies; n log n at worst, because the
 //! number of doublings is limited and long windows use the heap. Twin: one heap for the whole text, see merge.rs.
 
 use super::merge::{MergeScratch, NoWatcher, PlacedSymbol, merge_long};
 use super::merging::Merging;
+use super::runs::merge_run;
 use super::short;
 use super::symbol::Symbol;
 
@@ -46,10 +47,17 @@ pub(super) struct Window {
 pub(super) fn merge_text(merging: &Merging, text: &[u8], symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
     let end = merging.start(text, 0, &mut scratch.short);
     if end < text.len() {
-        return WindowRun::new(merging, text).merge(symbols, scratch);
+        return merge_long_text(merging, text, symbols, scratch);
     }
     scratch.short.merge(&merging.pairs);
     symbols.extend(scratch.short.remaining_symbols());
+}
+
+#[cold]
+fn merge_long_text(merging: &Merging, text: &[u8], symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
+    if !merge_run(merging, text, symbols) {
+        WindowRun::new(merging, text).merge(symbols, scratch);
+    }
 }
 
 /// A text that is being merged window by window.
@@ -68,7 +76,6 @@ impl<'a> WindowRun<'a> {
         WindowRun { merging, text, size: short::MAX_SYMBOLS, correct_windows: 0, failures: 0 }
     }
 
-    #[cold]
     fn merge(&mut self, symbols: &mut Vec<PlacedSymbol>, scratch: &mut MergeScratch) {
         let mut earlier_windows = std::mem::take(&mut scratch.windows);
         earlier_windows.clear();
