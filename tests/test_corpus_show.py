@@ -185,7 +185,7 @@ def test_the_status_of_an_unfinished_job(
     status = corpus.job_status(out)
     assert status.tasks_done == 2 and status.tasks == 6 and 0 < status.input_bytes_done < status.input_bytes
     assert 0 < status.documents < 120 and status.tokens > status.documents
-    with pytest.raises(FileError, match="an unfinished job; see polytok corpus info"):
+    with pytest.raises(FileError, match="the job in this folder is not finished.*polytok corpus info"):
         corpus.open(out)
     assert "tasks      2 of 6 done" in run(capsys, "corpus", "info", out)[1]
     value = json.loads(run(capsys, "corpus", "info", out, "--json")[1])

@@ -355,6 +355,14 @@ def test_another_tokenizer_option_or_input_is_refused(unfinished_job: Callable[.
         unfinished_job()
 
 
+def test_a_seed_needs_a_shuffle(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in ("0", "1"):
+        assert main(["tokenize", str(inputs / "a.txt"), "--seed", seed, "-o", str(tmp_path / "out")]) == 2
+        assert "--seed has no effect without --shuffle" in capsys.readouterr().err
+    tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", seed=1)
+    assert tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", seed=2).was_finished
+
+
 def test_the_same_tokenizer_with_another_name_continues_the_job(tmp_path: Path, inputs: Path) -> None:
     TOKENIZER.save(tmp_path / "other.json", to="huggingface")
     (tmp_path / "renamed.json").write_bytes((tmp_path / "other.json").read_bytes())

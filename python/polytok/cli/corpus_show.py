@@ -38,7 +38,7 @@ def add_show_parser(subparsers: Any) -> None:
     group.add_argument(
         "--doc", type=int, action="append", metavar="I", help="the document with index I, from 0 on (can be repeated)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the choice; by default 0")
+    parser.add_argument("--seed", type=int, metavar="N", help="the seed of the choice; by default 0")
     parser.add_argument("--tokens", action="store_true", help="show each token instead of the text")
     parser.add_argument("--json", action="store_true", help="print a JSON list, with the whole texts")
     add_color_option(parser)
@@ -61,7 +61,9 @@ def _run_show(arguments: argparse.Namespace) -> int:
 
 def _chosen_documents(arguments: argparse.Namespace) -> Sequence[StoredDocument]:
     if arguments.doc is None:
-        return sample(arguments.dataset, arguments.sample, seed=arguments.seed)
+        return sample(arguments.dataset, arguments.sample, seed=arguments.seed or 0)
+    if arguments.seed is not None:
+        raise ArgumentError("--seed is for documents chosen at random: remove --seed or --doc")
     try:
         return list(read_documents(arguments.dataset, arguments.doc))
     except IndexError as error:
@@ -72,8 +74,17 @@ def _heading(document: StoredDocument) -> str:
     parts = [f"document {document.index}", f"{len(document.ids):,} tokens"]
     if document.source is not None:
         parts.append(escape_line_breaks(document.source))
-    parts += [f"{name}: {escape_line_breaks(str(value))}" for name, value in document.columns.items()]
+    shown_columns = {
+        name: value for name, value in document.columns.items() if _adds_information(name, value, document)
+    }
+    parts += [f"{name}: {escape_line_breaks(str(value))}" for name, value in shown_columns.items()]
     return f"[{', '.join(parts)}]"
+
+
+def _adds_information(name: str, value: Any, document: StoredDocument) -> bool:
+    """Returns False for columns of the documents table that repeat the source, or do not apply to the input."""
+    is_repeated = name == "source" and value == document.source
+    return not is_repeated and not (name == "group" and value is None)
 
 
 def _text(document: StoredDocument, tokenizer: Tokenizer) -> str:

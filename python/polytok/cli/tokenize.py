@@ -74,7 +74,7 @@ def _add_document_options(parser: argparse.ArgumentParser) -> None:
         metavar="N|all",
         help="shuffle each N consecutive documents; all: shuffle all documents of all inputs",
     )
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the shuffle; by default 0")
+    group.add_argument("--seed", type=int, metavar="N", help="the seed of --shuffle; by default 0")
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -150,6 +150,10 @@ def run(arguments: argparse.Namespace) -> int:
         "documents",
     )
     options = {name: getattr(arguments, name) for name in option_names}
+    if arguments.seed is None:
+        options["seed"] = 0
+    elif not arguments.shuffle:
+        raise ArgumentError("--seed has no effect without --shuffle: add --shuffle, or remove --seed")
     take_model_of_inputs(arguments)
     if arguments.json_log not in (None, "-"):
         refuse_input(arguments, Path(arguments.json_log))

@@ -165,7 +165,9 @@ class Dataset(Sequence[npt.NDArray[Any]]):
     def locate(self, position: int) -> TokenLocation:
         """Returns the document that contains the token at ``position`` in the concatenation of all documents.
 
-        A position of `ids` and the first token of window i, which is ``i * stride``, are such positions. Raises
+        A position of `ids` and the first token of window i, which is ``i * stride``, are such positions. The source of
+        the document is None if the dataset was shuffled with ``shuffle="all"`` and has no documents table: then its
+        documents come from all inputs, and the manifest does not say which document comes from which input. Raises
         `IndexError` if there is no such token.
 
         >>> import tempfile

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -202,19 +203,30 @@ def load(folder: Path) -> Manifest:
         if path.stat().st_size > _MAX_BYTES:
             raise FormatError(f"{path}: the file is too large for a manifest, which has at most {_MAX_BYTES} bytes")
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise FileError(error.errno, _missing_manifest_text(folder), str(folder)) from error
     except OSError as error:
-        problem = "cannot read the manifest"
-        if isinstance(error, FileNotFoundError):
-            problem = "no finished dataset"
-            if (folder / PLAN_NAME).exists():
-                problem += f", but an unfinished job; see polytok corpus info {folder}"
-        raise FileError(error.errno, f"{problem}: {error.strerror}", str(path)) from error
+        raise FileError(error.errno, f"cannot read the manifest: {error.strerror}", str(path)) from error
     try:
         return _parse_manifest(_CheckedFields(json.loads(data), "the manifest"))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: not JSON: {error}") from error
+
+
+def _missing_manifest_text(folder: Path) -> str:
+    if (folder / PLAN_NAME).exists():
+        return (
+            "the job in this folder is not finished, so there is no dataset yet: run the command that began the job "
+            "again to continue it; this command and how much is done are shown by `polytok corpus info "
+            f"{shlex.quote(str(folder))}`"
+        )
+    if folder.is_dir():
+        return (
+            f"this folder is not a dataset, because it has no {MANIFEST_NAME}: name a folder that tokenize has written"
+        )
+    return "there is no such folder: name a folder that tokenize has written"
 
 
 class _CheckedFields:

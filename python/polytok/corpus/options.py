@@ -128,14 +128,15 @@ class DocumentOptions:
 
     def resolved(self, tokenizer: Tokenizer) -> DocumentOptions:
         """Returns these options with bos and eos as ids, in place of ``add_special`` too, and with a dtype instead of
-        ``auto``.
+        ``auto``. Without a shuffle, the seed has no effect and is 0, so that it does not distinguish two jobs.
 
         Raises `ArgumentError` for a token that the tokenizer does not have, and for a dtype that cannot hold the ids.
         """
         # This call raises ArgumentError if a text in `special` is not a special token.
         tokenizer.encode("", options=self.encoding)
         bos, eos = _resolve_id("bos", self.bos, tokenizer), _resolve_id("eos", self.eos, tokenizer)
-        options = replace(self, dtype=resolve_dtype(self.to, self.dtype, tokenizer.vocab_size), bos=bos, eos=eos)
+        dtype, seed = resolve_dtype(self.to, self.dtype, tokenizer.vocab_size), self.seed if self.shuffle else 0
+        options = replace(self, dtype=dtype, bos=bos, eos=eos, seed=seed)
         return options._with_template(tokenizer) if self.add_special else options._check_room_for_text(0)
 
     def _with_template(self, tokenizer: Tokenizer) -> DocumentOptions:
