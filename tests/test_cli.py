@@ -487,6 +487,22 @@ def test_a_missing_tokenizer_is_named(verb: str) -> None:
 def test_completion() -> None:
     script = run("--print-completion", "bash").decode()
     assert "--bad-records" in script and "count-words" in script
+    for words, completion in (
+        ("train --kind uni", "unigram"),
+        ("train --character-cov", "--character-coverage"),
+        ("count-words --split-by-uni", "--split-by-unicode-script"),
+        ("encode -m cl100", "cl100k_base"),
+        ("doctor --against gpt-4", "gpt-4o"),
+        ("info o200k_h", "o200k_harmony"),
+        ("tokenize --to megat", "megatron"),
+    ):
+        *earlier, last = ["polytok", *words.split()]
+        code = (
+            f"{script}\nCOMP_WORDS=({' '.join([*earlier, last])}); COMP_CWORD={len(earlier)}; "
+            f"_shtab_polytok polytok {last} {earlier[-1]}; echo ${{COMPREPLY[@]}}"
+        )
+        output = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=20).stdout
+        assert completion in output.split(), (words, output)
 
 
 # info
