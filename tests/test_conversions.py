@@ -31,6 +31,7 @@ from polytok.convert import convert
 from polytok.divergence import Comparison
 from polytok.errors import ArgumentError, FormatError, LossError
 from polytok.file_names import format_of
+from polytok.patterns import PATTERNS
 from polytok.reference.derivation import all_splits, derivation
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
 
@@ -299,12 +300,36 @@ def test_llama2_and_llama2c() -> None:
 
 def test_the_default_vocabulary_as_minbpe_and_back() -> None:
     tokenizer = polytok.load("default")
-    result = convert(tokenizer, "minbpe", strict=True)
-    assert not result.divergences
+    result = convert(tokenizer, "minbpe")
+    assert not (result.losses or result.divergences or result.decoded) and result.lost_roles == {"eos": 32767}
+    assert result.summary == "452 of 452 texts have the same ids; lost: eos"
+    with pytest.raises(LossError, match=r"a minbpe file does not name eos \(id 32767\)"):
+        convert(tokenizer, "minbpe", strict=True)
     reread_spec = formats.read(result.data)
     from polytok import data
 
     assert conversion.write(reread_spec, "tiktoken").data == data.default_ranks()
+
+
+def test_roles_need_a_file_named_tokenizer_json(tmp_path: Path) -> None:
+    tokenizer = polytok.load("default")
+    result = convert(tokenizer, "huggingface", path=tmp_path / "other.json")
+    assert result.summary == "452 of 452 texts have the same ids; lost: eos" and not result.keeps_everything
+    with pytest.raises(LossError, match=r"named other.json does not name eos .*; name the file tokenizer.json"):
+        convert(tokenizer, "huggingface", path=tmp_path / "other.json", strict=True)
+    assert convert(tokenizer, "huggingface", path=tmp_path / "tokenizer.json", strict=True).keeps_everything
+
+
+def test_texts_that_a_file_decodes_differently() -> None:
+    spec = polytok.load("default").spec
+    tokenizer = polytok.Tokenizer(replace(spec, split=(PatternSplit(PATTERNS["llama3"]),)))
+    result = convert(tokenizer, "gguf", texts=["a b", "a . b"])
+    assert (result.same_ids, result.decoded) == (2, ((b"a . b", b"a. b"),))
+    assert result.summary == "2 of 2 texts have the same ids; the ids of 1 decode to another text"
+    assert convert(tokenizer, "gguf", texts=["a b"]).summary.endswith("; some texts are decoded differently")
+    written = convert(tokenizer, "gguf", texts=[]).data
+    (reason,) = [reason for reason in polytok.load(written).lossless.reasons if "clean_spaces" in reason.what]
+    assert polytok.load(written).decode(polytok.load(written).encode(reason.example)) == "a."
 
 
 def test_tekken_as_ranks() -> None:

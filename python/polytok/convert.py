@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import formats, probes
 from .conversion import adapted, beside, write
 from .divergence import Comparison, Divergence
+from .errors import LossError, PolytokError
 from .spec import PatternSplit, Spec
 from .tokenizer import Tokenizer
 from .values import Text
@@ -23,6 +24,8 @@ class Conversion:
 
     ``losses`` are differences in the ids of valid UTF-8, or in the text of ids; ``notes`` are all other differences.
     ``checked`` is the number of texts that both tokenizers encoded; ``divergences`` are the texts with different ids.
+    ``decoded`` has the texts with the same ids from which both tokenizers decode different bytes: pairs of the results.
+    ``lost_roles`` maps the names of roles, such as bos and eos, that the file does not have to their ids.
     ``is_reference_export`` is true if the reference program of the format writes the same bytes from such a model, so
     that all losses are its own differences.
     """
@@ -34,6 +37,8 @@ class Conversion:
     notes: tuple[str, ...]
     checked: int
     divergences: tuple[Divergence, ...]
+    decoded: tuple[tuple[bytes, bytes], ...] = ()
+    lost_roles: Mapping[str, int] = field(default_factory=dict)
     is_reference_export: bool = False
 
     @property
@@ -43,8 +48,8 @@ class Conversion:
 
     @property
     def keeps_everything(self) -> bool:
-        """Whether nothing is lost and all texts have the same ids."""
-        return not self.losses and not self.divergences
+        """Whether nothing is lost, all texts have the same ids, and these ids decode to the same texts."""
+        return not (self.losses or self.divergences or self.decoded or self.lost_roles)
 
     @property
     def summary(self) -> str:
@@ -54,10 +59,25 @@ class Conversion:
         >>> convert(polytok.load("default"), "huggingface").summary
         'kept: everything; 452 of 452 texts have the same ids'
         """
-        same_ids = f"{self.same_ids} of {self.checked} texts have the same ids"
         if self.is_reference_export:
             return f"the same bytes as {self.format}'s own export"
-        return f"kept: everything; {same_ids}" if self.keeps_everything else same_ids
+        if self.keeps_everything:
+            return f"kept: everything; {self.same_ids_text}"
+        return "; ".join([self.same_ids_text, *self.other_losses()])
+
+    @property
+    def same_ids_text(self) -> str:
+        """The number of texts with the same ids, in words."""
+        return f"{self.same_ids} of {self.checked} texts have the same ids"
+
+    def other_losses(self) -> Iterator[str]:
+        """Yields what is lost besides ids, each in a few words: texts that are decoded differently, and roles."""
+        if self.decoded:
+            yield f"the ids of {len(self.decoded)} decode to another text"
+        elif any(loss.startswith("decode:") for loss in self.losses):
+            yield "some texts are decoded differently"
+        if self.lost_roles:
+            yield f"lost: {', '.join(self.lost_roles)}"
 
 
 def convert(
@@ -71,8 +91,9 @@ def convert(
     """Writes a tokenizer in the format ``to``, reads the file, and compares both tokenizers on texts.
 
     ``path`` is the file that will be written, whose name and folder decide about additional files. By default,
-    ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``,
-    any loss raises `LossError`. Raises `FormatError` if the format cannot express the tokenizer.
+    ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``, any loss
+    raises `LossError`, also the loss of a role such as eos. Raises `FormatError` if the format cannot express the
+    tokenizer.
 
     >>> import polytok
     >>> conversion = convert(polytok.load("default"), "huggingface")
@@ -83,7 +104,12 @@ def convert(
     if path is not None:
         written_file = beside(written_file, path, to)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    comparison = Comparison(tokenizer, read_back(written_file, to, tokenizer.spec))
+    written_tokenizer = read_back(written_file, to, tokenizer.spec)
+    lost_roles = _lost_roles(tokenizer.spec, written_tokenizer.spec)
+    if strict and lost_roles:
+        raise LossError(_lost_roles_message(to, lost_roles, path))
+    comparison = Comparison(tokenizer, written_tokenizer)
+    divergences = tuple(comparison.divergences_in(text_list))
     return Conversion(
         to,
         written_file.data,
@@ -91,9 +117,41 @@ def convert(
         written_file.losses,
         written_file.notes,
         len(text_list),
-        tuple(comparison.divergences_in(text_list)),
+        divergences,
+        tuple(_decoded_differently(tokenizer, written_tokenizer, text_list, divergences)),
+        lost_roles,
         (tokenizer.spec.origin.format, to) in _REFERENCE_EXPORTS,
     )
+
+
+def _lost_roles(spec: Spec, written_spec: Spec) -> dict[str, int]:
+    """Returns the roles, such as bos and eos, whose token the written file does not name."""
+    return {role: id for role, id in spec.names.items() if written_spec.names.get(role) != id}
+
+
+def _lost_roles_message(format: str, lost_roles: Mapping[str, int], path: Path | None) -> str:
+    roles = ", ".join(f"{role} (id {id})" for role, id in lost_roles.items())
+    is_named_otherwise = format == "huggingface" and path is not None and path.name != "tokenizer.json"
+    advice = "; name the file tokenizer.json, which has them in a file beside it" if is_named_otherwise else ""
+    return f"a {format} file{f' named {path.name}' if advice and path else ''} does not name {roles}{advice}"
+
+
+def _decoded_differently(
+    left: Tokenizer, right: Tokenizer, texts: Sequence[Text], divergences: Sequence[Divergence]
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yields what both tokenizers decode, for texts with the same ids that they decode differently."""
+    divergent_texts = {divergence.text for divergence in divergences}
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+        if data in divergent_texts:
+            continue
+        try:
+            ids = left.encode(text)
+            results = left.decode_bytes(ids), right.decode_bytes(ids)
+        except PolytokError:  # both refuse the text
+            continue
+        if results[0] != results[1]:
+            yield results
 
 
 def read_back(written_file: formats.Written, format: str, spec: Spec) -> Tokenizer:

@@ -30,6 +30,7 @@ from .spec import (
     BytesDecode,
     Kind,
     Llama2cDecode,
+    LlamaCppDecode,
     Longest,
     PatternSplit,
     PrefixSpace,
@@ -111,6 +112,8 @@ def _reasons_against(spec: Spec) -> Iterator[Reason]:
             yield from _llama2c_reasons(spec)
         case (SentencePieceNormalize() as step,), SentencePieceDecode() as decode:
             yield from _sentencepiece_reasons(spec, step, decode)
+        case _, LlamaCppDecode(clean_spaces=True):
+            yield Reason("decode: spaces before punctuation are removed (clean_spaces)", b"a .")
         case _:
             steps = " and ".join(step.kind for step in spec.normalize) or "nothing"
             yield Reason(f"decode: {spec.decode.kind} does not provably undo the normalizer ({steps})")

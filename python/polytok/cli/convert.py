@@ -16,6 +16,7 @@ from .inputs import add_input_options
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_json_option, add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
+from .style import piece_to_json
 from .texts import requested_texts
 
 _EXAMPLES = """\
@@ -41,7 +42,9 @@ def add_parser(subparsers: Any) -> None:
         help="the format to write; by default chosen by the name of OUT",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="write nothing if the format loses data or any text gets different ids"
+        "--strict",
+        action="store_true",
+        help="write nothing if the format loses data, or any text is encoded or decoded differently",
     )
     add_json_option(parser)
     parser.set_defaults(run=run)
@@ -60,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     format_name = arguments.to or format_of(target, source_format)
     texts = requested_texts(arguments)
     result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts, path=target)
-    is_write_refused = arguments.strict and bool(result.divergences)
+    is_write_refused = arguments.strict and bool(result.divergences or result.decoded)
     is_copy = _has_bytes(model_name(arguments), result.data)
     if not is_write_refused:
         save_files(arguments, [NewFile(target, result.data, result.companions)])
@@ -98,9 +101,18 @@ def _report_lines(result: Conversion, source_format: str) -> list[str]:
     loss_heading = f"{result.format} itself differs from {source_format}" if result.is_reference_export else "lost"
     for heading, rows in ((loss_heading, result.losses), ("other differences, for no valid text", result.notes)):
         lines += [heading, *(f"  {row}" for row in rows)] if rows else []
+    lines += decoding_lines(result)
     if result.divergences:
         lines += divergences.describe_divergence(result.divergences[0], source_format, result.format)
     return lines
+
+
+def decoding_lines(result: Conversion) -> list[str]:
+    """Returns a line with the first text that is decoded differently from the same ids."""
+    pairs = [
+        [json.dumps(data.decode(errors="replace"), ensure_ascii=False) for data in pair] for pair in result.decoded
+    ]
+    return [f"decoded differently: {before} becomes {after}" for before, after in pairs[:1]]
 
 
 def report_as_json(result: Conversion) -> dict[str, Any]:
@@ -113,5 +125,7 @@ def report_as_json(result: Conversion) -> dict[str, Any]:
         "notes": list(result.notes),
         "texts": result.checked,
         "same_ids": result.same_ids,
+        "decoded_differently": [[piece_to_json(data) for data in pair] for pair in result.decoded],
+        "lost_roles": dict(result.lost_roles),
         "divergences": [divergences.divergence_to_json(divergence) for divergence in result.divergences],
     }

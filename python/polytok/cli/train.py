@@ -135,7 +135,7 @@ def _convert_all(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, s
 
 def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:
     file = TrainedFile(path, tokenizer, convert(tokenizer, format, strict=strict, path=path))
-    if strict and not file.has_same_ids:
+    if strict and (not file.has_same_ids or file.conversion.decoded):
         raise LossError("\n".join(file.lines({})))
     return file
 

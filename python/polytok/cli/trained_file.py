@@ -11,7 +11,7 @@ from typing import Any
 from ..convert import Conversion
 from ..pattern_advice import better_pattern, script_names, splits_differ
 from ..tokenizer import Tokenizer
-from .convert import report_as_json
+from .convert import decoding_lines, report_as_json
 from .divergences import describe_divergence
 from .wording import with_flags
 
@@ -43,13 +43,15 @@ class TrainedFile:
         scripts = ", ".join(script_names(conversion))
         text_name = f"text in {scripts}" if scripts else "some text"
         advice = f"; train with --pattern {self.better_pattern}, which keeps all ids" if self.better_pattern else ""
-        return f"{conversion.summary}, because {conversion.format} splits {text_name} differently{advice}"
+        difference = f"{conversion.same_ids_text}, because {conversion.format} splits {text_name} differently{advice}"
+        return "; ".join([difference, *conversion.other_losses()])
 
     def lines(self, flags: Mapping[str, str]) -> Iterator[str]:
         """Yields the lines of the report. ``flags`` maps keywords to the flags to print in their place."""
         yield f"{self.path}: {self.tokenizer.vocab_size} entries; {self.summary}"
         if not self.conversion.is_reference_export:
             yield from (f"  not in the file: {loss}" for loss in self.conversion.losses)
+            yield from (f"  {line}" for line in decoding_lines(self.conversion))
             for divergence in self.conversion.divergences[:1]:
                 lines = describe_divergence(divergence, "trained", self.conversion.format)
                 yield from (f"  {line}" for line in lines)
