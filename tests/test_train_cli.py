@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import polytok
+from cli_process import ENVIRONMENT, command
 from polytok.cli import main, targets
 from polytok.formats import detect
 from polytok.training import KINDS
-from test_cli import ENVIRONMENT, command
 
 EVERYTHING = "kept: everything; 452 of 452 texts have the same ids"
 WORDS = "low lower lowest new newer newest wide wider widest " * 20

@@ -13,8 +13,9 @@ from ..file_names import format_of
 from ..formats import all_formats
 from . import divergences
 from .inputs import add_input_options
+from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
-from .options import add_json_option, add_verb_parser, binary_stdout
+from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
 from .style import piece_to_json
 from .texts import requested_texts
@@ -70,12 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     summary = "the same bytes" if is_copy else result.summary
     if arguments.json:
         facts = {"summary": summary, **report_as_json(result), "written": not is_write_refused, "copy": is_copy}
-        report = json.dumps(facts, ensure_ascii=False, indent=2)
+        print_json(facts)
     else:
         first_line = f"{target}: {'not written; ' if is_write_refused else ''}{summary}"
         heading = f"{model_name(arguments)} ({source_format}) to {target} ({format_name})"
         report = "\n".join([first_line, heading, *([] if is_copy else _report_lines(result, source_format))])
-    binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
+        binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     is_divergence_failure = texts is not None or is_write_refused or not result.losses
     return 1 if result.divergences and is_divergence_failure else 0
 

@@ -20,7 +20,8 @@ from ..corpus.write import WRITERS
 from .continuing import continuing_command
 from .corpus_mix import add_mix_parser
 from .corpus_show import add_show_parser
-from .options import add_json_option, add_quiet_option, add_verb_parser, shows_progress
+from .json_output import add_json_option, print_json
+from .options import add_quiet_option, add_verb_parser, shows_progress
 from .outputs import add_overwrite_option, refuse_existing
 from .style import escape_line_breaks, print_line
 
@@ -110,7 +111,7 @@ def _run_info(arguments: argparse.Namespace) -> int:
     manifest = load(folder)
     if arguments.json:
         manifest_json = json.loads(manifest.data())
-        _print_json(manifest_json if arguments.shards else {**manifest_json, "shards": len(manifest.shards)})
+        print_json(manifest_json if arguments.shards else {**manifest_json, "shards": len(manifest.shards)})
         return 0
     _print_heading(manifest)
     inputs: dict[str, DocumentCounts] = {}
@@ -124,14 +125,10 @@ def _run_info(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_json(value: Any) -> None:
-    print_line(json.dumps(value, indent=2))
-
-
 def _print_status(status: JobStatus, folder: Path, is_json: bool) -> None:
     command = continuing_command(status.plan, folder)
     if is_json:
-        _print_json({"finished": False, **status.to_json(), "continue": command})
+        print_json({"finished": False, **status.to_json(), "continue": command})
         return
     print_line("unfinished job: no dataset yet")
     print_line(f"tasks      {status.tasks_done:,} of {status.tasks:,} done")
@@ -160,7 +157,7 @@ def _shard_count_text(manifest: Manifest) -> str:
 def _run_verify(arguments: argparse.Namespace) -> int:
     all_damage = verify(arguments.dataset, progress=shows_progress(arguments))
     if arguments.json:
-        _print_json([damage._asdict() for damage in all_damage])
+        print_json([damage._asdict() for damage in all_damage])
         return 1 if all_damage else 0
     for damage in all_damage:
         print_line(f"{escape_line_breaks(damage.file)}: {escape_line_breaks(damage.what)}")
@@ -174,7 +171,7 @@ def _run_merge(arguments: argparse.Namespace) -> int:
         arguments.datasets, arguments.out, to=arguments.to, link=arguments.link, progress=shows_progress(arguments)
     )
     if arguments.json:
-        _print_json({"kind": manifest.kind, "shards": len(manifest.shards), "totals": asdict(manifest.totals)})
+        print_json({"kind": manifest.kind, "shards": len(manifest.shards), "totals": asdict(manifest.totals)})
         return 0
     print_line(
         f"{_shard_count_text(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens"
@@ -189,7 +186,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
         arguments.dataset, arguments.out, to=arguments.to, dtype=arguments.dtype, progress=shows_progress(arguments)
     )
     if arguments.json:
-        _print_json([file._asdict() for file in files])
+        print_json([file._asdict() for file in files])
         return 0
     for file in files:
         print_line(f"{file.bytes}  {escape_line_breaks(file.name)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +13,8 @@ from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
 from ..resources import memory_size
-from .options import add_json_option, add_quiet_option, add_verb_parser, print_already_finished, shows_progress
+from .json_output import add_json_option, print_json
+from .options import add_quiet_option, add_verb_parser, print_already_finished, shows_progress
 from .style import escape_line_breaks, print_line
 
 _EXAMPLES = """\
@@ -68,8 +68,7 @@ def _run_mix(arguments: argparse.Namespace) -> int:
     if report.was_finished and not arguments.quiet:
         print_already_finished(arguments.out)
     if arguments.json:
-        shares = [asdict(share) for share in report.shares]
-        print_line(json.dumps({"totals": asdict(report.total), "shares": shares}, indent=2))
+        print_json({"totals": asdict(report.total), "shares": [asdict(share) for share in report.shares]})
     elif not arguments.quiet:
         print_line("\n".join(map(escape_line_breaks, str(report).split("\n"))))
     return 0

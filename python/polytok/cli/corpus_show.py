@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from ..corpus.manifest import local_path
 from ..errors import ArgumentError
 from ..loading import load
 from ..tokenizer import Tokenizer
+from .json_output import add_json_option, print_json
 from .options import add_color_option, add_verb_parser, binary_stdout, is_colored
 from .style import color_pieces, escape_line_breaks, piece_to_json, print_line, visible_text
 
@@ -40,7 +40,7 @@ def add_show_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of the choice; by default 0")
     parser.add_argument("--tokens", action="store_true", help="show each token instead of the text")
-    parser.add_argument("--json", action="store_true", help="print a JSON list, with the whole texts")
+    add_json_option(parser)
     add_color_option(parser)
     parser.set_defaults(run=_run_show)
 
@@ -49,8 +49,7 @@ def _run_show(arguments: argparse.Namespace) -> int:
     documents = _chosen_documents(arguments)
     tokenizer = load(local_path(arguments.dataset) / TOKENIZER_NAME)
     if arguments.json:
-        values = [_to_json(document, tokenizer, arguments.tokens) for document in documents]
-        print_line(json.dumps(values, ensure_ascii=False, indent=2, default=str))
+        print_json([_to_json(document, tokenizer, arguments.tokens) for document in documents])
         return 0
     with_colors = is_colored(arguments, binary_stdout())
     for place, document in enumerate(documents):

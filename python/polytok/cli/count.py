@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -17,8 +16,9 @@ from ..options import Options
 from ..reading.documents import PlaceFunction
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options
+from .json_output import add_json_option, print_json
 from .models import add_model_options, load_tokenizers, take_model_of_inputs
-from .options import add_encoding_options, add_json_option, add_verb_parser, encode_options
+from .options import add_encoding_options, add_verb_parser, encode_options
 from .style import escape_line_breaks
 from .texts import labelled_texts
 
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         total = total.plus(counts)
     names = [name for name, _ in models]
     if arguments.json:
-        print(json.dumps(_report_to_json(rows, total, names, arguments.by), indent=2))
+        print_json(_report_to_json(rows, total, names, arguments.by))
     else:
         _print_table(rows if len(rows) == 1 else {**rows, "total": total}, names, arguments.by)
     return limit.exit_code()
@@ -148,7 +148,7 @@ def _report_to_json(rows: dict[str, TextCounts], total: TextCounts, names: list[
 
 
 def _counts_to_json(counts: TextCounts, names: list[str]) -> dict[str, Any]:
-    tokens: Any = counts.tokens[0] if len(names) == 1 else dict(zip(names, counts.tokens, strict=True))
+    tokens = dict(zip(names, counts.tokens, strict=True))
     return {"bytes": counts.bytes, "characters": counts.characters, "tokens": tokens}
 
 

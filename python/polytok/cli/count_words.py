@@ -14,6 +14,7 @@ from ..progress import ReportProgress, progress_function
 from ..reading import InputOptions
 from ..training import KINDS, Counts, TrainingReport, count_words
 from . import inputs, kind_options, training
+from .json_output import add_json_option, print_json
 from .options import add_verb_parser, shows_progress
 from .outputs import OUTPUT_HELP, check_outputs
 
@@ -47,6 +48,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--merge", action="store_true", help="the inputs are files of counts: add the counts up")
     parser.add_argument("-o", "--out", required=True, metavar="COUNTS", help=OUTPUT_HELP)
+    add_json_option(parser)
     parser.set_defaults(run=run, add_dependent_options=kind_options.add_counting_options)
 
 
@@ -55,21 +57,33 @@ def run(arguments: argparse.Namespace) -> int:
     if not os.path.exists(f"{arguments.out}.parts"):  # an interrupted count was checked when it began
         check_outputs(arguments, [arguments.out])
     if arguments.workers is not None or arguments.runner is not None:
-        return _count_in_tasks(arguments)
-    with progress_function(shows_progress(arguments)) as progress:
-        counts = _merge_counts(arguments, progress) if arguments.merge else _count_in_this_process(arguments, progress)
-        counts.save(arguments.out, progress=progress)
+        report = _count_in_tasks(arguments)
+    else:
+        report = _count_here(arguments)
+    if arguments.json:
+        print_json({"path": arguments.out, **training.report_to_json(report)})
+    else:
+        training.print_report(report)
     return 0
 
 
-def _count_in_tasks(arguments: argparse.Namespace) -> int:
+def _count_here(arguments: argparse.Namespace) -> TrainingReport:
+    """Writes the counts in this process, and returns the report of the texts that were read."""
+    report = TrainingReport()
+    with progress_function(shows_progress(arguments)) as progress:
+        counts = _merge_counts(arguments, progress) if arguments.merge else _count_texts(arguments, progress, report)
+        counts.save(arguments.out, progress=progress)
+    return report
+
+
+def _count_in_tasks(arguments: argparse.Namespace) -> TrainingReport:
     if arguments.merge:
         raise ArgumentError("--merge adds up files of counts in one process; remove --workers and --runner")
     if arguments.text:
         raise ArgumentError("an interrupted count reads its inputs again; remove --text or --workers")
     if arguments.threads is not None:
         raise ArgumentError("each process of --workers has one thread; remove --threads")
-    report = corpus.count_words(
+    return corpus.count_words(
         inputs.required_input_names(arguments),
         arguments.kind,
         arguments.out,
@@ -81,8 +95,6 @@ def _count_in_tasks(arguments: argparse.Namespace) -> int:
         progress=shows_progress(arguments),
         **kind_options.chosen_options(arguments),
     )
-    training.print_report(report)
-    return 0
 
 
 def _merge_counts(arguments: argparse.Namespace, progress: ReportProgress | None) -> Counts:
@@ -96,9 +108,8 @@ def _merge_counts(arguments: argparse.Namespace, progress: ReportProgress | None
     return Counts.load(*paths, max_memory=arguments.max_memory, threads=arguments.threads, progress=progress)
 
 
-def _count_in_this_process(arguments: argparse.Namespace, progress: ReportProgress | None) -> Counts:
-    report = TrainingReport()
-    counts = count_words(
+def _count_texts(arguments: argparse.Namespace, progress: ReportProgress | None, report: TrainingReport) -> Counts:
+    return count_words(
         training.open_inputs(arguments),
         arguments.kind,
         input_options=inputs.parse_input_options(arguments),
@@ -108,5 +119,3 @@ def _count_in_this_process(arguments: argparse.Namespace, progress: ReportProgre
         threads=arguments.threads,
         **kind_options.chosen_options(arguments),
     )
-    training.print_report(report)
-    return counts

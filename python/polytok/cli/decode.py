@@ -12,8 +12,10 @@ from ..errors import ArgumentError, FormatError
 from ..npy import MAGIC, read_ids
 from ..tokenizer import Tokenizer
 from ..values import Ids
+from .json_output import add_json_option, print_json_list
 from .models import add_model_options, load_tokenizer, take_model_of_inputs
 from .options import add_verb_parser, binary_stdout
+from .style import piece_to_json
 from .texts import STDIN, open_input
 
 _EXAMPLES = """\
@@ -44,6 +46,7 @@ def add_parser(subparsers: Any) -> None:
         choices=["replace", "strict", "ignore"],
         help="for bytes that are not UTF-8: write U+FFFD, fail, or write nothing; by default the bytes are unchanged",
     )
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -51,6 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Decodes the files to standard output. Returns exit code 0."""
     take_model_of_inputs(arguments)
     tokenizer = load_tokenizer(arguments)
+    if arguments.json:
+        print_json_list(_texts_as_json(arguments, tokenizer))
+        return 0
     out = binary_stdout()
     for name in arguments.inputs or [STDIN]:
         with open_input(name) as file:
@@ -60,6 +66,16 @@ def run(arguments: argparse.Namespace) -> int:
                     out.flush()
     out.flush()
     return 0
+
+
+def _texts_as_json(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
+    """Yields each text with the name of its file; with ``--lines``, a text for each line."""
+    for name in arguments.inputs or [STDIN]:
+        with open_input(name) as file:
+            parts = _decode_file(arguments, tokenizer, file, name)
+            texts = (part.removesuffix(b"\n") for part in parts) if arguments.lines else [b"".join(parts)]
+            for text in texts:
+                yield {"file": name, "text": piece_to_json(text)}
 
 
 def _decode_file(

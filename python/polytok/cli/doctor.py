@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from ..doctor import Diagnosis, Finding, examine
 from ..loading import load
 from . import divergences
 from .inputs import add_input_options
+from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_verb_parser, binary_stdout
 from .style import escape_line_breaks
@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     add_model_options(parser)
     parser.add_argument("--against", metavar="OTHER", help="a tokenizer that should return the same ids")
-    parser.add_argument("--json", action="store_true", help="print the findings as a JSON object")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -42,10 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     other_tokenizer = None if arguments.against is None else load(arguments.against)
     diagnosis = examine(load_tokenizer(arguments), other_tokenizer, texts)
     if arguments.json:
-        report = json.dumps(_diagnosis_to_json(diagnosis), ensure_ascii=False, indent=2)
+        print_json(_diagnosis_to_json(diagnosis))
     else:
         report = "\n".join(_report_lines(diagnosis, arguments))
-    binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
+        binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0 if diagnosis.is_well else 1
 
 

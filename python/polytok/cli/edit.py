@@ -16,6 +16,7 @@ from ..file_names import format_of
 from ..formats import all_formats
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options, input_names
+from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
@@ -51,6 +52,7 @@ def add_parser(subparsers: Any) -> None:
         choices=[format.name for format in all_formats() if format.name != "bpe_files"],
         help="the format to write; by default chosen by the name of OUT",
     )
+    add_json_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="report the changes, but write nothing")
     parser.set_defaults(run=run)
 
@@ -128,6 +130,14 @@ def run(arguments: argparse.Namespace) -> int:
             id_map = f"{json.dumps(changes_to_json(result), ensure_ascii=False)}\n".encode()
             files.append(NewFile(Path(arguments.id_map), id_map, {}))
         save_files(arguments, files)
+    if arguments.json:
+        facts = {"path": str(target), "format": format, "written": not arguments.dry_run, "summary": result.summary}
+        unused = list(map(str, result.unused))
+        changes = changes_to_json(result)
+        kept = changes.pop("kept")
+        moved = {old_id: id for old_id, id in kept.items() if int(old_id) != id}
+        print_json({**facts, "moved": moved, **changes, "unused": unused, "losses": list(written_file.losses)})
+        return 0
     heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join(
         [heading, result.summary, *map(str, result.unused), *(f"lost: {loss}" for loss in written_file.losses)]

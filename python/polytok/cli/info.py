@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
@@ -19,6 +18,7 @@ from ..lossless import Lossless
 from ..model_names import VOCABULARY_OF_MODEL, VOCABULARY_OF_PREFIX
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
+from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name
 from .options import add_verb_parser, binary_stdout
 from .style import escape_line_breaks, visible_text
@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     parser = add_verb_parser(subparsers, "info", "show everything that a tokenizer file holds", _EXAMPLES)
     add_model_argument(parser)
     add_model_options(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON object with all lists in full")
+    add_json_option(parser)
     parser.add_argument("--names", action="store_true", help="list the names that -m accepts, and their cached files")
     parser.set_defaults(run=run)
 
@@ -49,31 +49,36 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the report, or the names that ``-m`` accepts. Returns exit code 0."""
     if arguments.names:
-        binary_stdout().write("".join(f"{line}\n" for line in _name_lines()).encode())
+        if arguments.json:
+            print_json([{"name": name, "about": about} for name, about in _names()])
+        else:
+            binary_stdout().write("".join(f"{name:<14}  {about}\n" for name, about in _names()).encode())
         return 0
     tokenizer = load_tokenizer(arguments)
     name = model_name(arguments)
     is_path = name != "default" and not named.is_name(name)
     report = describe(tokenizer, Path(name if is_path else ""))
-    text = json.dumps(report, ensure_ascii=False, indent=2) if arguments.json else "\n".join(_table_lines(report))
-    binary_stdout().write(f"{text}\n".encode(errors="surrogateescape"))
+    if arguments.json:
+        print_json(report)
+    else:
+        text = "\n".join(_table_lines(report))
+        binary_stdout().write(f"{text}\n".encode(errors="surrogateescape"))
     return 0
 
 
-def _name_lines() -> Iterator[str]:
-    """Yields a line for each vocabulary name, with the path of the cached file, or with the file's address if it is not
-    cached."""
-    yield f"{'default':<14}  comes with polytok"
+def _names() -> Iterator[tuple[str, str]]:
+    """Yields each name that ``-m`` accepts, with the path of its cached file, or its address if it is not cached."""
+    yield "default", "comes with polytok"
     for name, files in named.FILES.items():
         for file in files:
             path = named.cache_folder() / file.name
-            yield f"{name:<14}  {f'kept: {path}' if path.is_file() else f'not fetched: {file.address}'}"
+            yield name, f"kept: {path}" if path.is_file() else f"not fetched: {file.address}"
     for model, vocabulary in VOCABULARY_OF_MODEL.items():
         if model not in named.FILES:
-            yield f"{model:<14}  the vocabulary of this model is {vocabulary}"
+            yield model, f"the vocabulary of this model is {vocabulary}"
     for prefix, vocabulary in VOCABULARY_OF_PREFIX.items():
-        yield f"{prefix + '*':<14}  the vocabulary of these models is {vocabulary}"
-    yield f"{'hf:owner/name':<14}  a repository of the Hugging Face hub; needs pip install 'polytok[hub]'"
+        yield f"{prefix}*", f"the vocabulary of these models is {vocabulary}"
+    yield "hf:owner/name", "a repository of the Hugging Face hub; needs pip install 'polytok[hub]'"
 
 
 def describe(tokenizer: Tokenizer, path: Path) -> dict[str, Any]:
@@ -103,8 +108,8 @@ def _file_section(spec: Spec, path: Path) -> Section:
 
 def _lossless_section(lossless: Lossless) -> Section:
     return {
-        "valid UTF-8 text": lossless.for_text,
-        "any bytes": lossless.for_bytes,
+        "for_text": lossless.for_text,
+        "for_bytes": lossless.for_bytes,
         "reasons": [
             {
                 "for": "text" if reason.valid_utf8 else "bytes",
@@ -123,8 +128,8 @@ def _vocab_section(tokenizer: Tokenizer) -> Section:
     section: Section = {"vocab_size": tokenizer.vocab_size, "pieces": len(vocab)}
     section |= {kind.name.lower(): counts[kind] for kind in Kind if counts[kind]}
     section["special"] = len(tokenizer.spec.special)
-    section["ids without piece"] = tokenizer.vocab_size - len({*vocab.ids.tolist(), *tokenizer.special_tokens.values()})
-    section["longest piece, bytes"] = int(lengths.max(initial=0))
+    section["ids_without_piece"] = tokenizer.vocab_size - len({*vocab.ids.tolist(), *tokenizer.special_tokens.values()})
+    section["longest_piece_bytes"] = int(lengths.max(initial=0))
     if vocab.scores.any():
         section["scores"] = [_json_value(vocab.scores.min()), _json_value(vocab.scores.max())]
     return section
@@ -240,13 +245,11 @@ def _value_text(value: Any) -> str:
 
 
 def _lossless_lines(section: Section) -> Iterator[str]:
-    for guarantee, input_kinds in (("valid UTF-8 text", ["text"]), ("any bytes", ["text", "bytes"])):
-        if section[guarantee]:
+    for key, guarantee in (("for_text", "valid UTF-8 text"), ("for_bytes", "any bytes")):
+        if section[key]:
             yield f"  {guarantee:<16}  yes"
             continue
-        reasons = [reason for reason in section["reasons"] if reason["for"] in input_kinds]
-        if guarantee == "any bytes" and not section["valid UTF-8 text"]:
-            reasons = [reason for reason in reasons if reason["for"] == "bytes"]
+        reasons = [reason for reason in section["reasons"] if f"for_{reason['for']}" == key]
         yield f"  {guarantee:<16}  no" + (", because" if reasons else "")
         for reason in reasons:
             example = "" if reason["example"] is None else f"  (for example {_quote(reason['example'])})"

@@ -59,11 +59,6 @@ def encode_options(arguments: argparse.Namespace) -> Options:
     return Options(arguments.add_special, special, arguments.reject_special)
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Adds the option ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-
-
 def add_color_option(parser: argparse.ArgumentParser) -> None:
     """Adds the option ``--color``."""
     parser.add_argument(

@@ -12,6 +12,7 @@ from ..training import KINDS
 from . import kind_options
 
 _MAX_USAGE_LINES = 3
+_MAX_PLACES = 3
 
 
 class HelpfulParser(argparse.ArgumentParser):
@@ -43,15 +44,15 @@ class HelpfulParser(argparse.ArgumentParser):
     def _refuse(self, unknown: list[str]) -> NoReturn:
         first = next((argument for argument in unknown if argument.startswith("-")), unknown[0])
         name = first.partition("=")[0]
-        places = [f"--kind {kind.name}" for kind in KINDS if name in kind_options.flags(kind)]
-        if places and self.get_default("add_dependent_options"):
-            hint = f"; {name} is an option of {' and '.join(places)}"
-        elif verbs := [prog for prog, flags in _flags_of_verbs() if name.startswith("--") and name in flags]:
-            hint = f"; {name} is an option of {' and '.join(verbs)}"
-        else:
-            hint = ""
         suggestion = did_you_mean(name, self._option_string_actions)
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}{suggestion}")
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{self._hint(name)}{suggestion}")
+
+    def _hint(self, name: str) -> str:
+        """Returns the part of an error message with the kinds or the verbs that have an unknown option."""
+        places = [f"--kind {kind.name}" for kind in KINDS if name in kind_options.flags(kind)]
+        if not places or not self.get_default("add_dependent_options"):
+            places = [prog for prog, flags in _flags_of_verbs() if name.startswith("--") and name in flags]
+        return f"; {name} is an option of {' and '.join(places)}" if 0 < len(places) <= _MAX_PLACES else ""
 
     def error(self, message: str) -> NoReturn:
         """Prints the message and the command for help, with the usage only if it is short, and exits."""

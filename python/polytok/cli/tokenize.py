@@ -6,10 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from ..corpus import tokenize
+from ..corpus import Report, tokenize
 from ..corpus.options import DocumentOptions
 from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
@@ -17,6 +18,7 @@ from ..errors import ArgumentError
 from ..files import write_error
 from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
+from .json_output import add_json_option, print_json
 from .models import add_model_options, load_tokenizer, take_model_of_inputs
 from .options import (
     add_quiet_option,
@@ -129,6 +131,7 @@ def _add_running_options(parser: argparse.ArgumentParser) -> None:
         "--runner", choices=list(RUNNERS), default="local", help="run in processes of this machine, or on Ray"
     )
     add_quiet_option(group)
+    add_json_option(parser)
     group.add_argument(
         "--json-log", metavar="FILE", help="append events to FILE, a JSON object a line; `-` is standard output"
     )
@@ -157,6 +160,8 @@ def run(arguments: argparse.Namespace) -> int:
     take_model_of_inputs(arguments)
     if arguments.json_log not in (None, "-"):
         refuse_input(arguments, Path(arguments.json_log))
+    if arguments.json and arguments.json_log == "-":
+        raise ArgumentError("--json and --json-log - both write to standard output: remove one of them")
     if arguments.json_log == "-" and not arguments.quiet:
         arguments.quiet = not sys.stderr.isatty()
     with _open_log(arguments.json_log) as log_file:
@@ -179,11 +184,23 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print("polytok: interrupted; run the same command again to continue", file=sys.stderr)
             raise
-    if not arguments.quiet:
-        if report.was_finished:
-            print_already_finished(arguments.out)
+    if report.was_finished and not arguments.quiet:
+        print_already_finished(arguments.out)
+    if arguments.json:
+        print_json(_report_to_json(report))
+    elif not arguments.quiet:
         print_line(str(report), sys.stderr if arguments.json_log == "-" else sys.stdout)
     return 0
+
+
+def _report_to_json(report: Report) -> dict[str, Any]:
+    return {
+        "totals": asdict(report.total),
+        "inputs": {name: asdict(counts) for name, counts in report.inputs.items()},
+        "examples": [{"place": place, "reason": reason} for place, reason in report.examples],
+        "damage": list(report.damage),
+        "restarts": report.retried,
+    }
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from ..tokenizer import Tokenizer
 from ..training import KINDS, TrainingReport, kind_named, specs
 from . import kind_options, targets, training
 from .inputs import parse_input_options
-from .options import add_json_option, add_verb_parser, shows_progress
+from .json_output import add_json_option, print_json
+from .options import add_verb_parser, shows_progress
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
 from .trained_file import TrainedFile
 from .wording import flags_of
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = _convert_all(outputs, trained_specs, strict=arguments.strict)
     save_files(arguments, [NewFile(file.path, file.conversion.data, file.conversion.companions) for file in files])
     if arguments.json:
-        print(json.dumps({"files": [file.to_json() for file in files]}, ensure_ascii=False, indent=2))
+        print_json({"files": [file.to_json() for file in files]})
     else:
         flags = flags_of(arguments.verb_parser)
         print("\n".join(line for file in files for line in file.lines(flags)))

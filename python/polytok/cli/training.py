@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from ..errors import ArgumentError
 from ..resources import memory_size
@@ -33,6 +34,18 @@ def open_inputs(arguments: argparse.Namespace) -> Inputs:
     names = input_file_names(arguments)
     files = [sys.stdin.buffer if name == STDIN else path_or_url(name) for name in names]
     return [*(text.encode("utf-8", "surrogateescape") for text in arguments.text), *files]
+
+
+def report_to_json(report: TrainingReport) -> dict[str, Any]:
+    """Returns the report as a JSON value."""
+    return {
+        "texts": report.texts,
+        "bytes": report.bytes,
+        "skipped": dict(report.skipped),
+        "examples": [{"place": place, "reason": reason} for place, reason in report.examples],
+        "damage": list(report.damage),
+        "notes": list(report.notes),
+    }
 
 
 def print_report(report: TrainingReport) -> None:

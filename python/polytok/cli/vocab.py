@@ -18,6 +18,7 @@ from ..spec import Kind
 from ..tokenizer import Tokenizer
 from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
+from .json_output import add_json_option
 from .models import add_model_argument, add_model_options, is_tokenizer, load_tokenizer
 from .options import add_verb_parser, open_output
 from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
@@ -86,7 +87,7 @@ def add_parser(subparsers: Any) -> None:
         help="the format to write; by default chosen by the suffix of FILE, otherwise tsv; without -o and --to, "
         "aligned columns",
     )
-    form_group.add_argument("--json", action="store_true", help="print a JSON list, as --to json")
+    add_json_option(form_group)
     add_reading_options(parser, ["error", "replace", "skip", "keep"], "by default keep", has_text=True)
     parser.set_defaults(run=run)
 

@@ -1,0 +1,165 @@
+"""Tests the arguments of the command, its errors, exit codes, pipes and signals."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import polytok
+from cli_process import ENVIRONMENT, command, error_of, run
+
+pytest_plugins = ("cli_fixtures",)
+
+
+# help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("enc",), "did you mean 'encode'?"),
+        (("encode", "--lins"), "did you mean '--lines'?"),
+        (("encode", "--to", "pices"), "did you mean 'pieces'?"),
+        (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),
+        (("count", "--max-tokens", "5"), "--max-tokens is an option of polytok tokenize; did you mean '--max'?"),
+        (("count", "--vocab-size", "5"), "--vocab-size is an option of polytok train\n"),
+        (("count", "--shards"), "--shards is an option of polytok corpus info\n"),
+        (
+            ("train", "x", "-o", "x", "--shrinking-factor", "0.5"),
+            "--shrinking-factor is an option of --kind unigram\n",
+        ),
+    ],
+)
+def test_similar_names_are_suggested(arguments: tuple[str, ...], expected: str) -> None:
+    assert expected in error_of(*arguments, code=2)
+
+
+@pytest.mark.parametrize("arguments", [("encode", "--lins"), ("train", "x"), ("corpus", "inf"), ("enc",)])
+def test_a_wrong_argument_is_one_message(arguments: tuple[str, ...]) -> None:
+    """Tests that an error has one line, and no usage unless it is short."""
+    usage, message, advice = ["", *error_of(*arguments, code=2).splitlines()][-3:]
+    program = message.partition(":")[0]
+    assert usage == "" or usage.startswith(f"usage: {program} ")
+    assert advice == f"see {program} --help"
+
+
+def test_a_text_instead_of_a_file() -> None:
+    assert "use --text" in error_of("encode", "Hello  world")
+
+
+@pytest.mark.parametrize(
+    "verb", ["info", "vocab", "doctor", "convert", "edit -o x", "encode -m", "decode -m", "count -m"]
+)
+def test_a_missing_tokenizer_is_named(verb: str) -> None:
+    arguments = [*verb.split(), "no-such.model"]
+    assert "no-such.model" in error_of(*arguments, *(["out.json"] if verb == "convert" else []))
+
+
+def test_completion() -> None:
+    script = run("--print-completion", "bash").decode()
+    assert "--bad-records" in script and "count-words" in script
+    for words, completion in (
+        ("train --kind uni", "unigram"),
+        ("train --character-cov", "--character-coverage"),
+        ("count-words --split-by-uni", "--split-by-unicode-script"),
+        ("encode -m cl100", "cl100k_base"),
+        ("doctor --against gpt-4", "gpt-4o"),
+        ("info o200k_h", "o200k_harmony"),
+        ("tokenize --to megat", "megatron"),
+    ):
+        *earlier, last = ["polytok", *words.split()]
+        code = (
+            f"{script}\nCOMP_WORDS=({' '.join([*earlier, last])}); COMP_CWORD={len(earlier)}; "
+            f"_shtab_polytok polytok {last} {earlier[-1]}; echo ${{COMPREPLY[@]}}"
+        )
+        output = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=20).stdout
+        assert completion in output.split(), (words, output)
+
+
+# The whole command
+
+
+def test_version_and_help() -> None:
+    assert run("--version").decode() == f"polytok {polytok.__version__}\n"
+    assert b"examples:" in run("--help")
+    for verb in ("encode", "decode", "count", "info", "vocab"):
+        assert b"examples:" in run(verb, "--help")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("no",),
+        ("encode", "--no"),
+        ("vocab", "--ids", "x"),
+        ("vocab", "--search", "["),
+        ("vocab", "--text", "a"),
+        ("encode", "--to", "x"),
+        ("info", "--special-tokens", "{"),
+        ("info", "--special-tokens", "[]"),
+        ("info", "--pattern", "x"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[str, ...]) -> None:
+    assert "polytok" in error_of(*arguments, code=2)
+
+
+def test_missing_and_wrong_files(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd").write_bytes(b"\0\1")
+    assert "no-such" in error_of("info", "-m", "no-such")
+    assert "no-such" in error_of("count", "-m", model, "no-such")
+    assert str(tmp_path) in error_of("info", "-m", tmp_path)
+    assert "no format recognises" in error_of("info", "-m", tmp_path / "odd")
+
+
+@pytest.mark.parametrize("verb", ["encode --lines", "encode --to json --lines", "decode", "vocab"])
+def test_a_reader_that_closes_the_pipe(verb: str, ranks: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "big"
+    path.write_bytes(b"97 98\n" * 400_000)
+    files = [path] if verb != "vocab" else ["--ids", ",".join(["0-"] * 400)]
+    process = subprocess.Popen(
+        command(*verb.split(), *ranks, *files), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.read(3)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    # A vocabulary of 256 entries fits into the pipe before the reader closes the pipe.
+    assert process.wait(60) in ((141,) if verb != "vocab" else (0, 141))
+
+
+def test_interrupt(ranks: list[str]) -> None:
+    process = subprocess.Popen(
+        command("decode", *ranks),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job would ignore the signal
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"97 ")
+    process.stdin.flush()
+    assert process.stdout.read(1) == b"a"  # the command runs now
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"")
+
+
+def test_output_is_utf8_in_every_locale(model: Path, text: Path) -> None:
+    plain_output = run("encode", "-m", model, "--to", "pieces", text)
+    assert (
+        run("encode", "-m", model, "--to", "pieces", text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        == plain_output
+    )
+    info = run("info", "-m", model)
+    assert run("info", "-m", model, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii") == info
