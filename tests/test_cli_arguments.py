@@ -114,7 +114,7 @@ def test_missing_and_wrong_files(model: Path, tmp_path: Path) -> None:
     assert "no-such" in error_of("info", "-m", "no-such")
     assert "no-such" in error_of("count", "-m", model, "no-such")
     assert str(tmp_path) in error_of("info", "-m", tmp_path)
-    assert "no format recognises" in error_of("info", "-m", tmp_path / "odd")
+    assert "no format recognizes" in error_of("info", "-m", tmp_path / "odd")
 
 
 @pytest.mark.parametrize("verb", ["encode --lines", "encode --to json --lines", "decode", "vocab"])

@@ -312,3 +312,22 @@ def test_wrong_arguments(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     vocabulary().save(tmp_path / "old.txt", "rwkv")
     assert cli.main(["edit", str(tmp_path / "old.txt"), "-o", str(tmp_path / "new.txt"), *arguments]) == 2
     assert not (tmp_path / "new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--remove-script", "Klingon"), "'Klingon' is not the Unicode name of a script"),
+        (("--remove-regex", "ab("), "'ab(' is not a valid regex"),
+        (("--add", "no-such.txt"), "no-such.txt: cannot read the list of entries"),
+        (("--remove-entry", "no such entry"), "cannot remove 'no such entry': it is not an entry"),
+    ],
+)
+def test_errors_of_the_command_are_in_its_words(
+    option: tuple[str, str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{number + 1} {bytes([number])!r} 1\n" for number in range(256))
+    (tmp_path / "in.txt").write_text(rows)
+    assert cli.main(["edit", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt"), *option]) in (1, 2)
+    errors = capsys.readouterr().err
+    assert message in errors and "fancy_regex" not in errors

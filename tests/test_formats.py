@@ -117,7 +117,7 @@ def test_the_error_for_unknown_bytes_names_every_format(data: bytes) -> None:
     with pytest.raises(FormatError) as error_info:
         formats.read(data)
     message = str(error_info.value)
-    assert message.startswith(f"no format recognises these {len(data)} bytes:")
+    assert message.startswith(f"no format recognizes these {len(data)} bytes:")
     assert all(f"\n  {module.name}: " in message for module in formats.all_formats())
 
 

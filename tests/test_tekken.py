@@ -199,7 +199,7 @@ def test_deeply_nested_json_is_an_error() -> None:
     "data", [b"{}", b'{"vocab": {"token_bytes": 1}, "merges": []}', b'{"vocab": [["a", 0.0]]}', b'["rank"]']
 )
 def test_other_json_is_not_tekken(data: bytes) -> None:
-    with pytest.raises(FormatError, match="no format recognises"):
+    with pytest.raises(FormatError, match="no format recognizes"):
         formats.read(data)
 
 

@@ -438,7 +438,7 @@ def test_sources(tmp_path: Path, default: Tokenizer) -> None:
     assert error.value.filename == str(tmp_path / "missing.model")
     with pytest.raises(polytok.FormatError, match="no tokenizer file of a known name"):
         polytok.load(tmp_path)
-    with pytest.raises(polytok.FormatError, match="no format recognises"):
+    with pytest.raises(polytok.FormatError, match="no format recognizes"):
         polytok.load(b"\x00\x01 nothing")
 
 

@@ -54,7 +54,7 @@ class Divergence:
 
 @dataclass(slots=True)
 class Comparison:
-    """Compares two tokenizers text by text. Special tokens are recognised only if ``special`` allows them.
+    """Compares two tokenizers text by text. Special tokens are recognized only if ``special`` allows them.
 
     >>> import polytok
     >>> default = polytok.load("default")

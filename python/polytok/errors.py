@@ -8,7 +8,7 @@ class PolytokError(Exception):
 
 
 class FormatError(PolytokError, ValueError):
-    """The bytes of a file do not match its format, or no format recognises them."""
+    """The bytes of a file do not match its format, or no format recognizes them."""
 
 
 class SpecError(PolytokError, ValueError):

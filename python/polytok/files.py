@@ -59,13 +59,13 @@ def system_path(path: str | os.PathLike[str], action: str) -> str:
     return os.fspath(path)
 
 
-def read(path: str | os.PathLike[str]) -> bytes:
-    """Returns the bytes of a tokenizer file."""
+def read(path: str | os.PathLike[str], file_name: str = "the tokenizer file") -> bytes:
+    """Returns the bytes of a file. ``file_name`` is the word for the file in errors."""
     try:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", os.fspath(path)) from error
+        raise FileError(error.errno, f"cannot read {file_name}: {error.strerror}", os.fspath(path)) from error
 
 
 def create_folder(folder: Path) -> None:

@@ -63,7 +63,7 @@ def collect_entries(entries: Entry | Iterable[Entry]) -> list[bytes]:
     all_entries: list[bytes] = []
     for entry in entries:
         if isinstance(entry, os.PathLike):
-            all_entries += _nonempty_lines(files.read(Path(entry)))
+            all_entries += _nonempty_lines(files.read(Path(entry), "the list of entries"))
         elif isinstance(entry, (str, bytes)):
             all_entries.append(entry.encode() if isinstance(entry, str) else entry)
         else:

@@ -32,7 +32,7 @@ class Options(_OptionFields):
     """The options of all methods that encode. One value can be used in many calls, by any tokenizer.
 
     * ``add_special``: adds the special ids of the template around the text (BOS, if the model has one).
-    * ``special``: the special tokens to recognise in the text, as a set of their texts or ``"all"``; by default no
+    * ``special``: the special tokens to recognize in the text, as a set of their texts or ``"all"``; by default no
       special tokens, so that text from outside cannot inject special tokens. The text between two special tokens is
       encoded like a separate text.
     * ``reject_special``: raises `SpecialTokenError` if the text contains a special token that is not in ``special``.
@@ -124,7 +124,7 @@ class OptionResolver:
         return self._resolve_new(options) if resolved_options is None else resolved_options
 
     def _resolve_new(self, options: Options) -> _core.ResolvedOptions:
-        """Builds the sets of special tokens to recognise and to reject."""
+        """Builds the sets of special tokens to recognize and to reject."""
         known_texts = self._texts.keys()
         allowed_texts = known_texts if options.special == "all" else frozenset(options.special)
         if unknown_texts := sorted(allowed_texts - known_texts, key=str):

@@ -46,10 +46,10 @@ def add_special_token_options(group: argparse._ArgumentGroup, text_name: str) ->
         action="append",
         default=[],
         metavar="all|TEXT",
-        help="recognise all special tokens, or the token TEXT (can be repeated); by default none",
+        help="recognize all special tokens, or the token TEXT (can be repeated); by default none",
     )
     group.add_argument(
-        "--reject-special", action="store_true", help="fail if a text contains a special token that is not recognised"
+        "--reject-special", action="store_true", help="fail if a text contains a special token that is not recognized"
     )
 
 

@@ -8,7 +8,8 @@ import shlex
 from collections.abc import Mapping
 
 _TEXT = r"""'[^']*'|"[^"]*\""""
-_KEYWORD = re.compile(rf"(?<![\w.-])(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})\}}|\w+)?")
+_KEYWORD = re.compile(rf"(?<![\w.-])(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})(?:: \d+)?\}}|\w+)?")
+_TEXT_WITH_ID = re.compile(r"""(?P<quote>['"])(?P<text>.*)(?P=quote): (?P<id>\d+)""", re.DOTALL)
 # a keyword without a value: its underscores distinguish it from a word, but it can also be part of a text or a path
 _NAME = re.compile(r"""(?<![\w.'"/-])[a-z]+(?:_[a-z0-9]+)+(?![\w'"/=-]|\.\w)""")
 
@@ -33,6 +34,8 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
     '--lines and --separator exclude each other'
     >>> with_flags("raise vocab_size, or pass special={'a b'}", {"vocab_size": "--vocab-size", "special": "--special"})
     "raise --vocab-size, or pass --special 'a b'"
+    >>> with_flags("pass special_tokens={'<|end|>': 256}", {"special_tokens": "--special-tokens"})
+    "pass --special-tokens '<|end|>=256'"
     """
 
     def replace_keyword(match: re.Match[str]) -> str:
@@ -49,6 +52,8 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
 
 
 def _shell_word(value: str) -> str:
-    """Returns a value as a shell needs it: a text, or the text of a set of one, with quotes only if necessary."""
+    """Returns a value as a shell needs it: a text, or the only text of a set, or TEXT=ID, with quotes if necessary."""
     text = value.strip("{}") if value.startswith("{") else value
+    if pair := _TEXT_WITH_ID.fullmatch(text):
+        return shlex.quote(f"{pair['text']}={pair['id']}")
     return shlex.quote(text[1:-1]) if text[0] in "'\"" else text

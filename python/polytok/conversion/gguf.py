@@ -330,5 +330,5 @@ def _to_rwkv(spec: Spec) -> Converted:
         spec, vocab=with_every_id(spec.vocab, names), special=(), matching="longest_first", unknown="error",
         decode=LlamaCppDecode("rwkv"), post=Template(),
     )  # fmt: skip
-    notes = [f"special: {first_items(names.values())} are not recognised in texts"] if names else []
+    notes = [f"special: {first_items(names.values())} are not recognized in texts"] if names else []
     return Converted(gguf_spec, (), tuple(notes))

@@ -28,7 +28,7 @@ _PRE_TOKENIZER_NAMES = (
     *("granite-embed-multi-97m", "spark2_5", "default"),
 )
 
-# Expressions that recognise the patterns of well-known models. The most specific expression is first.
+# Expressions that recognize the patterns of well-known models. The most specific expression is first.
 _UPPER_THEN_LOWER_CASE = r"\\p\{Lu\}.*\\p\{Ll\}"
 _WORD_EXPRESSION = r"\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\+?\\p\{L\}\+"
 _NAME_BY_EXPRESSION = (

@@ -51,13 +51,13 @@ def only_text_rows(spec: Spec) -> Vocab:
 
 
 def flag_losses(special: Iterable[SpecialToken], *, always: bool = False) -> Iterator[str]:
-    """Yields the losses of flags that a format lacks. With ``always``, a token can be marked as always recognised."""
+    """Yields the losses of flags that a format lacks. With ``always``, a token can be marked as always recognized."""
     tokens = list(special)
     for flag in ("single_word", "lstrip", "rstrip"):
         if texts := [token.text for token in tokens if getattr(token, flag)]:
             yield f"special: {flag} of {len(texts)} tokens cannot be expressed ({first_items(texts)})"
     if not always and (texts := [token.text for token in tokens if not token.special]):
-        yield f"special: {len(texts)} tokens are recognised only if the caller allows them ({first_items(texts)})"
+        yield f"special: {len(texts)} tokens are recognized only if the caller allows them ({first_items(texts)})"
 
 
 def with_huggingface_ids(vocab: Vocab, special: Iterable[SpecialToken], *, byte_level: bool) -> Vocab:

@@ -72,7 +72,7 @@ def find_special_clashes(spec: Spec) -> Iterator[Finding]:
                 f"{len(duplicate_texts)} special tokens are ordinary entries too, with another id "
                 f"({format_examples(duplicate_texts)})"
             ),
-            "the id depends on whether special tokens are recognised; keep only one of the two entries",
+            "the id depends on whether special tokens are recognized; keep only one of the two entries",
         )
 
 

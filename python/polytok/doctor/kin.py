@@ -77,5 +77,5 @@ def _special_tokens(tokenizer: Tokenizer, other_tokenizer: Tokenizer) -> Iterato
             "special-tokens-missing",
             Severity.WARNING,
             f"{len(missing_texts)} special tokens are in only one of the files ({format_examples(missing_texts)})",
-            "texts with these tokens get other ids if special tokens are recognised",
+            "texts with these tokens get other ids if special tokens are recognized",
         )

@@ -43,7 +43,7 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
             Severity.WARNING,
             (
                 "the file has no token types: control tokens count as ordinary tokens, and special tokens are not "
-                "recognised"
+                "recognized"
             ),
             "convert the model again with a converter that writes tokenizer.ggml.token_type",
         )

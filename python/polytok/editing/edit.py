@@ -55,7 +55,9 @@ class Edit:
     def summary(self) -> str:
         """A line with the numbers of entries removed and added, and of changed ids."""
         moved_count = sum(old_id != new_id for old_id, new_id in self.kept.items())
-        parts = [f"{len(self.removed)} entries removed", f"{len(self.added)} added", f"{moved_count} ids changed"]
+        noun = "entry" if len(self.removed) == 1 else "entries"
+        ids = "id" if moved_count == 1 else "ids"
+        parts = [f"{len(self.removed)} {noun} removed", f"{len(self.added)} added", f"{moved_count} {ids} changed"]
         if self.present:
             parts.append(f"{len(self.present)} to add {'were' if len(self.present) > 1 else 'was'} already present")
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
@@ -94,7 +96,7 @@ def edit(
     >>> result.added
     (Added(piece=b'not', id=258, was=(111, 112, 117)),)
     >>> result.summary
-    '1 entries removed, 1 added, 0 ids changed: ids up to 258'
+    '1 entry removed, 1 added, 0 ids changed: ids up to 258'
     """
     _check_model(tokenizer.spec)
     if ids not in ("reuse", "compact"):
@@ -177,6 +179,14 @@ class _VocabRows:
         return with_every_id(vocab, {}) if self.is_gguf else vocab
 
 
+def _shown_entry(entry: bytes) -> str:
+    """Returns an entry as a message shows it: as text if it is UTF-8, else as bytes."""
+    try:
+        return repr(entry.decode())
+    except UnicodeDecodeError:
+        return repr(entry)
+
+
 def _removed_entries(old_entries: Mapping[bytes, int], remove: Iterable[Removal]) -> set[bytes]:
     removed_entries: set[bytes] = set()
     for removal in remove:
@@ -185,10 +195,10 @@ def _removed_entries(old_entries: Mapping[bytes, int], remove: Iterable[Removal]
             continue
         for entry in collect_entries([removal]):
             if entry not in old_entries:
-                raise PieceError(f"cannot remove {entry!r}: it is not an entry of the vocabulary")
+                raise PieceError(f"cannot remove {_shown_entry(entry)}: it is not an entry of the vocabulary")
             if len(entry) == 1:
                 raise ArgumentError(
-                    f"cannot remove {entry!r}: the vocabulary needs all single bytes to encode every text"
+                    f"cannot remove {_shown_entry(entry)}: the vocabulary needs all single bytes to encode every text"
                 )
             removed_entries.add(entry)
     return removed_entries

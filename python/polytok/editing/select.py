@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
@@ -28,7 +29,8 @@ def matching(pattern: str) -> Selector:
     try:
         _core.pattern_matches(pattern, [])
     except SpecError as error:
-        raise ArgumentError(str(error)) from error
+        reason = re.sub(r".*?cannot be compiled: (.*?)(; write it.*)?$", r"\1", str(error), flags=re.DOTALL)
+        raise ArgumentError(f"{pattern!r} is not a valid regex: {reason}") from error
     return _create_selector(pattern)
 
 
@@ -46,6 +48,12 @@ def script(name: str) -> Selector:
     [True, False, False, False]
     """
     script_class = rf"\p{{Script={name}}}"
+    try:
+        _core.pattern_matches(script_class, [])
+    except SpecError:
+        raise ArgumentError(
+            f"{name!r} is not the Unicode name of a script, such as Latin, Cyrillic, Han or Hangul"
+        ) from None
     return matching(rf"\A[{script_class}\P{{L}}]*[{script_class}&&\p{{L}}][{script_class}\P{{L}}]*\z")
 
 

@@ -66,7 +66,7 @@ def detect(data: bytes) -> Format:
     matching_formats = [candidate for candidate in _possible_formats(data) if candidate.refusal(data) is None]
     if not matching_formats:
         reasons = "".join(f"\n  {candidate.name}: {candidate.refusal(data)}" for candidate in all_formats())
-        raise FormatError(f"no format recognises these {len(data)} bytes:{reasons}")
+        raise FormatError(f"no format recognizes these {len(data)} bytes:{reasons}")
     if len(matching_formats) > 1:
         choice = " or ".join(f"format={candidate.name!r}" for candidate in matching_formats)
         raise FormatError(f"the bytes fit more than one format; choose with {choice}")

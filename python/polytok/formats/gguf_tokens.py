@@ -1,7 +1,7 @@
 """The attributes that llama.cpp assigns to tokens when it loads a vocabulary (llama-vocab.cpp).
 
-A token's attributes follow from its type in the file. The exceptions are some tokens, which llama.cpp recognises by
-their texts, and the tokens of some models, which it recognises by their names (`llama_vocab::impl::load`).
+A token's attributes follow from its type in the file. The exceptions are some tokens, which llama.cpp recognizes by
+their texts, and the tokens of some models, which it recognizes by their names (`llama_vocab::impl::load`).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _adjust_by_text(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
 
 
 def _adjust_by_model(tokens: Tokens, attributes_by_id: list[Attribute]) -> None:
-    """Sets LSTRIP and RSTRIP, which include white space in a match, for models recognised by their names."""
+    """Sets LSTRIP and RSTRIP, which include white space in a match, for models recognized by their names."""
     name = tokens.name.lower()
     is_jina = any(pre in tokens.pre for pre in ("jina-v2-de", "jina-v2-es", "jina-v2-code"))
     if is_jina or "nomic-bert-moe" in tokens.architecture or "jina-bert-v3" in tokens.architecture:

@@ -2,7 +2,7 @@
 
 The reference is Oniguruma 6.9 in its default syntax, as in the wheels of the package `tokenizers`. Its Unicode tables
 are those of version 16.0, like the engine's. A construct that means the same in both syntaxes is not changed, so that
-the engine recognises published patterns. For a construct without an equivalent, `translate` raises a `FormatError` that
+the engine recognizes published patterns. For a construct without an equivalent, `translate` raises a `FormatError` that
 names the construct.
 """
 

@@ -17,7 +17,7 @@ from polytok.spec import Bpe, Char, Longest, PatternSplit, PrefixSpace, Sentence
 def encode(spec: Spec, text: str | bytes, *, special: Allowed = (), add_special: bool = False) -> list[int]:
     """Returns the ids of a text.
 
-    ``special`` names the special tokens that are recognised in the text; ``add_special`` adds the ids of the template.
+    ``special`` names the special tokens that are recognized in the text; ``add_special`` adds the ids of the template.
     """
     return [token.id for token in tokens(spec, text, special=special, add_special=add_special)]
 

@@ -1,6 +1,6 @@
 """Special tokens: texts that represent one id if the caller allows it.
 
-A special token is recognised only if it is allowed. The leftmost allowed token counts, and of several that start at
+A special token is recognized only if it is allowed. The leftmost allowed token counts, and of several that start at
 the same offset the longest. minbpe uses the one that is listed first instead, like an alternation in a regular
 expression (`Spec.matching`). The text between two special tokens is encoded exactly like a separate text: its split
 pattern sees nothing else, and it gets its own dummy prefix.

@@ -30,7 +30,7 @@ class PrefixSpace:
 class ReplaceInvalid:
     """Replaces every byte that is not part of a character with U+FFFD.
 
-    With ``lenient``, characters are recognised as in llama.cpp, by lead byte and continuation bytes, so overlong
+    With ``lenient``, characters are recognized as in llama.cpp, by lead byte and continuation bytes, so overlong
     encodings and surrogates count as characters.
     """
 

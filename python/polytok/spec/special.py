@@ -13,8 +13,8 @@ Matching = Literal["longest", "listed", "longest_first"]
 class SpecialToken:
     """A special or added token: its text is searched in the input before normalization, and is encoded to its id.
 
-    * ``special``: the token is recognised only if the caller allows it. Tokens without ``special`` are always
-      recognised: Hugging Face's added tokens, llama.cpp's user-defined ones.
+    * ``special``: the token is recognized only if the caller allows it. Tokens without ``special`` are always
+      recognized: Hugging Face's added tokens, llama.cpp's user-defined ones.
     * ``single_word``: matches next to a letter, digit or underscore are rejected.
     * ``lstrip``, ``rstrip``: the white space before or after a match belongs to the match.
     * ``normalized``: the token is normalized, and is searched after normalization instead.

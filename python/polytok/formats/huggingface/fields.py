@@ -15,7 +15,7 @@ _NO_DEFAULT: Any = object()
 
 
 class ComponentFields(NamedTuple):
-    """The name of a component, and the fields by which it is recognised; a tagged component needs its ``type`` too."""
+    """The name of a component, and the fields by which it is recognized; a tagged component needs its ``type`` too."""
 
     type: str
     required: frozenset[str]
@@ -92,7 +92,7 @@ _NAME_OF_TYPE: Mapping[type, str] = {bool: "bool", str: "text", int: "whole numb
 def component_name(fields: Fields, components: Sequence[ComponentFields], *, by_fields: bool = False) -> str:
     """Returns the name of the component that an object describes.
 
-    An object with a tag has the name in its tag. An object without a tag is recognised by its fields: the first of
+    An object with a tag has the name in its tag. An object without a tag is recognized by its fields: the first of
     ``components`` whose required fields it contains has the name. With ``by_fields``, a tag does not decide alone.
     """
     tag = fields.value.get("type")
