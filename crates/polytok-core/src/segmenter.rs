@@ -25,6 +25,7 @@ use crate::trie::Trie;
 use crate::vocab::Vocab;
 pub(crate) use blocks::collect_segments;
 use blocks::parts::Parts;
+pub(crate) use blocks::spans::room_for;
 use char_records::CharRecords;
 
 /// The compiled parts that encode normalized text.
@@ -67,7 +68,7 @@ pub(crate) struct SegmenterScratch {
     pub segments: Vec<Segment>,
     pub ids: Vec<TokenId>,
     /// The spans of the tokens of cached pieces.
-    spans: Vec<Span>,
+    pub spans: Vec<Span>,
     /// The ids of a long piece that is encoded part by part.
     long_ids: Vec<u32>,
     pub blocks: Vec<Box<Block>>,

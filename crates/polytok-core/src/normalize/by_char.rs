@@ -139,6 +139,34 @@ impl CharRewrites {
         self.kept_chars.run_end(text, from)
     }
 
+    /// Returns the steps that replace texts, which run before all others.
+    pub(super) fn replacing_steps(&self) -> &[NormalizeStep] {
+        self.normalizer.replacing_steps()
+    }
+
+    /// Reports whether a charsmap can delete the start of this text, which changes the spans of all later characters. A
+    /// step replaces the text at `replaced_at`, or nothing if that is the end. If the first two characters that earlier
+    /// steps do not remove are local, the charsmap keeps or replaces the first.
+    pub(super) fn can_shift_spans(&self, text: &str, replaced_at: usize) -> bool {
+        let is_removed = |c| self.rewrite_of(c) == Rewrite::new(b"");
+        let first_chars = || text[..replaced_at].chars().filter(|&c| !is_removed(c)).take(2);
+        let has_enough = || replaced_at == text.len() || first_chars().count() == 2;
+        matches!(self.normalizer.char_steps(), [.., NormalizeStep::Precompiled(_)])
+            && !(first_chars().all(|c| self.has_output(c)) && has_enough())
+    }
+
+    /// Reports whether a character is local and not removed.
+    pub fn has_output(&self, c: char) -> bool {
+        let rewrite = self.rewrite_of(c);
+        rewrite != Rewrite::NOT_LOCAL && rewrite != Rewrite::new(b"")
+    }
+
+    /// Reports whether no step replaces a part of the text.
+    pub fn replaces_nothing(&self, text: &str) -> bool {
+        let keeps = |step: &NormalizeStep| matches!(step, NormalizeStep::Replace(step) if step.keeps(text.as_bytes()));
+        self.replacing_steps().iter().all(keeps)
+    }
+
     /// Converts ASCII to lower case in a copy of the text if the normalizer converts to lower case.
     pub fn lower_ascii<'t>(&self, text: &'t str, out: &'t mut Vec<u8>) -> &'t str {
         if !self.has_lower_case {
@@ -151,8 +179,11 @@ impl CharRewrites {
     }
 
     /// Writes the rewritten text to `out`, and returns the span of each byte; each byte of a kept character has a span of
-    /// its own. Returns None if a character is not local. The normalizer must have no step that replaces texts.
+    /// its own. Returns None if a character is not local, or if a step replaces a part of the text.
     pub fn rewrite_with_spans(&self, text: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
+        if !self.replaces_nothing(text) {
+            return None;
+        }
         let (mut at, mut spans) = (0, Vec::with_capacity(text.len()));
         out.clear();
         while at < text.len() {
@@ -195,7 +226,7 @@ impl CharRewrites {
 
     /// Converts ASCII to lower case, or runs the steps that replace texts, from the first step that changes the text.
     fn prepare<'t>(&self, text: &'t str, out: &'t mut Vec<u8>, spare_buffer: &mut Vec<u8>) -> Result<&'t str> {
-        let replacing_steps = self.normalizer.replacing_steps();
+        let replacing_steps = self.replacing_steps();
         let keeps = |step: &NormalizeStep| matches!(step, NormalizeStep::Replace(step) if step.keeps(text.as_bytes()));
         let first = replacing_steps.iter().take_while(|step| keeps(step)).count();
         let replacing_steps = &replacing_steps[first..];

@@ -38,9 +38,11 @@ impl Precompiled {
     }
 
     /// Reports whether a cluster always ends before and after a text if the adjacent texts are such texts too: if all
-    /// characters of the text are plain, or if the text is a decomposed Hangul syllable.
+    /// characters of the text are plain, or if the text is a decomposed Hangul syllable. A character that the charsmap
+    /// deletes is not local, because it can change the spans of the characters around it.
     pub fn is_local(&self, text: &str) -> bool {
-        is_hangul_syllable(text) || text.chars().all(Precompiled::is_plain_char)
+        let is_deleted = |c: char| self.replacement(c.encode_utf8(&mut [0; 4])).is_some_and(str::is_empty);
+        (is_hangul_syllable(text) || text.chars().all(Precompiled::is_plain_char)) && !text.chars().any(is_deleted)
     }
 
     /// Reports whether a character is plain: two adjacent plain characters are always two clusters.

@@ -6,7 +6,7 @@
 
 pub(super) mod parts;
 mod piece_lengths;
-mod spans;
+pub(super) mod spans;
 
 use super::{Context, Segmenter, SegmenterScratch};
 use crate::boundary::Boundary;

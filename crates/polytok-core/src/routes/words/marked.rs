@@ -6,8 +6,7 @@
 //!
 //! The normalizer's table also replaces characters that no entry contains; see `unknown_chars`.
 
-use memchr::memmem;
-
+use super::parts::has_mark;
 use crate::cache::PieceKey;
 use crate::error::Result;
 use crate::normalize::origin::Place;
@@ -19,12 +18,19 @@ use crate::split::cursor::SplitCursor;
 
 /// The split to words that get U+2581 before them.
 pub(super) struct MarkedWords {
-    words: SplitChain,
+    pub(super) words: SplitChain,
+    /// True if every run of unknown characters is one token, so that spans follow from lengths; see `marked_spans`.
+    has_unknown_runs: bool,
 }
 
 impl MarkedWords {
-    pub fn compile() -> Option<MarkedWords> {
-        Some(MarkedWords { words: SplitChain::compile_words(None)? })
+    pub fn compile(has_unknown_runs: bool) -> Option<MarkedWords> {
+        Some(MarkedWords { words: SplitChain::compile_words(None)?, has_unknown_runs })
+    }
+
+    /// Reports whether the spans of words can be found.
+    pub fn finds_spans(&self) -> bool {
+        self.has_unknown_runs
     }
 
     /// Builds the tables of the split that encoding would otherwise build later.
@@ -34,7 +40,7 @@ impl MarkedWords {
 
     /// Encodes a text. `buffer` is memory for a word.
     pub fn encode<S: IdSink>(&self, text: &str, buffer: &mut Vec<u8>, context: &mut Context<S>) -> Result<()> {
-        if memmem::find(text.as_bytes(), space_mark::BYTES).is_some() {
+        if has_mark(text.as_bytes()) {
             return context.encode_rewritten(text.as_bytes(), Place::default());
         }
         let mut block = context.scratch.take_block();
@@ -57,9 +63,7 @@ fn encode_missing<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, c
     if context.output_record(word, key) {
         return Ok(());
     }
-    buffer.clear();
-    buffer.extend_from_slice(space_mark::BYTES);
-    buffer.extend_from_slice(word);
+    write_marked(word, buffer);
     let Context { segmenter, scratch, out } = context;
     let is_known = scratch.run_model(|model, segments| {
         segmenter.model.segment(buffer, 0, false, model, &mut collect_segments(segments))
@@ -70,4 +74,11 @@ fn encode_missing<S: IdSink>(word: &[u8], key: PieceKey, buffer: &mut Vec<u8>, c
         return Ok(());
     }
     scratch.segments.iter().try_for_each(|&segment| out.write_segment(buffer, 0, segment))
+}
+
+/// Writes a word after U+2581.
+pub(super) fn write_marked(word: &[u8], buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.extend_from_slice(space_mark::BYTES);
+    buffer.extend_from_slice(word);
 }

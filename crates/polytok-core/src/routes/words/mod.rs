@@ -9,6 +9,7 @@
 //! Twin: the general path through the pipeline.
 
 mod marked;
+mod marked_spans;
 mod parts;
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,12 @@ use crate::error::Result;
 use crate::model::CompiledModel;
 use crate::normalize::origin::Place;
 use crate::normalize::{CharMap, CharRewrites, Normalizer};
-use crate::post::IdSink;
+use crate::post::{IdSink, Sink};
 use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::SplitChain;
 use crate::utf8::valid;
 use marked::MarkedWords;
-pub(crate) use parts::WordsPart;
+pub(crate) use parts::{WordsPart, next_part};
 
 /// The route.
 pub(crate) struct WordsRoute {
@@ -56,7 +57,9 @@ impl WordSplit {
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
                 SplitChain::compile_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::OfText)
             }
-            CompiledModel::WideUnigram(_) if splits.marks_words() => MarkedWords::compile().map(WordSplit::WithMarks),
+            CompiledModel::WideUnigram(model) if splits.marks_words() => {
+                MarkedWords::compile(model.has_same_id_for_unknown()).map(WordSplit::WithMarks)
+            }
             _ => None,
         }
     }
@@ -109,14 +112,23 @@ impl WordsRoute {
         }
     }
 
-    /// Returns the split that finds the words of a kept part; None if the route cannot encode parts.
-    pub fn part_split<'r>(&'r self, segmenter: &'r Segmenter) -> Option<&'r SplitChain> {
+    /// Reports whether the route can encode parts of texts to a sink that needs more than ids.
+    pub fn encodes_parts<S: Sink>(&self, sink: &S) -> bool {
+        let needs_normalized_text = || sink.needs_words() || sink.needs_own_texts();
+        self.has_whole_chars
+            && match &self.split {
+                WordSplit::OfNormalizedText | WordSplit::OfText(_) => true,
+                WordSplit::WithMarks(words) => words.finds_spans() && !needs_normalized_text(),
+            }
+    }
+
+    /// Encodes the words of a part for a sink that needs more than ids.
+    pub fn encode_words<S: Sink>(&self, text: &str, context: &mut Context<S>) -> Result<()> {
         match &self.split {
-            WordSplit::OfNormalizedText => Some(&segmenter.splits),
-            WordSplit::OfText(words) => Some(words),
-            WordSplit::WithMarks(_) => None,
+            WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
+            WordSplit::OfText(words) => context.encode_pieces(words, text),
+            WordSplit::WithMarks(words) => words.encode_with_spans(text, context),
         }
-        .filter(|_| self.has_whole_chars)
     }
 
     /// Returns the text that is divided to parts: the input text, or a text in `buffer` with ASCII in lower case. None

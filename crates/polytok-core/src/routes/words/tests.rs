@@ -79,7 +79,8 @@ fn unigram_spec(entries: &[String], flags: u8) -> Spec {
     };
     let forms = [Form::Nfkd, Form::Nfc, Form::Nfkc, Form::Nfd];
     let rules = [("\n", " "), ("\t", "_"), ("a\u{301}", "b"), (" \u{301}", "c"), ("\u{600}", "a"), ("\u{3000}", " ")];
-    let mut rules = rules.to_vec();
+    // A deleted character after a character that is replaced by several has spans of its own.
+    let mut rules = [&rules[..], &[("ﬁ", "fi"), ("\u{200B}", ""), ("\u{FFFD}", "\u{2581}a")]].concat();
     rules.sort_unstable();
     let steps = [
         Normalize::ReplaceInvalid { lenient: false },
@@ -223,9 +224,9 @@ fn texts_longer_than_a_window() {
 fn spans_of_kept_parts_between_changed_characters() {
     let entries: Vec<String> = ["a", "##a", "b", "é", "\u{2581}a", "世"].map(String::from).to_vec();
     let kept_runs = ["a b", " b", "a ", "aa\nb", "世 世", "ab", "é a"];
-    for (run, changed) in
-        kept_runs.iter().flat_map(|&run| ["\0", "É", "a\u{301}", "\0 \0", " \u{301}b"].map(|c| (run, c)))
-    {
+    for (run, changed) in kept_runs.iter().flat_map(|&run| {
+        ["\0", "É", "a\u{301}", "\0 \0", " \u{301}b", "a''", "`` ''世", "ﬁ\u{200B}a\u{FFFD}"].map(|c| (run, c))
+    }) {
         let kept = |len: usize| run.chars().cycle().take(len).collect::<String>();
         let texts: Vec<Vec<u8>> = (60..70)
             .map(|len| [&kept(len), changed, &kept(len), changed, "a ", &kept(9), changed, &kept(len)].concat().into())
@@ -234,6 +235,9 @@ fn spans_of_kept_parts_between_changed_characters() {
             check_ids(bert_spec(&entries, flags), &texts);
         }
         (0..4).for_each(|flags| check_ids(wpm_spec(&entries, flags), &texts));
+        for flags in [0, 8, 24, 64, 72] {
+            check_ids(unigram_spec(&entries, flags), &texts);
+        }
     }
 }
 

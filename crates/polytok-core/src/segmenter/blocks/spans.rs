@@ -110,7 +110,7 @@ impl<S: Sink> Context<'_, '_, S> {
 
 /// Returns the first `count` spans of a buffer, which grows if it is shorter.
 #[inline]
-fn room_for(spans: &mut Vec<Span>, count: usize) -> &mut [Span] {
+pub(crate) fn room_for(spans: &mut Vec<Span>, count: usize) -> &mut [Span] {
     if spans.len() < count {
         spans.resize(count, Span::default());
     }
@@ -129,9 +129,13 @@ impl Segmenter {
     /// Returns the number of bytes that tokens of pieces cover, if the model shows it; the first call computes the
     /// lengths of the entries.
     pub(in crate::segmenter) fn piece_lengths(&self) -> Option<PieceLengths<'_>> {
+        let covered = self.model.covered_bytes()?;
+        Some(PieceLengths { lengths: self.entry_lengths(), covered })
+    }
+
+    /// Returns the lengths of the entries; the first call computes them.
+    pub fn entry_lengths(&self) -> &Lengths {
         let Segmenter { lengths, vocab, fallback, model, .. } = self;
-        let covered = model.covered_bytes()?;
-        let compile = || Lengths::compile(vocab, fallback, false, model.byte_ids().as_deref());
-        Some(PieceLengths { lengths: lengths.get(compile), covered })
+        lengths.get(|| Lengths::compile(vocab, fallback, false, model.byte_ids().as_deref()))
     }
 }
