@@ -1,12 +1,12 @@
 //! Finds the characters of a text without branches, because the processor could not predict which tokens end inside of a
 //! character.
 
-/// The number of bytes that are read at a time: the longest character.
-const WORD_BYTES: usize = size_of::<u32>();
+/// The number of bytes that are read at a time: the longest character before an offset, and the longest after it.
+const WORD_BYTES: usize = size_of::<u64>();
 /// The number of bytes before the text.
-const PADDING: usize = WORD_BYTES - 1;
+const PADDING: usize = WORD_BYTES / 2 - 1;
 /// The highest bit of each byte.
-const HIGH_BITS: u32 = u32::from_ne_bytes([0x80; WORD_BYTES]);
+const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; WORD_BYTES]);
 
 /// A UTF-8 text with zeros before and after it, so that a word can be read at each offset.
 #[derive(Debug)]
@@ -30,20 +30,24 @@ impl KeptText {
     /// Returns the start of the character that contains byte `at`.
     #[inline]
     pub fn char_start(&self, at: u32) -> u32 {
-        at - self.start_bits(at as usize).leading_zeros() / 8
+        self.char_bounds(at).0
     }
 
     /// Returns the end of the character that contains the byte before `at`.
     #[inline]
     pub fn char_end(&self, at: u32) -> u32 {
-        at + self.start_bits(at as usize + PADDING).trailing_zeros() / 8
+        self.char_bounds(at).1
     }
 
-    /// Returns the highest bit of each byte that can start a character, of the word at byte `at` of the padded text.
+    /// Returns the start of the character that contains byte `at`, and the end of the character that contains the byte
+    /// before `at`. Both are `at` if a character starts there.
     #[inline]
-    fn start_bits(&self, at: usize) -> u32 {
-        let word = u32::from_le_bytes(self.0[at..].first_chunk().copied().unwrap_or_default());
-        (!word | word << 1) & HIGH_BITS
+    pub fn char_bounds(&self, at: u32) -> (u32, u32) {
+        // Byte `PADDING` of the word is byte `at` of the text.
+        let word = u64::from_le_bytes(self.0[at as usize..].first_chunk().copied().unwrap_or_default());
+        // The highest bit of each byte that can start a character.
+        let starts = (!word | word << 1) & HIGH_BITS;
+        (at - (starts as u32).leading_zeros() / 8, at + (starts >> (8 * PADDING)).trailing_zeros() / 8)
     }
 }
 

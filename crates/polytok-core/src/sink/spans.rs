@@ -87,9 +87,16 @@ impl Sink for Spans {
             }
             Place { at, origin: Origin::Kept(ref text) } => {
                 self.ids.extend_from_slice(TokenId::numbers(ids));
-                self.starts.push(at);
-                self.starts.extend(inner_ends.iter().map(|&end| at + text.char_start(end)));
-                self.ends.extend(ends.iter().map(|&end| at + text.char_end(end)));
+                let first = self.starts.len();
+                // The last start is the start of the token after these tokens, and is removed.
+                self.starts.resize(first + 1 + ends.len(), at);
+                self.ends.resize(first + ends.len(), at);
+                let next_starts = &mut self.starts[first + 1..];
+                for (&end, (start, slot)) in ends.iter().zip(next_starts.iter_mut().zip(&mut self.ends[first..])) {
+                    let (next_start, char_end) = text.char_bounds(end);
+                    (*start, *slot) = (at + next_start, at + char_end);
+                }
+                self.starts.pop();
             }
             _ => {
                 let starts = std::iter::once(&0).chain(inner_ends);
