@@ -78,7 +78,7 @@ def _name(name: str, value: Any) -> None:
 
 
 def _special_tokens(name: str, value: Any) -> None:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (str, Mapping)):  # the functions themselves refuse a single text
         texts(name, value, "special tokens")
 
 
