@@ -171,3 +171,18 @@ def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
 def _shorten(value: Any, length: int = 100) -> str:
     text = repr(dict(value)) if isinstance(value, Mapping) else repr(value)
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def parse_sibling(siblings: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    """Returns the JSON object in a file of the same folder; an empty one if the file is missing."""
+    if name not in siblings:
+        return {}
+    import json  # most rank files are known by their hash and need no JSON
+
+    try:
+        value = json.loads(siblings[name].decode())
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name} in the same folder cannot be read: {error}") from error
+    if not isinstance(value, dict):
+        raise FormatError(f"{name} in the same folder is not a JSON object")
+    return value

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..records import dataclass
-from .base import is_utf8
+from .base import is_utf8, parse_sibling
 from .tiktoken_known import Scheme
 
 KIMI = (
@@ -74,13 +74,13 @@ PROGRAMS = (
 
 def scheme_from_siblings(siblings: Mapping[str, bytes], token_count: int) -> Scheme | None:
     """Returns the scheme of the class that the configuration names; None if the configuration names no class."""
-    config = _parse_sibling(siblings, "tokenizer_config.json")
+    config = parse_sibling(siblings, "tokenizer_config.json")
     class_name = _class_name(config)
     if class_name is None:
         return None
     for program in PROGRAMS:
         if program.class_name == class_name:
-            return program.build_scheme(token_count, config, _parse_sibling(siblings, "config.json"))
+            return program.build_scheme(token_count, config, parse_sibling(siblings, "config.json"))
     known_classes = ", ".join(program.class_name for program in PROGRAMS)
     raise FormatError(
         f"tokenizer_config.json names the class {class_name!r:.100} for the rank file; known are {known_classes}; "
@@ -110,17 +110,3 @@ def _token_text(token: Any) -> str | None:
 def _nested_object(config: Json, key: str) -> Json:
     value = config.get(key, {})
     return value if isinstance(value, dict) else {}
-
-
-def _parse_sibling(siblings: Mapping[str, bytes], name: str) -> Json:
-    if name not in siblings:
-        return {}
-    import json  # most rank files are known by their hash and need no JSON
-
-    try:
-        value = json.loads(siblings[name].decode())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{name} in the same folder cannot be read: {error}") from error
-    if not isinstance(value, dict):
-        raise FormatError(f"{name} in the same folder is not a JSON object")
-    return value

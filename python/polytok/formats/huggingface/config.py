@@ -9,14 +9,13 @@ Source: transformers 4, tokenization_utils_fast.py and models/llama/tokenization
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from ...errors import FormatError
 from ...records import replace
 from ...spec import Spec, SpecialToken, Template
-from ..base import is_utf8
+from ..base import is_utf8, parse_sibling
 from . import added_tokens
 from .fields import Fields, Json, shorten
 
@@ -29,21 +28,10 @@ _CLASSES_WITH_BOS_TEMPLATE = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaToke
 
 def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
     """Returns the configuration; empty if the folder has none."""
-    config = {**_parse_file(siblings, MAP_FILE), **_parse_file(siblings, CONFIG_FILE)}
+    config = {**parse_sibling(siblings, MAP_FILE), **parse_sibling(siblings, CONFIG_FILE)}
     if TEMPLATE_FILE in siblings:
         config.setdefault("chat_template", siblings[TEMPLATE_FILE].decode(errors="replace"))
     return config
-
-
-def _parse_file(siblings: Mapping[str, bytes], name: str) -> dict[str, Json]:
-    if name not in siblings:
-        return {}
-    try:
-        value = json.loads(siblings[name].decode())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{name} in the same folder cannot be read: {error}") from error
-    fields: dict[str, Json] = Fields(value, name).value
-    return fields
 
 
 def has_bos_template(config: Mapping[str, Json]) -> bool:
