@@ -29,7 +29,7 @@ def run(*arguments: str | Path, stdin: bytes = b"", code: int = 0, **environment
     return process.stdout
 
 
-def error_of(*arguments: str | Path, stdin: bytes = b"", code: int = 1) -> str:
+def error_of(*arguments: str | Path, stdin: bytes = b"", code: int = 2) -> str:
     process = subprocess.run(command(*arguments), input=stdin, capture_output=True, env=ENVIRONMENT, timeout=60)
     assert process.returncode == code
     assert b"Traceback" not in process.stderr

@@ -281,7 +281,7 @@ def test_count_by_folder_and_field(tmp_path: Path) -> None:
 
 
 def test_count_with_a_maximum(text: Path) -> None:
-    assert f"{text}: " in error_of("count", "--max", "3", text)
+    assert f"{text}: " in error_of("count", "--max", "3", text, code=1)
     run("count", "--max", "1000", text)
 
 
@@ -294,7 +294,7 @@ def test_the_maximum_is_for_each_text_and_each_tokenizer(tmp_path: Path) -> None
     models = [argument for folder in ("x", "y") for argument in ("-m", f"{tmp_path}/{folder}/tokenizer.json")]
     run("count", "--max", "7", path, *models)
     for by in ("file", "lang"):
-        message = error_of("count", "--by", by, "--max", "6", path, *models)
+        message = error_of("count", "--by", by, "--max", "6", path, *models, code=1)
         for folder in ("x", "y"):
             assert f"polytok: {path}:2: 7 tokens of {folder}/tokenizer.json, more than 6" in message
 

@@ -473,7 +473,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert code == 0 and "\x1b" not in output and "\\u001b[2J: 1" in output
     (folder / "00002.idx").write_bytes(b"")
     assert run("verify", folder) == (1, "00002.idx: 0 bytes instead of 82\n")
-    assert run("export", folder, "-o", tmp_path / "other") == (1, "")
-    assert run("info", tmp_path)[0] == 1 and run("merge", folder, "-o", folder)[0] == 2
+    assert run("export", folder, "-o", tmp_path / "other") == (2, "")
+    assert run("info", tmp_path)[0] == 2 and run("merge", folder, "-o", folder)[0] == 2
     with pytest.raises(SystemExit, match="2"):
         run("nothing")

@@ -454,11 +454,11 @@ def test_errors_of_an_object_store_say_what_was_tried(
     denied = "Permission denied"
     for error, message in ((PermissionError(13, denied), denied), (KeyError("k"), "KeyError: 'k'")):
         monkeypatch.setattr(memory.MemoryFileSystem, "pipe_file", refuse(error))
-        assert main(arguments) == 1
+        assert main(arguments) == 2
         assert f"memory://full/out/plan.json: cannot write: {message}" in capsys.readouterr().err
     monkeypatch.undo()
     monkeypatch.setattr(memory.MemoryFileSystem, "put_file", refuse(FileNotFoundError(2, "No such bucket")))
-    assert main(arguments) == 1
+    assert main(arguments) == 2
     assert "memory://full/out/00000.bin: cannot write: No such bucket" in capsys.readouterr().err
 
 
@@ -493,7 +493,7 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
     assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
     assert [row.tolist() for row in open_dataset(out)] == encode_all(TEXTS, eos=EOS)
-    assert main([*arguments, "--json-log", str(tmp_path / "no/log")]) == 1
+    assert main([*arguments, "--json-log", str(tmp_path / "no/log")]) == 2
     assert "no/log: cannot write: No such file" in capsys.readouterr().err
     assert main([*arguments, "--bos", "5"]) == 2
     assert "options: bos: null → 5" in capsys.readouterr().err

@@ -96,7 +96,7 @@ def test_wrong_arguments_are_reported_before_training(tmp_path: Path, words: Pat
         code, _, errors = run("train", *arguments)
         assert code == 2 and expected in errors
     code, _, errors = run("train", tmp_path / "absent", "--vocab-size", "270", "-o", out)
-    assert code == 1 and "cannot read" in errors
+    assert code == 2 and "cannot read" in errors
     assert not out.exists()
 
 

@@ -5,9 +5,9 @@ Python's `argparse` parses the arguments, so the command needs no further packag
 The command exits with one of these codes:
 
 * 0: success;
-* 1: a search matched no vocabulary entry, a check found a problem, a written file returns other ids, or a file or text
-  has an error; error messages go to standard error;
-* 2: the arguments are wrong;
+* 1: the verb did its work, and the answer is no: no entry was found, a check found a problem, a row is over the limit,
+  a written file returns other ids, or ``--strict`` refused a loss;
+* 2: the verb could not do its work: the arguments are wrong, or a file or text cannot be read, written or processed;
 * 130: the user pressed Ctrl-C; the command prints no message;
 * 141: the program that reads the output has closed the pipe; the command prints no message.
 """
@@ -21,7 +21,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import ArgumentError, FileError, PolytokError
+from ..errors import FileError, LossError, PolytokError
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 from .completion import add_completion_option
 from .parsers import HelpfulParser
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (PolytokError, OSError, UnicodeError) as error:
         message = with_flags(_error_message(error, arguments), flags_of(arguments.verb_parser))
         print(f"polytok: {message}", file=sys.stderr)
-        return 2 if isinstance(error, ArgumentError) else 1
+        return 1 if isinstance(error, LossError) else 2
 
 
 def create_parser() -> argparse.ArgumentParser:

@@ -9,14 +9,13 @@ from typing import Any
 
 from ..convert import Conversion, convert
 from ..errors import ArgumentError
-from ..file_names import format_of
 from ..formats import all_formats
 from . import divergences
 from .inputs import add_input_options
 from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_verb_parser, binary_stdout
-from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
 from .style import piece_to_json
 from .texts import requested_texts
 
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments, [target])
     tokenizer = load_tokenizer(arguments)
     source_format = tokenizer.spec.origin.format
-    format_name = arguments.to or format_of(target, source_format)
+    format_name = chosen_format(arguments, target, source_format)
     texts = requested_texts(arguments)
     result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts, path=target)
     is_write_refused = arguments.strict and bool(result.divergences or result.decoded)

@@ -12,14 +12,13 @@ from .. import editing, lists
 from ..conversion import write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
-from ..file_names import format_of
 from ..formats import all_formats
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options, input_names
 from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_verb_parser, binary_stdout
-from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
 from .style import piece_to_json
 from .texts import named_texts
 
@@ -122,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
         add_symbols=_requested_symbols(arguments),
         ids=arguments.ids,
     )
-    format = arguments.to or format_of(target, tokenizer.spec.origin.format)
+    format = chosen_format(arguments, target, tokenizer.spec.origin.format)
     written_file = write(result.tokenizer.spec, format)
     if not arguments.dry_run:
         files = [NewFile(target, written_file.data, written_file.companions)]

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ArgumentError
+from ..file_names import format_of, formats_named
 from ..files import companion_paths, save_all
+from ..formats import all_formats
 from ..reading.names import files_named, is_url
 from .inputs import input_names
 from .models import model_names
@@ -51,6 +53,15 @@ def save_files(arguments: argparse.Namespace, files: Sequence[NewFile]) -> None:
     check_outputs(arguments, [*(file.path for file in files), *companions])
     for file in files:
         save_all(*file)
+
+
+def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> str:
+    """Returns the format of ``--to``, or the format that the file's name selects for a tokenizer of the format
+    ``origin``. Raises `ArgumentError` for a name that selects no format."""
+    if arguments.to is None and not formats_named(path):
+        choices = [format.name for format in all_formats() if format.name != "bpe_files"]
+        raise ArgumentError(f"the name {path.name} does not select a format: choose one with --to {', '.join(choices)}")
+    return arguments.to or format_of(path, origin)
 
 
 def check_outputs(arguments: argparse.Namespace, outputs: Iterable[str | Path | None]) -> None:

@@ -1,0 +1,122 @@
+"""Tests the exit codes of all verbs: 0 for done, 1 if the answer is no, 2 if the verb could not do its work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polytok.cli import main
+from test_conventions import VERBS
+
+DONE = [
+    "encode a.txt",
+    "decode ids",
+    "count a.txt --max 9",
+    "info default",
+    "vocab --ids 1",
+    "convert default c.json",
+    "edit v.txt -o e.txt --to rwkv --add-entry xyz",
+    "doctor default",
+    "tokenize a.txt -q --workers 1 -o tokens2",
+    "train a.txt --vocab-size 257 -o t.ptok",
+    "count-words a.txt -o counts",
+    "corpus info tokens",
+    "corpus show tokens",
+    "corpus verify tokens",
+    "corpus merge tokens -o merged",
+    "corpus mix tokens=1 -q --workers 1 -o mixed",
+    "corpus export tokens -o export",
+]
+NO = [
+    "count a.txt --max 1",
+    "vocab --contains no-entry-has-this",
+    "doctor words.model",
+    "doctor one.model --against two.model --text abba",
+    "convert one.model three.ptok --strict --to tiktoken",
+    "convert default small.json --strict",
+    "train a.txt --vocab-size 257 --eos <e> -o t.json --strict",
+    "corpus verify damaged",
+]
+CANNOT = [
+    "encode missing.txt",
+    "encode -m empty.json a.txt",
+    "encode --special no a.txt",
+    "decode a.txt",
+    "decode missing",
+    "count missing.txt",
+    "info missing.json",
+    "vocab missing.json",
+    "convert missing.json a.ptok",
+    "convert default a.jsn",
+    "edit v.txt -o e.jsn --add-entry xyz",
+    "edit missing.txt -o e.txt",
+    "doctor missing.json",
+    "tokenize missing.txt -o out",
+    "train missing.txt --vocab-size 257 -o t.ptok",
+    "train a.txt --vocab-size 9999 -o t.ptok",
+    "count-words missing.txt -o counts",
+    "corpus info missing",
+    "corpus show missing",
+    "corpus verify missing",
+    "corpus merge missing -o merged",
+    "corpus mix missing=1 -o mixed",
+    "corpus export missing -o export",
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{byte + 1} {bytes([byte])!r} 1" for byte in range(256)]
+    for name, text in {
+        "a.txt": "to be",
+        "ids": "97 98",
+        "v.txt": "\n".join([*rows, "257 'the' 3"]) + "\n",
+        "empty.json": "",
+        "words.model": "minbpe v1\n\\w+\n0\n97 98\n",
+        "one.model": "minbpe v1\n\\w+|\\W+\n0\n97 98\n",
+        "two.model": "minbpe v1\n\\w+|\\W+\n0\n98 97\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+
+
+@pytest.fixture
+def datasets(folder: None, tmp_path: Path) -> None:
+    for name in ("tokens", "damaged"):
+        assert main(["tokenize", "a.txt", "-q", "--workers", "1", "-o", name]) == 0
+    next((tmp_path / "damaged").glob("*.bin")).write_bytes(b"")
+
+
+def code_of(line: str) -> int:
+    try:
+        return main(line.split())
+    except SystemExit as error:
+        return int(error.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), [(line, code) for code, lines in enumerate((DONE, NO, CANNOT)) for line in lines]
+)
+def test_exit_codes(line: str, code: int, datasets: None, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert code_of(line) == code
+    errors = capsys.readouterr().err
+    assert errors if code == 2 else "cannot" not in errors or code == 1
+
+
+def test_every_verb_is_tested() -> None:
+    verbs = {verb for verb in VERBS if verb and verb != "corpus"}
+    for lines in (DONE, CANNOT):
+        assert {verb for verb in verbs if any(line.startswith(f"{verb} ") for line in lines)} == verbs
+
+
+@pytest.mark.parametrize("verb", sorted(verb for verb in VERBS if verb))
+def test_a_wrong_option_is_2(verb: str) -> None:
+    assert code_of(f"{verb} --no-such-option") == 2
+
+
+def test_a_name_that_selects_no_format_lists_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of("convert default x.jsn") == 2
+    message = "polytok: the name x.jsn does not select a format: choose one with --to ptok, sentencepiece, "
+    assert capsys.readouterr().err.startswith(message) and not Path("x.jsn").exists()
