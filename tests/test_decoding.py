@@ -41,7 +41,7 @@ def test_bytes_that_are_not_utf8(default: Tokenizer) -> None:
     with pytest.raises(UnicodeDecodeError):
         default.decode(half, errors="strict")
     for text in ("", "a", "語の本、" * 20):
-        with pytest.raises(ValueError, match="nul byte"):
+        with pytest.raises(ValueError, match="errors="):
             default.decode(default.encode(text), errors="re\0place")  # type: ignore[arg-type]
 
 

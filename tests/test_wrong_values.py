@@ -136,7 +136,10 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     "errors": (lambda: TOKENIZER.decode([97], errors="drop"), "errors='drop' is not one of 'replace', 'strict'"),  # type: ignore[arg-type]
     "push": (lambda: TOKENIZER.decoder().push(-1), "id -1 is not in the vocabulary"),
     "pieces": (lambda: TOKENIZER.pieces_to_ids([5]), "pieces[0]=5 is not a text"),  # type: ignore[list-item]
-    "a piece": (lambda: TOKENIZER.pieces_to_ids("the"), "pieces='the' is a single text: pass several pieces"),
+    "a piece": (
+        lambda: TOKENIZER.pieces_to_ids("the"),
+        "pieces='the' is a single piece; use piece_to_id for one piece",
+    ),
     "trainer": (
         lambda: polytok.train(["a"], vocab_size=256, unk_token="?"),
         "unk_token= needs trainer='huggingface'",

@@ -98,7 +98,7 @@ def error_handler(name: str, value: Any) -> str:
     """
     try:
         codecs.lookup_error(value)
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):
         choices = "'replace', 'strict', 'ignore', or another error handler of Python"
         raise ArgumentError(f"{name}={shown(value)} is not one of {choices}") from None
     return str(value)

@@ -523,6 +523,8 @@ class Tokenizer:
         >>> polytok.load("default").pieces_to_ids(["!", b" the", "no such piece"], unknown=None)
         [33, 6988, None]
         """
+        if isinstance(pieces, (str, bytes)):
+            raise TypeError(f"pieces={checks.shown(pieces)} is a single piece; use piece_to_id for one piece")
         piece_list = checks.texts("pieces", pieces, "pieces")
         checks.one_of("unknown", unknown, ("error", "unk", None))
         if unknown == "unk" and self.unk_id is None:
