@@ -2,17 +2,17 @@
 //!
 //! A byte-level entry can start or end inside of a character. So two characters can be adjacent in an entry in four
 //! ways: each of them is whole, or only a part of it is in the entry. These are the four kinds of pairs. Each code point
-//! of the basic plane has a byte of flags: the low four bits are the kinds of pairs in which the character is on the
-//! left, and the high four bits the kinds in which it is on the right. Two characters can only be adjacent in a pair
-//! whose kind is in the flags of both, so most pairs of characters need no lookup, and most others only one: the lookup
-//! of both whole characters. Code points above the basic plane have all flags.
+//! of the first two planes, which include emoji, has a byte of flags: the low four bits are the kinds of pairs in which
+//! the character is on the left, and the high four bits the kinds in which it is on the right. Two characters can only
+//! be adjacent in a pair whose kind is in the flags of both, so most pairs of characters need no lookup, and most others
+//! only one: the lookup of both whole characters. Other code points have all flags.
 
 use super::neighbours::{pack_unit, unpack_unit};
 use crate::table::Table;
 use crate::utf8::{is_continuation, lead_len, only_char};
 
 /// The number of code points that have a byte of flags.
-pub(crate) const FLAGGED_CODE_POINTS: usize = 0x1_0000;
+pub(crate) const FLAGGED_CODE_POINTS: usize = 0x2_0000;
 
 /// The kind of pairs of two whole characters; see [`pair_kind`].
 const WHOLE_PAIR: u8 = 1;
@@ -60,6 +60,9 @@ impl CharWithRecord {
         let code_point = match len {
             1 => packed as usize,
             2 => (packed as usize & 31) << 6 | inner_bits(8),
+            4 if word & 0xC0C0_C0F8 == 0x8080_80F0 => {
+                (word as usize & 7) << 18 | inner_bits(8) << 12 | inner_bits(16) << 6 | inner_bits(24)
+            }
             _ => usize::MAX,
         };
         CharWithRecord { packed, len, record: record_of(code_point) }
@@ -143,19 +146,23 @@ fn add_flags(flags: &mut [u8], left: &[u8], right: &[u8]) {
     set_bits(flags, right_char.map_or_else(|| code_points_that_start_with(right), one), kind << 4);
 }
 
-/// Returns the code points of the basic plane whose characters end with these continuation bytes.
+/// Returns the code points with flags whose characters end with these continuation bytes.
 fn code_points_that_end_with(part: &[u8]) -> CodePoints {
-    // Every 64th code point has the same last byte, and every 4096th code point has the same last two bytes.
+    // Every 64th code point has the same last byte, and every 4096th has the same last two bytes. The last three bytes
+    // are those of one code point with flags.
     let first = part.iter().fold(0, |low_bits, &byte| low_bits << 6 | byte as usize & 63);
     CodePoints { first, step: 64usize.pow(part.len() as u32), count: FLAGGED_CODE_POINTS }
 }
 
-/// Returns the code points of the basic plane whose characters start with these bytes and have more bytes.
+/// Returns the code points with flags whose characters start with these bytes and have more bytes.
 fn code_points_that_start_with(part: &[u8]) -> CodePoints {
     let (first, count) = match *part {
         [lead @ 0xC2..=0xDF] => ((lead as usize & 31) << 6, 64),
         [lead @ 0xE0..=0xEF] => ((lead as usize & 15) << 12, 4096),
         [lead @ 0xE0..=0xEF, next] => ((lead as usize & 15) << 12 | (next as usize & 63) << 6, 64),
+        [0xF0] => (0x1_0000, 0x1_0000),
+        [0xF0, next] => ((next as usize & 63) << 12, 4096),
+        [0xF0, next, third] => ((next as usize & 63) << 12 | (third as usize & 63) << 6, 64),
         _ => (FLAGGED_CODE_POINTS, 0),
     };
     CodePoints { first, step: 1, count }

@@ -283,14 +283,15 @@ mod tests {
         }
 
         #[test]
-        fn no_character_entry_crosses_a_boundary(entries in prop::collection::vec("[ab▁é世😀]{1,4}", 0..8), text in "[ab▁é世😀]{0,20}") {
+        fn no_character_entry_crosses_a_boundary(entries in prop::collection::vec("[ab▁é世😀𠀀]{1,4}", 0..8), text in "[ab▁é世😀𠀀]{0,20}") {
             let entries: Vec<Vec<u8>> = entries.into_iter().map(String::into_bytes).collect();
             check_boundaries(&entries, text.as_bytes(), Symbols::Chars);
         }
 
         #[test]
         fn no_byte_entry_crosses_a_boundary(
-            words in prop::collection::vec(("[abé世界😀]{1,4}", 0usize..4, 0usize..4), 0..8), text in "[abé世界😀]{0,20}") {
+            words in prop::collection::vec(("[abé世界😀😂🎉𐍈𠀀]{1,4}", 0usize..4, 0usize..4), 0..8),
+            text in "[abé世界😀😂🎉𐍈𠀀]{0,20}") {
             let clip_word = |(word, head, tail): (String, usize, usize)| {
                 let bytes = word.into_bytes();
                 let end = bytes.len().saturating_sub(tail).max(1);

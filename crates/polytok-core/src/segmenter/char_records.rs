@@ -12,7 +12,7 @@
 //! The flags are those of `Boundary::for_each_part`. The lower 56 bits are 0 if the ids are not yet known, and 1 if they
 //! do not fit. Records are written when their characters are first encoded, by any thread; all threads write the same
 //! record. Only characters of three bytes have ids. The memory of all records is zero at first, so the system provides
-//! only the pages whose characters occur in texts, up to 512 KB.
+//! only the pages whose characters occur in texts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +27,7 @@ const MAX_IDS: usize = 3;
 const COUNT_SHIFT: u32 = MAX_IDS as u32 * ID_BITS;
 const ID_MASK: u64 = (1 << ID_BITS) - 1;
 
-/// The records of the characters of the basic plane.
+/// The records of the characters of the first two planes.
 pub(crate) struct CharRecords(Box<[AtomicU64; FLAGGED_CODE_POINTS]>);
 
 /// The record of a character.
