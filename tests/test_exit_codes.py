@@ -120,3 +120,13 @@ def test_a_name_that_selects_no_format_lists_the_formats(capsys: pytest.CaptureF
     assert code_of("convert default x.jsn") == 2
     message = "polytok: the name x.jsn does not select a format: choose one with --to ptok, sentencepiece, "
     assert capsys.readouterr().err.startswith(message) and not Path("x.jsn").exists()
+
+
+ODD_FILES = [("", "the file is empty\n"), ("odd text", "no format recogn")]
+
+
+@pytest.mark.parametrize(("text", "reason"), ODD_FILES)
+def test_errors_name_the_tokenizer_file(text: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.json").write_text(text)
+    assert code_of("info odd.json") == 2
+    assert capsys.readouterr().err.startswith(f"polytok: odd.json: {reason}")

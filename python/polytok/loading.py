@@ -11,7 +11,7 @@ from typing import IO, Any
 from . import formats
 from .checked import checked
 from .checks import shown
-from .errors import ArgumentError, FileError
+from .errors import ArgumentError, FileError, FormatError
 from .files import Siblings, read, system_path
 from .formats import ptok
 from .formats.base import ReadOptions, SpecialTokens
@@ -78,14 +78,21 @@ def load(
         path = system_path(model, "read the tokenizer file")
         if isinstance(model, str) and not os.path.exists(path):
             _refuse_unknown_name(model)
-        is_folder = os.path.isdir(path)
-        if os.path.exists(path) and not os.path.isfile(path) and not is_folder:  # pipes can be read only once
-            return Tokenizer(formats.read(read(path), **given_options))
-        can_be_native = given_options.keys() <= {"format"} and format in (None, ptok.name) and not is_folder
-        if can_be_native and (file := ptok.open_mapped(path)) is not None:
-            return Tokenizer._from_file(file)
-        return Tokenizer(_spec_of_path(path, given_options))
+        try:
+            return _load_path(path, given_options)
+        except FormatError as error:
+            raise FormatError(f"{path}: {error}") from error
     return Tokenizer(formats.read(_read_bytes(model), **given_options))
+
+
+def _load_path(path: str, given_options: dict[str, Any]) -> Tokenizer:
+    is_folder = os.path.isdir(path)
+    if os.path.exists(path) and not os.path.isfile(path) and not is_folder:  # pipes can be read only once
+        return Tokenizer(formats.read(read(path), **given_options))
+    can_be_native = given_options.keys() <= {"format"} and given_options.get("format", ptok.name) == ptok.name
+    if can_be_native and not is_folder and (file := ptok.open_mapped(path)) is not None:
+        return Tokenizer._from_file(file)
+    return Tokenizer(_spec_of_path(path, given_options))
 
 
 def is_name(source: str) -> bool:

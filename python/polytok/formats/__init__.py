@@ -64,6 +64,8 @@ def detect(data: bytes) -> Format:
     if ptok.refusal(data) is None:
         return ptok
     matching_formats = [candidate for candidate in _possible_formats(data) if candidate.refusal(data) is None]
+    if not data:
+        raise FormatError("the file is empty")
     if not matching_formats:
         reasons = "".join(f"\n  {candidate.name}: {candidate.refusal(data)}" for candidate in all_formats())
         raise FormatError(f"no format recognizes these {len(data)} bytes:{reasons}")
