@@ -247,7 +247,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
     )
     with pytest.raises(FormatError, match=r"texts\.jsonl: byte 14: no field 'text'; bad_records='skip'"):
         read_documents(path, InputOptions())
-    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: not UTF-8 at 0; bad_bytes='replace'"):
+    with pytest.raises(EncodeError, match=r"texts\.jsonl: byte 25: not UTF-8 at byte 0; bad_bytes='replace'"):
         read_documents(path, InputOptions(bad_records="skip"))
     texts, skipped_texts = read_with_skipped(path, InputOptions(bad_records="skip", bad_bytes="skip"))
     assert texts == [b"a", b"z"]
@@ -266,7 +266,7 @@ def test_skipped_documents_are_reported_with_their_positions(tmp_path: Path) -> 
 def test_a_text_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_bytes(b"good\ncaf\xe9\n\xed\xa0\x80\nfine")
-    with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: not UTF-8 at 3"):
+    with pytest.raises(EncodeError, match=r"texts\.txt: byte 5: not UTF-8 at byte 3"):
         read_documents(path, LINES)
     assert read_documents(path, InputOptions(lines=True, bad_bytes="replace")) == [
         b"good",
