@@ -17,6 +17,10 @@ use super::dispatch::Dispatch;
 use super::pattern::{Node, Tree, UNBOUNDED};
 use super::stream::Stream;
 
+/// The minimum length of a text that `split` reads with the stream.
+const MIN_STREAMED_BYTES: usize = 256;
+/// The number of pieces that `split` asks of the stream at a time.
+const PIECES_PER_CALL: usize = 256;
 /// The maximum number of steps of a program.
 const MAX_STEPS: usize = 256;
 /// The maximum number of paths through all alternatives; each length of a run that gives back characters counts as a
@@ -112,6 +116,23 @@ impl Program {
     /// finds such an offset.
     pub(super) fn certain_end(&self, text: &[u8], from: usize) -> Option<usize> {
         self.stream.as_ref()?.certain_end(&self.classes, text, from)
+    }
+
+    /// Calls `piece(start, end)` for each match in `text`, left to right. Long texts are read by the stream, which is
+    /// several times as fast as the scanner but takes longer to start.
+    #[inline]
+    pub(super) fn split(&self, text: &str, mut piece: impl FnMut(usize, usize)) {
+        if self.stream.is_none() || !(MIN_STREAMED_BYTES..GAP as usize).contains(&text.len()) {
+            return self.scan(text, piece);
+        }
+        let (mut cursor, mut pieces) = (Cursor::new(), [(0, 0); PIECES_PER_CALL]);
+        loop {
+            let count = self.fill(text, &mut cursor, &mut pieces);
+            if count == 0 {
+                return;
+            }
+            pieces[..count].iter().for_each(|&(start, end)| piece(start as usize, end as usize));
+        }
     }
 
     /// Writes the next matches to `pieces` and returns their number; 0 after the last match.
