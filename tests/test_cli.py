@@ -16,6 +16,8 @@ import pytest
 
 import polytok
 from cli_process import ENVIRONMENT, TEXT, command, error_of, run
+from local_server import serving
+from polytok.cli import main
 
 pytest_plugins = ("cli_fixtures",)
 
@@ -205,6 +207,17 @@ def npy(array: Any) -> bytes:
 @pytest.mark.parametrize("dtype", ["u1", "<i8", ">u4", "i4"])
 def test_decode_npy_types(ranks: list[str], dtype: str) -> None:
     assert run("decode", *ranks, stdin=npy(np.array([97, 98], dtype=dtype))) == b"ab"
+
+
+@pytest.mark.parametrize("data", [npy(np.array([97, 98])), b"[97, 98]"])
+def test_decode_reads_urls(data: bytes, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://decode/ids", "wb") as file:
+        file.write(data)
+    with serving() as server:
+        server.answers["/ids"] = data
+        assert main(["decode", "memory://decode/ids", f"{server.address}/ids"]) == 0
+    assert capfdbinary.readouterr().out == b"abab"
 
 
 @pytest.mark.parametrize(

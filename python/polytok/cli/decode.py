@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import codecs
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ArgumentError, FormatError
 from ..npy import MAGIC, read_ids
@@ -35,8 +36,8 @@ def add_parser(subparsers: Any) -> None:
         "inputs",
         nargs="*",
         metavar="INPUT",
-        help="files of ids, as numbers separated by spaces, line breaks or commas, as a JSON array, or as a .npy "
-        "array; without INPUT, and for `-`, standard input. Each file is one sequence of ids",
+        help="files or URLs of ids, as numbers separated by spaces, line breaks or commas, as a JSON array, or as a "
+        ".npy array; without INPUT, and for `-`, standard input. Each file is one sequence of ids",
     )
     add_model_options(parser)
     parser.add_argument("--skip-special", action="store_true", help="write no special tokens")
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     out = binary_stdout()
     for name in arguments.inputs or [STDIN]:
-        with open_input(name) as file:
+        with _open_ids(name) as file:
             for part in _decode_file(arguments, tokenizer, file, name):
                 out.write(part)
                 if not arguments.lines:  # a flush after each short line would be slow; other parts are large blocks
@@ -68,10 +69,17 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+@contextmanager
+def _open_ids(name: str) -> Iterator[BufferedReader]:
+    """Opens a file of ids. The files of URLs get a buffer, so that the first bytes can be examined."""
+    with open_input(name) as file:
+        yield file if isinstance(file, BufferedReader) else BufferedReader(cast("Any", file))
+
+
 def _texts_as_json(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
     """Yields each text with the name of its file; with ``--lines``, a text for each line."""
     for name in arguments.inputs or [STDIN]:
-        with open_input(name) as file:
+        with _open_ids(name) as file:
             parts = _decode_file(arguments, tokenizer, file, name)
             texts = (part.removesuffix(b"\n") for part in parts) if arguments.lines else [b"".join(parts)]
             for text in texts:

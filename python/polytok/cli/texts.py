@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from io import BufferedReader
 from typing import IO, Any, NamedTuple
 
 from ..reading import InputOptions, SkippedTexts
@@ -43,13 +42,12 @@ class _Batch(NamedTuple):
 
 
 @contextmanager
-def open_input(name: str) -> Iterator[BufferedReader]:
-    """Opens a file for reading bytes; the name ``-`` selects standard input."""
+def open_input(name: str) -> Iterator[IO[bytes]]:
+    """Opens a file or URL for reading bytes; the name ``-`` selects standard input."""
     if name == STDIN:
-        assert isinstance(sys.stdin.buffer, BufferedReader)
         yield sys.stdin.buffer
     else:
-        with open(name, "rb") as file:
+        with open_file(name) as file:
             yield file
 
 
@@ -125,7 +123,7 @@ def input_file_names(arguments: argparse.Namespace) -> list[str]:
 def _file_batches(name: str, input_options: InputOptions, field: str | None, skipped: SkippedTexts) -> Iterator[_Batch]:
     """Yields the texts of a file in batches. An empty text file is an empty text, unless it is split."""
     columns = [] if field is None else [field]
-    with _open(name) as file:
+    with open_input(name) as file:
         if input_options.lines and file.isatty():
             yield from (_whole_batch(name, line.removesuffix(b"\n")) for line in file)
             return
@@ -151,12 +149,3 @@ def _whole_batch(name: str, text: bytes) -> _Batch:
 
 def _whole_place(name: str, _: int) -> str:
     return name
-
-
-@contextmanager
-def _open(name: str) -> Iterator[IO[bytes]]:
-    if name == STDIN:
-        yield sys.stdin.buffer
-    else:
-        with open_file(name) as file:
-            yield file

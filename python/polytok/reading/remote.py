@@ -132,6 +132,11 @@ class _UnseekableFile(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         return cast("bytes", self._file.read(size))
 
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
     def close(self) -> None:
         self._file.close()
         super().close()
