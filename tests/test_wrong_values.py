@@ -16,7 +16,7 @@ from format_samples import longest_spec
 from polytok import corpus
 from polytok.corpus.options import DocumentKeywords
 from polytok.errors import ArgumentError
-from polytok.options import OptionKeywords
+from polytok.options import NoKeywords, OptionKeywords
 from polytok.reading.choices import InputKeywords
 from polytok.training.keywords import CountingKeywords, TrainingKeywords
 from test_conventions import public_functions
@@ -31,6 +31,7 @@ class Wrong:
 
 WRONG = Wrong()
 KEYWORDS: dict[str, Any] = {
+    "NoKeywords": NoKeywords,
     "OptionKeywords": OptionKeywords,
     "DocumentKeywords": DocumentKeywords,
     "CountingKeywords": CountingKeywords,
@@ -69,7 +70,8 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     corpus.tokenize(str(folder / "text.txt"), tokenizer, folder / "tokens", lines=True, workers=1)
     dataset, mixture = corpus.open(folder / "tokens"), corpus.mix({folder / "tokens": 1})
     encoding = tokenizer.encoding("a")
-    values = [tokenizer, tokenizer.decoder(), tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding]
+    decoders = tokenizer.decoder(), tokenizer.byte_decoder()
+    values = [tokenizer, *decoders, tokenizer.vocab(), dataset, mixture, dataset.windows(2), encoding]
     return {
         **{type(value).__name__: value for value in (*values, dataset.packed(2, pad=0))},
         **{"text": "a", "texts": ["a"], "column": pyarrow.array(["a"]), "pieces": ["a"], "piece": "a"},
@@ -134,6 +136,21 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "max_length": (lambda: TOKENIZER.encoding("a", max_length=8), "truncation=8"),  # type: ignore[call-arg]
     "errors": (lambda: TOKENIZER.decode([97], errors="drop"), "errors='drop' is not one of 'replace', 'strict'"),  # type: ignore[arg-type]
+    "skip_special_tokens": (
+        lambda: TOKENIZER.decode([97], skip_special_tokens=True),  # type: ignore[call-arg]
+        "unexpected keyword argument 'skip_special_tokens'; did you mean 'skip_special'?",
+    ),
+    "a keyword of decode_bytes": (
+        lambda: TOKENIZER.decode_bytes([97], strict=True),  # type: ignore[call-arg]
+        "unexpected keyword argument 'strict'; accepted is skip_special",
+    ),
+    "a keyword of transformers": (
+        lambda: TOKENIZER.decode_batch([[97]], clean_up_tokenization_spaces=True),  # type: ignore[call-arg]
+        "the file of the tokenizer determines how spaces are decoded",
+    ),
+    "no errors": (lambda: TOKENIZER.decode([97], errors=None), "errors=None is not one of"),  # type: ignore[arg-type]
+    "push bytes": (lambda: TOKENIZER.byte_decoder().push(-1), "id -1 is not in the vocabulary"),
+    "push None": (lambda: TOKENIZER.byte_decoder().push(None), "ids=None is not a list of ids, or an id"),  # type: ignore[arg-type]
     "push": (lambda: TOKENIZER.decoder().push(-1), "id -1 is not in the vocabulary"),
     "pieces": (lambda: TOKENIZER.pieces_to_ids([5]), "pieces[0]=5 is not a text"),  # type: ignore[list-item]
     "a piece": (

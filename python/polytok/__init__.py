@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .reading import InputOptions
     from .simd import set_simd_level, simd_level, simd_levels
     from .spec import Kind, Spec, Vocab
-    from .stream import StreamDecoder
+    from .stream import ByteDecoder, StreamDecoder
     from .tokenizer import Tokenizer
     from .training import Counts, TrainingReport, TrainingWarning, count_words, train
     from .values import Batch, Spans, Token
@@ -59,6 +59,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "Batch",
+    "ByteDecoder",
     "Counts",
     "Edit",
     "EncodeError",
@@ -117,7 +118,7 @@ _PUBLIC_NAMES_OF_MODULE = {
     "reading": ("InputOptions",),
     "simd": ("set_simd_level", "simd_level", "simd_levels"),
     "spec": ("Kind", "Spec", "Vocab"),
-    "stream": ("StreamDecoder",),
+    "stream": ("ByteDecoder", "StreamDecoder"),
     "tokenizer": ("Tokenizer",),
     "training": ("Counts", "TrainingReport", "TrainingWarning", "count_words", "train"),
     "values": ("Batch", "Spans", "Token"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import checks
+from .options import refuse_keyword
 from .resources import processors
 
 ERRORS = ("replace", "strict", "ignore")
@@ -28,9 +29,19 @@ def check_count(name: str, value: int, least: int = 0) -> int:
     return checks.number(name, value, least=least, most=MAX_COUNT)
 
 
-def check_decoding(skip_special: object, errors: object) -> None:
+def check_decoding(skip_special: object, errors: object, other: Iterable[str]) -> None:
+    """Checks the options of decoding to text; ``other`` has the names of unknown keywords."""
+    for name in other:
+        refuse_keyword(name, ("skip_special", "errors"))
     checks.flag("skip_special", skip_special)
     checks.error_handler("errors", errors)
+
+
+def check_byte_decoding(skip_special: object, other: Iterable[str]) -> None:
+    """Checks the option of decoding to bytes; ``other`` has the names of unknown keywords."""
+    for name in other:
+        refuse_keyword(name, ("skip_special",))
+    checks.flag("skip_special", skip_special)
 
 
 def several_texts(texts: Iterable[Any], method: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn, TypedDict
 
 from . import _core
@@ -15,6 +15,7 @@ _MAX_CACHED_OPTIONS = 16
 # What polytok has in place of keywords of the package transformers that are not named almost alike.
 _NAMES_IN_TRANSFORMERS = {
     "is_split_into_words": "encoding(words, pretokenized=True)",
+    "clean_up_tokenization_spaces": "the file of the tokenizer determines how spaces are decoded",
     "max_length": "encoding(text, truncation=8) truncates, and padding=8 pads",
     "return_tensors": "encode_array returns a numpy array",
 }
@@ -60,7 +61,6 @@ class Options(_OptionFields):
 
 
 _FIELDS = frozenset(Options._fields)
-_ACCEPTED = f"{', '.join(Options._fields)} and options"
 
 
 class OptionKeywords(TypedDict, total=False):
@@ -69,6 +69,10 @@ class OptionKeywords(TypedDict, total=False):
     add_special: bool
     special: Special
     reject_special: bool
+
+
+class NoKeywords(TypedDict):
+    """The type of keywords of a method that refuses them with a message of its own."""
 
 
 def refuse_keywords(names: Iterable[str]) -> NoReturn:
@@ -80,9 +84,16 @@ def refuse_keywords(names: Iterable[str]) -> NoReturn:
     TypeError: unexpected keyword argument 'add_specials'; did you mean 'add_special'?
     """
     name = next(name for name in names if name not in Options._fields)
+    refuse_keyword(name, (*Options._fields, "options"))
+
+
+def refuse_keyword(name: str, accepted: Sequence[str]) -> NoReturn:
+    """Raises `TypeError` for an unknown keyword of a method that accepts others."""
     hint = _NAMES_IN_TRANSFORMERS.get(name)
-    suggestion = f": {hint}" if hint else did_you_mean(name, Options._fields)
-    raise TypeError(f"unexpected keyword argument {name!r}{suggestion or f'; accepted are {_ACCEPTED}'}")
+    suggestion = f": {hint}" if hint else did_you_mean(name, accepted)
+    *first, last = accepted
+    list_text = f"accepted are {', '.join(first)} and {last}" if first else f"accepted is {last}"
+    raise TypeError(f"unexpected keyword argument {name!r}{suggestion or f'; {list_text}'}")
 
 
 def _texts_of(special: Any) -> frozenset[str]:

@@ -3,9 +3,39 @@
 from __future__ import annotations
 
 import codecs
+from typing import NoReturn
 
 from . import _core, checks
 from .values import Errors, Ids
+
+
+class ByteDecoder:
+    """Decodes ids one by one to bytes; a character can be divided between two results.
+
+    >>> import polytok
+    >>> stream = polytok.load("default").byte_decoder()
+    >>> stream.push(97) + stream.push([98, 33]) + stream.finish()
+    b'ab!'
+    """
+
+    __slots__ = ("_stream",)
+
+    def __init__(self, stream: _core.DecodeStream) -> None:
+        self._stream = stream
+
+    def push(self, ids: int | Ids) -> bytes:
+        """Decodes one more id, or several, and returns the bytes that they complete, which can be empty.
+
+        If decoding raises an error, the ids are not consumed.
+        """
+        try:
+            return self._stream.push(ids)
+        except TypeError:
+            _refuse(self._stream, ids)
+
+    def finish(self) -> bytes:
+        """Returns the remaining bytes, and resets the decoder."""
+        return self._stream.finish()
 
 
 class StreamDecoder:
@@ -34,10 +64,7 @@ class StreamDecoder:
         try:
             data = self._stream.push(ids)
         except TypeError:
-            if not isinstance(ids, int):
-                checks.iterable("ids", ids, "ids, or an id")
-                raise
-            data = self._stream.push([ids])  # raises the error of an id that no vocabulary has
+            _refuse(self._stream, ids)
         return self._text.decode(data)
 
     def finish(self) -> str:
@@ -46,3 +73,11 @@ class StreamDecoder:
             return self._text.decode(self._stream.finish(), final=True)
         finally:
             self._text.reset()
+
+
+def _refuse(stream: _core.DecodeStream, ids: object) -> NoReturn:
+    """Raises the error for a value that ``push`` does not accept, while the engine's `TypeError` is handled."""
+    if isinstance(ids, int):
+        stream.push([ids])  # raises the error of an id that no vocabulary has
+    checks.iterable("ids", ids, "ids, or an id")
+    raise

@@ -13,9 +13,9 @@ from .file_names import format_of
 from .files import save_all
 from .forking import load_numpy_before_fork
 from .formats.ptok import NativeFile
-from .options import OptionKeywords, OptionResolver, Options, special_text
+from .options import NoKeywords, OptionKeywords, OptionResolver, Options, special_text
 from .spec import Spec
-from .stream import StreamDecoder
+from .stream import ByteDecoder, StreamDecoder
 from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
 
 if TYPE_CHECKING:
@@ -379,7 +379,9 @@ class Tokenizer:
 
     # Decoding
 
-    def decode(self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace") -> str:
+    def decode(
+        self, ids: Ids, *, skip_special: bool = False, errors: Errors = "replace", **other: Unpack[NoKeywords]
+    ) -> str:
         """Decodes ids to text.
 
         Bytes that are not UTF-8 are replaced with U+FFFD by default; ``errors="strict"`` raises an error, and
@@ -392,17 +394,17 @@ class Tokenizer:
         >>> polytok.load("default").decode([97, 32767, 98], skip_special=True)
         'ab'
         """
-        if errors not in arguments.ERRORS or not isinstance(skip_special, bool):
-            arguments.check_decoding(skip_special, errors)
+        if other or errors not in arguments.ERRORS or not isinstance(skip_special, bool):
+            arguments.check_decoding(skip_special, errors, other)
         try:
             return self._core.decode(ids, skip_special, errors)
         except TypeError:
             checks.iterable("ids", ids, "ids")
             raise
 
-    def decode_bytes(self, ids: Ids, *, skip_special: bool = False) -> bytes:
+    def decode_bytes(self, ids: Ids, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> bytes:
         """Decodes ids to bytes. The result can begin or end inside a character."""
-        checks.flag("skip_special", skip_special)
+        arguments.check_byte_decoding(skip_special, other)
         try:
             return self._core.decode_bytes(ids, skip_special)
         except TypeError:
@@ -410,7 +412,12 @@ class Tokenizer:
             raise
 
     def decode_batch(
-        self, batch: Iterable[Ids], *, skip_special: bool = False, errors: Errors = "replace"
+        self,
+        batch: Iterable[Ids],
+        *,
+        skip_special: bool = False,
+        errors: Errors = "replace",
+        **other: Unpack[NoKeywords],
     ) -> list[str]:
         """Decodes many rows of ids (lists, arrays, or a `Batch`) to texts.
 
@@ -418,7 +425,7 @@ class Tokenizer:
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
         ['a', 'b!']
         """
-        arguments.check_decoding(skip_special, errors)
+        arguments.check_decoding(skip_special, errors, other)
         try:
             return self._core.decode_batch(batch, skip_special, errors)
         except TypeError:
@@ -426,14 +433,17 @@ class Tokenizer:
                 checks.iterable(f"batch[{place}]", row, "ids")
             raise
 
-    def decoder(self, *, skip_special: bool = False, errors: Errors = "replace") -> StreamDecoder:
+    def decoder(
+        self, *, skip_special: bool = False, errors: Errors = "replace", **other: Unpack[NoKeywords]
+    ) -> StreamDecoder:
         """Returns a decoder that converts ids to text as they arrive, one by one."""
-        arguments.check_decoding(skip_special, errors)
+        arguments.check_decoding(skip_special, errors, other)
         return StreamDecoder(self._core.stream(skip_special), errors)
 
-    def byte_decoder(self, *, skip_special: bool = False) -> _core.DecodeStream:
-        """Returns a decoder that converts ids to bytes as they arrive: ``push(ids)`` and ``finish()`` return bytes."""
-        return self._core.stream(checks.flag("skip_special", skip_special))
+    def byte_decoder(self, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> ByteDecoder:
+        """Returns a decoder that converts ids to bytes as they arrive: `ByteDecoder`."""
+        arguments.check_byte_decoding(skip_special, other)
+        return ByteDecoder(self._core.stream(skip_special))
 
     # The vocabulary
 
