@@ -320,6 +320,18 @@ def test_roles_need_a_file_named_tokenizer_json(tmp_path: Path) -> None:
     assert convert(tokenizer, "huggingface", path=tmp_path / "tokenizer.json", strict=True).keeps_everything
 
 
+def test_strict_methods_refuse_lost_roles(tmp_path: Path) -> None:
+    tokenizer = polytok.load("default")
+    for name in ("other.json", "ranks.model"):
+        with pytest.raises(LossError, match=r"does not name eos \(id 32767\)"):
+            tokenizer.save(tmp_path / name, "minbpe" if name == "ranks.model" else "huggingface", strict=True)
+    with pytest.raises(LossError, match=r"a minbpe file does not name eos \(id 32767\)"):
+        conversion.write(tokenizer.spec, "minbpe", strict=True)
+    assert not list(tmp_path.iterdir())
+    tokenizer.save(tmp_path / "tokenizer.json", strict=True)
+    assert polytok.load(tmp_path).spec.names == {"eos": 32767}
+
+
 def test_texts_that_a_file_decodes_differently() -> None:
     spec = polytok.load("default").spec
     tokenizer = polytok.Tokenizer(replace(spec, split=(PatternSplit(PATTERNS["llama3"]),)))

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import formats, probes
-from .conversion import adapted, beside, write
+from . import probes
+from .conversion import beside, lost_roles, read_back, refuse_lost_roles, write
 from .divergence import Comparison, Divergence
-from .errors import LossError, PolytokError
-from .spec import PatternSplit, Spec
+from .errors import PolytokError
 from .tokenizer import Tokenizer
 from .values import Text
 
@@ -104,10 +103,10 @@ def convert(
     if path is not None:
         written_file = beside(written_file, path, to)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    written_tokenizer = read_back(written_file, to, tokenizer.spec)
-    lost_roles = _lost_roles(tokenizer.spec, written_tokenizer.spec)
-    if strict and lost_roles:
-        raise LossError(_lost_roles_message(to, lost_roles, path))
+    written_tokenizer = Tokenizer(read_back(written_file, to, tokenizer.spec))
+    roles = lost_roles(tokenizer.spec, written_tokenizer.spec)
+    if strict:
+        refuse_lost_roles(roles, to, path)
     comparison = Comparison(tokenizer, written_tokenizer)
     divergences = tuple(comparison.divergences_in(text_list))
     return Conversion(
@@ -119,21 +118,9 @@ def convert(
         len(text_list),
         divergences,
         tuple(_decoded_differently(tokenizer, written_tokenizer, text_list, divergences)),
-        lost_roles,
+        roles,
         (tokenizer.spec.origin.format, to) in _REFERENCE_EXPORTS,
     )
-
-
-def _lost_roles(spec: Spec, written_spec: Spec) -> dict[str, int]:
-    """Returns the roles, such as bos and eos, whose token the written file does not name."""
-    return {role: id for role, id in spec.names.items() if written_spec.names.get(role) != id}
-
-
-def _lost_roles_message(format: str, lost_roles: Mapping[str, int], path: Path | None) -> str:
-    roles = ", ".join(f"{role} (id {id})" for role, id in lost_roles.items())
-    is_named_otherwise = format == "huggingface" and path is not None and path.name != "tokenizer.json"
-    advice = "; name the file tokenizer.json, which has them in a file beside it" if is_named_otherwise else ""
-    return f"a {format} file{f' named {path.name}' if advice and path else ''} does not name {roles}{advice}"
 
 
 def _decoded_differently(
@@ -152,14 +139,3 @@ def _decoded_differently(
             continue
         if results[0] != results[1]:
             yield results
-
-
-def read_back(written_file: formats.Written, format: str, spec: Spec) -> Tokenizer:
-    """Loads a written file as a tokenizer, with the pattern and special tokens of the Spec if it is a rank file."""
-    data = written_file.data
-    if format != "tiktoken":
-        return Tokenizer(formats.read(data, format=format, siblings=written_file.companions))
-    split = adapted(spec, format).spec.split
-    pattern = split[0].pattern if split and isinstance(split[0], PatternSplit) else ""
-    special = {token.text: token.id for token in spec.special}
-    return Tokenizer(formats.read(data, format=format, pattern=pattern, special_tokens=special))

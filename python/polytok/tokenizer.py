@@ -627,22 +627,26 @@ class Tokenizer:
         """Writes the tokenizer to a file, and returns the data that the format cannot carry, line by line.
 
         ``to`` is the format. By default, the file's name determines the format (``.gguf``, ``.tiktoken``,
-        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a
-        `LossError`, and nothing is written. Files are written under a temporary name and then renamed. Files that
-        accompany the main file are written too: minbpe's ``.vocab``, and beside a ``tokenizer.json`` those that name
-        bos, eos, unk and pad (``tokenizer_config.json`` and ``special_tokens_map.json``).
+        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`, also
+        the loss of a role such as eos, and nothing is written. Files are written under a temporary name and then
+        renamed. Files that accompany the main file are written too: minbpe's ``.vocab``, and beside a
+        ``tokenizer.json`` those that name bos, eos, unk and pad (``tokenizer_config.json`` and
+        ``special_tokens_map.json``).
 
         Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
         of this name, and `FileError` if the file cannot be written.
         """
         from pathlib import Path
 
-        from .conversion import beside, write  # importing this module imports all formats, which is slow
+        from . import conversion  # importing this module imports all formats, which is slow
 
         target = Path(checks.path("path", path))
         checks.flag("strict", strict)
         to = to or format_of(target, self._outline.origin.format)
-        written_file = beside(write(self.spec, to, strict=strict), target, to)
+        written_file = conversion.beside(conversion.write(self.spec, to, strict=strict), target, to)
+        if strict:
+            written_spec = conversion.read_back(written_file, to, self.spec)
+            conversion.refuse_lost_roles(conversion.lost_roles(self.spec, written_spec), to, target)
         save_all(target, written_file.data, written_file.companions)
         return written_file.losses
 

@@ -8,22 +8,23 @@ Spec comes from, and never changes an id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from .. import formats
 from ..errors import LossError
-from ..spec import Spec
+from ..spec import PatternSplit, Spec
 from .base import Converted
 from .beside import beside
 from .byte_bpe import to_minbpe, to_rank_file
 from .gguf import to_gguf
 from .huggingface import to_huggingface
 from .llama2c import to_llama2c
+from .roles import lost_roles, refuse_lost_roles
 from .sentencepiece import to_sentencepiece
 
-__all__ = ["Converted", "adapted", "beside", "write"]
+__all__ = ["Converted", "adapted", "beside", "lost_roles", "read_back", "refuse_lost_roles", "write"]
 
 _CONVERTERS: Mapping[str, Callable[[Spec], Converted]] = {
     "gguf": to_gguf,
@@ -48,7 +49,8 @@ def adapted(spec: Spec, to: str) -> Converted:
 def write(spec: Spec, to: str, *, strict: bool = False) -> formats.Written:
     """Writes a Spec in the format ``to``, after converting the Spec to the format's dialect.
 
-    The result lists in ``losses`` the data that the format cannot carry. With ``strict``, any loss raises LossError.
+    The result lists in ``losses`` the data that the format cannot carry. With ``strict``, any loss raises LossError,
+    also the loss of a role such as eos.
     """
     file_format = formats.named(to, "to")
     conversion = adapted(spec, to)
@@ -61,10 +63,27 @@ def write(spec: Spec, to: str, *, strict: bool = False) -> formats.Written:
     losses = tuple(
         dict.fromkeys((*conversion.losses, *(loss for loss in written_file.losses if loss not in harmless_losses)))
     )
-    if strict and losses:
-        loss_lines = "".join(f"\n  {loss}" for loss in losses)
-        raise LossError(f"a {to} file cannot carry all of this tokenizer:{loss_lines}")
+    if strict:
+        _refuse_losses(losses, to)
+        refuse_lost_roles(lost_roles(spec, read_back(written_file, to, spec)), to)
     return replace(written_file, losses=losses, notes=(*conversion.notes, *written_file.notes, *harmless_losses))
+
+
+def read_back(written_file: formats.Written, format: str, spec: Spec) -> Spec:
+    """Reads a written file of ``format``; the pattern and the special tokens of a rank file come from ``spec``."""
+    data = written_file.data
+    if format != "tiktoken":
+        return formats.read(data, format=format, siblings=written_file.companions)
+    split = adapted(spec, format).spec.split
+    pattern = split[0].pattern if split and isinstance(split[0], PatternSplit) else ""
+    special = {token.text: token.id for token in spec.special}
+    return formats.read(data, format=format, pattern=pattern, special_tokens=special)
+
+
+def _refuse_losses(losses: Sequence[str], format: str) -> None:
+    if losses:
+        loss_lines = "".join(f"\n  {loss}" for loss in losses)
+        raise LossError(f"a {format} file cannot carry all of this tokenizer:{loss_lines}")
 
 
 def _without_extra(spec: Spec, format: str) -> Converted:
