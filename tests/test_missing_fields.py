@@ -52,6 +52,17 @@ def test_every_verb_refuses_a_misspelt_field(
     assert not (tmp_path / "out.ptok/manifest.json").exists() and not (tmp_path / "out.ptok").is_file()
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_a_misspelt_column(suffix: str, jsonl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(RECORDS), path)
+    verb = ["tokenize", "--workers", "1", "-q", "--to", "parquet", "-o", str(tmp_path / "out")]
+    error = error_of([*verb, str(path), "--columns", "idd"], capsys)
+    assert f"a.{suffix}" in error and "'text', 'meta'" in error and error.endswith("did you mean 'id'?\n")
+
+
 def test_count_by_a_misspelt_field(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     error = error_of(["count", "--by", "meta.langage", str(jsonl)], capsys)
     assert error.endswith(f"no record has the field 'meta.langage'; {FIELDS}; did you mean 'meta.language'?\n")

@@ -56,8 +56,9 @@ def documents(
 def schema_of(source: Source, input_options: InputOptions, columns: Sequence[str]) -> Any:
     """Returns the pyarrow.Schema of the columns that `documents` returns for ``columns``.
 
-    Raises `DamageError` and the errors of `documents`. Also raises `ArgumentError` if all records in the first block of
-    JSON lines lack a field in ``columns``, because the name of that field is probably wrong.
+    The columns are those of the first input. Raises `DamageError` and the errors of `documents`. Also raises
+    `ArgumentError` if all records in the first block of JSON lines lack a field in ``columns``, because the name of
+    that field is probably wrong.
     """
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
@@ -93,32 +94,30 @@ def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> Non
         raise ArgumentError(f"{name} is text and has no columns: remove columns={list(columns)}")
 
 
-def _check_has_fields(source: Source, input_options: InputOptions, columns: Sequence[str]) -> None:
-    part = Part(0, 0, source.size, "whole", source.size)
-    first_block = next((block for block in documents(part, source, input_options, columns) if len(block)), None)
-    for name in columns:
-        if first_block is not None and first_block.columns[name].null_count == len(first_block):
-            raise ArgumentError(
-                f"{source.name}: none of the first {len(first_block):,} records has a field {name!r}: check the name; "
-                "if only other inputs have this field, name one of those inputs first"
-            )
-
-
 def check_field(source: Source, input_options: InputOptions) -> None:
     """Raises `ArgumentError` if all records in the first block of JSON lines lack the field with the text.
 
     Without the check, a misspelt field and ``bad_records="skip"`` would skip all documents.
     """
-    if input_options.bad_records == "error":
-        return
+    if input_options.bad_records == "skip":
+        _check_has_fields(source, input_options)
+
+
+def _check_has_fields(source: Source, input_options: InputOptions, columns: Sequence[str] = ()) -> None:
+    """Raises `ArgumentError` if all records in the first block of JSON lines lack the field with the text or one in
+    ``columns``."""
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
         format = format_of(source.name, first_bytes, input_options.input_format)
         if format != "jsonl":
             return
         try:
-            first_blocks = islice(blocks(decompress(source.name, file, first_bytes), 0, input_options, format), 1)
-            for _ in refuse_missing_fields(f"the first records of {source.name}", first_blocks, input_options.field):
+            file_blocks = blocks(decompress(source.name, file, first_bytes), 0, input_options, format)
+            first_blocks: Iterator[Block] = islice(file_blocks, 1)
+            if columns:
+                first_blocks = _with_columns(first_blocks, source.name, format, columns)
+            place = f"the first records of {'the first input, ' if columns else ''}{source.name}"
+            for _ in refuse_missing_fields(place, first_blocks, input_options.field, columns):
                 pass
         except DamageError:
             return  # the task reports the damage

@@ -20,6 +20,7 @@ from ..errors import ArgumentError, FormatError
 from .blocks import BLOCK_BYTES, Block
 from .choices import BadBytes, Format, InputOptions
 from .documents import Documents, apply_input_options
+from .fields import fields_text
 from .kinds import ARROW_FILE_MAGIC
 from .streams import DamageError, is_compressed
 
@@ -179,10 +180,7 @@ class TextColumn:
         for field_name in path:
             index = parent_type.get_field_index(field_name) if parent_type is not None else -1
             if index < 0:
-                all_names = ", ".join(map(repr, schema.names))
-                raise ArgumentError(
-                    f"{name} has no column {field!r}: choose one of its columns with the field option: {all_names}"
-                )
+                raise ArgumentError(f"{name} has no column {field!r}; {fields_text(schema.names, field)}")
             column_type = parent_type.field(index).type
             parent_type = column_type if self._arrow.types.is_struct(column_type) else None
         return column_type
