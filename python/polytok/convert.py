@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import probes
-from .conversion import beside, lost_roles, read_back, refuse_lost_roles, write
+from .conversion import beside, read_back, write
+from .conversion.roles import lost_roles, refuse_lost_roles
 from .divergence import Comparison, Divergence
 from .errors import PolytokError
 from .tokenizer import Tokenizer

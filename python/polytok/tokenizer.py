@@ -638,7 +638,8 @@ class Tokenizer:
         """
         from pathlib import Path
 
-        from . import conversion  # importing this module imports all formats, which is slow
+        from . import conversion  # importing this package imports all formats, which is slow
+        from .conversion.roles import lost_roles, refuse_lost_roles
 
         target = Path(checks.path("path", path))
         checks.flag("strict", strict)
@@ -646,7 +647,7 @@ class Tokenizer:
         written_file = conversion.beside(conversion.write(self.spec, to, strict=strict), target, to)
         if strict:
             written_spec = conversion.read_back(written_file, to, self.spec)
-            conversion.refuse_lost_roles(conversion.lost_roles(self.spec, written_spec), to, target)
+            refuse_lost_roles(lost_roles(self.spec, written_spec), to, target)
         save_all(target, written_file.data, written_file.companions)
         return written_file.losses
 

@@ -24,7 +24,7 @@ from .llama2c import to_llama2c
 from .roles import lost_roles, refuse_lost_roles
 from .sentencepiece import to_sentencepiece
 
-__all__ = ["Converted", "adapted", "beside", "lost_roles", "read_back", "refuse_lost_roles", "write"]
+__all__ = ["Converted", "adapted", "beside", "read_back", "write"]
 
 _CONVERTERS: Mapping[str, Callable[[Spec], Converted]] = {
     "gguf": to_gguf,
