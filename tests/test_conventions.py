@@ -72,6 +72,12 @@ def test_all_flags_are_on_the_page(verb: str) -> None:
     assert flags - FLAGS == set()
 
 
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_all_arguments_have_a_help_text(verb: str) -> None:
+    actions = [action for action in VERBS[verb]._actions if not isinstance(action, argparse._SubParsersAction)]
+    assert not [action.option_strings or action.dest for action in actions if not action.help]
+
+
 @pytest.mark.parametrize(("name", "function"), FUNCTIONS, ids=[name for name, _ in FUNCTIONS])
 def test_all_parameters_are_on_the_page(name: str, function: Any) -> None:
     known_names = KEYWORDS | VALUES

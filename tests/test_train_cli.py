@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import json
@@ -11,15 +12,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import polytok
 from cli_process import ENVIRONMENT, command
-from polytok.cli import main, targets
+from polytok.cli import kind_options, main, targets
 from polytok.formats import detect
-from polytok.training import KINDS
+from polytok.training import KINDS, Kind, kind_named
+from polytok.training.sentencepiece.options import resolve_options
 
 EVERYTHING = "kept: everything; 452 of 452 texts have the same ids"
 WORDS = "low lower lowest new newer newest wide wider widest " * 20
@@ -77,6 +80,31 @@ def test_every_kind_lists_its_options(run: Run) -> None:
     for kind in KINDS:
         code, output, _ = run("train", "--kind", kind.name, "--help")
         assert code == 0 and f"options of {kind.name}" in output
+
+
+@pytest.mark.parametrize("profile", ["lossless", "sentencepiece", "llama2c"])
+def test_shown_defaults_are_those_of_the_profile(profile: str, run: Run) -> None:
+    resolved = replace(resolve_options({"vocab_size": 300, "profile": profile}, "unigram")[0], profile="lossless")
+    parser = argparse.ArgumentParser()
+    kind_options.add_options(parser, kind_named("unigram"), profile=profile)
+    checked_names = []
+    for action in parser._actions:
+        value = getattr(resolved, action.dest.removeprefix("kind_"), None)
+        if isinstance(value, (bool, int, float)) or (isinstance(value, str) and value):
+            shown = repr(value) if str(value) != str(value).strip() else str(value)
+            assert (action.help or "").endswith(f"; default {shown}")
+            checked_names.append(action.dest)
+    assert {"kind_byte_fallback", "kind_sentences", "kind_profile"} <= set(checked_names)
+    _, output, _ = run("train", "--kind", "unigram", "--profile", profile, "--help")
+    assert f"256 pieces; default {resolved.byte_fallback}" in " ".join(output.split())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_option_of_a_kind_has_a_description(kind: Kind) -> None:
+    parser = argparse.ArgumentParser()
+    kind_options.add_options(parser, kind)
+    descriptions = {action.dest: action.help or "" for action in parser._actions}
+    assert not [name for name, text in descriptions.items() if not text or text.startswith(("default", "can be"))]
 
 
 def test_every_kind_can_be_written_as_ptok() -> None:

@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
 def _add_info_parser(subparsers: Any) -> None:
     summary = "show what a dataset holds, or how much of an unfinished job is done"
     parser = add_verb_parser(subparsers, "info", summary, "  polytok corpus info tokens --shards\n")
-    parser.add_argument("dataset", metavar="DIR")
+    parser.add_argument("dataset", metavar="DIR", help="the folder of a dataset")
     parser.add_argument("--shards", action="store_true", help="list each shard, too")
     add_json_option(parser)
     parser.set_defaults(run=_run_info)
@@ -64,7 +64,7 @@ def _add_verify_parser(subparsers: Any) -> None:
     parser = add_verb_parser(
         subparsers, "verify", "read every file of a dataset and list damage", "  polytok corpus verify tokens\n"
     )
-    parser.add_argument("dataset", metavar="DIR")
+    parser.add_argument("dataset", metavar="DIR", help="the folder of a dataset")
     add_json_option(parser)
     add_quiet_option(parser)
     parser.set_defaults(run=_run_verify)
@@ -73,7 +73,7 @@ def _add_verify_parser(subparsers: Any) -> None:
 def _add_merge_parser(subparsers: Any) -> None:
     examples = "  polytok corpus merge part1 part2 -o tokens\n  polytok corpus merge tokens --to parquet -o tables\n"
     parser = add_verb_parser(subparsers, "merge", "join datasets, or convert their shards to another format", examples)
-    parser.add_argument("datasets", nargs="+", metavar="DIR")
+    parser.add_argument("datasets", nargs="+", metavar="DIR", help="the folders of datasets")
     parser.add_argument("-o", "--out", required=True, metavar="NEWDIR", help="the folder to create")
     parser.add_argument("--to", choices=list(WRITERS), help="convert the shards to this format")
     parser.add_argument(
@@ -87,7 +87,7 @@ def _add_merge_parser(subparsers: Any) -> None:
 def _add_export_parser(subparsers: Any) -> None:
     examples = "  polytok corpus export tokens -o train\n  polytok corpus export tokens --to flat -o train\n"
     parser = add_verb_parser(subparsers, "export", "write all documents to one file and its index", examples)
-    parser.add_argument("dataset", metavar="DIR")
+    parser.add_argument("dataset", metavar="DIR", help="the folder of a dataset")
     parser.add_argument(
         "-o", "--out", required=True, metavar="PREFIX", help="the name of the new files without a suffix"
     )

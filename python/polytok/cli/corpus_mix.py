@@ -37,7 +37,12 @@ def add_mix_parser(subparsers: Any) -> None:
         "--epochs", type=_parse_number, default=1, metavar="N", help="how often a document can occur; by default 1"
     )
     parser.add_argument("--to", choices=list(WRITERS), default="megatron", help="the format; by default megatron")
-    parser.add_argument("--dtype", choices=["auto", "uint16", "uint32", "int32"], default="auto")
+    parser.add_argument(
+        "--dtype",
+        choices=["auto", "uint16", "uint32", "int32"],
+        default="auto",
+        help="the type of the ids; by default chosen by the size of the vocabulary",
+    )
     parser.add_argument(
         "--documents", action="store_true", help="write a table with the dataset and the index of each document"
     )
@@ -45,7 +50,9 @@ def add_mix_parser(subparsers: Any) -> None:
         "--shard-size", type=memory_size, default=SHARD_SIZE, metavar="SIZE", help="the size of a shard's ids"
     )
     parser.add_argument("--workers", type=int, metavar="N", help="the number of processes")
-    parser.add_argument("--runner", choices=list(RUNNERS), default="local")
+    parser.add_argument(
+        "--runner", choices=list(RUNNERS), default="local", help="run in processes of this machine, or on Ray"
+    )
     parser.add_argument("--overwrite", action="store_true", help="delete the files of another job in OUTDIR first")
     add_json_option(parser)
     add_quiet_option(parser)

@@ -30,7 +30,7 @@ _CONTROL_CHARACTERS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 def add_show_parser(subparsers: Any) -> None:
     """Adds the parser of ``show`` to ``subparsers``."""
     parser = add_verb_parser(subparsers, "show", "print documents of a dataset as text", _EXAMPLES)
-    parser.add_argument("dataset", metavar="DIR")
+    parser.add_argument("dataset", metavar="DIR", help="the folder of a dataset")
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--sample", type=int, default=5, metavar="N", help="the number of documents, chosen at random; by default 5"

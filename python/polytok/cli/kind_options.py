@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from ..training import KINDS, Kind
+from ..training.sentencepiece.options import profile_defaults
 from . import special_tokens
 
 # The names of options that the verbs define themselves, so that no option is generated for them.
@@ -22,35 +23,46 @@ _REPEAT_HELP = "can be repeated"
 def add_training_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Adds the options of the kind that the words ``arguments`` of the command line choose with ``--kind``."""
     if (kind := _requested_kind(arguments)) is not None:
-        add_options(parser, kind)
+        add_options(parser, kind, profile=_requested(arguments, "profile", "lossless"))
 
 
 def add_counting_options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Adds only those options of the chosen kind that define which words are counted."""
     if (kind := _requested_kind(arguments)) is not None:
-        add_options(parser, kind, kind.counted())
+        add_options(parser, kind, kind.counted(), profile=_requested(arguments, "profile", "lossless"))
 
 
 def _requested_kind(arguments: Sequence[str]) -> Kind | None:
-    kind_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    kind_parser.add_argument("--kind", default="bpe")
-    name = kind_parser.parse_known_args(arguments)[0].kind
+    name = _requested(arguments, "kind", "bpe")
     return next((kind for kind in KINDS if kind.name == name), None)
 
 
-def add_options(parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None) -> None:
+def _requested(arguments: Sequence[str], option: str, default: str) -> str:
+    """Returns the value of an option on a command line that is not parsed yet."""
+    option_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    option_parser.add_argument(f"--{option}", nargs="?", dest="value", default=default)
+    return str(option_parser.parse_known_args(arguments)[0].value)
+
+
+def add_options(
+    parser: argparse.ArgumentParser, kind: Kind, names: Collection[str] | None = None, *, profile: str = "lossless"
+) -> None:
     """Adds the options of ``kind`` with the descriptions in its class; with ``names``, only the options with these
-    names."""
+    names. The descriptions show the defaults of ``profile``, if the kind has profiles."""
     group = parser.add_argument_group(f"options of {kind.name}")
     docstring = inspect.getdoc(kind.load()) or ""
-    for parameter in kind.options():
+    parameters = kind.options()
+    has_profiles = any(parameter.name == "profile" for parameter in parameters)
+    defaults = profile_defaults(profile) if has_profiles else {}
+    for parameter in parameters:
         if parameter.name in _VERB_OPTIONS or (names is not None and parameter.name not in names):
             continue
         if (settings := _option_settings(parameter.annotation)) is not None:
             if parameter.name == "special_tokens":
                 settings |= {"type": special_tokens.parse_argument, "metavar": special_tokens.METAVAR}
             repeat_help = _REPEAT_HELP if settings.get("action") == "append" else ""
-            help_parts = [_option_description(docstring, parameter.name), repeat_help, _default_help(parameter.default)]
+            default_help = _default_help(defaults.get(parameter.name, parameter.default))
+            help_parts = [_option_description(docstring, parameter.name), repeat_help, default_help]
             name = "--" + parameter.name.replace("_", "-")
             group.add_argument(
                 name,
@@ -137,4 +149,6 @@ def _option_description(docstring: str, name: str) -> str:
 def _default_help(default: Any) -> str:
     if default is inspect.Parameter.empty:
         return "required"
-    return f"default {default}" if isinstance(default, (int, float, str)) and default != "" else ""
+    if not isinstance(default, (int, float, str)) or default == "":
+        return ""
+    return f"default {default!r}" if isinstance(default, str) and default != default.strip() else f"default {default}"

@@ -60,7 +60,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="write nothing if a format loses data or any text gets different ids"
     )
-    parser.add_argument("--verbose", action="store_true", help="print each merge, as minbpe does")
+    parser.add_argument("--verbose", action="store_true", help="with --kind bpe, print each merge, as minbpe does")
     add_json_option(parser)
     parser.set_defaults(run=run, add_dependent_options=kind_options.add_training_options)
 

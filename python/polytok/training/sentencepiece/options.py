@@ -56,20 +56,55 @@ class SentencePieceOptions:
     * ``normalization_rule_name``: identity, nfkc, nmt_nfkc, nfkc_cf or nmt_nfkc_cf.
     * ``normalization_rule_tsv``: a file of normalization rules, which replace the named rules. A line has hexadecimal
       code points, a tab, and their replacement.
+    * ``denormalization_rule_tsv``: a file of rules in the same form, which decoding applies to a text.
     * ``precompiled_charsmap``: the compiled rules of another model, which replace the named rules.
+    * ``add_dummy_prefix``: whether a space is added in front of each text.
+    * ``remove_extra_whitespaces``: whether spaces at both ends of a text and repeated spaces are removed.
+    * ``tsv``: whether each line has a text, a tab, and the count of the text (SentencePiece's input_format).
+    * ``character_coverage``: the share of the characters in the texts that consists of characters with a piece; the
+      rarest characters get none.
     * ``auto_character_coverage``: whether a character gets a piece only if the piece saves more tokens than a merge
       would; other characters are encoded as bytes.
-    * ``max_sentence_length``: the maximum number of bytes of a sentence; longer sentences are skipped and reported.
-      None for no limit.
     * ``input_sentence_size``: the number of sentences to use, 0 for all; with ``shuffle_input_sentence`` a random
       sample.
+    * ``shuffle_input_sentence``: whether ``input_sentence_size`` selects sentences at random, and not the first ones.
     * ``self_test_sample_size``: has no effect, as in SentencePiece 0.2.3.
+    * ``seed_sentencepiece_size``: the number of candidates with which Unigram begins.
     * ``seed_sentencepieces_file``: a file with the first candidates of Unigram; a line has a piece, a tab and a count.
+    * ``shrinking_factor``: the share of the pieces that Unigram keeps each time it removes pieces.
+    * ``num_threads``: the number of partial sums, which affects the last bits of Unigram's scores; ``threads`` is the
+      number of threads.
+    * ``num_sub_iterations``: how often Unigram computes the scores again before it removes pieces.
+    * ``max_sentence_length``: the maximum number of bytes of a sentence; longer sentences are skipped and reported.
+      None for no limit.
+    * ``max_sentencepiece_length``: the maximum number of characters of a piece.
+    * ``split_by_unicode_script``: whether all characters of a piece belong to one script; Han and kana count as one.
+    * ``split_by_whitespace``: whether no piece continues after a space.
+    * ``split_by_number``: whether no piece contains both digits and letters.
+    * ``treat_whitespace_as_suffix``: whether a space belongs to the word before it, and not to the word after it.
+    * ``split_digits``: whether each digit is a piece of its own.
+    * ``allow_whitespace_only_pieces``: whether runs of spaces can be pieces.
+    * ``control_symbols``: the pieces of control symbols, which no text is encoded to.
+    * ``user_defined_symbols``: texts that are always encoded as one piece.
+    * ``vocabulary_output_piece_score``: whether a list of the vocabulary has the scores, as in spm_train's .vocab file.
+    * ``hard_vocab_limit``: whether a result with fewer pieces than ``vocab_size`` is an error.
+    * ``use_all_vocab``: whether all words or all characters are pieces, whatever ``vocab_size`` is.
+    * ``byte_fallback``: whether characters without a piece are encoded as bytes, which get 256 pieces.
+    * ``required_chars``: characters that always get a piece.
+    * ``unk_id``: the id of the unknown piece.
+    * ``bos_id``: the id of the piece that begins a text; -1 for none.
+    * ``eos_id``: the id of the piece that ends a text; -1 for none.
+    * ``pad_id``: the id of the piece for padding; -1 for none.
+    * ``unk_surface``: the text to which the unknown piece is decoded.
+    * ``unk_piece``: the name of the unknown piece.
+    * ``bos_piece``: the name of the piece that begins a text.
+    * ``eos_piece``: the name of the piece that ends a text.
+    * ``pad_piece``: the name of the piece for padding.
     * ``bos``: the text of the piece that begins a text; it sets ``bos_piece``, and an id if ``bos_id`` has none.
     * ``eos``: the text of the piece that ends a text; it sets ``eos_piece`` in the same way.
     * ``pad``: the text of the piece for padding; it sets ``pad_piece``, and the lowest free id as ``pad_id``.
     * ``unk``: the text of the unknown piece; it sets ``unk_piece``.
-    * ``tsv``: whether each line has a text, a tab, and the count of the text (SentencePiece's input_format).
+    * ``pretokenization_delimiter``: a text that marks in the training texts where pieces end; it is not learned.
     """
 
     vocab_size: int
@@ -125,6 +160,15 @@ class SentencePieceOptions:
 
 
 NAMES = tuple(field.name for field in fields(SentencePieceOptions))
+
+
+def profile_defaults(profile: str) -> Mapping[str, Any]:
+    """Returns the defaults of a profile that are not those of `SentencePieceOptions`; none for an unknown profile.
+
+    >>> profile_defaults("llama2c")["split_digits"]
+    True
+    """
+    return _PROFILES.get(profile, {})
 
 
 def resolve_options(options_by_name: Mapping[str, Any], model: str) -> tuple[SentencePieceOptions, frozenset[str]]:
