@@ -129,7 +129,7 @@ def test_options_are_those_of_encode() -> None:
         TOKENIZER.encode_arrow(column, reject_special=True)
     with pytest.raises(SpecialTokenError, match="no special token|not a special token"):
         TOKENIZER.count_arrow(column, special={"<nothing>"})
-    with pytest.raises(ArgumentError, match="threads is 0"):
+    with pytest.raises(ArgumentError, match="threads=0 is not a whole number"):
         TOKENIZER.encode_arrow(column, threads=0)
 
 

@@ -162,7 +162,7 @@ def test_tables_without_rows(tmp_path: Path, kind: str) -> None:
 def test_texts_that_are_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "texts.parquet"
     write(path, arrow.table({"text": [b"good", b"caf\xe9", b"\xff", b"fine"], "id": [1, 2, 3, 4]}))
-    with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: not UTF-8 at 3"):
+    with pytest.raises(EncodeError, match=r"texts\.parquet: row 1: not UTF-8 at byte 3"):
         read_texts(path, InputOptions())
     assert read_texts(path, InputOptions(bad_bytes="replace"))[0][1:3] == ["caf\ufffd".encode(), "\ufffd".encode()]
     (block,) = read_columns(path, InputOptions(bad_bytes="skip"), ["id"])

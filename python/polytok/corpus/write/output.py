@@ -82,6 +82,7 @@ class OutputFile:
     def seek(self, position: int) -> int:
         """Sets the position of the next write, to overwrite earlier bytes. Returns the position."""
         self._checksum = None
+        self.flush()  # a seek would do this itself, but its error would not name the file
         return self._draft.file.seek(position)
 
     def read_at(self, position: int, size: int) -> bytes:
