@@ -39,7 +39,7 @@ examples:
   polytok info -m llama.model              everything that the file holds
   polytok vocab --contains ing             the entries that contain "ing"
   polytok convert llama.model tokenizer.json   write another format, and list the losses
-  polytok edit rwkv_vocab.txt -o own.txt --add-kaomoji   remove and add entries
+  polytok edit rwkv_vocab.txt -o own.txt --remove-code --add-kaomoji   remove and add entries
   polytok doctor tokenizer.json            find problems in a file
   polytok train *.txt --vocab-size 8000 -o tokenizer.json   train a vocabulary
 

@@ -30,7 +30,7 @@ _EXAMPLES = """\
   polytok corpus show tokens --sample 5          print documents as text
   polytok corpus verify tokens                   compare every byte with the checksums
   polytok corpus merge part1 part2 -o tokens     join several datasets
-  polytok corpus mix web=0.7 books=0.3 -o mixed  mix datasets by weight
+  polytok corpus mix web=0.7 books=0.3 -o mixed   mix datasets by weight
   polytok corpus export tokens -o train          train.bin and train.idx for Megatron
   polytok corpus export tokens --to flat -o train   train.bin, one stream of ids, and train.offsets
 """

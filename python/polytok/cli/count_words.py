@@ -22,7 +22,7 @@ _EXAMPLES = """\
   polytok count-words part1/*.jsonl.zst --kind bpe --pattern cl100k -o counts1
   polytok count-words corpus/*.jsonl --kind wordpiece --workers 8 -o counts
   polytok count-words --merge counts1 counts2 -o counts
-  polytok train counts --vocab-size 32000 -o tokenizer.json
+  polytok train counts --vocab-size 8000 -o tokenizer.json
 """
 
 

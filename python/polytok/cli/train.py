@@ -23,7 +23,7 @@ from .wording import flags_of
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
-  polytok train corpus.jsonl.gz --field content --kind unigram --vocab-size 32000 -o my.model
+  polytok train corpus.jsonl.gz --field content --kind unigram --vocab-size 8000 -o my.model
   polytok train counts --vocab-size 8000,16000 -o 'vocabulary-{size}.tiktoken'
   polytok train --kind bpe --help
 """
