@@ -2,7 +2,7 @@
 
 Each document is about four kilobytes of the text that bench/training/texts.py generates: the corpus, installed source
 code, and random text that imitates both. Texts that look like special tokens are changed, because some engines
-recognise special tokens in text.
+recognize special tokens in text.
 """
 
 from __future__ import annotations

@@ -79,9 +79,9 @@ pub struct SpecialToken {
     pub text: Vec<u8>,
     /// The id of the token.
     pub id: TokenId,
-    /// True if the token is always recognised, even if the caller does not allow it.
+    /// True if the token is always recognized, even if the caller does not allow it.
     pub always: bool,
-    /// True if the token is not recognised next to a letter, digit or underscore.
+    /// True if the token is not recognized next to a letter, digit or underscore.
     pub single_word: bool,
     /// True if the white space before the token becomes a part of the token.
     pub lstrip: bool,

@@ -1,13 +1,13 @@
-//! Splits a text at special tokens. Only this module knows which special tokens are recognised.
+//! Splits a text at special tokens. Only this module knows which special tokens are recognized.
 //!
-//! A special token is recognised if the caller allows this token, or if the Spec says that the token is always
-//! recognised. Vocabulary rows of kind Control are special tokens too. The leftmost match is taken; if several tokens
+//! A special token is recognized if the caller allows this token, or if the Spec says that the token is always
+//! recognized. Vocabulary rows of kind Control are special tokens too. The leftmost match is taken; if several tokens
 //! match at one offset, [`Matching`] decides between the longest and the first listed (minbpe). `partition` implements
 //! llama.cpp's order.
 //!
 //! If tiktoken finds a token that is not allowed, it searches again one byte after the start of this token, so it finds
 //! the same tokens as a search for only the allowed tokens. Hugging Face searches for all tokens of a vocabulary with
-//! tokens that are always recognised, and continues after the end of a token that is not allowed; so this token hides
+//! tokens that are always recognized, and continues after the end of a token that is not allowed; so this token hides
 //! the tokens that overlap with it.
 //!
 //! The twin is python/polytok/reference/special.py.
@@ -112,13 +112,13 @@ impl Specials {
         self.index_by_id.get(&id).is_some_and(is_skippable)
     }
 
-    /// Returns the set of the tokens that are recognised even if the caller allows no token.
+    /// Returns the set of the tokens that are recognized even if the caller allows no token.
     #[inline]
     pub fn always(&self) -> Option<&SpecialSet> {
         self.always.as_ref()
     }
 
-    /// Returns the set of all tokens that are recognised if the caller allows the tokens for whose text `is_allowed`
+    /// Returns the set of all tokens that are recognized if the caller allows the tokens for whose text `is_allowed`
     /// returns true; None if the set is empty.
     pub fn set(
         &self,
@@ -141,7 +141,7 @@ impl Specials {
     }
 
     /// Returns the set of the tokens for whose text `is_refused` returns true, except the tokens that are always
-    /// recognised; None if the set is empty.
+    /// recognized; None if the set is empty.
     pub fn refused(&self, is_refused: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
         let refused_tokens: Vec<(SpecialToken, bool)> = self
             .tokens

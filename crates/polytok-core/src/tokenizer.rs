@@ -81,7 +81,7 @@ fn check_supported(model: &Model, split: &[Split], unknown: Unknown) -> Result<(
 pub struct EncodeOptions<'a> {
     /// True if the template's ids are inserted around the text.
     pub add_special: bool,
-    /// The special tokens that are recognised in the text.
+    /// The special tokens that are recognized in the text.
     pub special: Option<&'a SpecialSet>,
     /// The special tokens that the text must not contain.
     pub reject: Option<&'a SpecialSet>,
@@ -191,7 +191,7 @@ impl Tokenizer {
         &self.specials
     }
 
-    /// Returns the set of the special tokens that are always recognised or whose text `is_allowed` accepts.
+    /// Returns the set of the special tokens that are always recognized or whose text `is_allowed` accepts.
     pub fn special_set(&self, is_allowed: impl Fn(&[u8]) -> bool) -> Result<Option<SpecialSet>> {
         self.specials.set(is_allowed, &|text| self.normalized(text))
     }

@@ -34,7 +34,7 @@ const MAX_COPIED_BYTES: usize = 1 << 14;
 /// The assumed number of bytes of a text per id, from which the memory for the ids is computed.
 const ASSUMED_BYTES_PER_ID: usize = 3;
 
-/// The options of an encoding, resolved for one tokenizer: the special tokens to recognise and the special tokens to
+/// The options of an encoding, resolved for one tokenizer: the special tokens to recognize and the special tokens to
 /// refuse are sets.
 #[pyclass(frozen, name = "ResolvedOptions")]
 pub struct PyResolvedOptions {
@@ -122,7 +122,7 @@ impl PyTokenizer {
         Ok(PyTokenizer::from(compiled))
     }
 
-    /// Creates options from the texts of the special tokens to recognise and to refuse. Each text must be the text of a
+    /// Creates options from the texts of the special tokens to recognize and to refuse. Each text must be the text of a
     /// special token.
     fn options(
         &self,
@@ -131,7 +131,7 @@ impl PyTokenizer {
         reject: HashSet<Vec<u8>>,
     ) -> PyResult<PyResolvedOptions> {
         let chosen = || self.tokenizer.special_set(|text| special.contains(text)).map_err(to_python);
-        // Without a set, the engine uses the set of the special tokens that are always recognised.
+        // Without a set, the engine uses the set of the special tokens that are always recognized.
         let special = if special.is_empty() { None } else { chosen()? };
         let reject = self.tokenizer.specials().refused(|text| reject.contains(text)).map_err(to_python)?;
         Ok(PyResolvedOptions { add_special, special, reject })

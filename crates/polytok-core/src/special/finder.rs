@@ -15,14 +15,14 @@ use crate::spec::{Matching, SpecialToken};
 pub(super) struct SpecialFinder {
     pub automaton: AhoCorasick,
     pub tokens: Vec<SpecialToken>,
-    /// For each token, true if the token is recognised. A token that is not recognised hides the tokens that it
+    /// For each token, true if the token is recognized. A token that is not recognized hides the tokens that it
     /// overlaps.
     is_recognized: Vec<bool>,
     matching: Matching,
 }
 
 impl SpecialFinder {
-    /// Compiles a finder of tokens, each with a flag that is true if the token is recognised. `texts` are the texts to
+    /// Compiles a finder of tokens, each with a flag that is true if the token is recognized. `texts` are the texts to
     /// search for, in the order of the tokens.
     pub fn new(
         tokens: Vec<(SpecialToken, bool)>,
