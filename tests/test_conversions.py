@@ -124,18 +124,18 @@ def test_a_list_that_ranks_cannot_express_has_a_reason() -> None:
     right_order = [(b"a", b"b"), (b"b", b"c"), (b"ab", b"c")]
     assert to_ranks(list_bpe_spec(entries, right_order)).losses == ()
     assert to_ranks(list_bpe_spec(entries, right_order, has_whole_pieces=False)).losses == ()
-    with pytest.raises(FormatError, match=r"1 entries have ids that are not in the order.* \(b'ab'\)"):
+    with pytest.raises(FormatError, match=r"1 entry has an id that is not in the order.* \(b'ab'\)"):
         to_ranks(list_bpe_spec(entries, [(b"b", b"c"), (b"a", b"b"), (b"a", b"bc")][:2]))
     with pytest.raises(FormatError, match="built from other halves"):
         to_ranks(list_bpe_spec([*LETTERS, b"ab", b"bc", b"abc"], [(b"b", b"c"), (b"a", b"bc")]))
     unmade = to_ranks(list_bpe_spec(entries, right_order[:2]))
-    assert unmade.losses == ("model: 1 entries that no merge builds are built by rank (b'abc')",)
+    assert unmade.losses == ("model: 1 entry that no merge builds is built by rank (b'abc')",)
     entries_with_orphan = [*LETTERS, b"abc"]
     assert to_ranks(list_bpe_spec(entries_with_orphan, [])).losses == ()
     assert (
         to_ranks(list_bpe_spec(entries_with_orphan, [], has_whole_pieces=False))
         .losses[0]
-        .startswith("model: 1 entries that no merge builds are found")
+        .startswith("model: 1 entry that no merge builds is found")
     )
 
 
@@ -167,7 +167,7 @@ def test_scores_that_tie() -> None:
 def test_characters_without_entry_cannot_be_listed() -> None:
     rows = [(b"<unk>", 0, 0.0, Kind.UNKNOWN), (b"ab", 1, -1.0, Kind.NORMAL)]
     merge_list = merges_from_scores(Vocab.from_rows(rows), Bpe("score", symbols="chars"))
-    assert merge_list.losses == ("model: 1 entries are merged from characters without entry ('ab')",)
+    assert merge_list.losses == ("model: 1 entry is merged from characters without entry ('ab')",)
     assert merge_list.derivations.left[1] == NO_ROW
 
 
@@ -356,7 +356,7 @@ def test_minbpe_needs_bytes_first() -> None:
 
 def test_whole_pieces_are_lost_in_minbpe() -> None:
     losses = adapted(rank_bpe_spec([*LETTERS, b"abc"]), "minbpe").losses
-    assert len(losses) == 1 and "1 entries that no merge builds are no longer found" in losses[0]
+    assert len(losses) == 1 and "1 entry that no merge builds is no longer found" in losses[0]
 
 
 def test_extra_data_of_another_format_is_a_note() -> None:

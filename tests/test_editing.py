@@ -265,7 +265,7 @@ def test_entries_that_are_not_used_are_reported() -> None:
     result = polytok.edit(old, add_symbols=["(^_^)"])
     assert {entry.piece for entry in result.added} == {b"(^_^)", b" (^_^)", b"\n(^_^)"}
     assert [str(unused) for unused in result.unused] == [
-        'after a letter, 1 of 1 entries is not used ("(^_^)"), because the longest match there is another entry ("a(")',
+        'after a letter, 1 of 1 entry is not used ("(^_^)"), because the longest match there is another entry ("a(")',
     ]
     word = vocabulary([b"a ", b"a ("])
     assert [unused.context for unused in polytok.edit(word, add_symbols=["(^_^)"]).unused] == [

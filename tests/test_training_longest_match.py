@@ -197,7 +197,7 @@ def test_symbols_get_the_variants_that_they_need() -> None:
     assert report.notes and all('("(^o^)!")' in note for note in report.notes)
     with pytest.raises(polytok.ArgumentError, match=r"vocab_size is 370, which is not from 4\d\d"):
         polytok.train([text], vocab_size=370, kaomoji=True, **options)
-    with pytest.warns(polytok.TrainingWarning, match="after a space, 1 of 1 entries is not used"):
+    with pytest.warns(polytok.TrainingWarning, match="after a space, 1 of 1 entry is not used"):
         polytok.train([text], "longest-match", vocab_size=270, min_count=2, forced=["(^o^)!"])
 
 

@@ -34,9 +34,9 @@ class UnusedEntries:
     winners: tuple[bytes, ...]
 
     def __str__(self) -> str:
-        verb = "is" if len(self.entries) == 1 else "are"
+        noun, verb = "entry" if self.examined == 1 else "entries", "is" if len(self.entries) == 1 else "are"
         return (
-            f"{self.context}, {len(self.entries)} of {self.examined} entries {verb} not used "
+            f"{self.context}, {len(self.entries)} of {self.examined} {noun} {verb} not used "
             f"({_examples(self.entries)}), because the longest match there is another entry ({_examples(self.winners)})"
         )
 
@@ -53,7 +53,7 @@ def unused_entries(tokenizer: Tokenizer, entries: Sequence[bytes]) -> list[Unuse
     >>> old = polytok.train(["a (b) (c) (d)"], "longest-match", vocab_size=258, min_count=3)
     >>> new = polytok.edit(old, add=["(^_^)"]).tokenizer
     >>> print(*unused_entries(new, [b"(^_^)"]))
-    after a space, 1 of 1 entries is not used ("(^_^)"), because the longest match there is another entry (" (")
+    after a space, 1 of 1 entry is not used ("(^_^)"), because the longest match there is another entry (" (")
     """
     results: list[UnusedEntries] = []
     for name, context in _CONTEXTS.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,21 @@ class Converted:
 
 def _unique_lines(first_lines: tuple[str, ...], second_lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first_lines, *second_lines)))
+
+
+def counted_entries(entries: Sequence[Any], one: str, many: str) -> str:
+    """Formats entries for a report: their number, what happens to them in the singular or plural, and the first ones.
+
+    >>> counted_entries([b"ab"], "is merged", "are merged"), counted_entries([b"ab", b"cd"], "is merged", "are merged")
+    ("1 entry is merged (b'ab')", "2 entries are merged (b'ab', b'cd')")
+    """
+    text = f"entry {one}" if len(entries) == 1 else f"entries {many}"
+    return f"{len(entries)} {text} ({first_items(entries)})"
+
+
+def unmerged_text(entries: Sequence[Any], one: str, many: str) -> str:
+    """Formats entries that no merge builds, as `counted_entries` does."""
+    return counted_entries(entries, f"that no merge builds {one}", f"that no merge builds {many}")
 
 
 def first_items(items: Iterable[Any], max_items: int = 3) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..errors import FormatError
 from ..spec import Bpe, BytesDecode, LlamaCppDecode, PatternSplit, ReplaceInvalid, Spec, SpecialToken, described
-from .base import Converted, first_items
+from .base import Converted, first_items, unmerged_text
 from .merges import effective_merges, with_known_merges
 from .patterns import as_matches
 from .ranks import RANK_MODEL, to_ranks, unmerged_entries
@@ -37,12 +37,8 @@ def to_minbpe(spec: Spec) -> Converted:
     vocab = sorted_by_id(conversion.spec.vocab)
     losses: tuple[str, ...] = ()
     if model.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
-        losses = (
-            (
-                f"model: {len(pieces)} entries that no merge builds are no longer found as whole pieces "
-                f"({first_items(pieces)})"
-            ),
-        )
+        one, many = "is no longer found as a whole piece", "are no longer found as whole pieces"
+        losses = (f"model: {unmerged_text(pieces, one, many)}",)
     minbpe_model = Bpe("merges", merges=effective_merges(vocab, model).merges)
     return conversion.then(
         Converted(replace(conversion.spec, vocab=vocab, model=minbpe_model, names={}), losses, _name_losses(spec))

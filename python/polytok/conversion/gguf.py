@@ -34,7 +34,7 @@ from ..spec import (
     WpmNormalize,
     described,
 )
-from .base import Converted, first_items
+from .base import Converted, counted_entries, first_items, unmerged_text
 from .byte_bpe import pipeline_losses
 from .derivation import derivations, rows_merged_differently
 from .gguf_split import choose_pre_tokenizer
@@ -84,8 +84,9 @@ def _to_bpe(spec: Spec) -> Converted:
     losses += pipeline_losses(spec)
     losses += ["decode: spaces before punctuation are removed (clean_spaces)"] if chosen_split.clean_spaces else []
     if model.whole_piece_first != chosen_split.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
-        change_text = "no longer found as whole pieces" if model.whole_piece_first else "found as whole pieces"
-        losses.append(f"model: {len(pieces)} entries that no merge builds are {change_text} ({first_items(pieces)})")
+        found = "no longer found" if model.whole_piece_first else "found"
+        one, many = f"is {found} as a whole piece", f"are {found} as whole pieces"
+        losses.append(f"model: {unmerged_text(pieces, one, many)}")
     gguf_spec = replace(
         spec,
         vocab=_with_special_rows(vocab, special),
@@ -208,10 +209,8 @@ def _reserved_losses(spec: Spec) -> Iterator[str]:
     rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _SPM_MODEL))
     if len(rows):
         pieces = [spec.vocab.piece(int(row)) for row in rows]
-        yield (
-            f"model: {len(pieces)} entries merge differently, because pieces of all kinds take part "
-            f"({first_items(pieces)})"
-        )
+        reason = "differently, because pieces of all kinds take part"
+        yield f"model: {counted_entries(pieces, f'merges {reason}', f'merge {reason}')}"
 
 
 def _special_tokens_of_kinds(spec: Spec) -> tuple[SpecialToken, ...]:

@@ -49,7 +49,7 @@ from ..spec import (
     WpmNormalize,
     described,
 )
-from .base import Converted, first_items
+from .base import Converted, first_items, unmerged_text
 from .byte_bpe import pipeline_losses
 from .byte_level import row_of_text
 from .merges import effective_merges, merges_from_scores, with_known_merges
@@ -185,10 +185,8 @@ def _convert_bpe(spec: Spec, user_defined_pieces: list[str]) -> Converted:
             if piece.decode(errors="replace") not in user_defined_pieces
         ]
         if unmerged_pieces:
-            losses.append(
-                f"model: {len(unmerged_pieces)} entries that no merge builds become whole pieces "
-                f"({first_items(unmerged_pieces)})"
-            )
+            text = unmerged_text(unmerged_pieces, "becomes a whole piece", "become whole pieces")
+            losses.append(f"model: {text}")
         kinds = (Kind.CONTROL, Kind.BYTE, Kind.UNKNOWN)
         reserved_pieces = [piece for kind in kinds for piece in _pieces_of(spec.vocab, kind)]
         description = "reserved entries match a text that is the whole text between two user-defined pieces"

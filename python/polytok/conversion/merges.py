@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..spec import Bpe, Kind, Spec, Vocab
-from .base import first_items
+from .base import counted_entries, first_items
 from .derivation import NO_ROW, DerivationKind, Derivations, derivations
 
 _RUN_LENGTH_FACTOR = 4
@@ -58,8 +58,12 @@ def merges_from_scores(vocab: Vocab, model: Bpe) -> MergeList:
     if not has_both_halves.all():
         incomplete_entries = [vocab.piece(int(row)).decode(errors="replace") for row in rows[~has_both_halves]]
         losses.append(
-            f"model: {len(incomplete_entries)} entries are merged from characters without entry "
-            f"({first_items(incomplete_entries)})"
+            "model: "
+            + counted_entries(
+                incomplete_entries,
+                "is merged from characters without entry",
+                "are merged from characters without entry",
+            )
         )
     merges = _merges_of_rows(vocab, vocab_derivations, rows[has_both_halves])
     losses += _tie_losses(vocab, model, merges, vocab_derivations, rows[has_both_halves])

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..spec import Bpe, Spec, Vocab
-from .base import Converted, first_items
+from .base import Converted, counted_entries, unmerged_text
 from .derivation import DerivationKind, derivations, rows_out_of_order
 
 RANK_MODEL = Bpe("rank", whole_piece_first=True)
@@ -34,21 +34,23 @@ def to_ranks(spec: Spec) -> Converted:
         (list_derivations.kind == DerivationKind.MERGED)
         & ((list_derivations.left != rank_derivations.left) | (list_derivations.right != rank_derivations.right))
     )
-    for rows, reason in (
-        (unmerged_rows, "are not built when pairs merge by their ids"),
-        (rows_with_other_halves, "are built from other halves when pairs merge by their ids"),
-        (rows_out_of_order(list_derivations, rank_derivations), "have ids that are not in the order of the merges"),
+    rows_with_other_order = rows_out_of_order(list_derivations, rank_derivations)
+    for rows, one, many, reason in (
+        (unmerged_rows, "is", "are", "not built when pairs merge by their ids"),
+        (rows_with_other_halves, "is", "are", "built from other halves when pairs merge by their ids"),
+        (rows_with_other_order, "has an id that is", "have ids that are", "not in the order of the merges"),
     ):
         if len(rows):
             pieces = [spec.vocab.piece(int(row)) for row in rows]
-            raise FormatError(f"ranks merge differently: {len(pieces)} entries {reason} ({first_items(pieces)})")
+            text = counted_entries(pieces, f"{one} {reason}", f"{many} {reason}")
+            raise FormatError(f"ranks merge differently: {text}")
     newly_merged_rows = np.flatnonzero(
         (list_derivations.kind == DerivationKind.NEVER_MERGED) & (rank_derivations.kind == DerivationKind.MERGED)
     )
     losses = _whole_piece_losses(spec.vocab, model)
     if len(newly_merged_rows):
         pieces = [spec.vocab.piece(int(row)) for row in newly_merged_rows]
-        losses = (f"model: {len(pieces)} entries that no merge builds are built by rank ({first_items(pieces)})",)
+        losses = (f"model: {unmerged_text(pieces, 'is built by rank', 'are built by rank')}",)
     return Converted(replace(spec, model=RANK_MODEL), losses)
 
 
@@ -58,12 +60,8 @@ def _whole_piece_losses(vocab: Vocab, model: Bpe) -> tuple[str, ...]:
     pieces = unmerged_entries(vocab, model)
     if not pieces:
         return ()
-    return (
-        (
-            f"model: {len(pieces)} entries that no merge builds are found if they are a whole piece "
-            f"({first_items(pieces)})"
-        ),
-    )
+    text = unmerged_text(pieces, "is found if it is a whole piece", "are found if they are a whole piece")
+    return (f"model: {text}",)
 
 
 def unmerged_entries(vocab: Vocab, model: Bpe) -> list[bytes]:

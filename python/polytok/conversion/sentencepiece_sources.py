@@ -34,7 +34,7 @@ from ..spec import (
     Vocab,
     described,
 )
-from .base import Converted, first_items
+from .base import Converted, counted_entries, first_items
 from .derivation import DerivationKind, derivations, rows_merged_differently
 from .rows import sorted_by_id, with_rows
 
@@ -76,9 +76,8 @@ def from_llama_cpp(spec: Spec) -> Converted:
         rows = rows_merged_differently(derivations(spec.vocab, spec.model), derivations(spec.vocab, _BPE_MODEL))
         if len(rows):
             pieces = [spec.vocab.piece(int(row)) for row in rows]
-            losses.append(
-                f"model: {len(pieces)} entries merge differently without control pieces ({first_items(pieces)})"
-            )
+            change = "differently without control pieces"
+            losses.append(f"model: {counted_entries(pieces, f'merges {change}', f'merge {change}')}")
         target_model: Bpe | Unigram = _BPE_MODEL
     else:
         step = spec.normalize[0]
@@ -198,9 +197,8 @@ def _with_merge_scores(vocab: Vocab, model: Bpe) -> tuple[Vocab, list[str]]:
     scored_vocab = replace(vocab, scores=scores)
     rows = rows_merged_differently(list_derivations, derivations(scored_vocab, _BPE_MODEL))
     pieces = [vocab.piece(int(row)) for row in rows if vocab.kinds[row] == Kind.NORMAL]
-    losses = (
-        [f"model: {len(pieces)} entries are merged differently by scores ({first_items(pieces)})"] if pieces else []
-    )
+    change = "merged differently by scores"
+    losses = [f"model: {counted_entries(pieces, f'is {change}', f'are {change}')}"] if pieces else []
     return scored_vocab, losses
 
 
@@ -229,10 +227,8 @@ def _closest_normalizer(spec: Spec) -> tuple[SentencePieceNormalize, list[str]]:
         losses.append("normalize: a space is added before texts that start with a space, too")
         adds_space_prefix = True
     if metaspace is not None and metaspace.split and (entries_with_space := _entries_with_inner_space(spec.vocab)):
-        losses.append(
-            f"split: {len(entries_with_space)} entries with a space inside can be produced from a text "
-            f"({first_items(entries_with_space)})"
-        )
+        change = "with a space inside can be produced from a text"
+        losses.append(f"split: {counted_entries(entries_with_space, change, change)}")
     collapses_spaces = _TRIM_SPACES in spec.normalize and _COLLAPSE_SPACES in spec.normalize
     return SentencePieceNormalize(charsmap, adds_space_prefix, collapses_spaces), losses
 
