@@ -106,11 +106,29 @@ def test_the_items_do_not_depend_on_the_number_of_readers(folders: dict[str, Pat
 
 def test_two_readers_of_one_mixture_are_an_error(folders: dict[str, Path]) -> None:
     mixture = corpus.mix(weights(folders, 2, 1), seed=1)
-    first, second = mixture.read(0, 2), mixture.read(1, 2)
+    expected = [row.tolist() for row in mixture]
+    first = mixture.read(0, 2)
+    for reader, readers in ((1, 2), (0, 1), (0, 3)):
+        message = (
+            f"belongs to reader 0 of 2, and reader {reader} of {readers} would skip items: open a mixture of its own"
+        )
+        with pytest.raises(ArgumentError, match=message):
+            mixture.read(reader, readers)
+    assert [row.tolist() for row in first] == expected[0::2]
+    assert [row.tolist() for row in mixture.read(1, 2)] == expected[1::2]
+
+
+def test_two_iterators_of_one_mixture_are_an_error(folders: dict[str, Path]) -> None:
+    mixture = corpus.mix(weights(folders, 2, 1), seed=1)
+    first, second = iter(mixture), iter(mixture)
     next(first)
     next(second)
     with pytest.raises(ArgumentError, match="a mixture of its own"):
         next(first)
+    state = mixture.state_dict()
+    assert next(mixture.read(1, 2)).tolist() == mixture[3].tolist()
+    mixture.load_state_dict(state)
+    assert next(mixture.read(0, 3)).tolist() == mixture[2].tolist()
 
 
 def test_reading_continues_from_a_state(folders: dict[str, Path]) -> None:

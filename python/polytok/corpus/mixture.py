@@ -86,6 +86,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
         self.limit = _limiting_dataset(self.weights, sizes)
         self._schedule = _Schedule(sizes, self.counts, self.seed)
         self._position = 0
+        self._reader = (0, 1)
 
     def __len__(self) -> int:
         return sum(self.counts)
@@ -111,10 +112,19 @@ class Mixture(Sequence[npt.NDArray[Any]]):
         whatever their number. Each reader needs a mixture object of its own, whose position moves by ``readers`` items
         with each item. After the last item, the position is 0 again.
 
-        Raises `ArgumentError` when it continues after another iterator of this object has read: both would skip items.
+        Raises `ArgumentError` if this object belongs to another reader, which has not read all its items yet. An
+        iterator raises it when it continues after another iterator of this object has read: both would skip items.
         """
         number("readers", readers, least=1)
         number("reader", reader, least=0, most=readers - 1)
+        # A reader of all items leaves none out before its position, so any reader can continue there.
+        owner, owners = self._reader
+        if owners > 1 and self._reader != (reader, readers):
+            raise ArgumentError(
+                f"this mixture belongs to reader {owner} of {owners}, and reader {reader} of {readers} "
+                "would skip items: open a mixture of its own for each reader"
+            )
+        self._reader = (reader, readers)
         return self._read(reader, readers)
 
     def _read(self, reader: int, readers: int) -> Iterator[npt.NDArray[Any]]:
@@ -128,7 +138,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
             item = self[position + reader]
             position = self._position = position + readers
             yield item
-        self._position = 0
+        self._position, self._reader = 0, (0, 1)
 
     def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         """Yields all items from the current position on."""
@@ -152,7 +162,7 @@ class Mixture(Sequence[npt.NDArray[Any]]):
                 f"this state belongs to another mixture, {state['mixture']}, but this one is {self._description()}: "
                 "use the same datasets, weights, seed, epochs and length"
             )
-        self._position = number("position", state["position"], least=0)
+        self._position, self._reader = number("position", state["position"], least=0), (0, 1)
 
     def _description(self) -> dict[str, Any]:
         sizes = [[dataset.documents, dataset.tokens] for dataset in self.datasets]
