@@ -193,6 +193,9 @@ def test_the_status_of_an_unfinished_job(
     assert value["continue"] == continuing_command(status.plan, out)
     assert run(capsys, *shlex.split(value["continue"])[1:], "--workers", 1, "-q")[0] == 0
     assert corpus.open(out).documents == 120 and corpus.verify(out) == ()
+    status, totals = corpus.job_status(out), corpus.open(out).manifest.totals
+    assert (status.tasks_done, status.tasks, status.input_bytes_done) == (6, 6, status.input_bytes)
+    assert (status.documents, status.tokens, status.text_bytes) == (120, totals.tokens, totals.text_bytes)
 
 
 def test_commands_that_continue_a_job_have_all_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,5 +216,5 @@ def test_commands_that_continue_a_job_have_all_options(tmp_path: Path, monkeypat
 
 
 def test_a_folder_without_a_job_has_no_status(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no dataset and no unfinished job"):
+    with pytest.raises(FileError, match="no job has written this folder"):
         corpus.job_status(tmp_path)

@@ -1,4 +1,4 @@
-"""Reports how much of an unfinished job is done."""
+"""Reports how much of a job is done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ..checked import checked
 from ..errors import FileError
 from .journal import Journal
-from .manifest import local_path
+from .manifest import DocumentCounts, load, local_path, total
 from .storage import FolderStorage
 
 
@@ -39,25 +39,31 @@ class JobStatus:
 
 @checked()
 def job_status(folder: str | os.PathLike[str]) -> JobStatus:
-    """Returns how much of the unfinished job in ``folder`` is done. The files of finished tasks are not verified.
+    """Returns how much of the job in ``folder`` is done, also if all of it is. The files of finished tasks are not
+    verified.
 
-    Raises `FileError` if the folder has no job, and `ArgumentError` if it has other files.
+    Raises `FileError` if the folder has no job, `ArgumentError` if it has other files, and `FormatError` if the
+    manifest of a finished job is damaged.
     """
     path = local_path(folder)
     journal = Journal(FolderStorage(path))
     plan = journal.read_plan()
     if plan is None:
-        raise FileError(errno.ENOENT, "no dataset and no unfinished job in this folder", str(path))
-    records = journal.read_records(plan)
+        raise FileError(errno.ENOENT, "no job has written this folder", str(path))
     sizes = {task["number"]: _task_bytes(task) for task in plan["tasks"]}
+    if journal.is_unfinished():
+        records = journal.read_records(plan)
+        tasks_done, counts = list(records), total(map(_record_counts, records.values()))
+    else:  # a finished job has no records anymore
+        tasks_done, counts = list(sizes), load(path).totals
     return JobStatus(
         tasks=len(sizes),
-        tasks_done=len(records),
+        tasks_done=len(tasks_done),
         input_bytes=sum(sizes.values()),
-        input_bytes_done=sum(map(sizes.__getitem__, records)),
-        documents=_sum_field("documents", records),
-        tokens=_sum_field("tokens", records),
-        text_bytes=_sum_field("text_bytes", records),
+        input_bytes_done=sum(map(sizes.__getitem__, tasks_done)),
+        documents=counts.documents,
+        tokens=counts.tokens,
+        text_bytes=counts.text_bytes,
         plan=plan,
     )
 
@@ -71,5 +77,6 @@ def _task_bytes(task: Mapping[str, Any]) -> int:
     return sum(part["bytes"] for part in task.get("parts", ()))
 
 
-def _sum_field(name: str, records: Mapping[int, Mapping[str, Any]]) -> int:
-    return sum(record.get(name, 0) for record in records.values())
+def _record_counts(record: Mapping[str, Any]) -> DocumentCounts:
+    """Returns the counts in the record of a task; those that tasks of this kind do not count are 0."""
+    return DocumentCounts(*(record.get(name, 0) for name in ("documents", "tokens", "text_bytes")))
