@@ -8,7 +8,10 @@ import shlex
 from collections.abc import Mapping
 
 _TEXT = r"""'[^']*'|"[^"]*\""""
-_KEYWORD = re.compile(rf"(?<![\w.-])(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})(?:: \d+)?\}}|\w+)?")
+# a keyword, except the first one of a value such as SpecialToken(text='<s>', id=1)
+_KEYWORD = re.compile(
+    rf"(?<![\w.-])(?<!\w\()(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})(?:: \d+)?\}}|\w+)?"
+)
 _TEXT_WITH_ID = re.compile(r"""(?P<quote>['"])(?P<text>.*)(?P=quote): (?P<id>\d+)""", re.DOTALL)
 # a keyword without a value: its underscores distinguish it from a word, but it can also be part of a text or a path
 _NAME = re.compile(r"""(?<![\w.'"/-])[a-z]+(?:_[a-z0-9]+)+(?![\w'"/=-]|\.\w)""")
@@ -36,6 +39,8 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
     "raise --vocab-size, or pass --special 'a b'"
     >>> with_flags("pass special_tokens={'<|end|>': 256}", {"special_tokens": "--special-tokens"})
     "pass --special-tokens '<|end|>=256'"
+    >>> with_flags("SpecialToken(text='<s>', id=1) is lost", {"text": "--text"})
+    "SpecialToken(text='<s>', id=1) is lost"
     """
 
     def replace_keyword(match: re.Match[str]) -> str:
