@@ -134,9 +134,8 @@ def _print_status(status: JobStatus, folder: Path, is_json: bool) -> None:
     print_line(f"tasks      {status.tasks_done:,} of {status.tasks:,} done")
     if status.input_bytes:
         print_line(f"input      {status.input_bytes_done:,} of {status.input_bytes:,} bytes in these tasks")
-    print_line(
-        f"so far     {status.documents:,} documents, {status.tokens:,} tokens, {status.text_bytes:,} bytes of text"
-    )
+    counts = [_count_text(status.documents, "document"), _count_text(status.tokens, "token")]
+    print_line(f"so far     {', '.join(counts)}, {_count_text(status.text_bytes, 'byte')} of text")
     print_line(f"continue   {escape_line_breaks(command)}")
 
 
@@ -144,14 +143,14 @@ def _print_heading(manifest: Manifest) -> None:
     tokenizer, byte_count = manifest.tokenizer, sum(file.bytes for shard in manifest.shards for file in shard.files)
     name, fingerprint = escape_line_breaks(tokenizer.name), escape_line_breaks(tokenizer.fingerprint)
     table = ", with a documents table" if manifest.documents else ""
-    print_line(f"kind       {manifest.kind}, {_shard_count_text(manifest)}, {byte_count:,} bytes{table}")
+    print_line(f"kind       {manifest.kind}, {_count_text(len(manifest.shards), 'shard')}, {byte_count:,} bytes{table}")
     reason = " (Megatron's format has no uint32)" if manifest.dtype == "int32" and manifest.kind == "megatron" else ""
     print_line(f"ids        {manifest.dtype}{reason}")
     print_line(f"tokenizer  {name}, {tokenizer.vocab_size:,} ids, fingerprint {fingerprint}\n")
 
 
-def _shard_count_text(manifest: Manifest) -> str:
-    return f"{len(manifest.shards):,} shard{'s' * (len(manifest.shards) != 1)}"
+def _count_text(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _run_verify(arguments: argparse.Namespace) -> int:
@@ -173,9 +172,8 @@ def _run_merge(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"kind": manifest.kind, "shards": len(manifest.shards), "totals": asdict(manifest.totals)})
         return 0
-    print_line(
-        f"{_shard_count_text(manifest)}, {manifest.totals.documents:,} documents, {manifest.totals.tokens:,} tokens"
-    )
+    counts = {"shard": len(manifest.shards), "document": manifest.totals.documents, "token": manifest.totals.tokens}
+    print_line(", ".join(_count_text(number, noun) for noun, number in counts.items()))
     return 0
 
 
