@@ -31,13 +31,46 @@ def test_the_first_argument_can_be_the_tokenizer(model: Path, text: Path) -> Non
     assert run("encode", model, "--text", "a dog") == run("encode", "-m", model, "--text", "a dog")
     assert run("count", "default", text) == run("count", text)
     assert f"use -m {model}" in error_of("count", model, code=2)
-    assert run("count", "-m", "default", model).decode().split()[5] == str(model.stat().st_size)
+    names = text.parent / "names.txt"
+    names.write_text(str(model))
+    assert run("count", "--files-from", names).decode().split()[5] == str(model.stat().st_size)
     assert run("info", model) == run("info", "-m", model)
     assert run("vocab", model, "--ids", "5-9") == run("vocab", "-m", model, "--ids", "5-9")
     words = text.parent / "de.txt"
     words.write_text("Haus 1\nHund 2\n")  # the bytes of a rank file, but not its name
     assert run("count", words, text).decode().splitlines()[1].endswith(str(words))
     assert "one tokenizer, not 2" in error_of("info", "-m", model, "-m", "default", code=2)
+
+
+def test_a_tokenizer_is_not_read_as_a_text(model: Path, text: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.model"
+    other.write_bytes(model.read_bytes())
+    assert f"compare with it by --against {other}" in error_of("doctor", model, other, code=2)
+    assert f"compare with it by --against {other}" in error_of("doctor", "-m", model, other, code=2)
+    assert "default is a tokenizer, not a text" in error_of("doctor", model, "default", code=2)
+    for arguments in (["default", other, text], ["-m", model, other], [other, other, text]):
+        assert f"name a tokenizer with -m {other}; to read the file as text" in error_of("count", *arguments, code=2)
+    assert f"name a tokenizer with -m {other}" in error_of("encode", "-m", model, text, other, code=2)
+    assert "not a text" in error_of("tokenize", "-m", model, other, "-o", tmp_path / "corpus", code=2)
+    assert "not a text" in error_of("convert", model, tmp_path / "out.ptok", other, code=2)
+
+
+def test_a_tokenizer_beside_m_is_an_error(model: Path, text: Path, tmp_path: Path) -> None:
+    target = tmp_path / "own.ptok"
+    for verb, *arguments in (
+        ["info"],
+        ["vocab"],
+        ["convert", target],
+        ["convert", "-o", target],
+        ["edit", "-o", target],
+    ):
+        message = error_of(verb, "default", "-m", model, *arguments, code=2)
+        assert f"default and -m {model} both name the tokenizer" in message
+    assert not target.exists()
+    assert f"remove {text}" in error_of("info", text, "-m", model, code=2)
+    run("convert", "-m", model, target)
+    run("convert", "-m", "default", target, "--overwrite")
+    assert polytok.load(target).vocab_size == 32768
 
 
 def test_the_target_of_a_conversion_can_stand_in_two_places(model: Path, tmp_path: Path) -> None:

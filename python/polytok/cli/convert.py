@@ -13,9 +13,16 @@ from ..formats import all_formats
 from . import divergences
 from .inputs import add_input_options
 from .json_output import add_json_option, print_json
-from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
+from .models import (
+    add_model_argument,
+    add_model_options,
+    load_tokenizer,
+    model_name,
+    positional_arguments,
+    refuse_second_model,
+)
 from .options import add_verb_parser, binary_stdout
-from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, refuse_input, save_files
 from .style import piece_to_json
 from .texts import requested_texts
 
@@ -89,10 +96,14 @@ def _has_bytes(name: str, data: bytes) -> bool:
 def _take_target(arguments: argparse.Namespace) -> Path:
     """Returns the file to write, and sets the inputs to the positional arguments after it."""
     names = positional_arguments(arguments, "target", "inputs")
+    is_only_target = arguments.out is None and len(names) == 1  # it can be a tokenizer file to replace
     if arguments.out is None and not names:
         raise ArgumentError("no file to write: name it after the tokenizer, or with -o")
     out = arguments.out or names.pop(0)
     arguments.inputs = names
+    refuse_input(arguments, Path(out))
+    if not is_only_target:
+        refuse_second_model(arguments)
     return Path(out)
 
 

@@ -16,7 +16,14 @@ from ..formats import all_formats
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options, input_names
 from .json_output import add_json_option, print_json
-from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
+from .models import (
+    add_model_argument,
+    add_model_options,
+    load_tokenizer,
+    model_name,
+    positional_arguments,
+    refuse_second_model,
+)
 from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
 from .style import piece_to_json
@@ -103,6 +110,7 @@ def _add_addition_options(group: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Edits the vocabulary, writes the result and prints a report. Returns exit code 0."""
+    refuse_second_model(arguments)
     arguments.inputs = positional_arguments(arguments, "inputs")
     needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
     if needs_texts != bool(arguments.text or input_names(arguments)):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import named
+from ..errors import ArgumentError
 from ..formats.gguf_metadata import shown_metadata
 from ..formats.sentencepiece_fields import fields as sentencepiece_fields
 from ..lossless import Lossless
@@ -19,7 +20,7 @@ from ..model_names import VOCABULARY_OF_MODEL, VOCABULARY_OF_PREFIX
 from ..spec import Kind, Spec
 from ..tokenizer import Tokenizer
 from .json_output import add_json_option, print_json
-from .models import add_model_argument, add_model_options, load_tokenizer, model_name
+from .models import add_model_argument, add_model_options, load_tokenizer, model_name, refuse_second_model
 from .options import add_verb_parser, binary_stdout
 from .style import escape_line_breaks, visible_text
 
@@ -54,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             binary_stdout().write("".join(f"{name:<14}  {about}\n" for name, about in _names()).encode())
         return 0
+    refuse_second_model(arguments)
+    if arguments.models and arguments.model is not None:
+        raise ArgumentError(f"-m names the tokenizer, and info reads no texts: remove {arguments.model}")
     tokenizer = load_tokenizer(arguments)
     name = model_name(arguments)
     is_path = name != "default" and not named.is_name(name)

@@ -21,6 +21,8 @@ _MODEL_HELP = (
 )
 _LOAD_OPTIONS = ("format", "pattern", "special_tokens", "sentencepiece_version", "name", "pre_tokenizer", "cache_dir")
 _DEFAULT_MODEL = "default"
+_AS_TEXT_HINT = "to read the file as text, write its name to a file for --files-from"
+_MAX_TOKENIZER_BYTES = 256 << 20  # a larger file is not read to find out whether it is a tokenizer
 
 
 def add_model_options(parser: argparse.ArgumentParser, *, has_several: bool = False) -> None:
@@ -67,6 +69,23 @@ def positional_arguments(arguments: argparse.Namespace, *names: str) -> list[str
     return values if arguments.models else values[1:]
 
 
+def refuse_second_model(arguments: argparse.Namespace) -> None:
+    """Raises `ArgumentError` if the first positional argument is a tokenizer although ``-m`` names one."""
+    if arguments.models and arguments.model is not None and is_tokenizer(arguments.model):
+        raise ArgumentError(
+            f"{arguments.model} and -m {arguments.models[0]} both name the tokenizer, and this verb accepts one: "
+            "remove one of them"
+        )
+
+
+def refuse_tokenizers_as_texts(arguments: argparse.Namespace) -> None:
+    """Raises `ArgumentError` if an input on the command line is a tokenizer, which is hardly ever meant as a text."""
+    for name in arguments.inputs or ():
+        if is_tokenizer(name):
+            hint = "compare with it by --against" if hasattr(arguments, "against") else "name a tokenizer with -m"
+            raise ArgumentError(f"{name} is a tokenizer, not a text: {hint} {name}; {_AS_TEXT_HINT}")
+
+
 def model_name(arguments: argparse.Namespace) -> str:
     """Returns the name of the only tokenizer; ``default`` if none is named."""
     names = model_names(arguments)
@@ -95,10 +114,7 @@ def take_model_of_inputs(arguments: argparse.Namespace) -> None:
     if not is_tokenizer(first):
         return
     if os.path.exists(first) and not others and not getattr(arguments, "text", None):
-        raise ArgumentError(
-            f"{first} is a tokenizer file: to encode texts with it, use -m {first}; to encode the file itself, add "
-            "-m default"
-        )
+        raise ArgumentError(f"{first} is a tokenizer file: to encode texts with it, use -m {first}; {_AS_TEXT_HINT}")
     arguments.models, arguments.inputs = [first], others
 
 
@@ -139,7 +155,10 @@ def is_tokenizer(name: str) -> bool:
     if not path.is_file() or not formats_named(path):
         return False
     try:
-        format = formats.detect(gguf_file.read_metadata(name) or path.read_bytes())
+        metadata = gguf_file.read_metadata(name)
+        if metadata is None and path.stat().st_size > _MAX_TOKENIZER_BYTES:
+            return False
+        format = formats.detect(metadata or path.read_bytes())
     except (OSError, FormatError):
         return False
     return format.name in formats_named(path)

@@ -16,6 +16,7 @@ from ..reading.files import open_file, read
 from ..reading.kinds import format_by_name
 from ..reading.names import files_named, is_url
 from .inputs import input_names, parse_input_options
+from .models import refuse_tokenizers_as_texts
 from .style import escape_line_breaks
 
 STDIN = "-"  # the file name that selects standard input
@@ -55,8 +56,9 @@ def named_texts(arguments: argparse.Namespace) -> Iterator[tuple[str, list[bytes
     """Yields the texts of all inputs in batches of a few megabytes, each with the name of its input.
 
     Without inputs, standard input is read. Skipped texts are reported on standard error at the end. By default, bad
-    bytes are kept.
+    bytes are kept. Raises `ArgumentError` for a tokenizer among the inputs.
     """
+    refuse_tokenizers_as_texts(arguments)
     return ((batch.name, batch.texts) for batch in _batches(arguments, input_file_names(arguments)))
 
 
@@ -64,8 +66,9 @@ def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[LabelledT
     """Yields the texts of all inputs in batches, each with its label: by ``file``, ``folder``, or the value of a field.
 
     Texts without the field have the label ``(none)``. A file that is named twice is read once, and reported on standard
-    error.
+    error. Raises `ArgumentError` for a tokenizer among the inputs.
     """
+    refuse_tokenizers_as_texts(arguments)
     names = _different_files(input_file_names(arguments))
     if by in ("file", "folder"):
         for name, texts, _, place in _batches(arguments, names):

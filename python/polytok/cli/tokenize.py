@@ -19,7 +19,7 @@ from ..files import write_error
 from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
 from .json_output import add_json_option, print_json
-from .models import add_model_options, load_tokenizer, take_model_of_inputs
+from .models import add_model_options, load_tokenizer, refuse_tokenizers_as_texts, take_model_of_inputs
 from .options import (
     add_quiet_option,
     add_special_token_options,
@@ -158,6 +158,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif not arguments.shuffle:
         raise ArgumentError("--seed has no effect without --shuffle: add --shuffle, or remove --seed")
     take_model_of_inputs(arguments)
+    refuse_tokenizers_as_texts(arguments)
     if arguments.json_log not in (None, "-"):
         refuse_input(arguments, Path(arguments.json_log))
     if arguments.json and arguments.json_log == "-":

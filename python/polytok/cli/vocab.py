@@ -19,7 +19,7 @@ from ..tokenizer import Tokenizer
 from ..vocab_table import VocabEntry
 from .inputs import add_reading_options
 from .json_output import add_json_option
-from .models import add_model_argument, add_model_options, is_tokenizer, load_tokenizer
+from .models import add_model_argument, add_model_options, is_tokenizer, load_tokenizer, refuse_second_model
 from .options import add_verb_parser, open_output
 from .outputs import OUTPUT_HELP, add_overwrite_option, check_outputs
 from .style import piece_to_json, visible_text
@@ -113,6 +113,7 @@ def _take_inputs(arguments: argparse.Namespace) -> None:
     The inputs can follow other options, as in ``--never-used --field body texts.jsonl``. Then the first argument is
     the tokenizer only if it certainly is one.
     """
+    refuse_second_model(arguments)
     names = [] if arguments.model is None else [arguments.model, *arguments.inputs]
     if arguments.never_used is None:
         if arguments.text or arguments.files_from or names[0 if arguments.models else 1 :]:
