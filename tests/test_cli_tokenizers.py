@@ -83,6 +83,14 @@ def test_the_target_of_a_conversion_can_stand_in_two_places(model: Path, tmp_pat
     assert "no file to write" in error_of("convert", model, code=2)
 
 
+def test_the_name_of_a_file_does_not_contradict_its_format(model: Path, tmp_path: Path) -> None:
+    for name, format in (("a.gguf", "ptok"), ("a.json", "gguf"), ("tokenizer.bin", "ptok"), ("a.ptok", "huggingface")):
+        assert f"not of --to {format}" in error_of("convert", model, tmp_path / name, "--to", format, code=2)
+        assert not (tmp_path / name).exists()
+    for name in ("a", "a.bin", "a.txt", "a.new"):
+        run("convert", model, tmp_path / name, "--to", "ptok")
+
+
 # info
 
 

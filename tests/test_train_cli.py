@@ -138,6 +138,7 @@ def test_the_format_is_chosen_before_training(tmp_path: Path, run: Run) -> None:
         ("a rwkv or wordpiece file, and --kind bpe cannot", "v.txt", "bpe", ()),
         ("is a folder", ".", "bpe", ()),
         ("cannot be written as huggingface: choose --to rwkv", "a", "longest-match", ("--to", "huggingface")),
+        ("not of --to huggingface: change the name", "a.gguf", "bpe", ("--to", "huggingface")),
         ("cannot be written as minbpe", "a", "bpe", ("--to=minbpe", "--trainer=huggingface")),
         ("cannot be written as huggingface: Oniguruma", "a.json", "bpe", ("--pattern", r"\w+")),
         ("cannot be written as gguf", "a.gguf", "bpe", ("--pattern", "whitespace")),

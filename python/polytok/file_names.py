@@ -33,6 +33,29 @@ _FORMATS_OF_SUFFIX = {
     ".bin": ("llama2c",),
     ".txt": ("rwkv",),
 }
+# Suffixes of files of any kind, which do not contradict a format that the user names.
+_NEUTRAL_SUFFIXES = frozenset({".bin", ".txt"})
+
+
+def check_name(path: Path, format: str) -> None:
+    """Raises `ArgumentError` if a file of this name would be taken for a file of another format than ``format``.
+
+    >>> from pathlib import Path
+    >>> check_name(Path("ranks.txt"), "tiktoken")
+    >>> check_name(Path("a.gguf"), "ptok")
+    Traceback (most recent call last):
+        ...
+    polytok.errors.ArgumentError: a.gguf is the name of a gguf file, not of to='ptok': change the name or the format
+    """
+    name, suffix = path.name.lower(), path.suffix.lower()
+    named_formats = _FORMATS_OF_NAME.get(name) or _FORMATS_OF_SUFFIX.get(suffix, ())
+    is_neutral = suffix in _NEUTRAL_SUFFIXES and name not in _FORMATS_OF_NAME
+    if not named_formats or is_neutral or format in (*named_formats, *formats_named(path)):
+        return
+    raise ArgumentError(
+        f"{path.name} is the name of a {' or '.join(named_formats)} file, not of to={format!r}: change the "
+        "name or the format"
+    )
 
 
 def formats_named(path: Path) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ArgumentError
-from ..file_names import format_of, formats_named
+from ..file_names import check_name, format_of, formats_named
 from ..files import companion_paths, save_all
 from ..formats import all_formats
 from ..reading.names import files_named, is_url
@@ -57,10 +57,12 @@ def save_files(arguments: argparse.Namespace, files: Sequence[NewFile]) -> None:
 
 def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> str:
     """Returns the format of ``--to``, or the format that the file's name selects for a tokenizer of the format
-    ``origin``. Raises `ArgumentError` for a name that selects no format."""
+    ``origin``. Raises `ArgumentError` for a name that selects no format, or another format than ``--to``."""
     if arguments.to is None and not formats_named(path):
         choices = [format.name for format in all_formats() if format.name != "bpe_files"]
         raise ArgumentError(f"the name {path.name} does not select a format: choose one with --to {', '.join(choices)}")
+    if arguments.to is not None:
+        check_name(path, arguments.to)
     return arguments.to or format_of(path, origin)
 
 

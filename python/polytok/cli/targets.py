@@ -8,7 +8,7 @@ from typing import Any
 
 from ..conversion import write
 from ..errors import ArgumentError, FormatError
-from ..file_names import formats_named
+from ..file_names import check_name, formats_named
 from ..training import TrainingReport, specs
 from ..training.options import check_special_tokens
 from ..training.roles import ROLES, with_role_tokens
@@ -36,7 +36,7 @@ def choose_formats(
 
     ``requested_formats`` has the formats that the user named: no format, one format for all outputs, or one for each
     output. Raises `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits
-    no format or several formats, and for a path in a missing folder.
+    no format, several formats or another format than the requested one, and for a path in a missing folder.
     """
     if len(requested_formats) not in (0, 1, len(names)):
         raise ArgumentError(
@@ -53,6 +53,8 @@ def choose_formats(
             )
     if requested_formats:
         chosen_formats = list(requested_formats) * (1 if len(requested_formats) == len(names) else len(names))
+        for name, format in zip(names, chosen_formats, strict=True):
+            check_name(Path(name), format)
     else:
         chosen_formats = [_format_of_name(Path(name), kind, possible_formats, preferred_formats) for name in names]
     _check_options(chosen_formats, kind, options)
