@@ -314,7 +314,13 @@ def test_the_default_vocabulary_as_minbpe_and_back() -> None:
 def test_roles_need_a_file_named_tokenizer_json(tmp_path: Path) -> None:
     tokenizer = polytok.load("default")
     result = convert(tokenizer, "huggingface", path=tmp_path / "other.json")
-    assert result.summary == "452 of 452 texts have the same ids; lost: eos" and not result.keeps_everything
+    advice = "name the file tokenizer.json to keep all roles"
+    assert result.summary == f"452 of 452 texts have the same ids; lost: eos; {advice}" and not result.keeps_everything
+    loss = f"names: a huggingface file named other.json does not name eos (id 32767); {advice}"
+    assert tokenizer.save(tmp_path / "other.json", "huggingface") == (loss,)
+    assert polytok.load(tmp_path / "other.json").eos_id is None
+    assert tokenizer.save(tmp_path / "x.model", "minbpe") == ("names: a minbpe file does not name eos (id 32767)",)
+    assert tokenizer.save(tmp_path / "tokenizer.json") == ()
     with pytest.raises(LossError, match=r"named other.json does not name eos .*; name the file tokenizer.json"):
         convert(tokenizer, "huggingface", path=tmp_path / "other.json", strict=True)
     assert convert(tokenizer, "huggingface", path=tmp_path / "tokenizer.json", strict=True).keeps_everything

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import probes
 from .conversion import beside, read_back, write
-from .conversion.roles import lost_roles, refuse_lost_roles
+from .conversion.roles import ROLE_ADVICE, lost_roles, refuse_lost_roles
 from .divergence import Comparison, Divergence
 from .errors import PolytokError
 from .tokenizer import Tokenizer
@@ -77,7 +77,8 @@ class Conversion:
         elif any(loss.startswith("decode:") for loss in self.losses):
             yield "some texts are decoded differently"
         if self.lost_roles:
-            yield f"lost: {', '.join(self.lost_roles)}"
+            has_other_name = self.format == "huggingface" and not self.companions
+            yield f"lost: {', '.join(self.lost_roles)}{ROLE_ADVICE if has_other_name else ''}"
 
 
 def convert(

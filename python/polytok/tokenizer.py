@@ -624,11 +624,12 @@ class Tokenizer:
     # Files
 
     def save(self, path: str | os.PathLike[str], to: str | None = None, *, strict: bool = False) -> tuple[str, ...]:
-        """Writes the tokenizer to a file, and returns the data that the format cannot carry, line by line.
+        """Writes the tokenizer to a file, and returns what is lost, line by line: data that the format cannot carry,
+        and roles, such as eos, that the file does not name.
 
         ``to`` is the format. By default, the file's name determines the format (``.gguf``, ``.tiktoken``,
-        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`, also
-        the loss of a role such as eos, and nothing is written. Files are written under a temporary name and then
+        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`,
+        and nothing is written. Files are written under a temporary name and then
         renamed. Files that accompany the main file are written too: minbpe's ``.vocab``, and beside a
         ``tokenizer.json`` those that name bos, eos, unk and pad (``tokenizer_config.json`` and
         ``special_tokens_map.json``).
@@ -639,17 +640,17 @@ class Tokenizer:
         from pathlib import Path
 
         from . import conversion  # importing this package imports all formats, which is slow
-        from .conversion.roles import lost_roles, refuse_lost_roles
+        from .conversion.roles import lost_roles, lost_roles_text, refuse_lost_roles
 
         target = Path(checks.path("path", path))
         checks.flag("strict", strict)
         to = to or format_of(target, self._outline.origin.format)
         written_file = conversion.beside(conversion.write(self.spec, to, strict=strict), target, to)
+        roles = lost_roles(self.spec, conversion.read_back(written_file, to, self.spec)) if self.spec.names else {}
         if strict:
-            written_spec = conversion.read_back(written_file, to, self.spec)
-            refuse_lost_roles(lost_roles(self.spec, written_spec), to, target)
+            refuse_lost_roles(roles, to, target)
         save_all(target, written_file.data, written_file.companions)
-        return written_file.losses
+        return (*written_file.losses, f"names: {lost_roles_text(roles, to, target)}") if roles else written_file.losses
 
     # Object protocol
 
