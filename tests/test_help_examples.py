@@ -117,6 +117,8 @@ def copy_inputs(prepared: Path, folder: Path, line: str) -> None:
     outputs |= {words[3]} if words[1] == "convert" else set()
     for word in set(words) - outputs:
         for path in prepared.glob(word.partition("=")[0]) if re.match(r"[\w*]", word) else ():
+            if path.name == "rwkv_vocab.txt" != word:  # a tokenizer is not one of the texts *.txt
+                continue
             target = folder / path.relative_to(prepared)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(path, target) if path.is_dir() else shutil.copy(path, target)
