@@ -311,26 +311,29 @@ def test_the_default_vocabulary_as_minbpe_and_back() -> None:
     assert conversion.write(reread_spec, "tiktoken").data == data.default_ranks()
 
 
-def test_roles_need_a_file_named_tokenizer_json(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["tokenizer.json", "other.json", "other.txt"])
+def test_roles_are_kept_in_a_file_of_any_name(tmp_path: Path, name: str) -> None:
     tokenizer = polytok.load("default")
-    result = convert(tokenizer, "huggingface", path=tmp_path / "other.json")
-    advice = "name the file tokenizer.json to keep all roles"
-    assert result.summary == f"452 of 452 texts have the same ids; lost: eos; {advice}" and not result.keeps_everything
-    loss = f"names: a huggingface file named other.json does not name eos (id 32767); {advice}"
-    assert tokenizer.save(tmp_path / "other.json", "huggingface") == (loss,)
-    assert polytok.load(tmp_path / "other.json").eos_id is None
+    result = convert(tokenizer, "huggingface", path=tmp_path / name, strict=True)
+    assert result.summary == "kept: everything; 452 of 452 texts have the same ids" and result.keeps_everything
+    assert tokenizer.save(tmp_path / name, "huggingface") == ()
+    assert polytok.load(tmp_path / name).eos_id == tokenizer.eos_id
     assert tokenizer.save(tmp_path / "x.model", "minbpe") == ("names: a minbpe file does not name eos (id 32767)",)
-    assert tokenizer.save(tmp_path / "tokenizer.json") == ()
-    with pytest.raises(LossError, match=r"named other.json does not name eos .*; name the file tokenizer.json"):
-        convert(tokenizer, "huggingface", path=tmp_path / "other.json", strict=True)
-    assert convert(tokenizer, "huggingface", path=tmp_path / "tokenizer.json", strict=True).keeps_everything
+
+
+def test_roles_of_wordpiece_need_a_file_named_vocab_txt(tmp_path: Path) -> None:
+    tokenizer = polytok.train(["to be"], kind="wordpiece", vocab_size=11, eos="[SEP]")
+    result = convert(tokenizer, "wordpiece", texts=(), path=tmp_path / "other.txt")
+    advice = "name the file vocab.txt to keep all roles"
+    assert result.summary.endswith(f"; lost: eos; {advice}")
+    loss = f"names: a wordpiece file named other.txt does not name eos (id {tokenizer.eos_id}); {advice}"
+    assert loss in tokenizer.save(tmp_path / "other.txt", "wordpiece")
 
 
 def test_strict_methods_refuse_lost_roles(tmp_path: Path) -> None:
     tokenizer = polytok.load("default")
-    for name in ("other.json", "ranks.model"):
-        with pytest.raises(LossError, match=r"does not name eos \(id 32767\)"):
-            tokenizer.save(tmp_path / name, "minbpe" if name == "ranks.model" else "huggingface", strict=True)
+    with pytest.raises(LossError, match=r"does not name eos \(id 32767\)"):
+        tokenizer.save(tmp_path / "ranks.model", "minbpe", strict=True)
     with pytest.raises(LossError, match=r"a minbpe file does not name eos \(id 32767\)"):
         conversion.write(tokenizer.spec, "minbpe", strict=True)
     assert not list(tmp_path.iterdir())

@@ -12,7 +12,7 @@ import tokenizers
 import polytok
 from polytok.__main__ import main
 from polytok.convert import convert
-from polytok.errors import ArgumentError
+from polytok.errors import ArgumentError, FormatError
 from polytok.training import specs
 
 TEXTS = ["low lower lowest", "new newer newest"] * 10
@@ -198,11 +198,61 @@ def test_settings_of_another_tokenizer_are_removed(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "tokenizer_config.json").read_text()) == expected
 
 
-def test_a_file_of_another_name_has_no_settings(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["other.json", "other.v1"])
+def test_a_file_of_another_name_has_settings_of_its_own(tmp_path: Path, name: str) -> None:
     tokenizer = train("bpe", {"vocab_size": 270, "eos": "<e>"})
-    notes = convert(tokenizer, "huggingface", texts=(), path=tmp_path / "other.json").notes
-    assert len(notes) == 1 and "only a file named tokenizer.json or vocab.txt" in notes[0]
-    tokenizer.save(tmp_path / "other.json", "huggingface")
-    assert [path.name for path in tmp_path.iterdir()] == ["other.json"]
-    train("bpe", {"vocab_size": 270}).save(tmp_path / "tokenizer.json")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.json", "tokenizer.json"]
+    settings_name = f"{name.removesuffix('.json')}_config.json"
+    notes = convert(tokenizer, "huggingface", texts=(), path=tmp_path / name).notes
+    assert notes == (f"names: {settings_name} has eos; keep it beside {name}",)
+    tokenizer.save(tmp_path / name, "huggingface", strict=True)
+    train("bpe", {"vocab_size": 270, "bos": "<b>"}).save(tmp_path / "tokenizer.json")
+    loaded = polytok.load(tmp_path / name)
+    assert loaded.spec.names == {"eos": 269} == tokenizer.spec.names, "tokenizer_config.json is of another tokenizer"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *(name, settings_name, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+    }
+    loaded.save(tmp_path / "copy.json")
+    assert (tmp_path / "copy_config.json").read_bytes() == (tmp_path / settings_name).read_bytes()
+    train("bpe", {"vocab_size": 270}).save(tmp_path / name, "huggingface")
+    assert polytok.load(tmp_path / name).spec.names == {}, "the settings of the replaced tokenizer are removed"
+
+
+@pytest.mark.parametrize("content", ["[1]", "{", '{"tokenizer_class": "LlamaTokenizer", "hf_token": "x"}'])
+def test_other_files_with_such_a_name_are_ignored(tmp_path: Path, content: str) -> None:
+    tokenizer = train("bpe", {"vocab_size": 270})
+    tokenizer.save(tmp_path / "my.json", "huggingface")
+    (tmp_path / "my_config.json").write_text(content)
+    loaded = polytok.load(tmp_path / "my.json")
+    assert "config" not in loaded.spec.extra["huggingface"] and loaded.spec.names == {}
+    tokenizer.save(tmp_path / "my.json", "huggingface")
+    assert (tmp_path / "my_config.json").read_text() == content
+
+
+def test_files_with_such_a_name_keep_their_other_fields(tmp_path: Path) -> None:
+    tokenizer = train("bpe", {"vocab_size": 270, "eos": "<e>"})
+    (tmp_path / "my_config.json").write_text('{"hf_token": "x"}')
+    tokenizer.save(tmp_path / "my.json", "huggingface")
+    assert json.loads((tmp_path / "my_config.json").read_text())["hf_token"] == "x"
+    (tmp_path / "your_config.json").write_text("[1]")
+    with pytest.raises(ArgumentError, match=r"your_config.json is not a JSON object, .* choose another name"):
+        tokenizer.save(tmp_path / "your.json", "huggingface")
+    assert (tmp_path / "your_config.json").read_text() == "[1]" and not (tmp_path / "your.json").exists()
+
+
+def test_errors_name_the_settings_file(tmp_path: Path) -> None:
+    train("bpe", {"vocab_size": 270}).save(tmp_path / "my.json", "huggingface")
+    (tmp_path / "my_config.json").write_text('{"added_tokens_decoder": {"x": {"content": "a"}}}')
+    with pytest.raises(FormatError, match=r"my\.json: .*my_config\.json: added_tokens_decoder has the key 'x'"):
+        polytok.load(tmp_path / "my.json")
+
+
+def test_training_and_a_corpus_with_a_file_of_another_name(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("texts.txt").write_text("".join(f"{text}\n" for text in TEXTS))
+    options = ["--kind", "bpe", "--vocab-size", "270", "--eos", "<|endoftext|>", "-o", "tok.json"]
+    assert main(["train", "texts.txt", *options]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "tok.json: 270 entries; kept: everything; 452 of 452 texts have the same ids",
+        "  note: tok_config.json has eos; keep it beside tok.json",
+    ]
+    assert main(["tokenize", "texts.txt", "--eos", "-m", "tok.json", "-q", "-o", "data"]) == 0

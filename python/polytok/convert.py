@@ -77,7 +77,7 @@ class Conversion:
         elif any(loss.startswith("decode:") for loss in self.losses):
             yield "some texts are decoded differently"
         if self.lost_roles:
-            has_other_name = self.format == "huggingface" and not self.companions
+            has_other_name = self.format == "wordpiece" and not self.companions
             yield f"lost: {', '.join(self.lost_roles)}{ROLE_ADVICE if has_other_name else ''}"
 
 

@@ -58,6 +58,15 @@ def check_name(path: Path, format: str) -> None:
     )
 
 
+def settings_file_of(name: str) -> str:
+    """Returns the name of the file with the settings of transformers for a tokenizer file of Hugging Face's format.
+
+    >>> settings_file_of("tokenizer.json"), settings_file_of("other.json")
+    ('tokenizer_config.json', 'other_config.json')
+    """
+    return f"{name.removesuffix('.json')}_config.json"
+
+
 def formats_named(path: Path) -> tuple[str, ...]:
     """Returns all formats whose files can have this name.
 

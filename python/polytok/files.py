@@ -8,6 +8,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from typing import IO, TYPE_CHECKING
 
 from .errors import ArgumentError, FileError
@@ -19,23 +20,34 @@ if TYPE_CHECKING:
 class Siblings(Mapping[str, bytes]):
     """Maps the names of the files in a folder to their contents. A file is read when its content is looked up.
 
-    The files with the names in ``hidden`` are left out.
+    The files with the names in ``hidden`` are left out. ``contents`` has files that replace those of the folder.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], hidden: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        hidden: Collection[str] = (),
+        contents: Mapping[str, bytes] | None = None,
+    ) -> None:
         self._folder = folder
-        self._hidden = hidden
+        self._contents = contents or {}
+        self._hidden = frozenset(hidden) - self._contents.keys()
 
     def __getitem__(self, name: str) -> bytes:
         if name not in self:
             raise KeyError(name)
+        if name in self._contents:
+            return self._contents[name]
         return read(os.path.join(self._folder, name))
 
     def __contains__(self, name: object) -> bool:
+        if name in self._contents:
+            return True
         return isinstance(name, str) and name not in self._hidden and os.path.isfile(os.path.join(self._folder, name))
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in os.listdir(self._folder) if name in self)
+        names = (name for name in os.listdir(self._folder) if name not in self._contents and name in self)
+        return chain(self._contents, names)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

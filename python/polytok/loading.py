@@ -12,6 +12,7 @@ from . import formats
 from .checked import checked
 from .checks import shown
 from .errors import ArgumentError, FileError, FormatError
+from .file_names import settings_file_of
 from .files import Siblings, read, system_path
 from .formats import ptok
 from .formats.base import ReadOptions, SpecialTokens
@@ -176,21 +177,53 @@ def _spec_of_path(path: str, given_options: dict[str, Any]) -> Spec:
         _refuse_options(given_options, ("format", "pre_tokenizer"), "a folder, whose files determine it")
         return read_folder(Path(path), **given_options)
     folder, file_name = os.path.split(path)
-    siblings = Siblings(folder or os.curdir, hidden=_files_of_other_tokenizers(file_name))
-    spec = formats.read(gguf_file.read_metadata(path) or read(path), siblings=siblings, **given_options)
+    data = gguf_file.read_metadata(path) or read(path)
+    spec = _read_with_settings(data, folder or os.curdir, file_name, given_options)
     name = os.path.splitext(file_name)[0]
     return spec if spec.origin.name else replace(spec, origin=replace(spec.origin, name=name))
 
 
-def _files_of_other_tokenizers(file_name: str) -> tuple[str, ...]:
+def _read_with_settings(data: bytes, folder: str, file_name: str, given_options: dict[str, Any]) -> Spec:
+    """Reads a file with the other files of its folder: for ``other.json``, the settings are in ``other_config.json``,
+    as those for ``tokenizer.json`` are in ``tokenizer_config.json``."""
+    settings_name = settings_file_of(file_name)
+    settings = None if settings_name == _SETTINGS_FILES[0] else _own_settings(os.path.join(folder, settings_name))
+    if settings is None:
+        siblings = Siblings(folder, hidden=_files_of_other_tokenizers(file_name, data))
+        return formats.read(data, siblings=siblings, **given_options)
+    siblings = Siblings(folder, hidden=_SETTINGS_FILES, contents={_SETTINGS_FILES[0]: settings})
+    try:
+        return formats.read(data, siblings=siblings, **given_options)
+    except FormatError as error:
+        raise FormatError(str(error).replace(_SETTINGS_FILES[0], settings_name)) from error
+
+
+def _own_settings(path: str) -> bytes | None:
+    """Returns the content of a file with settings; None if it is missing or holds something else."""
+    if not os.path.isfile(path):
+        return None
+    import json
+
+    from .formats.huggingface.config import is_settings
+
+    data = read(path, "the settings of the tokenizer")
+    try:
+        return data if is_settings(json.loads(data)) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _files_of_other_tokenizers(file_name: str, data: bytes) -> tuple[str, ...]:
     """Returns the names of files in the folder that describe another tokenizer file than the one with this name.
 
-    Hugging Face's settings belong to the files with their usual names. A file such as ``other.json`` has none.
+    The settings with their usual names belong to files with their usual names, not to a file such as ``other.json``.
     """
-    is_other_file = file_name.endswith((".json", ".txt")) and file_name not in _FILES_WITH_SETTINGS
-    return ("tokenizer_config.json", "special_tokens_map.json") if is_other_file else ()
+    can_have_settings = file_name.endswith((".json", ".txt")) or data[:1] == b"{"
+    is_other_file = can_have_settings and file_name not in _FILES_WITH_SETTINGS
+    return _SETTINGS_FILES if is_other_file else ()
 
 
+_SETTINGS_FILES = ("tokenizer_config.json", "special_tokens_map.json")
 _FILES_WITH_SETTINGS = ("tokenizer.json", "vocab.json", "vocab.txt")
 
 

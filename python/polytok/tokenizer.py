@@ -628,11 +628,11 @@ class Tokenizer:
         and roles, such as eos, that the file does not name.
 
         ``to`` is the format. By default, the file's name determines the format (``.gguf``, ``.tiktoken``,
-        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`,
-        and nothing is written. Files are written under a temporary name and then
-        renamed. Files that accompany the main file are written too: minbpe's ``.vocab``, and beside a
-        ``tokenizer.json`` those that name bos, eos, unk and pad (``tokenizer_config.json`` and
-        ``special_tokens_map.json``).
+        ``tokenizer.json``), else the tokenizer keeps its original format. With ``strict`` a loss is a `LossError`, and
+        nothing is written. Files are written under a temporary name and then renamed. Files that accompany the main
+        file are written too: minbpe's ``.vocab``, and those that name bos, eos, unk and pad: ``tokenizer_config.json``
+        and ``special_tokens_map.json`` beside a ``tokenizer.json``, and ``other_config.json`` beside an
+        ``other.json``.
 
         Raises `FormatError` if the format cannot express the tokenizer, `ArgumentError` if several formats have files
         of this name, and `FileError` if the file cannot be written.

@@ -16,7 +16,7 @@ from .. import formats
 from ..errors import LossError
 from ..spec import PatternSplit, Spec
 from .base import Converted
-from .beside import beside
+from .beside import as_siblings, beside
 from .byte_bpe import to_minbpe, to_rank_file
 from .gguf import to_gguf
 from .huggingface import to_huggingface
@@ -73,7 +73,7 @@ def read_back(written_file: formats.Written, format: str, spec: Spec) -> Spec:
     """Reads a written file of ``format``; the pattern and the special tokens of a rank file come from ``spec``."""
     data = written_file.data
     if format != "tiktoken":
-        return formats.read(data, format=format, siblings=written_file.companions)
+        return formats.read(data, format=format, siblings=as_siblings(written_file.companions))
     split = adapted(spec, format).spec.split
     pattern = split[0].pattern if split and isinstance(split[0], PatternSplit) else ""
     special = {token.text: token.id for token in spec.special}

@@ -8,8 +8,8 @@ from pathlib import Path
 from ..errors import LossError
 from ..spec import Spec
 
-ROLE_ADVICE = "; name the file tokenizer.json to keep all roles"
-"""What keeps the roles that a Hugging Face file of another name loses: they are in a file beside tokenizer.json."""
+ROLE_ADVICE = "; name the file vocab.txt to keep all roles"
+"""What keeps the roles that a WordPiece vocabulary of another name loses: they are in a file beside vocab.txt."""
 
 
 def lost_roles(spec: Spec, written_spec: Spec) -> dict[str, int]:
@@ -20,11 +20,11 @@ def lost_roles(spec: Spec, written_spec: Spec) -> dict[str, int]:
 def lost_roles_text(roles: Mapping[str, int], format: str, path: Path | None = None) -> str:
     """Returns the roles that a file of ``format`` loses, in words, and what keeps them; ``path`` is the file's name.
 
-    >>> lost_roles_text({"eos": 7}, "huggingface", Path("other.json"))
-    'a huggingface file named other.json does not name eos (id 7); name the file tokenizer.json to keep all roles'
+    >>> lost_roles_text({"eos": 7}, "wordpiece", Path("other.txt"))
+    'a wordpiece file named other.txt does not name eos (id 7); name the file vocab.txt to keep all roles'
     """
     list_text = ", ".join(f"{role} (id {id})" for role, id in roles.items())
-    is_named_otherwise = format == "huggingface" and path is not None and path.name != "tokenizer.json"
+    is_named_otherwise = format == "wordpiece" and path is not None and path.name != "vocab.txt"
     name = f" named {path.name}" if is_named_otherwise and path else ""
     return f"a {format} file{name} does not name {list_text}{ROLE_ADVICE if is_named_otherwise else ''}"
 

@@ -23,6 +23,13 @@ CONFIG_FILE, TEMPLATE_FILE = "tokenizer_config.json", "chat_template.jinja"
 MAP_FILE = "special_tokens_map.json"
 ROLES = ("bos", "eos", "unk", "pad")
 _OTHER_ROLES = ("sep", "cls", "mask")
+# A JSON object with one of these fields, or with the token of a role, describes a tokenizer.
+_OTHER_FIELDS = frozenset(
+    {
+        *("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"),
+        *("add_bos_token", "add_eos_token", "chat_template"),
+    }
+)
 _CLASSES_WITH_BOS_TEMPLATE = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "CohereTokenizer"}
 
 
@@ -32,6 +39,20 @@ def parse(siblings: Mapping[str, bytes]) -> dict[str, Json]:
     if TEMPLATE_FILE in siblings:
         config.setdefault("chat_template", siblings[TEMPLATE_FILE].decode(errors="replace"))
     return config
+
+
+def is_settings(value: Json) -> bool:
+    """Reports whether a JSON value is such a configuration: an object with at least one of the known fields.
+
+    A model's own configuration is not one, although it can name the tokenizer's class.
+    """
+    roles = (f"{role}_token" for role in (*ROLES, *_OTHER_ROLES))
+    return isinstance(value, dict) and not value.keys().isdisjoint((*_OTHER_FIELDS, *roles))
+
+
+def role_names(config: Mapping[str, Json]) -> list[str]:
+    """Returns the names of the roles, such as eos, whose tokens the configuration names."""
+    return [role for role in ROLES if text_of(config.get(f"{role}_token"))]
 
 
 def has_bos_template(config: Mapping[str, Json]) -> bool:

@@ -1,7 +1,8 @@
 """Writes ``tokenizer_config.json`` and ``special_tokens_map.json``, which hold the roles of special tokens.
 
 A tokenizer.json has no roles such as eos. `transformers` reads them from these files, in the folder of a file that is
-named tokenizer.json. The configuration of the Spec's own file is kept, and its roles are those of the Spec.
+named tokenizer.json; for other names, `polytok.conversion.beside` renames the configuration. The configuration of the
+Spec's own file is kept, and its roles are those of the Spec.
 """
 
 from __future__ import annotations
