@@ -232,6 +232,15 @@ def test_the_plan_names_each_small_file_once(tmp_path: Path) -> None:
     assert Plan.from_plain(json.loads(plan_text)).sources == sources(f"{tmp_path}/*.txt")
 
 
+def test_another_shard_size_is_the_only_difference_in_the_error(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"{number}.txt").write_text("text" * number)
+    tokenize_inputs(f"{tmp_path}/*.txt", tmp_path / "out", shard_size=50)
+    with pytest.raises(ArgumentError) as error:
+        tokenize_inputs(f"{tmp_path}/*.txt", tmp_path / "out", shard_size=200)
+    assert str(error.value).split("\n")[1:-1] == ["  options: shard_size: 50 → 200"]
+
+
 def tokenizer_with_template(before: tuple[int, ...], after: tuple[int, ...]) -> polytok.Tokenizer:
     """Returns a tokenizer that adds ids before and after texts."""
     return polytok.Tokenizer(sentencepiece_spec(post=Template.around(before, after)))

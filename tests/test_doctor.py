@@ -309,6 +309,10 @@ def test_doctor_against(file: Any, capsys: pytest.CaptureFixture[str], tmp_path:
     record = json.loads(capsys.readouterr().out)
     assert [divergence["text"] for divergence in record["divergences"]] == ["xab"]
     assert record["divergences"][0]["left"] == {"ids": [256], "pieces": ["ab"], "error": None}
+    lines.write_bytes(b"".join(b"xab%d\n" % number for number in range(30)))
+    assert cli.main(["doctor", str(first_file), "--against", str(third_file), "--lines", str(lines)]) == 1
+    out = capsys.readouterr().out
+    assert out.count("byte 1 (model)") == 20 and "and 10 more (--json has all)" in out
 
 
 def test_severities_are_ordered() -> None:

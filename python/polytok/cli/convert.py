@@ -23,7 +23,7 @@ from .models import (
 )
 from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, refuse_input, save_files
-from .style import piece_to_json
+from .style import piece_to_json, shorten_list
 from .texts import requested_texts
 
 _EXAMPLES = """\
@@ -111,7 +111,7 @@ def _report_lines(result: Conversion, source_format: str) -> list[str]:
     lines = []
     loss_heading = f"{result.format} itself differs from {source_format}" if result.is_reference_export else "lost"
     for heading, rows in ((loss_heading, result.losses), ("other differences, for no valid text", result.notes)):
-        lines += [heading, *(f"  {row}" for row in rows)] if rows else []
+        lines += [heading, *(f"  {row}" for row in shorten_list(rows))] if rows else []
     lines += decoding_lines(result)
     if result.divergences:
         lines += divergences.describe_divergence(result.divergences[0], source_format, result.format)

@@ -23,7 +23,7 @@ from .corpus_show import add_show_parser
 from .json_output import add_json_option, print_json
 from .options import add_quiet_option, add_verb_parser, shows_progress
 from .outputs import add_overwrite_option, refuse_existing
-from .style import escape_line_breaks, print_line
+from .style import escape_line_breaks, print_line, shorten_list
 
 _EXAMPLES = """\
   polytok corpus info tokens                     count documents, tokens and skipped texts
@@ -158,8 +158,8 @@ def _run_verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([damage._asdict() for damage in all_damage])
         return 1 if all_damage else 0
-    for damage in all_damage:
-        print_line(f"{escape_line_breaks(damage.file)}: {escape_line_breaks(damage.what)}")
+    for line in shorten_list(f"{escape_line_breaks(file)}: {escape_line_breaks(what)}" for file, what in all_damage):
+        print_line(line)
     if not all_damage:
         print_line("no damage: all checksums match, and all ids are in the vocabulary")
     return 1 if all_damage else 0

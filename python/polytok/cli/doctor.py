@@ -13,7 +13,7 @@ from .inputs import add_input_options
 from .json_output import add_json_option, print_json
 from .models import add_model_argument, add_model_options, load_tokenizer, model_name, positional_arguments
 from .options import add_verb_parser, binary_stdout
-from .style import escape_line_breaks
+from .style import escape_line_breaks, shorten_list
 from .texts import requested_texts
 
 _EXAMPLES = """\
@@ -56,8 +56,10 @@ def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterat
     for finding in diagnosis.findings:
         yield f"{finding.severity.name.lower()}: {escape_line_breaks(finding.message)} [{finding.id}]"
         yield f"  {escape_line_breaks(finding.advice)}"
-    for divergence in diagnosis.divergences:
-        yield from divergences.describe_divergence(divergence, model_name(arguments), arguments.against)
+    yield from shorten_list(
+        "\n".join(divergences.describe_divergence(divergence, model_name(arguments), arguments.against))
+        for divergence in diagnosis.divergences
+    )
     if not diagnosis.findings:
         yield "nothing found"
 

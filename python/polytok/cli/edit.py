@@ -26,7 +26,7 @@ from .models import (
 )
 from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
-from .style import piece_to_json
+from .style import piece_to_json, shorten_list
 from .texts import named_texts
 
 _EXAMPLES = """\
@@ -147,7 +147,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join(
-        [heading, result.summary, *map(str, result.unused), *(f"lost: {loss}" for loss in written_file.losses)]
+        [
+            heading,
+            result.summary,
+            *shorten_list(map(str, result.unused)),
+            *(f"lost: {loss}" for loss in shorten_list(written_file.losses)),
+        ]
     )
     binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0

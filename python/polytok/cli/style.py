@@ -11,6 +11,7 @@ from typing import IO
 RESET_COLOR = "\x1b[0m"
 _PIECE_COLORS = ("\x1b[38;5;16;48;5;153m", "\x1b[38;5;16;48;5;223m")
 _SPECIAL_COLOR = "\x1b[1;38;5;231;48;5;125m"
+_MAX_LIST_LINES = 20
 _VISIBLE_SPACE = "\u2423"
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": _VISIBLE_SPACE, _VISIBLE_SPACE: "\\u2423"}
 # The general categories of characters that are invisible or move the text around them.
@@ -63,6 +64,18 @@ def piece_to_json(piece: bytes) -> str | list[int]:
 def escape_line_breaks(text: str) -> str:
     """Returns the text with escapes for line breaks and control characters."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda match: _visible_char(match[0]), text)
+
+
+def shorten_list(lines: Iterable[str]) -> list[str]:
+    """Returns the first 20 lines, then one with the number of the others, which ``--json`` prints.
+
+    >>> shorten_list(map(str, range(684)))[18:]
+    ['18', '19', 'and 664 more (--json has all)']
+    """
+    all_lines = list(lines)
+    omitted_count = len(all_lines) - _MAX_LIST_LINES
+    shown_lines = all_lines[:_MAX_LIST_LINES]
+    return shown_lines if omitted_count <= 0 else [*shown_lines, f"and {omitted_count:,} more (--json has all)"]
 
 
 def print_line(line: str, out: IO[str] | None = None) -> None:

@@ -115,8 +115,12 @@ class Journal:
         return self.storage.read(MANIFEST_NAME) is None and self.storage.read(PLAN_NAME) is not None
 
     def differences(self, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-        """Returns a line for each difference between the plan in the folder and the plan of a new job."""
-        return differences(old, json.loads(to_json({"format": _PLAN_FORMAT, **new})))
+        """Returns a line for each difference between the plan in the folder and the plan of a new job.
+
+        The tasks follow from the inputs and options. They are compared only if nothing else differs.
+        """
+        new = json.loads(to_json({"format": _PLAN_FORMAT, **new}))
+        return differences(_without_tasks(old), _without_tasks(new)) or differences(old, new)
 
     def has_results(self) -> bool:
         """Reports whether the folder has a manifest, a record or a file of a task."""
@@ -259,3 +263,7 @@ def _parse_manifest(data: bytes, url: str, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(f"{url}/{name} is damaged: it is not a JSON object; use overwrite=True to begin again")
     return value
+
+
+def _without_tasks(plan: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in plan.items() if name != "tasks"}
