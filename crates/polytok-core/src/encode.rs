@@ -3,14 +3,14 @@
 //! python/polytok/reference/pipeline.py, runs the steps in the same order.
 
 use crate::error::{Result, too_long};
-use crate::normalize::KeptRuns;
 use crate::normalize::origin::{Origin, Place};
 use crate::post::template::TemplateStep;
 use crate::post::{Out, Sink};
-use crate::routes::{WordsPart, WordsRoute, next_part};
+use crate::routes::{WordsPart, WordsRoute};
 use crate::scratch::Scratch;
 use crate::segmenter::Context;
 use crate::special::{SpecialSet, TextPart};
+use crate::split::chain::SplitChain;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::utf8::valid;
 
@@ -88,25 +88,27 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     /// Encodes a part of the text for a sink that needs more than ids: words of kept text are found without
     /// normalization (`WordsRoute::next_part`). None if the route cannot encode the part.
     fn encode_words(&mut self, route: &WordsRoute, part: &[u8], at: usize) -> Option<Result<()>> {
-        if !route.encodes_parts(self.out.sink) {
-            return None;
-        }
+        let Tokenizer { segmenter, .. } = self.tokenizer;
+        let Some(splits) = route.part_split(segmenter) else {
+            let Scratch { route: route_scratch, segmenter: scratch, .. } = &mut *self.scratch;
+            let mut context = Context { segmenter, scratch, out: &mut self.out };
+            return route.encode_marked((part, at), route_scratch, &mut context);
+        };
         let mut buffer = std::mem::take(&mut self.scratch.spare);
-        let runs = route.text_of_parts(part, &mut buffer).and_then(|text| route.kept_runs(text));
-        let result = runs.map(|runs| self.encode_words_of(route, runs, at));
+        let result = route.text_of_parts(part, &mut buffer).map(|text| self.encode_words_of(route, splits, text, at));
         self.scratch.spare = buffer;
         result
     }
 
-    fn encode_words_of(&mut self, route: &WordsRoute, mut runs: KeptRuns, at: usize) -> Result<()> {
-        let (text, mut from) = (runs.text, 0);
+    fn encode_words_of(&mut self, route: &WordsRoute, splits: &SplitChain, text: &str, at: usize) -> Result<()> {
+        let mut from = 0;
         while from < text.len() {
-            let WordsPart { end, is_kept } = next_part(&mut runs, from);
+            let WordsPart { end, is_kept } = route.next_part(text, from);
             if is_kept {
                 self.out.begin_part(Place::unchanged_at(at + from));
-                route.encode_words(&text[from..end], &mut self.context())?;
+                self.context().encode_pieces(splits, &text[from..end])?;
             } else {
-                self.encode_changed_words(route, &text[from..end], at + from)?;
+                self.encode_changed_words(route, splits, &text[from..end], at + from)?;
             }
             from = end;
         }
@@ -114,15 +116,15 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     }
 
     /// Encodes a part with changed characters: with the route's table if possible, otherwise section by section.
-    fn encode_changed_words(&mut self, route: &WordsRoute, part: &str, at: usize) -> Result<()> {
-        if let Some(result) = self.encode_rewritten_words(route, part, at) {
+    fn encode_changed_words(&mut self, route: &WordsRoute, splits: &SplitChain, part: &str, at: usize) -> Result<()> {
+        if let Some(result) = self.encode_rewritten_words(route, splits, part, at) {
             return result;
         }
-        let (has_sections, mut from) = (route.has_sections(part), 0);
+        let mut from = 0;
         while from < part.len() {
-            let end = if has_sections { route.section_end(part, from) } else { part.len() };
+            let end = route.section_end(part, from);
             let section = &part[from..end];
-            let result = self.encode_rewritten_words(route, section, at + from);
+            let result = self.encode_rewritten_words(route, splits, section, at + from);
             result.unwrap_or_else(|| self.encode_by_steps(section.as_bytes(), at + from, None))?;
             from = end;
         }
@@ -130,12 +132,18 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
     }
 
     /// Encodes a part with the route's table; None if the steps must rewrite the part.
-    fn encode_rewritten_words(&mut self, route: &WordsRoute, part: &str, at: usize) -> Option<Result<()>> {
+    fn encode_rewritten_words(
+        &mut self,
+        route: &WordsRoute,
+        splits: &SplitChain,
+        part: &str,
+        at: usize,
+    ) -> Option<Result<()>> {
         let mut rewritten = std::mem::take(&mut self.scratch.normalized);
         let result = match (route.rewrite_part(part, &mut rewritten), valid(&rewritten)) {
             (Some(spans), Ok(text)) => {
                 self.out.begin_part(Place { at: at as u32, origin: Origin::Spans(spans) });
-                Some(route.encode_words(text, &mut self.context()))
+                Some(self.context().encode_pieces(splits, text))
             }
             _ => None,
         };

@@ -52,17 +52,6 @@ impl PatternFinder {
         }
     }
 
-    /// Returns the literal text that is searched for; None for a regular expression or the empty text.
-    pub fn literal(&self) -> Option<&str> {
-        let PatternSearch::Literal(finder) = &self.search else { return None };
-        std::str::from_utf8(finder.needle()).ok()
-    }
-
-    /// Returns the offset of the first match if the pattern is a literal text.
-    pub fn find_literal(&self, text: &[u8]) -> Option<usize> {
-        if let PatternSearch::Literal(finder) = &self.search { finder.find(text) } else { None }
-    }
-
     /// Reports whether the pattern is a literal text that `text` does not contain.
     pub fn is_literal_outside(&self, text: &[u8]) -> bool {
         matches!(&self.search, PatternSearch::Literal(finder) if finder.find(text).is_none())

@@ -4,7 +4,8 @@
 //! local character that the steps do not change. White space that the steps change to other white space is kept too,
 //! because the words stay the same. The table has the output of the other local characters. If a character is not
 //! local, the steps normalize the text from the seam before the character to the next seam. A seam is an offset between
-//! two kept characters; the steps rewrite the text before and after a seam independently.
+//! two local characters that are not removed, and one more such character follows them; the steps rewrite the text
+//! before and after a seam independently, and cannot delete the first character after it.
 //!
 //! A [`CharMap`] can replace characters of the output, for models that do not distinguish all characters. The table
 //! has the replaced output, and a replaced character is not kept.
@@ -18,8 +19,9 @@
 
 use std::sync::Arc;
 
-use super::growth::{growth_error, limit};
-use super::output::Span;
+use super::growth::{BoundedOutput, growth_error, limit};
+use super::origin_runs::{OriginRuns, Origins, ReplacedText};
+use super::output::{Span, char_spans};
 use super::unchanged::Unchanged;
 use super::{NormalizeStep, Normalizer};
 use crate::error::{self, Result};
@@ -29,6 +31,8 @@ use crate::utf8::valid;
 
 /// The number of characters in a block of the table.
 const BLOCK: usize = 256;
+/// The number of adjacent characters around a seam: one before it and two after it.
+const SEAM_CHARS: usize = 3;
 /// The number of blocks of the table.
 const BLOCK_COUNT: usize = 0x11_0000 / BLOCK;
 
@@ -69,13 +73,18 @@ impl Rewrite {
 
     #[inline]
     fn is_text(&self) -> bool {
-        self.0[REWRITE_BYTES - 1] < REWRITE_BYTES as u8
+        self.len() < REWRITE_BYTES
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.0[REWRITE_BYTES - 1] as usize
     }
 
     /// Appends the text. All bytes are appended first, because copying a fixed number of bytes takes one instruction.
     #[inline]
     fn append_to(&self, out: &mut Vec<u8>) {
-        let len = out.len() + self.0[REWRITE_BYTES - 1] as usize;
+        let len = out.len() + self.len();
         out.extend_from_slice(&self.0);
         out.truncate(len);
     }
@@ -103,7 +112,7 @@ impl RewriteBuffers {
     }
 }
 
-/// A position between two kept characters, in the text and in the rewritten text.
+/// A seam, as an offset in the text and in the rewritten text.
 #[derive(Clone, Copy, Default)]
 struct Seam {
     at: usize,
@@ -139,32 +148,20 @@ impl CharRewrites {
         self.kept_chars.run_end(text, from)
     }
 
-    /// Returns the steps that replace texts, which run before all others.
-    pub(super) fn replacing_steps(&self) -> &[NormalizeStep] {
-        self.normalizer.replacing_steps()
-    }
-
-    /// Reports whether a charsmap can delete the start of this text, which changes the spans of all later characters. A
-    /// step replaces the text at `replaced_at`, or nothing if that is the end. If the first two characters that earlier
-    /// steps do not remove are local, the charsmap keeps or replaces the first.
-    pub(super) fn can_shift_spans(&self, text: &str, replaced_at: usize) -> bool {
+    /// Reports whether a charsmap can delete the start of this text, which changes the spans of all later characters. No
+    /// step replaces texts of it. If the first two characters that earlier steps do not remove are local, the charsmap
+    /// keeps or replaces the first.
+    fn can_shift_spans(&self, text: &str) -> bool {
         let is_removed = |c| self.rewrite_of(c) == Rewrite::new(b"");
-        let first_chars = || text[..replaced_at].chars().filter(|&c| !is_removed(c)).take(2);
-        let has_enough = || replaced_at == text.len() || first_chars().count() == 2;
+        let mut first_chars = text.chars().filter(|&c| !is_removed(c)).take(2);
         matches!(self.normalizer.char_steps(), [.., NormalizeStep::Precompiled(_)])
-            && !(first_chars().all(|c| self.has_output(c)) && has_enough())
+            && !first_chars.all(|c| self.has_output(c))
     }
 
     /// Reports whether a character is local and not removed.
     pub fn has_output(&self, c: char) -> bool {
         let rewrite = self.rewrite_of(c);
         rewrite != Rewrite::NOT_LOCAL && rewrite != Rewrite::new(b"")
-    }
-
-    /// Reports whether no step replaces a part of the text.
-    pub fn replaces_nothing(&self, text: &str) -> bool {
-        let keeps = |step: &NormalizeStep| matches!(step, NormalizeStep::Replace(step) if step.keeps(text.as_bytes()));
-        self.replacing_steps().iter().all(keeps)
     }
 
     /// Converts ASCII to lower case in a copy of the text if the normalizer converts to lower case.
@@ -179,11 +176,8 @@ impl CharRewrites {
     }
 
     /// Writes the rewritten text to `out`, and returns the span of each byte; each byte of a kept character has a span of
-    /// its own. Returns None if a character is not local, or if a step replaces a part of the text.
+    /// its own. Returns None if a character is not local. The normalizer must have no step that replaces texts.
     pub fn rewrite_with_spans(&self, text: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
-        if !self.replaces_nothing(text) {
-            return None;
-        }
         let (mut at, mut spans) = (0, Vec::with_capacity(text.len()));
         out.clear();
         while at < text.len() {
@@ -216,7 +210,7 @@ impl CharRewrites {
             return Ok(text);
         }
         rewritten_text.clear();
-        self.rewrite_chars(text, rewritten_text, [steps_output, spare_buffer])?;
+        self.rewrite_chars(text, rewritten_text, &mut (), [steps_output, spare_buffer])?;
         match rewritten_text.len() {
             len if len > max_len => Err(growth_error("normalization")),
             len if len >= u32::MAX as usize => Err(error::too_long("normalized")),
@@ -224,9 +218,55 @@ impl CharRewrites {
         }
     }
 
+    /// Returns the rewritten text like `rewrite`, and the origins of its bytes: first those of the last rewriting.
+    /// Returns None if the general path must normalize the text. The normalizer must not convert to lower case first.
+    pub fn rewrite_with_origins<'t>(
+        &self,
+        text: &'t str,
+        buffers: &'t mut RewriteBuffers,
+    ) -> Option<(&'t str, Vec<OriginRuns>)> {
+        let RewriteBuffers { prepared_text, rewritten_text, steps_output, spare_buffer } = buffers;
+        let (max_len, mut origins) = (limit(text.len()), Vec::new());
+        let text = self.replace_with_origins(text, prepared_text, &mut origins)?;
+        if self.can_shift_spans(text) {
+            return None;
+        }
+        if self.keeps(text) {
+            return Some((text, origins));
+        }
+        let mut runs = OriginRuns::default();
+        rewritten_text.clear();
+        self.rewrite_chars(text, rewritten_text, &mut runs, [steps_output, spare_buffer]).ok()?;
+        origins.insert(0, runs);
+        let text = valid(rewritten_text).ok()?;
+        (text.len() <= max_len && text.len() < u32::MAX as usize).then_some((text, origins))
+    }
+
+    /// Runs the steps that replace texts, and adds the origins of their outputs. Returns None if an output is too long.
+    fn replace_with_origins<'t>(
+        &self,
+        text: &'t str,
+        out: &'t mut Vec<u8>,
+        origins: &mut Vec<OriginRuns>,
+    ) -> Option<&'t str> {
+        let (max_len, mut is_changed) = (limit(text.len()), false);
+        for step in self.normalizer.replacing_steps() {
+            let input = if is_changed { valid(out).ok()? } else { text };
+            if matches!(step, NormalizeStep::Replace(step) if step.keeps(input.as_bytes())) {
+                continue;
+            }
+            let mut output = ReplacedText::new(input);
+            BoundedOutput::run(max_len, &mut output, |out| step.apply(input.as_bytes(), out)).ok()?.ok()?;
+            let ReplacedText { text, origins: runs, .. } = output;
+            origins.insert(0, runs);
+            (*out, is_changed) = (text, true);
+        }
+        if is_changed { valid(out).ok() } else { Some(text) }
+    }
+
     /// Converts ASCII to lower case, or runs the steps that replace texts, from the first step that changes the text.
     fn prepare<'t>(&self, text: &'t str, out: &'t mut Vec<u8>, spare_buffer: &mut Vec<u8>) -> Result<&'t str> {
-        let replacing_steps = self.replacing_steps();
+        let replacing_steps = self.normalizer.replacing_steps();
         let keeps = |step: &NormalizeStep| matches!(step, NormalizeStep::Replace(step) if step.keeps(text.as_bytes()));
         let first = replacing_steps.iter().take_while(|step| keeps(step)).count();
         let replacing_steps = &replacing_steps[first..];
@@ -237,57 +277,74 @@ impl CharRewrites {
         Ok(valid(out).unwrap_or_default())
     }
 
-    /// Appends the rewritten text to `out`.
-    fn rewrite_chars(&self, text: &str, out: &mut Vec<u8>, mut buffers: [&mut Vec<u8>; 2]) -> Result<()> {
-        let (mut at, mut seam) = (0, Seam::default());
+    /// Appends the rewritten text to `out`, which is empty, and the origins of its bytes to `origins`.
+    fn rewrite_chars<O: Origins>(
+        &self,
+        text: &str,
+        out: &mut Vec<u8>,
+        origins: &mut O,
+        mut buffers: [&mut Vec<u8>; 2],
+    ) -> Result<()> {
+        let (mut at, mut last_seam) = (0, Seam::default());
         while at < text.len() {
             let end = self.kept_chars.run_end(text, at);
-            out.extend_from_slice(&text.as_bytes()[at..end]);
-            seam = last_seam(&text[at..end], Seam { at: end, output_len: out.len() }).unwrap_or(seam);
-            at = self.rewrite_run(text, end, out);
+            if at < end {
+                origins.keep(out.len(), at);
+                out.extend_from_slice(&text.as_bytes()[at..end]);
+            }
+            at = self.rewrite_run(text, end, out, origins);
             if text[at..].chars().next().is_none_or(|c| self.rewrite_of(c) != Rewrite::NOT_LOCAL) {
                 continue;
             }
+            let seam = self.seam_before(text, Seam { at, output_len: out.len() }, last_seam);
             at = self.next_seam(text, at);
             out.truncate(seam.output_len);
-            self.run_steps(&text[seam.at..at], out, &mut buffers)?;
-            seam = Seam { at, output_len: out.len() };
+            origins.truncate(seam.output_len);
+            self.run_steps(&text[seam.at..at], seam.at, out, origins, &mut buffers)?;
+            last_seam = Seam { at, output_len: out.len() };
         }
         Ok(())
     }
 
     /// Appends the table's output for the run of characters at `from` that are local and not kept. Returns the end of
     /// the run.
-    fn rewrite_run(&self, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
-        let mut chars = text[from..].chars();
-        let mut rest = chars.as_str();
-        while let Some(rewrite) = chars.next().map(|c| self.rewrite_of(c)).filter(Rewrite::is_text) {
+    #[inline]
+    fn rewrite_run<O: Origins>(&self, text: &str, from: usize, out: &mut Vec<u8>, origins: &mut O) -> usize {
+        let mut at = from;
+        for c in text[from..].chars() {
+            let (rewrite, end) = (self.rewrite_of(c), at + c.len_utf8());
+            if !rewrite.is_text() {
+                break;
+            }
+            origins.replace(out.len(), rewrite.len(), (at as u32, end as u32));
             rewrite.append_to(out);
-            rest = chars.as_str();
+            at = end;
         }
-        text.len() - rest.len()
+        at
     }
 
-    /// Runs the steps on a part of a text, and appends their output.
-    fn run_steps(
+    /// Runs the steps on a part of a text that starts at byte `from`, and appends their output.
+    fn run_steps<O: Origins>(
         &self,
-        text: &str,
+        part: &str,
+        from: usize,
         out: &mut Vec<u8>,
+        origins: &mut O,
         [steps_output, spare_buffer]: &mut [&mut Vec<u8>; 2],
     ) -> Result<()> {
-        NormalizeStep::run_all(
-            self.normalizer.char_steps(),
-            text.as_bytes(),
-            limit(text.len()),
-            steps_output,
-            spare_buffer,
-        )?;
-        match &self.char_map {
-            Some(char_map) => {
-                let chars = valid(steps_output).unwrap_or_default().chars();
-                out.extend_from_slice(chars.map(|c| char_map(c)).collect::<String>().as_bytes());
+        let (steps, part) = (self.normalizer.char_steps(), part.as_bytes());
+        let mut spans = Vec::new();
+        if O::ARE_RECORDED {
+            (**steps_output, spans) = NormalizeStep::run_all_with_spans(steps, part, char_spans(part))?;
+        } else {
+            NormalizeStep::run_all(steps, part, limit(part.len()), steps_output, spare_buffer)?;
+        }
+        for (at, c) in valid(steps_output).unwrap_or_default().char_indices() {
+            let c = self.char_map.as_ref().map_or(c, |char_map| char_map(c));
+            if let Some(&(start, end)) = spans.get(at) {
+                origins.replace(out.len(), c.len_utf8(), (from as u32 + start, from as u32 + end));
             }
-            None => out.extend_from_slice(steps_output),
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
         Ok(())
     }
@@ -316,22 +373,38 @@ impl CharRewrites {
         Some(Rewrite::new(text.as_bytes()))
     }
 
+    /// Returns the last seam before `end`, or `last_seam` if it has no later seam. The text between them is local.
+    fn seam_before(&self, text: &str, end: Seam, last_seam: Seam) -> Seam {
+        let (mut seam, mut adjacent_count) = (end, 0);
+        for c in text[last_seam.at..end.at].chars().rev() {
+            let len = self.output_len(c);
+            adjacent_count = if len > 0 { adjacent_count + 1 } else { 0 };
+            if adjacent_count == SEAM_CHARS {
+                return seam;
+            }
+            seam = Seam { at: seam.at - c.len_utf8(), output_len: seam.output_len - len };
+        }
+        last_seam
+    }
+
     /// Returns the first seam after `from`, or the end of the text.
     fn next_seam(&self, text: &str, from: usize) -> usize {
-        let mut is_after_kept = false;
-        let mut chars = text[from..].char_indices();
-        let seam = chars.find(|&(_, c)| {
-            let is_kept = self.kept_chars.has(c);
-            std::mem::replace(&mut is_after_kept, is_kept) && is_kept
-        });
-        seam.map_or(text.len(), |(at, _)| from + at)
+        let (mut previous, mut adjacent_count) = (from, 0);
+        for (at, c) in text[from..].char_indices() {
+            adjacent_count = if self.has_output(c) { adjacent_count + 1 } else { 0 };
+            if adjacent_count == SEAM_CHARS {
+                return previous;
+            }
+            previous = from + at;
+        }
+        text.len()
     }
-}
 
-/// Returns the last seam in a run of kept characters that ends at `end`.
-fn last_seam(run: &str, end: Seam) -> Option<Seam> {
-    let last = run.chars().next_back()?.len_utf8();
-    (last < run.len()).then(|| Seam { at: end.at - last, output_len: end.output_len - last })
+    /// Returns the number of bytes to which a local character is rewritten.
+    fn output_len(&self, c: char) -> usize {
+        let rewrite = self.rewrite_of(c);
+        if rewrite.is_text() { rewrite.len() } else { c.len_utf8() }
+    }
 }
 
 /// Reports whether `is_local` knows the local characters of this step.

@@ -8,11 +8,11 @@ pub mod charsmap;
 pub mod escape;
 pub mod growth;
 pub mod invalid;
-mod kept_runs;
 pub mod kept_text;
 pub mod lowercase;
 pub mod nmt;
 pub mod origin;
+mod origin_runs;
 pub mod output;
 pub mod precompiled;
 pub mod replace;
@@ -36,9 +36,9 @@ use crate::vocab::Vocab;
 pub use by_char::{CharMap, CharRewrites, RewriteBuffers};
 pub use escape::{Escape, Prefix};
 use growth::{BoundedOutput, growth_error, limit};
-pub use kept_runs::KeptRuns;
 use kept_text::KeptText;
 use origin::Origin;
+pub use origin_runs::OriginRuns;
 use output::{AlignedOutput, Output, Span, char_spans};
 use sentencepiece::SentencePieceNormalizer;
 
@@ -187,18 +187,12 @@ impl Normalizer {
 
     /// Returns the normalized text and, for each of its bytes, the span of `text` that the byte comes from.
     fn normalize_with_spans(&self, text: &[u8]) -> Result<(Vec<u8>, Vec<Span>)> {
-        let mut normalized = text.to_vec();
         let byte_spans = || (0..text.len() as u32).map(|at| (at, at + 1)).collect();
         // The only step moves bytes and changes no byte, so the span of each byte is that byte, not its whole
         // character.
-        let mut spans =
+        let spans =
             if matches!(self.steps[..], [NormalizeStep::PrefixSpace]) { byte_spans() } else { char_spans(text) };
-        for step in &self.steps {
-            let mut out = AlignedOutput::new(&spans);
-            step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
-            (normalized, spans) = (out.text, out.spans);
-        }
-        Ok((normalized, spans))
+        NormalizeStep::run_all_with_spans(&self.steps, text, spans)
     }
 }
 
@@ -263,6 +257,17 @@ impl NormalizeStep {
             std::mem::swap(out, spare);
         }
         Ok(())
+    }
+
+    /// Runs steps in turn. Returns the output of the last step with the spans of its bytes; `spans` has those of `text`.
+    fn run_all_with_spans(steps: &[NormalizeStep], text: &[u8], mut spans: Vec<Span>) -> Result<(Vec<u8>, Vec<Span>)> {
+        let mut normalized = text.to_vec();
+        for step in steps {
+            let mut out = AlignedOutput::new(&spans);
+            step.run_aligned(&normalized, &spans, limit(text.len()), &mut out)?;
+            (normalized, spans) = (out.text, out.spans);
+        }
+        Ok((normalized, spans))
     }
 
     /// Writes the rewritten text to `out`. More than `max_len` bytes are an error.

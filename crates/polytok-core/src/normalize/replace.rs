@@ -56,16 +56,6 @@ impl Replacer {
         self.finder.is_literal_of(" ") && self.content == space_mark::TEXT
     }
 
-    /// Returns the literal text that the step replaces; None if it replaces the matches of a regular expression.
-    pub fn literal(&self) -> Option<&str> {
-        self.finder.literal()
-    }
-
-    /// Returns the offset of the first match of a literal text at or after `from`, or the end of the text.
-    pub fn next_match(&self, text: &str, from: usize) -> usize {
-        self.finder.find_literal(&text.as_bytes()[from..]).map_or(text.len(), |at| from + at)
-    }
-
     /// Reports whether the step changes nothing, because it replaces a literal text that `text` does not contain.
     pub fn keeps(&self, text: &[u8]) -> bool {
         self.finder.is_literal_outside(text)

@@ -21,7 +21,7 @@ use crate::segmenter::{Context, Segmenter};
 use crate::spec::SentencePieceVersion;
 use sentencepiece_bpe::{SentencePieceBpe, TextParts};
 pub(crate) use sentencepiece_unigram::SentencePieceUnigram;
-pub(crate) use words::{WordsPart, WordsRoute, next_part};
+pub(crate) use words::{WordsPart, WordsRoute};
 
 /// The route of a tokenizer.
 pub(crate) enum Route {

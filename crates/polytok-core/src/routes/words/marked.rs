@@ -6,7 +6,8 @@
 //!
 //! The normalizer's table also replaces characters that no entry contains; see `unknown_chars`.
 
-use super::parts::has_mark;
+use memchr::memmem;
+
 use crate::cache::PieceKey;
 use crate::error::Result;
 use crate::normalize::origin::Place;
@@ -81,4 +82,9 @@ pub(super) fn write_marked(word: &[u8], buffer: &mut Vec<u8>) {
     buffer.clear();
     buffer.extend_from_slice(space_mark::BYTES);
     buffer.extend_from_slice(word);
+}
+
+/// Reports whether a text contains U+2581.
+pub(super) fn has_mark(text: &[u8]) -> bool {
+    memmem::find(text, space_mark::BYTES).is_some()
 }

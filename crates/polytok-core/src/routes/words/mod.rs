@@ -26,8 +26,8 @@ use crate::post::{IdSink, Sink};
 use crate::segmenter::{Context, Segmenter};
 use crate::split::chain::SplitChain;
 use crate::utf8::valid;
-use marked::MarkedWords;
-pub(crate) use parts::{WordsPart, next_part};
+use marked::{MarkedWords, has_mark};
+pub(crate) use parts::WordsPart;
 
 /// The route.
 pub(crate) struct WordsRoute {
@@ -112,23 +112,35 @@ impl WordsRoute {
         }
     }
 
-    /// Reports whether the route can encode parts of texts to a sink that needs more than ids.
-    pub fn encodes_parts<S: Sink>(&self, sink: &S) -> bool {
-        let needs_normalized_text = || sink.needs_words() || sink.needs_own_texts();
-        self.has_whole_chars
-            && match &self.split {
-                WordSplit::OfNormalizedText | WordSplit::OfText(_) => true,
-                WordSplit::WithMarks(words) => words.finds_spans() && !needs_normalized_text(),
-            }
+    /// Returns the split that finds the words of a part; None if the route cannot encode parts.
+    pub fn part_split<'r>(&'r self, segmenter: &'r Segmenter) -> Option<&'r SplitChain> {
+        match &self.split {
+            WordSplit::OfNormalizedText => Some(&segmenter.splits),
+            WordSplit::OfText(words) => Some(words),
+            WordSplit::WithMarks(_) => None,
+        }
+        .filter(|_| self.has_whole_chars)
     }
 
-    /// Encodes the words of a part for a sink that needs more than ids.
-    pub fn encode_words<S: Sink>(&self, text: &str, context: &mut Context<S>) -> Result<()> {
-        match &self.split {
-            WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
-            WordSplit::OfText(words) => context.encode_pieces(words, text),
-            WordSplit::WithMarks(words) => words.encode_with_spans(text, context),
+    /// Encodes a text for a sink that needs more than ids, if U+2581 is inserted before each word. The text starts at
+    /// byte `at` of the caller's text. None if the route cannot encode the text for this sink.
+    pub fn encode_marked<S: Sink>(
+        &self,
+        (text, at): (&[u8], usize),
+        scratch: &mut RouteScratch,
+        context: &mut Context<S>,
+    ) -> Option<Result<()>> {
+        let (WordSplit::WithMarks(words), Ok(text)) = (&self.split, valid(text)) else { return None };
+        let needs_normalized_text = || context.out.sink.needs_words() || context.out.sink.needs_own_texts();
+        if !self.has_whole_chars || !words.finds_spans() || needs_normalized_text() {
+            return None;
         }
+        let (text, origins) = self.rewrites.rewrite_with_origins(text, &mut scratch.rewrite_buffers)?;
+        if has_mark(text.as_bytes()) {
+            return None;
+        }
+        context.out.begin_part(Place::unchanged_at(at));
+        Some(words.encode_with_spans(text, origins, context))
     }
 
     /// Returns the text that is divided to parts: the input text, or a text in `buffer` with ASCII in lower case. None

@@ -1,18 +1,16 @@
-//! Divides a text for spans: parts that normalization keeps, and parts around text that it changes.
+//! Divides a text for spans: parts that normalization keeps, and parts around characters that it changes.
 //!
 //! Words of a kept part are found without a copy of the text, so their offsets are offsets in the text. Only the other
 //! parts are normalized with the origin of each byte. A border between two parts is between two kept characters, of
-//! which the second is a space or a line break before another kept character. The steps rewrite the text before and
-//! after such a border independently, the space stays white space, and no word and no replaced text crosses it.
+//! which the second is a space or a line break. The steps rewrite the text before and after such a border
+//! independently, and no word crosses it.
 //!
 //! Cost: linear; a byte is checked at most twice. Twin: the general path through the pipeline.
 
-use memchr::{memchr2, memchr2_iter, memmem, memrchr2};
+use memchr::{memchr2, memchr2_iter, memrchr2};
 
-use super::{WordSplit, WordsRoute};
-use crate::normalize::KeptRuns;
+use super::WordsRoute;
 use crate::normalize::output::Span;
-use crate::space_mark;
 
 /// The smallest number of bytes for which a kept part pays.
 const MIN_KEPT_BYTES: usize = 64;
@@ -26,22 +24,21 @@ pub(crate) struct WordsPart {
 }
 
 impl WordsRoute {
-    /// Returns the runs of a text that normalization keeps; None if the text cannot be divided to parts.
-    pub fn kept_runs<'t>(&'t self, text: &'t str) -> Option<KeptRuns<'t>> {
-        let is_marked = matches!(self.split, WordSplit::WithMarks(_)) && has_mark(text.as_bytes());
-        if is_marked { None } else { KeptRuns::new(&self.rewrites, text) }
+    /// Returns the part of the text that starts at `from`.
+    pub fn next_part(&self, text: &str, from: usize) -> WordsPart {
+        let kept_end = self.rewrites.kept_end(text, from);
+        let kept = &text.as_bytes()[from..kept_end];
+        match memrchr2(b' ', b'\n', kept) {
+            _ if kept_end == text.len() => WordsPart { end: kept_end, is_kept: true },
+            Some(len) if len >= MIN_KEPT_BYTES => WordsPart { end: from + len, is_kept: true },
+            _ => WordsPart { end: self.changed_end(text, kept_end), is_kept: false },
+        }
     }
 
     /// Writes a part with changed characters to `out`, rewritten, and returns the span of each byte. Returns None if the
     /// words of the rewritten text can differ from those of the normalized text, or if the steps must rewrite it.
     pub fn rewrite_part(&self, part: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
-        let spans = if self.accepts_all_texts { self.rewrites.rewrite_with_spans(part, out) } else { None };
-        spans.filter(|_| !(matches!(self.split, WordSplit::WithMarks(_)) && has_mark(out)))
-    }
-
-    /// Reports whether a part can be divided to sections: no step replaces a text of the part.
-    pub fn has_sections(&self, part: &str) -> bool {
-        self.rewrites.replaces_nothing(part)
+        if self.accepts_all_texts { self.rewrites.rewrite_with_spans(part, out) } else { None }
     }
 
     /// Returns the end of the section of a part that starts at `from`. The steps rewrite sections independently: a
@@ -58,37 +55,19 @@ impl WordsRoute {
         let mut spaces = memchr2_iter(b' ', b'\n', &part.as_bytes()[from..]).map(|len| from + len);
         spaces.find(is_border).unwrap_or(part.len())
     }
-}
 
-/// Returns the part of the text that starts at `from`.
-pub(crate) fn next_part(runs: &mut KeptRuns, from: usize) -> WordsPart {
-    let (text, kept_end) = (runs.text, runs.end(from));
-    // A kept character follows the space at the border.
-    let kept = &text.as_bytes()[from..kept_end.saturating_sub(1).max(from)];
-    match memrchr2(b' ', b'\n', kept) {
-        _ if kept_end == text.len() => WordsPart { end: kept_end, is_kept: true },
-        Some(len) if len >= MIN_KEPT_BYTES => WordsPart { end: from + len, is_kept: true },
-        _ => WordsPart { end: changed_end(runs, kept_end), is_kept: false },
-    }
-}
-
-/// Returns the end of a part with changed text; there is a changed character or a replaced text at `from`.
-fn changed_end(runs: &mut KeptRuns, from: usize) -> usize {
-    let (text, mut at) = (runs.text, from);
-    while let Some(c) = text[at..].chars().next() {
-        let start = at + c.len_utf8();
-        at = runs.end(start);
-        // The border is after the first kept character that is not replaced.
-        let margin = runs.max_replaced_len;
-        let kept = text.as_bytes()[start..at].get(margin..).filter(|kept| kept.len() > MIN_KEPT_BYTES);
-        if let Some(len) = kept.and_then(|kept| memchr2(b' ', b'\n', &kept[..kept.len() - 1])) {
-            return start + margin + len;
+    /// Returns the end of a part with changed characters; there is a changed character at `from`.
+    fn changed_end(&self, text: &str, from: usize) -> usize {
+        let mut at = from;
+        while let Some(c) = text[at..].chars().next() {
+            let start = at + c.len_utf8();
+            at = self.rewrites.kept_end(text, start);
+            // The border is after the first kept character.
+            let kept = text.as_bytes()[start..at].get(1..).filter(|kept| kept.len() >= MIN_KEPT_BYTES);
+            if let Some(len) = kept.and_then(|kept| memchr2(b' ', b'\n', kept)) {
+                return start + 1 + len;
+            }
         }
+        at
     }
-    at
-}
-
-/// Reports whether a text contains U+2581.
-pub(super) fn has_mark(text: &[u8]) -> bool {
-    memmem::find(text, space_mark::BYTES).is_some()
 }
