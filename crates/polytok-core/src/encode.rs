@@ -12,7 +12,6 @@ use crate::segmenter::Context;
 use crate::special::{SpecialSet, TextPart};
 use crate::split::chain::SplitChain;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
-use crate::utf8::valid;
 
 /// The encoding of one text to a sink.
 pub(crate) struct Encoding<'r, 's, S> {
@@ -85,21 +84,23 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
         route.accepts(segmenter, part).then(|| route.run((part, at), route_scratch, &mut context))
     }
 
-    /// Encodes a part of the text for a sink that needs more than ids: words of kept text are found without
-    /// normalization (`WordsRoute::next_part`). None if the route cannot encode the part.
+    /// Encodes a part of the text for a sink that needs more than ids. None if the route cannot encode the part.
     fn encode_words(&mut self, route: &WordsRoute, part: &[u8], at: usize) -> Option<Result<()>> {
         let Tokenizer { segmenter, .. } = self.tokenizer;
-        let Some(splits) = route.part_split(segmenter) else {
-            let Scratch { route: route_scratch, segmenter: scratch, .. } = &mut *self.scratch;
-            let mut context = Context { segmenter, scratch, out: &mut self.out };
-            return route.encode_marked((part, at), route_scratch, &mut context);
-        };
+        let Scratch { route: route_scratch, segmenter: scratch, .. } = &mut *self.scratch;
+        let mut context = Context { segmenter, scratch, out: &mut self.out };
+        if let Some(result) = route.run_with_spans((part, at), route_scratch, &mut context) {
+            return Some(result);
+        }
+        let splits = route.part_split(segmenter)?;
         let mut buffer = std::mem::take(&mut self.scratch.spare);
         let result = route.text_of_parts(part, &mut buffer).map(|text| self.encode_words_of(route, splits, text, at));
         self.scratch.spare = buffer;
         result
     }
 
+    /// Encodes a text part by part: words of kept text are found without normalization, and the steps rewrite sections of
+    /// the other parts.
     fn encode_words_of(&mut self, route: &WordsRoute, splits: &SplitChain, text: &str, at: usize) -> Result<()> {
         let mut from = 0;
         while from < text.len() {
@@ -107,48 +108,15 @@ impl<'r: 's, 's, S: Sink> Encoding<'r, 's, S> {
             if is_kept {
                 self.out.begin_part(Place::unchanged_at(at + from));
                 self.context().encode_pieces(splits, &text[from..end])?;
-            } else {
-                self.encode_changed_words(route, splits, &text[from..end], at + from)?;
+                from = end;
             }
-            from = end;
+            while from < end {
+                let section_end = route.section_end(&text[..end], from);
+                self.encode_by_steps(&text.as_bytes()[from..section_end], at + from, None)?;
+                from = section_end;
+            }
         }
         Ok(())
-    }
-
-    /// Encodes a part with changed characters: with the route's table if possible, otherwise section by section.
-    fn encode_changed_words(&mut self, route: &WordsRoute, splits: &SplitChain, part: &str, at: usize) -> Result<()> {
-        if let Some(result) = self.encode_rewritten_words(route, splits, part, at) {
-            return result;
-        }
-        let mut from = 0;
-        while from < part.len() {
-            let end = route.section_end(part, from);
-            let section = &part[from..end];
-            let result = self.encode_rewritten_words(route, splits, section, at + from);
-            result.unwrap_or_else(|| self.encode_by_steps(section.as_bytes(), at + from, None))?;
-            from = end;
-        }
-        Ok(())
-    }
-
-    /// Encodes a part with the route's table; None if the steps must rewrite the part.
-    fn encode_rewritten_words(
-        &mut self,
-        route: &WordsRoute,
-        splits: &SplitChain,
-        part: &str,
-        at: usize,
-    ) -> Option<Result<()>> {
-        let mut rewritten = std::mem::take(&mut self.scratch.normalized);
-        let result = match (route.rewrite_part(part, &mut rewritten), valid(&rewritten)) {
-            (Some(spans), Ok(text)) => {
-                self.out.begin_part(Place { at: at as u32, origin: Origin::Spans(spans) });
-                Some(self.context().encode_pieces(splits, text))
-            }
-            _ => None,
-        };
-        self.scratch.normalized = rewritten;
-        result
     }
 
     /// Writes the normalized text to `out`, and returns its place in the caller's text; if the tokenizer has no

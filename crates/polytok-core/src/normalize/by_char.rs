@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::growth::{BoundedOutput, growth_error, limit};
 use super::origin_runs::{OriginRuns, Origins, ReplacedText};
-use super::output::{Span, char_spans};
+use super::output::char_spans;
 use super::unchanged::Unchanged;
 use super::{NormalizeStep, Normalizer};
 use crate::error::{self, Result};
@@ -175,32 +175,6 @@ impl CharRewrites {
         valid(out).unwrap_or_default()
     }
 
-    /// Writes the rewritten text to `out`, and returns the span of each byte; each byte of a kept character has a span of
-    /// its own. Returns None if a character is not local. The normalizer must have no step that replaces texts.
-    pub fn rewrite_with_spans(&self, text: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
-        let (mut at, mut spans) = (0, Vec::with_capacity(text.len()));
-        out.clear();
-        while at < text.len() {
-            let end = self.kept_chars.run_end(text, at);
-            out.extend_from_slice(&text.as_bytes()[at..end]);
-            spans.extend((at as u32..end as u32).map(|at| (at, at + 1)));
-            at = end;
-            for c in text[end..].chars() {
-                let (rewrite, char_end) = (self.rewrite_of(c), at + c.len_utf8());
-                if !rewrite.is_text() {
-                    break;
-                }
-                rewrite.append_to(out);
-                spans.resize(out.len(), (at as u32, char_end as u32));
-                at = char_end;
-            }
-            if text[at..].chars().next().is_some_and(|c| self.rewrite_of(c) == Rewrite::NOT_LOCAL) {
-                return None;
-            }
-        }
-        (out.len() <= limit(text.len())).then_some(spans)
-    }
-
     /// Returns the rewritten text, which is the input text or a text in one of the buffers.
     pub fn rewrite<'t>(&self, text: &'t str, buffers: &'t mut RewriteBuffers) -> Result<&'t str> {
         let RewriteBuffers { prepared_text, rewritten_text, steps_output, spare_buffer } = buffers;
@@ -219,7 +193,7 @@ impl CharRewrites {
     }
 
     /// Returns the rewritten text like `rewrite`, and the origins of its bytes: first those of the last rewriting.
-    /// Returns None if the general path must normalize the text. The normalizer must not convert to lower case first.
+    /// Returns None if the general path must normalize the text.
     pub fn rewrite_with_origins<'t>(
         &self,
         text: &'t str,
@@ -227,7 +201,10 @@ impl CharRewrites {
     ) -> Option<(&'t str, Vec<OriginRuns>)> {
         let RewriteBuffers { prepared_text, rewritten_text, steps_output, spare_buffer } = buffers;
         let (max_len, mut origins) = (limit(text.len()), Vec::new());
-        let text = self.replace_with_origins(text, prepared_text, &mut origins)?;
+        let text = match self.has_lower_case {
+            true => self.lower_ascii(text, prepared_text),
+            false => self.replace_with_origins(text, prepared_text, &mut origins)?,
+        };
         if self.can_shift_spans(text) {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Maps each byte of a normalized text to the bytes of the caller's text that it comes from.
 
 use super::kept_text::KeptText;
+use super::origin_runs::OriginRuns;
 use super::output::{Span, char_spans};
 
 /// The origin of a normalized text: a map from each byte of the normalized text to bytes of the original text.
@@ -16,6 +17,9 @@ pub enum Origin {
     /// The start of the span of each byte, followed by the end of the text. The end of a span is the start of the next
     /// span.
     Offsets(Vec<u32>),
+    /// The origins of the bytes in the text before the last rewriting, then those of its bytes in the text before, and so
+    /// on.
+    Runs(Vec<OriginRuns>),
 }
 
 impl Origin {
@@ -24,6 +28,9 @@ impl Origin {
         match self {
             Origin::Same | Origin::Kept(_) => char_spans(text),
             Origin::Spans(spans) => spans,
+            Origin::Runs(rewritings) => {
+                (0..text.len() as u32).map(|at| original_by_runs(&rewritings, (at, at + 1))).collect()
+            }
             Origin::Offsets(offsets) => {
                 let mut end = offsets.last().copied().unwrap_or_default();
                 let span = |pair: &[u32]| {
@@ -60,6 +67,10 @@ impl Place {
             Origin::Kept(text) => (self.at + start as u32, Origin::Kept(KeptText::new(&text.text()[start..end]))),
             Origin::Spans(spans) => (self.at, Origin::Spans(spans[start..end].to_vec())),
             Origin::Offsets(offsets) => (self.at, Origin::Offsets(offsets[start..=end].to_vec())),
+            Origin::Runs(rewritings) => {
+                let spans = (start as u32..end as u32).map(|at| original_by_runs(rewritings, (at, at + 1)));
+                (self.at, Origin::Spans(spans.collect()))
+            }
         };
         Place { at, origin }
     }
@@ -72,6 +83,7 @@ impl Place {
             Origin::Same => (start, end),
             Origin::Kept(text) => (text.char_start(start), text.char_end(end)),
             Origin::Offsets(offsets) => (offsets[start as usize], offsets[end as usize]),
+            Origin::Runs(rewritings) => original_by_runs(rewritings, (start, end)),
             Origin::Spans(spans) => {
                 let last = (end as usize).checked_sub(1).and_then(|last| spans.get(last)).map_or(0, |span| span.1);
                 (spans.get(start as usize).map_or(last, |span| span.0), last)
@@ -79,6 +91,12 @@ impl Place {
         };
         (self.at + first, self.at + if start < end { last } else { first })
     }
+}
+
+/// Converts a span of a rewritten text to a span of the original text.
+#[inline]
+fn original_by_runs(rewritings: &[OriginRuns], span: Span) -> Span {
+    rewritings.iter().fold(span, |span, runs| runs.original(span))
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Maps the bytes of a rewritten text to the text before the rewriting, run by run. Most bytes of a rewritten text are
 //! in long runs: of kept characters, or of characters of equal length that are each rewritten to one byte.
 
+use std::cell::Cell;
+
 use super::output::{Output, Span};
 use crate::utf8::char_len;
 
 /// A run of bytes whose spans have equal distances.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Run {
     /// The offset of the first byte in the rewritten text.
     start: u32,
@@ -50,30 +52,33 @@ impl Origins for () {
 }
 
 /// The origins of the bytes of a rewritten text.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct OriginRuns {
     runs: Vec<Run>,
-    /// The run of the start of the last span.
-    current: usize,
+    /// The run of the start of the last span that was converted. Most successive spans are close to each other.
+    current: Cell<usize>,
 }
 
 impl OriginRuns {
-    /// Converts spans of the rewritten text to spans of the text before the rewriting. The starts of successive spans
-    /// must not decrease.
-    pub fn convert(&mut self, spans: &mut [Span]) {
-        let mut current = self.current;
-        for span in spans {
-            let (start, last_byte) = (span.0, span.1 - 1);
-            current = self.run_of(start, current);
-            let last = self.run_of(last_byte, current);
-            *span = (self.runs[current].span_start(start), self.runs[last].span_end(last_byte));
+    /// Converts a span of the rewritten text to a span of the text before the rewriting. An empty span stays empty.
+    #[inline]
+    pub fn original(&self, (start, end): Span) -> Span {
+        let first = self.run_of(start, self.current.get());
+        self.current.set(first);
+        let span_start = self.runs[first].span_start(start);
+        if start == end {
+            return (span_start, span_start);
         }
-        self.current = current;
+        let last = self.run_of(end - 1, first);
+        (span_start, self.runs[last].span_end(end - 1))
     }
 
-    /// Returns the run of the byte at `at`, which is the run `from` or a later run.
+    /// Returns the index of the run of the byte at `at`; the search starts at run `from`.
     #[inline]
     fn run_of(&self, at: u32, mut from: usize) -> usize {
+        while self.runs[from].start > at {
+            from -= 1;
+        }
         while self.runs.get(from + 1).is_some_and(|next| next.start <= at) {
             from += 1;
         }

@@ -1,9 +1,9 @@
 //! Routes: faster paths through the pipeline, each for one family of vocabularies. A tokenizer has at most one route,
 //! chosen when it is compiled.
 //!
-//! A route encodes texts before normalization, and returns only ids. The route for words also finds the parts of a text
-//! that need no normalization, for spans. A route decides which texts it accepts, has its own memory, and is tested
-//! against the general path: normalize, split, model.
+//! A route encodes texts before normalization, and returns only ids. The route for words can also convert spans of the
+//! rewritten text to spans of the text. A route decides which texts it accepts, has its own memory, and is tested against
+//! the general path: normalize, split, model.
 
 mod sentencepiece_bpe;
 mod sentencepiece_unigram;

@@ -72,6 +72,16 @@ impl Sink for Spans {
                 self.starts.extend(spans.iter().map(|&(start, _)| at + start));
                 self.ends.extend(spans.iter().map(|&(_, end)| at + end));
             }
+            Place { at, origin: Origin::Runs(ref rewritings) } => {
+                self.ids.extend_from_slice(TokenId::numbers(ids));
+                self.starts.reserve(spans.len());
+                self.ends.reserve(spans.len());
+                for &span in spans {
+                    let (start, end) = rewritings.iter().fold(span, |span, runs| runs.original(span));
+                    self.starts.push(at + start);
+                    self.ends.push(at + end);
+                }
+            }
             _ => ids.iter().zip(spans).for_each(|(&id, &(start, end))| self.push(id, start, end)),
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::normalize::Span;
 use crate::normalize::charsmap::tests::blob;
 use crate::spec::{Form, Normalize, Pattern, Replace, SentencePieceVersion, VocabColumns};
 use crate::vocab::Vocab;
@@ -48,6 +49,26 @@ fn check(rewrites: &CharRewrites, text: &str) {
     let expected = std::str::from_utf8(&expected).unwrap().chars();
     let expected: String = expected.map(|c| rewrites.char_map.as_ref().map_or(c, |map| map(c))).collect();
     assert_eq!(with_spaces(rewritten), with_spaces(&expected), "{text:?}");
+}
+
+/// Checks that the text with origins is the rewritten text, and that its characters have the spans of the steps.
+fn check_origins(rewrites: &CharRewrites, text: &str) {
+    let (mut buffers, mut other_buffers) = (RewriteBuffers::default(), RewriteBuffers::default());
+    let Some((rewritten, rewritings)) = rewrites.rewrite_with_origins(text, &mut buffers) else { return };
+    assert_eq!(rewritten, rewrites.rewrite(text, &mut other_buffers).unwrap());
+    let (normalized, spans) = rewrites.normalizer.normalize_with_spans(text.as_bytes()).unwrap();
+    let char_ranges = |text: &str| -> Vec<Span> {
+        text.char_indices().map(|(at, c)| (at as u32, (at + c.len_utf8()) as u32)).collect()
+    };
+    let normalized_chars = char_ranges(std::str::from_utf8(&normalized).unwrap());
+    let expected: Vec<Span> =
+        normalized_chars.iter().map(|&(start, end)| (spans[start as usize].0, spans[end as usize - 1].1)).collect();
+    let convert = |span| rewritings.iter().fold(span, |span, runs| runs.original(span));
+    assert_eq!(char_ranges(rewritten).into_iter().map(convert).collect::<Vec<_>>(), expected, "{text:?}");
+    // Spans in any order have the same origins.
+    assert_eq!(char_ranges(rewritten).into_iter().rev().map(convert).collect::<Vec<_>>(), {
+        expected.iter().rev().copied().collect::<Vec<_>>()
+    });
 }
 
 #[test]
@@ -104,6 +125,7 @@ proptest! {
         for char_map in [None, Some(Arc::new(replace_ideographs) as CharMap)] {
             if let Some(rewrites) = CharRewrites::new(&compile(steps(choice, flags)), char_map) {
                 check(&rewrites, &text);
+                check_origins(&rewrites, &text);
             }
         }
     }

@@ -3,13 +3,11 @@
 //! Proof: the tokens of a word cover U+2581 and the word in order. Each token covers the bytes of its entry, except the
 //! unknown token, which covers a run of unknown characters. If a word has at most one token whose length is not known,
 //! the lengths of the others show it. The model segments all other words again. The inserted U+2581 has the span of the
-//! first character of the word. If normalization changes the text, these are spans of the rewritten text, and are
-//! converted to spans of the caller's text (`OriginRuns`).
+//! first character of the word.
 
 use super::marked::{MarkedWords, write_marked};
 use crate::cache::{BLOCK_LEN, Block, BlockPiece, CachedPieces, PieceKey};
 use crate::error::Result;
-use crate::normalize::OriginRuns;
 use crate::normalize::output::Span;
 use crate::post::Sink;
 use crate::post::lengths::Lengths;
@@ -25,16 +23,11 @@ const MARK_LEN: u32 = space_mark::BYTES.len() as u32;
 impl MarkedWords {
     /// Encodes a rewritten text without U+2581 for a sink that needs spans, but neither words nor the texts of unknown
     /// tokens.
-    pub fn encode_with_spans<S: Sink>(
-        &self,
-        text: &str,
-        mut origins: Vec<OriginRuns>,
-        context: &mut Context<S>,
-    ) -> Result<()> {
+    pub fn encode_with_spans<S: Sink>(&self, text: &str, context: &mut Context<S>) -> Result<()> {
         let mut block = context.scratch.take_block();
         let mut cursor = SplitCursor::new();
         while block.fill(|pieces| self.words.fill(text, &mut cursor, pieces))? > 0 {
-            encode_block(text.as_bytes(), &mut block, &mut origins, context)?;
+            encode_block(text.as_bytes(), &mut block, context)?;
             block.clear();
         }
         context.scratch.blocks.push(block);
@@ -42,33 +35,23 @@ impl MarkedWords {
     }
 }
 
-fn encode_block<S: Sink>(
-    text: &[u8],
-    block: &mut Block,
-    origins: &mut [OriginRuns],
-    context: &mut Context<S>,
-) -> Result<()> {
+fn encode_block<S: Sink>(text: &[u8], block: &mut Block, context: &mut Context<S>) -> Result<()> {
     block.prepare(text, &context.scratch.cache, false);
     let mut at = 0;
     loop {
         let (missing, id_count) = block.look_up::<true>(at, text, &context.scratch.cache);
-        write_cached(text, block.cached_pieces(at..missing, id_count), origins, context)?;
+        write_cached(text, block.cached_pieces(at..missing, id_count), context)?;
         if missing == block.count() {
             return Ok(());
         }
-        write_missing(text, block.piece(missing), block.key(missing), origins, context)?;
+        write_missing(text, block.piece(missing), block.key(missing), context)?;
         at = missing + 1;
     }
 }
 
 /// Writes the tokens of cached words. The first loop does not branch on the number of tokens of a word, because the
 /// processor could not predict it.
-fn write_cached<S: Sink>(
-    text: &[u8],
-    words: CachedPieces,
-    origins: &mut [OriginRuns],
-    context: &mut Context<S>,
-) -> Result<()> {
+fn write_cached<S: Sink>(text: &[u8], words: CachedPieces, context: &mut Context<S>) -> Result<()> {
     let mut spans = std::mem::take(&mut context.scratch.spans);
     let word_spans = room_for(&mut spans, words.ids.len());
     let (mut long_words, mut long_count, mut id_start) = ([(0, 0); BLOCK_LEN], 0, 0);
@@ -90,7 +73,6 @@ fn write_cached<S: Sink>(
             token_spans.copy_from_slice(&context.scratch.spans);
         }
     }
-    convert(origins, word_spans);
     let result = context.out.write_known(text, words.ids, word_spans);
     context.scratch.spans = spans;
     result
@@ -102,7 +84,6 @@ fn write_missing<S: Sink>(
     text: &[u8],
     BlockPiece { start, end, .. }: BlockPiece,
     key: PieceKey,
-    origins: &mut [OriginRuns],
     context: &mut Context<S>,
 ) -> Result<()> {
     let (range, word) = ((start as u32, end as u32), &text[start..end]);
@@ -110,20 +91,13 @@ fn write_missing<S: Sink>(
     if let Some(ids) = scratch.cache.get_record(word, key) {
         let spans = room_for(&mut scratch.spans, ids.len());
         if find_spans(text, range, segmenter.entry_lengths(), ids, spans) {
-            convert(origins, spans);
             return out.write_known(text, ids, spans);
         }
     }
     segment(text, range, context)?;
     let Context { scratch, out, .. } = context;
     scratch.cache.insert(word, key, &scratch.ids);
-    convert(origins, &mut scratch.spans);
     out.write_known(text, &scratch.ids, &scratch.spans)
-}
-
-/// Converts spans of the rewritten text to spans of the caller's text.
-fn convert(origins: &mut [OriginRuns], spans: &mut [Span]) {
-    origins.iter_mut().for_each(|runs| runs.convert(spans));
 }
 
 /// Segments a word by the model. Writes the ids and spans of its tokens to the scratch.

@@ -4,7 +4,8 @@
 //! Three families use the route. BERT's normalizer inserts spaces around some characters; the split knows these
 //! characters (`SplitChain::compile_with_spaced`) and does not need the spaces. llama.cpp's normalizer of BERT
 //! vocabularies inserts U+0000 between words; the route finds the same words without it. Hugging Face's Unigram inserts
-//! U+2581 before each word; see `marked`. If the caller needs spans, a text is divided to parts; see `parts`.
+//! U+2581 before each word; see `marked`. If the caller needs spans, the spans of the
+//! rewritten text are converted (`OriginRuns`), or the text is divided to parts; see `parts`.
 //!
 //! Twin: the general path through the pipeline.
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use super::RouteScratch;
 use crate::error::Result;
 use crate::model::CompiledModel;
-use crate::normalize::origin::Place;
+use crate::normalize::origin::{Origin, Place};
 use crate::normalize::{CharMap, CharRewrites, Normalizer};
 use crate::post::{IdSink, Sink};
 use crate::segmenter::{Context, Segmenter};
@@ -112,35 +113,49 @@ impl WordsRoute {
         }
     }
 
-    /// Returns the split that finds the words of a part; None if the route cannot encode parts.
+    /// Encodes a text, rewritten as a whole, for a sink that needs more than ids. The text starts at byte `at` of the
+    /// caller's text. None if the route cannot encode the text for this sink.
+    pub fn run_with_spans<S: Sink>(
+        &self,
+        (text, at): (&[u8], usize),
+        scratch: &mut RouteScratch,
+        context: &mut Context<S>,
+    ) -> Option<Result<()>> {
+        let text = valid(text).ok()?;
+        if !self.accepts_all_texts || !self.finds_spans(context.out.sink) {
+            return None;
+        }
+        let (text, rewritings) = self.rewrites.rewrite_with_origins(text, &mut scratch.rewrite_buffers)?;
+        if matches!(self.split, WordSplit::WithMarks(_)) && has_mark(text.as_bytes()) {
+            return None;
+        }
+        let origin = if rewritings.is_empty() { Origin::Same } else { Origin::Runs(rewritings) };
+        context.out.begin_part(Place { at: at as u32, origin });
+        Some(match &self.split {
+            WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
+            WordSplit::OfText(words) => context.encode_pieces(words, text),
+            WordSplit::WithMarks(words) => words.encode_with_spans(text, context),
+        })
+    }
+
+    /// Reports whether the route can encode texts to a sink that needs more than ids.
+    fn finds_spans<S: Sink>(&self, sink: &S) -> bool {
+        let needs_normalized_text = || sink.needs_words() || sink.needs_own_texts();
+        self.has_whole_chars
+            && match &self.split {
+                WordSplit::OfNormalizedText | WordSplit::OfText(_) => true,
+                WordSplit::WithMarks(words) => words.finds_spans() && !needs_normalized_text(),
+            }
+    }
+
+    /// Returns the split that finds the words of a kept part; None if texts are not divided to parts.
     pub fn part_split<'r>(&'r self, segmenter: &'r Segmenter) -> Option<&'r SplitChain> {
         match &self.split {
             WordSplit::OfNormalizedText => Some(&segmenter.splits),
             WordSplit::OfText(words) => Some(words),
             WordSplit::WithMarks(_) => None,
         }
-        .filter(|_| self.has_whole_chars)
-    }
-
-    /// Encodes a text for a sink that needs more than ids, if U+2581 is inserted before each word. The text starts at
-    /// byte `at` of the caller's text. None if the route cannot encode the text for this sink.
-    pub fn encode_marked<S: Sink>(
-        &self,
-        (text, at): (&[u8], usize),
-        scratch: &mut RouteScratch,
-        context: &mut Context<S>,
-    ) -> Option<Result<()>> {
-        let (WordSplit::WithMarks(words), Ok(text)) = (&self.split, valid(text)) else { return None };
-        let needs_normalized_text = || context.out.sink.needs_words() || context.out.sink.needs_own_texts();
-        if !self.has_whole_chars || !words.finds_spans() || needs_normalized_text() {
-            return None;
-        }
-        let (text, origins) = self.rewrites.rewrite_with_origins(text, &mut scratch.rewrite_buffers)?;
-        if has_mark(text.as_bytes()) {
-            return None;
-        }
-        context.out.begin_part(Place::unchanged_at(at));
-        Some(words.encode_with_spans(text, origins, context))
+        .filter(|_| self.has_whole_chars && !self.accepts_all_texts)
     }
 
     /// Returns the text that is divided to parts: the input text, or a text in `buffer` with ASCII in lower case. None

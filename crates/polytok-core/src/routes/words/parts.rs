@@ -1,7 +1,8 @@
 //! Divides a text for spans: parts that normalization keeps, and parts around characters that it changes.
 //!
 //! Words of a kept part are found without a copy of the text, so their offsets are offsets in the text. Only the other
-//! parts are normalized with the origin of each byte. A border between two parts is between two kept characters, of
+//! parts are normalized, by the steps, with the origin of each byte. The route does so only if the ids of a word depend
+//! on its position, because otherwise it rewrites the whole text. A border between two parts is between two kept characters, of
 //! which the second is a space or a line break. The steps rewrite the text before and after such a border
 //! independently, and no word crosses it.
 //!
@@ -10,7 +11,6 @@
 use memchr::{memchr2, memchr2_iter, memrchr2};
 
 use super::WordsRoute;
-use crate::normalize::output::Span;
 
 /// The smallest number of bytes for which a kept part pays.
 const MIN_KEPT_BYTES: usize = 64;
@@ -33,12 +33,6 @@ impl WordsRoute {
             Some(len) if len >= MIN_KEPT_BYTES => WordsPart { end: from + len, is_kept: true },
             _ => WordsPart { end: self.changed_end(text, kept_end), is_kept: false },
         }
-    }
-
-    /// Writes a part with changed characters to `out`, rewritten, and returns the span of each byte. Returns None if the
-    /// words of the rewritten text can differ from those of the normalized text, or if the steps must rewrite it.
-    pub fn rewrite_part(&self, part: &str, out: &mut Vec<u8>) -> Option<Vec<Span>> {
-        if self.accepts_all_texts { self.rewrites.rewrite_with_spans(part, out) } else { None }
     }
 
     /// Returns the end of the section of a part that starts at `from`. The steps rewrite sections independently: a
