@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polytok
+from format_samples import real
 from polytok import Encoding, Padding, Truncation
 from polytok.encoding import Encoder
 from polytok.errors import ArgumentError, EncodeError
@@ -286,6 +287,24 @@ def test_pads_are_in_the_vocabulary() -> None:
         tokenizer.encoding("a", padding=Padding(2, token="[PAD]"))
     with pytest.raises(ArgumentError, match=r"id=99999999\) is not an id of the vocabulary.*special tokens are"):
         tokenizer.encoding("a", padding=Padding(2, id=99999999))
+
+
+@pytest.mark.parametrize("pads", [["[PAD]"], ["<pad>"], ["<|pad|>"], ["<PAD>"], ["[PAD]", "<pad>"], ["[pad]"]])
+def test_pads_with_a_usual_text(pads: list[str]) -> None:
+    tokenizer = polytok.train(["low lower"], vocab_size=260, special_tokens=["<x>", *pads])
+    assert tokenizer.pad_id is None
+    if pads in (["[PAD]", "<pad>"], ["[pad]"]):
+        with pytest.raises(ArgumentError, match="the vocabulary names no pad token"):
+            tokenizer.encodings(["a", "ab"], padding="longest")
+        return
+    (row, _) = tokenizer.encodings(["a", "b b"], padding="longest")
+    assert row.tokens[-1] == pads[0] and row.ids[-1] == tokenizer.piece_to_id(pads[0])
+
+
+def test_pads_of_bert() -> None:
+    tokenizer = polytok.load(real("huggingface/bert_base_cased.json"))
+    row, _ = tokenizer.encodings(["a", "a b"], padding="longest")
+    assert (row.ids[1:], row.tokens[1:], row.attention_mask) == ([0], ["[PAD]"], [1, 0])
 
 
 def test_lengths_without_their_classes() -> None:

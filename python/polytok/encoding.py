@@ -16,7 +16,7 @@ from . import _core
 from .checked import checked
 from .checks import instance, shown
 from .errors import ArgumentError, EncodeError, TokenIdError
-from .lengths import Padding, Strategy, Truncation, padding_of, truncation_of
+from .lengths import USUAL_PADS, Padding, Strategy, Truncation, padding_of, truncation_of
 from .names import TokenTexts
 from .spec import Insert, Slot, Spec, TemplatePart
 
@@ -350,10 +350,19 @@ class Encoder:
             return replace(padding, id=id, token=self._names.text_of_id(id))
         if (fields := self._setting_of_file("padding")) is not None:
             return replace(padding, id=fields["pad_id"], token=fields["pad_token"])
+        if (token := self._usual_pad()) is not None:
+            return replace(padding, id=token[1], token=token[0])
         raise ArgumentError(
             "padding= needs an id for pads, because the vocabulary names no pad token: pass Padding(token=...) or "
             f"Padding(id=...), or train with pad=; {self._listed_special_tokens()}"
         )
+
+    def _usual_pad(self) -> tuple[str, int] | None:
+        """Returns the special token with a usual text of pads and its id; None unless exactly one token has such a
+        text."""
+        texts = ((text.decode(errors="replace"), id) for text, id in self._core.special_tokens())
+        tokens = [token for token in texts if token[0] in USUAL_PADS]
+        return tokens[0] if len(tokens) == 1 else None
 
     def _check_pad_id(self, id: int) -> None:
         try:

@@ -12,6 +12,9 @@ from .errors import ArgumentError
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
 Direction: TypeAlias = Literal["left", "right"]
 
+USUAL_PADS = ("[PAD]", "<pad>", "<|pad|>", "<PAD>")
+"""The texts of special tokens that are pads in a vocabulary that names no pad token."""
+
 _DIRECTIONS = ("left", "right")
 _STRATEGIES = ("longest_first", "only_first", "only_second")
 
@@ -61,8 +64,9 @@ class Padding:
 
     ``id``, ``token`` and ``type_id`` are the values of pads in the lists; ``direction`` is the side to which pads are
     added. A ``token`` without an ``id`` is a token of the vocabulary, which has the id. Without either, pads are the
-    vocabulary's pad token, or those of the padding settings in its file; a vocabulary without them is an
-    `ArgumentError`, and so is an ``id`` or a ``token`` that is not in the vocabulary. With an ``id``, the text of a pad
+    vocabulary's pad token, or those of the padding settings in its file, or its only special token with the text
+    ``[PAD]``, ``<pad>``, ``<|pad|>`` or ``<PAD>``. A vocabulary without them is an `ArgumentError`, and so is an ``id``
+    or a ``token`` that is not in the vocabulary. With an ``id``, the text of a pad
     is ``token``, by default ``[PAD]``. Raises `ArgumentError` for values out of range.
 
     >>> import polytok
