@@ -279,7 +279,7 @@ def test_count_by_folder_and_field(tmp_path: Path) -> None:
     for name, content in (("a/one.txt", "x"), ("a/b/two.txt", "xy"), ("a/b/three.log", "z"), ("c/four.txt", "")):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    (tmp_path / "a/.gitignore").write_text("*.log\n.gitignore\n")
+    (tmp_path / "a/.gitignore").write_text("*.log\n")
     rows = json.loads(run("count", "--json", "--by", "folder", tmp_path))["rows"]
     assert [(Path(row["folder"]).name, row["bytes"]) for row in rows] == [("b", 2), ("a", 1), ("c", 0)]
     lines = [{"text": "x", "lang": "en"}, {"text": "yy", "lang": "de"}, {"text": "zzz"}, {"text": "é", "lang": "en"}]
@@ -291,6 +291,21 @@ def test_count_by_folder_and_field(tmp_path: Path) -> None:
         ("de", 2, 2),
         ("(none)", 3, 3),
     ]
+
+
+def test_hidden_files_of_a_folder_are_not_read(tmp_path: Path) -> None:
+    for name in ("a.txt", ".hidden", ".git/config", ".cache/b.txt", "c/.d.txt", "c/e.txt", ".gitignore"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("e.txt\n" if name == ".gitignore" else "x")
+
+    def names(argument: str) -> list[str]:
+        rows = json.loads(run("count", "--json", f"{tmp_path}/{argument}"))["rows"]
+        return [str(Path(row["file"]).relative_to(tmp_path)) for row in rows]
+
+    assert names("") == ["a.txt"]
+    assert names("**") == ["a.txt", "c/e.txt"]
+    assert names(".h*") == names(".hidden") == [".hidden"]
+    assert names(".cache") == [".cache/b.txt"]
 
 
 def test_count_with_a_maximum(text: Path) -> None:

@@ -1,4 +1,4 @@
-"""Finds the files in a folder, except those that its ``.gitignore`` files exclude."""
+"""Finds the files in a folder, except hidden ones and those that its ``.gitignore`` files exclude."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 _IGNORE_FILE = ".gitignore"
-_REPOSITORY_FOLDER = ".git"
+_HIDDEN_PREFIX = "."
 
 
 def files_in_folder(folder: str) -> list[str]:
     """Returns the files in a folder and its subfolders, sorted.
 
-    Files that a ``.gitignore`` in the folder or in a subfolder excludes are omitted, as git does; so are git's own
-    files. Links to folders are not followed.
+    Files that a ``.gitignore`` in the folder or in a subfolder excludes are omitted, as git does; so are
+    hidden files and folders, whose names begin with a dot. Links to folders are not followed.
     """
     return [str(path) for path in _walk(Path(folder), ())]
 
@@ -27,7 +27,7 @@ def _walk(folder: Path, specs: tuple[tuple[Path, Any], ...]) -> Iterator[Path]:
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = Path(entry.path)
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name == _REPOSITORY_FOLDER or _is_ignored(path, is_folder, specs):
+        if entry.name.startswith(_HIDDEN_PREFIX) or _is_ignored(path, is_folder, specs):
             continue
         if is_folder:
             yield from _walk(path, specs)
