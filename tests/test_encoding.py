@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ import polytok
 from format_samples import real
 from polytok import Encoding, Padding, Truncation
 from polytok.encoding import Encoder
-from polytok.errors import ArgumentError, EncodeError
+from polytok.errors import ArgumentError, EncodeError, FormatError
 from polytok.spec import (
     Insert,
     Kind,
@@ -451,6 +452,67 @@ def test_a_text_that_occurs_twice_in_the_template_is_encoded_once() -> None:
     reference, tokenizer = load_both({**GPT2_LIKE, "post_processor": template})
     check_same(tokenizer.encoding("a"), reference.encode("a"))
     check_same(tokenizer.encoding("a", "b"), reference.encode("a", "b"))
+
+
+FILE_PADDING: dict[str, Any] = {
+    **{"strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None, "pad_id": 1},
+    **{"pad_type_id": 0, "pad_token": "b"},
+}
+FILE_TRUNCATION: dict[str, Any] = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+WRONG_VALUES: list[Any] = [None, "x", -1, 0, 1.0, True, 2**32, 2**64, {}, [], {"Fixed": 3}, {"Fixed": -1}]
+WRONG_VALUES += [{"Fixed": 3, "x": 1}, {"BatchLongest": None}, {"Left": None}, {"OnlyFirst": None}, "left"]
+
+
+def test_settings_are_checked_as_by_tokenizers() -> None:
+    """Tests that a file with each wrong value of each field, or without the field, is refused if `tokenizers` refuses
+    it, and that the whole of all other files are the same."""
+    for member, whole in (("padding", FILE_PADDING), ("truncation", FILE_TRUNCATION)):
+        variants: list[Any] = [{**whole, name: value} for name in whole for value in WRONG_VALUES]
+        variants += [{other: whole[other] for other in whole if other != name} for name in whole]
+        for variant in (*variants, *WRONG_VALUES, list(whole.values()), {**whole, "other": 1}):
+            data = json.dumps({"version": "1.0", "added_tokens": [], **GPT2_LIKE, member: variant})
+            try:
+                reference = tokenizers.Tokenizer.from_str(data)
+            except Exception:
+                with pytest.raises(FormatError, match=member):
+                    polytok.load(data.encode())
+                continue
+            document = polytok.load(data.encode()).spec.extra["huggingface"]["document"]
+            assert read_settings(member, document[member]) == getattr(reference, member)
+
+
+def read_settings(member: str, fields: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Returns a setting of a file with the names of `tokenizers`."""
+    if fields is None:
+        return None
+    if member == "truncation":
+        return vars_of(Truncation.from_json(fields))
+    names = {"to_multiple_of": "pad_to_multiple_of", "id": "pad_id", "type_id": "pad_type_id", "token": "pad_token"}
+    return {names.get(name, name): value for name, value in vars_of(Padding.from_json(fields)).items()}
+
+
+def vars_of(value: Truncation | Padding) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclass_fields(value)}
+
+
+@pytest.mark.parametrize(
+    ("member", "change", "message"),
+    [
+        ("padding", {"pad_id": "x"}, "padding: pad_id is 'x', not of the type whole number"),
+        ("padding", {"strategy": "longest"}, "padding: strategy is 'longest', not one of BatchLongest, {\"Fixed\":"),
+        ("truncation", {"max_length": -5}, "truncation: max_length is -5, not a number from 0 to 2**64 - 1"),
+        (
+            "truncation",
+            {"strategy": "x"},
+            "truncation: strategy is 'x', not one of LongestFirst, OnlyFirst, OnlySecond",
+        ),
+    ],
+)
+def test_errors_name_the_file_and_the_field(tmp_path: Path, member: str, change: dict[str, Any], message: str) -> None:
+    settings = FILE_PADDING if member == "padding" else FILE_TRUNCATION
+    (tmp_path / "my.json").write_text(json.dumps({**GPT2_LIKE, member: {**settings, **change}}))
+    with pytest.raises(FormatError, match=rf"my\.json: .*{re.escape(message)}"):
+        polytok.load(tmp_path / "my.json")
 
 
 def test_truncation_and_padding_of_the_file() -> None:

@@ -35,7 +35,17 @@ from ...spec import (
     Vocab,
 )
 from ..base import ReadOptions, Written, with_losses
-from . import added_tokens, config, config_write, decoders, models, normalizers, post_processors, pre_tokenizers
+from . import (
+    added_tokens,
+    config,
+    config_write,
+    decoders,
+    lengths,
+    models,
+    normalizers,
+    post_processors,
+    pre_tokenizers,
+)
 from .fields import Json, shorten
 from .patterns import to_canonical_form
 
@@ -77,6 +87,7 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     for member in document:
         if member not in _MEMBERS:
             raise FormatError(f"there is no member {member!r}, only {', '.join(_MEMBERS)}")
+    document = {**document, **lengths.read(document)}
     version = document.get("version", _VERSION)
     if version != _VERSION:
         raise FormatError(f"version is {shorten(version)}, not {_VERSION!r}")
