@@ -61,6 +61,8 @@ def test_a_misspelt_column(suffix: str, jsonl: Path, tmp_path: Path, capsys: pyt
     verb = ["tokenize", "--workers", "1", "-q", "--to", "parquet", "-o", str(tmp_path / "out")]
     error = error_of([*verb, str(path), "--columns", "idd"], capsys)
     assert f"a.{suffix}" in error and "'text', 'meta'" in error and error.endswith("did you mean 'id'?\n")
+    error = error_of([*verb, str(path), "--columns", "id,meta"], capsys)
+    assert "name each field on its own" in error
 
 
 def test_count_by_a_misspelt_field(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:

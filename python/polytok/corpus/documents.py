@@ -91,7 +91,9 @@ def _read_documents(
 
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
     if format == "text":
-        raise ArgumentError(f"{name} is text and has no columns: remove columns={list(columns)}")
+        raise ArgumentError(
+            f"{name} is a text file and has no field {columns[0]!r}: leave the file out, or remove columns="
+        )
 
 
 def check_field(source: Source, input_options: InputOptions) -> None:

@@ -46,7 +46,8 @@ def _refuse_fields(name: str, missing: Sequence[str], records: Iterable[Mapping[
 
 def missing_field_error(name: str, field: str, names: Sequence[str]) -> ArgumentError:
     """Returns the error for inputs with the fields ``names`` of which no record has the field."""
-    return ArgumentError(f"{name}: no record has the field {field!r}; {fields_text(names, field)}")
+    hint = "; name each field on its own" if "," in field else ""
+    return ArgumentError(f"{name}: no record has the field {field!r}; {fields_text(names, field)}{hint}")
 
 
 def fields_text(names: Sequence[str], field: str) -> str:
