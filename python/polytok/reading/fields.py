@@ -46,8 +46,7 @@ def _refuse_fields(name: str, missing: Sequence[str], records: Iterable[Mapping[
 
 def missing_field_error(name: str, field: str, names: Sequence[str]) -> ArgumentError:
     """Returns the error for inputs with the fields ``names`` of which no record has the field."""
-    hint = "; name each field on its own" if "," in field else ""
-    return ArgumentError(f"{name}: no record has the field {field!r}; {fields_text(names, field)}{hint}")
+    return ArgumentError(f"{name}: no record has the field {field!r}; {fields_text(names, field)}")
 
 
 def fields_text(names: Sequence[str], field: str) -> str:
@@ -56,8 +55,9 @@ def fields_text(names: Sequence[str], field: str) -> str:
     >>> fields_text(["id", "text"], "txt")
     "the fields are 'id', 'text'; did you mean 'text'?"
     """
+    hint = "; name each field on its own" if "," in field else did_you_mean(field, names)
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return f"the fields are {', '.join(map(repr, names[:_MAX_NAMES]))}{more}{did_you_mean(field, names)}"
+    return f"the fields are {', '.join(map(repr, names[:_MAX_NAMES]))}{more}{hint}"
 
 
 def records_in(data: bytes) -> Iterator[Mapping[str, Any]]:
