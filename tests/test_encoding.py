@@ -465,7 +465,7 @@ WRONG_VALUES += [{"Fixed": 3, "x": 1}, {"BatchLongest": None}, {"Left": None}, {
 
 def test_settings_are_checked_as_by_tokenizers() -> None:
     """Tests that a file with each wrong value of each field, or without the field, is refused if `tokenizers` refuses
-    it, and that the whole of all other files are the same."""
+    it, and that the settings of all other files are the same."""
     for member, whole in (("padding", FILE_PADDING), ("truncation", FILE_TRUNCATION)):
         variants: list[Any] = [{**whole, name: value} for name in whole for value in WRONG_VALUES]
         variants += [{other: whole[other] for other in whole if other != name} for name in whole]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
 
 from . import probes
 from .conversion import beside, read_back, write
@@ -141,3 +144,14 @@ def _decoded_differently(
             continue
         if results[0] != results[1]:
             yield results
+
+
+class _Module(ModuleType):
+    def __call__(self, *arguments: object, **keywords: object) -> NoReturn:
+        raise TypeError(
+            "polytok.convert is a module: call polytok.convert.convert(tokenizer, format), or write a file with "
+            "polytok.load(path).save(new_path)"
+        )
+
+
+sys.modules[__name__].__class__ = _Module

@@ -11,6 +11,7 @@ from .arrow import ArrowColumn, match_package_of
 from .errors import ArgumentError, PieceError
 from .file_names import format_of
 from .files import save_all
+from .foreign_names import OWN_NAMES, add_foreign_names
 from .forking import load_numpy_before_fork
 from .formats.ptok import NativeFile
 from .options import NoKeywords, OptionKeywords, OptionResolver, Options, special_text
@@ -657,6 +658,10 @@ class Tokenizer:
     def __reduce__(self) -> tuple[type[Tokenizer], tuple[Spec]]:
         return (Tokenizer, (self.spec,))
 
+    def __dir__(self) -> list[str]:
+        """Returns the names of the attributes, without those of other packages."""
+        return [name for name in super().__dir__() if name not in OWN_NAMES]
+
     def __repr__(self) -> str:
         origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
@@ -675,3 +680,6 @@ class Tokenizer:
 
             self._encoder = Encoder(self.spec, self._core)
         return self._encoder
+
+
+add_foreign_names(Tokenizer)
