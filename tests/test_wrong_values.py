@@ -115,7 +115,8 @@ def test_an_error_names_the_parameter(objects: dict[str, Any], name: str, parame
 
 @pytest.mark.parametrize("cls", [polytok.Options, polytok.Padding, polytok.Truncation, polytok.InputOptions])
 def test_an_error_names_the_field(cls: Any) -> None:
-    for name in inspect.signature(cls).parameters:
+    parameters = inspect.signature(cls).parameters.values()
+    for name in (parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD):
         required = {"max_length": 1} if cls is polytok.Truncation else {}
         with pytest.raises(ArgumentError, match=f"{name}=<wrong>"):
             cls(**{**required, name: WRONG})
@@ -132,18 +133,38 @@ MESSAGES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "add_specials": (
         lambda: TOKENIZER.encode("a", add_specials=True),  # type: ignore[call-arg]
-        "unexpected keyword argument 'add_specials'; did you mean 'add_special'?",
+        "encode() has no keyword argument 'add_specials'; did you mean 'add_special'?",
     ),
     "max_length": (lambda: TOKENIZER.encoding("a", max_length=8), "truncation=8"),  # type: ignore[call-arg]
     "errors": (lambda: TOKENIZER.decode([97], errors="drop"), "errors='drop' is not one of 'replace', 'strict'"),  # type: ignore[arg-type]
     "skip_special_tokens": (
         lambda: TOKENIZER.decode([97], skip_special_tokens=True),  # type: ignore[call-arg]
-        "unexpected keyword argument 'skip_special_tokens'; did you mean 'skip_special'?",
+        "decode() has no keyword argument 'skip_special_tokens'; did you mean 'skip_special'?",
     ),
     "a keyword of decode_bytes": (
         lambda: TOKENIZER.decode_bytes([97], strict=True),  # type: ignore[call-arg]
-        "unexpected keyword argument 'strict'; accepted is skip_special",
+        "decode_bytes() has no keyword argument 'strict'; it has skip_special",
     ),
+    "padd": (
+        lambda: TOKENIZER.encodings(["a"], padd=True),  # type: ignore[call-arg]
+        "encodings() has no keyword argument 'padd'; did you mean 'padding'?",
+    ),
+    "padding": (
+        lambda: TOKENIZER.encode_batch(["a"], padding=True),  # type: ignore[call-arg]
+        "encode_batch() has no keyword argument 'padding': encoding(text, padding=8) and encodings(texts",
+    ),
+    "pad_id": (lambda: polytok.Padding(8, pad_id=3), "Padding() has no keyword argument 'pad_id'; did you mean 'id'?"),  # type: ignore[call-arg]
+    "specal": (lambda: polytok.Options(specal="all"), "Options() has no keyword argument 'specal'; did you mean"),  # type: ignore[call-arg]
+    "patern": (lambda: polytok.load("default", patern=""), "load() has no keyword argument 'patern'; did you mean"),  # type: ignore[call-overload]
+    "worker": (
+        lambda: corpus.tokenize("a.txt", TOKENIZER, "out", worker=2),  # type: ignore[call-arg]
+        "tokenize() has no keyword argument 'worker'; did you mean 'workers'?",
+    ),
+    "weights": (
+        lambda: corpus.mix({}, weights=[1]),
+        "mix() has no keyword argument 'weights': the weights are",
+    ),  # type: ignore[call-arg]
+    "save": (lambda: TOKENIZER.save("x", format="gguf"), "save() has no keyword argument 'format'; it has path,"),  # type: ignore[call-arg]
     "a keyword of transformers": (
         lambda: TOKENIZER.decode_batch([[97]], clean_up_tokenization_spaces=True),  # type: ignore[call-arg]
         "the file of the tokenizer determines how spaces are decoded",

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import checks
-from .options import refuse_keyword
 from .resources import processors
 
 ERRORS = ("replace", "strict", "ignore")
@@ -29,18 +28,20 @@ def check_count(name: str, value: int, least: int = 0) -> int:
     return checks.number(name, value, least=least, most=MAX_COUNT)
 
 
-def check_decoding(skip_special: object, errors: object, other: Iterable[str]) -> None:
-    """Checks the options of decoding to text; ``other`` has the names of unknown keywords."""
-    for name in other:
-        refuse_keyword(name, ("skip_special", "errors"))
+def check_decoding(
+    skip_special: object, errors: object, other: Iterable[str], method: str = "decode", *own_keywords: str
+) -> None:
+    """Checks the options of decoding to text; ``other`` has the names of unknown keywords of ``method``."""
+    if other:
+        checks.keywords(method, other, ("skip_special", "errors", *own_keywords))
     checks.flag("skip_special", skip_special)
     checks.error_handler("errors", errors)
 
 
-def check_byte_decoding(skip_special: object, other: Iterable[str]) -> None:
-    """Checks the option of decoding to bytes; ``other`` has the names of unknown keywords."""
-    for name in other:
-        refuse_keyword(name, ("skip_special",))
+def check_byte_decoding(skip_special: object, other: Iterable[str], method: str = "decode_bytes") -> None:
+    """Checks the option of decoding to bytes; ``other`` has the names of unknown keywords of ``method``."""
+    if other:
+        checks.keywords(method, other, ("skip_special",))
     checks.flag("skip_special", skip_special)
 
 

@@ -8,10 +8,12 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from .checks import flag, instance, iterable, path, piece_or_id, real, shown, texts, whole_number
+from .checks import keywords as check_keywords
 from .errors import ArgumentError
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+Class = TypeVar("Class")
 Check: TypeAlias = Callable[[str, Any], object]
 
 
@@ -33,12 +35,19 @@ def checked(**own_checks: Check | type) -> Callable[[Callable[Parameters, Result
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         names, defaults = _signature(function)
+        accepted_names = names[1:] if names[:1] == ("self",) else names
+        name_set = frozenset(accepted_names)
         checks = {name: _CHECKS[name] for name in names if name in _CHECKS}
         for name, check in own_checks.items():
             checks[name] = _instance_check(check) if isinstance(check, type) else check
 
+        name_in_errors = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        accepts_others = bool(function.__code__.co_flags & _HAS_VAR_KEYWORDS)  # such functions check them themselves
+
         @wraps(function)
         def call(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+            if keywords and not accepts_others and not name_set.issuperset(keywords):
+                check_keywords(name_in_errors, keywords, accepted_names)
             for name, value in (*zip(names, arguments, strict=False), *keywords.items()):
                 if name in checks and value is not defaults.get(name, _NO_DEFAULT):
                     checks[name](name, value)
@@ -47,6 +56,40 @@ def checked(**own_checks: Check | type) -> Callable[[Callable[Parameters, Result
         return call
 
     return decorate
+
+
+def checked_fields(cls: type[Class]) -> type[Class]:
+    """Decorates a class of options, so that it refuses an unknown field and says which fields it has.
+
+    >>> from dataclasses import dataclass
+    >>> @checked_fields
+    ... @dataclass
+    ... class Shares:
+    ...     weight: int = 1
+    >>> Shares(wieght=2)
+    Traceback (most recent call last):
+        ...
+    TypeError: Shares() has no keyword argument 'wieght'; did you mean 'weight'?
+    """
+    create: Any = cls.__init__
+    names = _signature(create)[0][1:]
+
+    @wraps(create)
+    def initialize(self: Any, *values: Any, **fields: Any) -> None:
+        check_keywords(cls.__name__, fields, names)
+        create(self, *values, **fields)
+
+    cls.__init__ = initialize  # type: ignore[method-assign]
+    return cls
+
+
+def keyword_names(function: Callable[..., object]) -> tuple[str, ...]:
+    """Returns the names of the parameters of a function that `checked` decorates.
+
+    >>> keyword_names(checked()(lambda inputs, workers=1: None))
+    ('inputs', 'workers')
+    """
+    return _signature(function.__wrapped__)[0]  # type: ignore[attr-defined]
 
 
 def _signature(function: Any) -> tuple[tuple[str, ...], dict[str, object]]:
@@ -104,6 +147,7 @@ def _state(name: str, value: Any) -> None:
 
 
 _NO_DEFAULT = object()
+_HAS_VAR_KEYWORDS = 8  # inspect.CO_VARKEYWORDS
 _CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(("out", "dataset", "folder", "cache_dir"), path),
     **dict.fromkeys(("overwrite", "documents", "link"), flag),

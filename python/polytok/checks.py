@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 from .errors import ArgumentError
-from .suggestions import did_you_mean
+from .suggestions import did_you_mean, keyword_advice
 
 _MAX_SHOWN_CHARACTERS = 60
 _MAX_NUMBER = 2**63 - 1
@@ -172,8 +172,7 @@ def keywords(function: str, given_names: Iterable[str], known_names: Collection[
     """
     for name in given_names:
         if name not in known_names:
-            suggestion = did_you_mean(name, known_names) or f"; it has {', '.join(sorted(set(known_names)))}"
-            raise TypeError(f"{function}() has no keyword argument {name!r}{suggestion}")
+            raise TypeError(f"{function}() has no keyword argument {name!r}{keyword_advice(name, known_names)}")
 
 
 def shown(value: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from .checked import checked_fields
 from .checks import number, one_of, optional_number, shown
 from .errors import ArgumentError
 
@@ -19,6 +20,7 @@ _DIRECTIONS = ("left", "right")
 _STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Truncation:
     """Truncates to ``max_length`` tokens, including special tokens; the other tokens are in overflowing windows.
@@ -56,6 +58,7 @@ class Truncation:
         return cls(fields["max_length"], fields["stride"], strategy, _parse_direction(fields.get("direction", "Right")))
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Padding:
     """Pads to ``length``; without a length, pads to the length of the longest encoding in the batch.

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from . import _core
+from . import _core, checks
 from .checks import flag, shown
 from .errors import ArgumentError, SpecialTokenError
 from .suggestions import did_you_mean
 from .values import Special
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _MAX_CACHED_OPTIONS = 16
-# What polytok has in place of keywords of the package transformers that are not named almost alike.
-_NAMES_IN_TRANSFORMERS = {
-    "is_split_into_words": "encoding(words, pretokenized=True)",
-    "clean_up_tokenization_spaces": "the file of the tokenizer determines how spaces are decoded",
-    "max_length": "encoding(text, truncation=8) truncates, and padding=8 pads",
-    "return_tensors": "encode_array returns a numpy array",
-}
+
+
+class NoKeywords(TypedDict):
+    """The type of keywords of a method that refuses them with a message of its own."""
 
 
 class _OptionFields(NamedTuple):
@@ -50,7 +49,15 @@ class Options(_OptionFields):
     # as a dataclass.
     __slots__ = ()
 
-    def __new__(cls, add_special: bool = False, special: Special = (), reject_special: bool = False) -> Options:
+    def __new__(
+        cls,
+        add_special: bool = False,
+        special: Special = (),
+        reject_special: bool = False,
+        **other: Unpack[NoKeywords],
+    ) -> Options:
+        if other:
+            checks.keywords("Options", other, cls._fields)
         flag("add_special", add_special)
         flag("reject_special", reject_special)
         if not isinstance(special, str):
@@ -69,31 +76,6 @@ class OptionKeywords(TypedDict, total=False):
     add_special: bool
     special: Special
     reject_special: bool
-
-
-class NoKeywords(TypedDict):
-    """The type of keywords of a method that refuses them with a message of its own."""
-
-
-def refuse_keywords(names: Iterable[str]) -> NoReturn:
-    """Raises `TypeError` for the first keyword that is not a field of `Options`.
-
-    >>> refuse_keywords(["add_specials"])
-    Traceback (most recent call last):
-        ...
-    TypeError: unexpected keyword argument 'add_specials'; did you mean 'add_special'?
-    """
-    name = next(name for name in names if name not in Options._fields)
-    refuse_keyword(name, (*Options._fields, "options"))
-
-
-def refuse_keyword(name: str, accepted: Sequence[str]) -> NoReturn:
-    """Raises `TypeError` for an unknown keyword of a method that accepts others."""
-    hint = _NAMES_IN_TRANSFORMERS.get(name)
-    suggestion = f": {hint}" if hint else did_you_mean(name, accepted)
-    *first, last = accepted
-    list_text = f"accepted are {', '.join(first)} and {last}" if first else f"accepted is {last}"
-    raise TypeError(f"unexpected keyword argument {name!r}{suggestion or f'; {list_text}'}")
 
 
 def _texts_of(special: Any) -> frozenset[str]:
@@ -116,8 +98,13 @@ class OptionResolver:
         self._resolved_options: dict[Options, _core.ResolvedOptions] = {}
         self._with_template = core.options(True, set(), set())
 
-    def resolve(self, options: Options | None, keywords: OptionKeywords) -> _core.ResolvedOptions | None:
-        """Returns the caller's options in the engine's form; None for the defaults."""
+    def resolve(
+        self, options: Options | None, keywords: OptionKeywords, method: str = "encode", *own_keywords: str
+    ) -> _core.ResolvedOptions | None:
+        """Returns the caller's options in the engine's form; None for the defaults.
+
+        ``method`` is the name of the caller's method, and ``own_keywords`` has its keywords besides the options.
+        """
         if options is None:
             if not keywords:
                 return None
@@ -125,9 +112,10 @@ class OptionResolver:
             if len(keywords) == 1 and isinstance(add_special := keywords.get("add_special"), bool):
                 return self._with_template if add_special else None
             if not keywords.keys() <= _FIELDS:
-                refuse_keywords(keywords)
+                checks.keywords(method, keywords, (*Options._fields, "options", *own_keywords))
             options = Options(**keywords)
         elif keywords:
+            checks.keywords(method, keywords, (*Options._fields, "options", *own_keywords))
             raise TypeError(f"options= and {', '.join(keywords)}= set the same options; pass only one of them")
         if not isinstance(options, Options):
             raise TypeError(f"options={shown(options)} is not a polytok.Options, such as Options(add_special=True)")

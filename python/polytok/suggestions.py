@@ -2,7 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+# The keywords of transformers, tokenizers and tiktoken that have another name here.
+_KEYWORDS_ELSEWHERE = {
+    "add_special_tokens": "add_special",
+    "allowed_special": "special",
+    "disallowed_special": "reject_special",
+    "is_split_into_words": "pretokenized",
+    "num_threads": "threads",
+    "pad_id": "id",
+    "pad_to_multiple_of": "to_multiple_of",
+    "pad_token": "token",
+    "pad_type_id": "type_id",
+    "skip_special_tokens": "skip_special",
+    "text_pair": "pair",
+}
+# What polytok has in place of keywords that a function lacks under any name.
+_REPLACEMENTS = {
+    "clean_up_tokenization_spaces": "the file of the tokenizer determines how spaces are decoded",
+    "is_split_into_words": "encoding(words, pretokenized=True)",
+    "max_length": "encoding(text, truncation=8) truncates, and padding=8 pads",
+    "pad_to_multiple_of": "encodings(texts, padding=Padding(to_multiple_of=8))",
+    "padding": "encoding(text, padding=8) and encodings(texts, padding=True) pad",
+    "return_attention_mask": "encoding(text) returns the attention mask",
+    "return_offsets_mapping": "spans(text) and encoding(text) return offsets",
+    "return_overflowing_tokens": "encoding(text, truncation=Truncation(8, stride=2)) returns overflowing windows",
+    "return_tensors": "encode_array returns a numpy array",
+    "stride": "encoding(text, truncation=Truncation(8, stride=2)) returns overflowing windows",
+    "truncation": "encoding(text, truncation=8) and encodings(texts, truncation=8) truncate",
+    "weights": "the weights are the values of the dict, {'a': 0.7, 'b': 0.3}",
+}
+
+
+def keyword_advice(name: str, known_names: Collection[str]) -> str:
+    """Returns the end of the message for a keyword that a function does not have: what to write instead.
+
+    >>> keyword_advice("pad_id", ["id", "token"]), keyword_advice("x", ["id", "token"])
+    ("; did you mean 'id'?", '; it has id, token')
+    >>> keyword_advice("return_tensors", ["options"])
+    ': encode_array returns a numpy array'
+    """
+    if (other_name := _KEYWORDS_ELSEWHERE.get(name)) in known_names:
+        return f"; did you mean {other_name!r}?"
+    if replacement := _REPLACEMENTS.get(name):
+        return f": {replacement}"
+    return did_you_mean(name, known_names) or f"; it has {', '.join(sorted(set(known_names)))}"
 
 
 def did_you_mean(name: str, known_names: Iterable[str]) -> str:

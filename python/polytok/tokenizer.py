@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from . import _core, arguments, checks
 from .arrow import ArrowColumn, match_package_of
+from .checked import checked
 from .errors import ArgumentError, PieceError
 from .file_names import format_of
 from .files import save_all
@@ -33,6 +34,8 @@ UnknownPiece: TypeAlias = Literal["error", "unk"] | None
 
 
 load_numpy_before_fork()
+
+_ENCODING_KEYWORDS = ("pretokenized", "truncation", "padding")
 
 
 class Tokenizer:
@@ -132,7 +135,7 @@ class Tokenizer:
         """
         if options is None and not keywords:
             return self._core.encode_array(text)
-        return self._core.encode_array(text, self._resolve_options(options, keywords))
+        return self._core.encode_array(text, self._resolve_options(options, keywords, "encode_array"))
 
     def encode_batch(
         self,
@@ -152,11 +155,8 @@ class Tokenizer:
         [[97], [], [33]]
         """
         text_list = arguments.several_texts(texts, "encode")
-        return Batch(
-            *self._core.encode_batch(
-                text_list, self._resolve_options(options, keywords), arguments.thread_count(threads)
-            )
-        )
+        resolved_options = self._resolve_options(options, keywords, "encode_batch", "threads")
+        return Batch(*self._core.encode_batch(text_list, resolved_options, arguments.thread_count(threads)))
 
     def encode_arrow(
         self,
@@ -186,7 +186,7 @@ class Tokenizer:
         >>> polytok.load("default").encode_arrow(pyarrow.array(["a", None, "!"])).to_pylist()
         [[97], None, [33]]
         """
-        resolved_options = self._resolve_options(options, keywords)
+        resolved_options = self._resolve_options(options, keywords, "encode_arrow", "threads")
         return match_package_of(
             self._core.encode_arrow(column, resolved_options, arguments.thread_count(threads)), column
         )
@@ -205,7 +205,7 @@ class Tokenizer:
         >>> polytok.load("default").count_arrow(pyarrow.array(["a b", None, ""])).to_pylist()
         [2, None, 0]
         """
-        resolved_options = self._resolve_options(options, keywords)
+        resolved_options = self._resolve_options(options, keywords, "count_arrow", "threads")
         return match_package_of(
             self._core.count_arrow(column, resolved_options, arguments.thread_count(threads)), column
         )
@@ -233,7 +233,7 @@ class Tokenizer:
         >>> [token.piece.decode() for token in polytok.load("default").tokens("a b")]
         ['a', ' b']
         """
-        rows = self._core.tokens(text, self._resolve_options(options, keywords))
+        rows = self._core.tokens(text, self._resolve_options(options, keywords, "tokens"))
         return [Token._make(row) for row in rows]
 
     def spans(self, text: Text, *, options: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Spans:
@@ -244,7 +244,7 @@ class Tokenizer:
         >>> spans.starts.tolist(), spans.ends.tolist(), spans.byte_ends.tolist()
         ([0, 1], [1, 3], [1, 4])
         """
-        return Spans(*self._core.spans(text, self._resolve_options(options, keywords)))
+        return Spans(*self._core.spans(text, self._resolve_options(options, keywords, "spans")))
 
     def encoding(
         self,
@@ -270,7 +270,8 @@ class Tokenizer:
         >>> encoding.tokens, encoding.type_ids
         (['a', 'Ġb', 'c', '-', '-'], [0, 0, 1, 0, 0])
         """
-        encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
+        encoder = self._get_encoder()
+        resolved_options = self._resolve_options(options, keywords, "encoding", "pair", *_ENCODING_KEYWORDS)
         requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
         checks.flag("pretokenized", pretokenized)
         encoding = encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized)
@@ -294,7 +295,8 @@ class Tokenizer:
         [[1, 0, 0], [1, 1, 1]]
         """
         text_list = arguments.several_texts(texts, "encoding")
-        encoder, resolved_options = self._get_encoder(), self._resolve_options(options, keywords)
+        encoder = self._get_encoder()
+        resolved_options = self._resolve_options(options, keywords, "encodings", *_ENCODING_KEYWORDS)
         requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
         checks.flag("pretokenized", pretokenized)
         pairs = (text if isinstance(text, tuple) else (text, None) for text in text_list)
@@ -312,7 +314,7 @@ class Tokenizer:
         """
         if options is None and not keywords:
             return self._core.count(text)
-        return self._core.count(text, self._resolve_options(options, keywords))
+        return self._core.count(text, self._resolve_options(options, keywords, "count"))
 
     # Other segmentations
 
@@ -396,7 +398,7 @@ class Tokenizer:
         'ab'
         """
         if other or errors not in arguments.ERRORS or not isinstance(skip_special, bool):
-            arguments.check_decoding(skip_special, errors, other)
+            arguments.check_decoding(skip_special, errors, other, "decode")
         try:
             return self._core.decode(ids, skip_special, errors)
         except TypeError:
@@ -405,7 +407,7 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Ids, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> bytes:
         """Decodes ids to bytes. The result can begin or end inside a character."""
-        arguments.check_byte_decoding(skip_special, other)
+        arguments.check_byte_decoding(skip_special, other, "decode_bytes")
         try:
             return self._core.decode_bytes(ids, skip_special)
         except TypeError:
@@ -426,7 +428,7 @@ class Tokenizer:
         >>> polytok.load("default").decode_batch([[97], [98, 33]])
         ['a', 'b!']
         """
-        arguments.check_decoding(skip_special, errors, other)
+        arguments.check_decoding(skip_special, errors, other, "decode_batch", "threads")
         try:
             return self._core.decode_batch(batch, skip_special, errors)
         except TypeError:
@@ -438,12 +440,12 @@ class Tokenizer:
         self, *, skip_special: bool = False, errors: Errors = "replace", **other: Unpack[NoKeywords]
     ) -> StreamDecoder:
         """Returns a decoder that converts ids to text as they arrive, one by one."""
-        arguments.check_decoding(skip_special, errors, other)
+        arguments.check_decoding(skip_special, errors, other, "decoder")
         return StreamDecoder(self._core.stream(skip_special), errors)
 
     def byte_decoder(self, *, skip_special: bool = False, **other: Unpack[NoKeywords]) -> ByteDecoder:
         """Returns a decoder that converts ids to bytes as they arrive: `ByteDecoder`."""
-        arguments.check_byte_decoding(skip_special, other)
+        arguments.check_byte_decoding(skip_special, other, "byte_decoder")
         return ByteDecoder(self._core.stream(skip_special))
 
     # The vocabulary
@@ -624,6 +626,7 @@ class Tokenizer:
 
     # Files
 
+    @checked()
     def save(self, path: str | os.PathLike[str], to: str | None = None, *, strict: bool = False) -> tuple[str, ...]:
         """Writes the tokenizer to a file, and returns what is lost, line by line: data that the format cannot carry,
         and roles, such as eos, that the file does not name.

@@ -14,7 +14,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..checked import checked
+from ..checked import checked, keyword_names
+from ..checks import keywords
 from ..plain import from_plain, to_plain
 from ..progress import ReportProgress, progress_function
 from ..reading import InputOptions, split_keywords
@@ -83,6 +84,9 @@ def count_words(
     """
     memory = checked_memory(max_memory)
     worker_memory = None if memory is None else memory // (workers or processors())
+    from ..training.keywords import CountingKeywords  # only the names of all options need it
+
+    keywords("count_words", options, [*keyword_names(count_words), *CountingKeywords.__annotations__])
     read_options, counting_options = split_keywords(input_options, options)
     read_options = options_of_reading(kind, read_options, counting_options)
     setup = _task_settings(kind, read_options, counting_options, worker_memory)

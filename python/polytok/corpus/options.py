@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
+from ..checked import checked_fields
 from ..checks import flag, iterable, number, one_of, piece_or_id
 from ..errors import ArgumentError, PieceError
 from ..options import OptionKeywords, Options
@@ -46,6 +47,7 @@ class DocumentKeywords(OptionKeywords, InputKeywords, total=False):
     documents: bool
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
     """The options of tokenizing documents.

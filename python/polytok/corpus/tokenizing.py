@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import checks
-from ..checked import checked
+from ..checked import checked, keyword_names
 from ..errors import ArgumentError, FormatError
 from ..formats import ptok
 from ..loading import load
@@ -100,7 +100,8 @@ def tokenize(
     2
     """
     read_options, document_keywords = split_keywords(input_options, options)
-    checks.keywords("tokenize", document_keywords, [*DocumentKeywords.__annotations__, *InputKeywords.__annotations__])
+    known_names = [*keyword_names(tokenize), *DocumentKeywords.__annotations__, *InputKeywords.__annotations__]
+    checks.keywords("tokenize", document_keywords, known_names)
     document_options = DocumentOptions(input_options=read_options, **document_keywords)
     loaded_tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
     job_storage = open_storage(out)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
+from ..checked import checked_fields
 from ..checks import flag, one_of
 from ..errors import ArgumentError
 
@@ -26,6 +27,7 @@ class InputKeywords(TypedDict, total=False):
     damaged_files: ErrorOrSkip
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class InputOptions:
     """The options of reading inputs.

@@ -12,6 +12,7 @@ from ..checks import optional_number
 from ..errors import ArgumentError
 from ..progress import ReportProgress
 from ..spec import Spec
+from ..suggestions import did_you_mean
 from .counting import Counts
 
 
@@ -73,7 +74,8 @@ class Kind:
         for name in options:
             if name not in parameters:
                 option_names = ", ".join(sorted(parameters.keys() - resources.keys() - {"counts"}))
-                raise ArgumentError(f"kind={self.name!r} has no option {name!r}; the options are {option_names}")
+                suggestion = did_you_mean(name, parameters) or f"; the options are {option_names}"
+                raise ArgumentError(f"kind={self.name!r} has no option {name!r}{suggestion}")
         missing_names = [
             name
             for name, parameter in parameters.items()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from .. import _core
+from ..checked import checked_fields
 from ..checks import number
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import open_replacement
@@ -28,6 +29,7 @@ COUNTS_MAGIC = b"polytok counts "
 """The first bytes of a file of counts."""
 
 
+@checked_fields
 class Counts:
     """The distinct words of texts, with the number of occurrences of each word.
 

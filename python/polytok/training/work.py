@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ..progress import ReportProgress, progress_function
 from ..reading import InputOptions, split_keywords
 from ..resources import checked_memory
 from ..spec import Spec
+from ..suggestions import did_you_mean
 from ..tokenizer import Tokenizer
 from .base import kind_named
 from .counting import Counts, is_counts
@@ -161,22 +162,29 @@ def create_text_receiver(kind: str | None, options: dict[str, Any], resources: d
     """
     if kind is None:
         option_names = frozenset(inspect.signature(Counts).parameters.keys() - resources.keys())
-        if unknown_names := sorted(options.keys() - option_names):
-            raise ArgumentError(
-                f"counting without a kind has no option {', '.join(unknown_names)}; the options are "
-                f"{', '.join(sorted(option_names))}"
-            )
+        _refuse_other_options("counting without a kind", options, option_names)
         counts = Counts(**options, **resources)
         return counts, counts
     selected_kind = kind_named(kind)
     option_names = selected_kind.counted()
-    if unknown_names := sorted(options.keys() - option_names):
-        raise ArgumentError(
-            f"counting words for kind={kind!r} has no option {', '.join(unknown_names)}; the options are "
-            f"{', '.join(sorted(option_names))}"
-        )
+    training_options = {parameter.name for parameter in selected_kind.options()}
+    _refuse_other_options(f"counting words for kind={kind!r}", options, option_names, training_options)
     trainer: Any = selected_kind.create_trainer({"vocab_size": _PLACEHOLDER_SIZE, **options}, resources)
     return trainer, trainer.counts
+
+
+def _refuse_other_options(
+    action: str, options: Mapping[str, Any], option_names: Collection[str], training_options: Collection[str] = ()
+) -> None:
+    """Raises `ArgumentError` if there are options that an action does not have.
+
+    An option of ``training_options`` is not misspelt, so nothing is suggested for it.
+    """
+    if unknown_names := sorted(options.keys() - option_names):
+        name = unknown_names[0]
+        suggestion = "" if name in training_options else did_you_mean(name, option_names)
+        advice = suggestion or f"; the options are {', '.join(sorted(option_names))}"
+        raise ArgumentError(f"{action} has no option {', '.join(unknown_names)}{advice}")
 
 
 def _load_counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
