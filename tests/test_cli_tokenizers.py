@@ -83,6 +83,13 @@ def test_the_target_of_a_conversion_can_stand_in_two_places(model: Path, tmp_pat
     assert "no file to write" in error_of("convert", model, code=2)
 
 
+def test_notes_of_a_conversion_name_flags(tmp_path: Path) -> None:
+    minbpe = tmp_path / "a.model"
+    run("convert", "default", minbpe, "--to", "minbpe")
+    notes = run("convert", minbpe, tmp_path / "a.gguf").decode()
+    assert "train with --eos to name a token" in notes
+
+
 def test_the_name_of_a_file_does_not_contradict_its_format(model: Path, tmp_path: Path) -> None:
     for name, format in (("a.gguf", "ptok"), ("a.json", "gguf"), ("tokenizer.bin", "ptok"), ("a.ptok", "huggingface")):
         assert f"not of --to {format}" in error_of("convert", model, tmp_path / name, "--to", format, code=2)

@@ -12,6 +12,7 @@ _TEXT = r"""'[^']*'|"[^"]*\""""
 _KEYWORD = re.compile(
     rf"(?<![\w.-])(?<!\w\()(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})(?:: \d+)?\}}|\w+)?"
 )
+_LOAD = re.compile(rf"polytok\.load\((?P<path>{_TEXT})(?:, (?P<options>[^()]*))?\)")
 _TEXT_WITH_ID = re.compile(r"""(?P<quote>['"])(?P<text>.*)(?P=quote): (?P<id>\d+)""", re.DOTALL)
 # a keyword without a value: its underscores distinguish it from a word, but it can also be part of a text or a path
 _NAME = re.compile(r"""(?<![\w.'"/-])[a-z]+(?:_[a-z0-9]+)+(?![\w'"/=-]|\.\w)""")
@@ -41,6 +42,8 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
     "pass --special-tokens '<|end|>=256'"
     >>> with_flags("SpecialToken(text='<s>', id=1) is lost", {"text": "--text"})
     "SpecialToken(text='<s>', id=1) is lost"
+    >>> with_flags("use polytok.load('a.model', name='x')", {"model": "--model", "name": "--name"})
+    'use -m a.model --name x'
     """
 
     def replace_keyword(match: re.Match[str]) -> str:
@@ -52,8 +55,15 @@ def with_flags(message: str, flags: Mapping[str, str]) -> str:
             return flags.get(f"no_{match['name']}", f"no {flag}")
         return flag if value in ("", "True", "None") else f"{flag} {_shell_word(value)}"
 
+    if "model" in flags:
+        message = _LOAD.sub(_model_option, message)
     message = _KEYWORD.sub(replace_keyword, message)
     return _NAME.sub(lambda match: flags.get(match[0], match[0]), message)
+
+
+def _model_option(match: re.Match[str]) -> str:
+    """Returns the option of a call of ``polytok.load``, before its keywords."""
+    return " ".join(filter(None, ["-m", _shell_word(match["path"]), match["options"]]))
 
 
 def _shell_word(value: str) -> str:
