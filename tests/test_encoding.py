@@ -308,6 +308,29 @@ def test_pads_of_bert() -> None:
     assert (row.ids[1:], row.tokens[1:], row.attention_mask) == ([0], ["[PAD]"], [1, 0])
 
 
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda t: t.encodings(["a", ("a", "b", "c")]), ArgumentError, "texts[1]=('a', 'b', 'c') is a tuple of 3; a"),
+        (lambda t: t.encodings([()]), ArgumentError, "texts[0]=() is a tuple of 0; a tuple is a pair of 2 texts"),
+        (
+            lambda t: t.encoding("a", text_pair="b"),
+            TypeError,
+            "has no keyword argument 'text_pair'; did you mean 'pair'",
+        ),
+        (
+            lambda t: t.encodings(["a"], text_pair=["b"]),
+            TypeError,
+            "'text_pair': encodings([(text, pair)]) encodes pairs",
+        ),
+        (lambda t: t.vocab(kind="byte"), TypeError, "vocab() has no keyword argument 'kind': it returns all entries"),
+    ],
+)
+def test_errors_of_wrong_calls(call: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        call(polytok.load("default"))
+
+
 def test_lengths_without_their_classes() -> None:
     """Tests what users of the package transformers pass."""
     tokenizer = polytok.train(["low lower"], vocab_size=258, pad="<p>")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import checks
+from .errors import ArgumentError
 from .resources import processors
 
 ERRORS = ("replace", "strict", "ignore")
@@ -43,6 +44,27 @@ def check_byte_decoding(skip_special: object, other: Iterable[str], method: str 
     if other:
         checks.keywords(method, other, ("skip_special",))
     checks.flag("skip_special", skip_special)
+
+
+def check_vocab(other: Iterable[str]) -> None:
+    """Raises `TypeError` for a keyword of `Tokenizer.vocab`, which has none."""
+    for name in other:
+        raise TypeError(
+            f"vocab() has no keyword argument {name!r}: it returns all entries, and arrays of the table select some, "
+            "such as table.ids[table.kinds == polytok.Kind.BYTE]"
+        )
+
+
+def text_and_pair(item: Any, index: int) -> tuple[Any, Any]:
+    """Returns the two texts of an item of ``texts``; the second is None for an item that is not a pair."""
+    if not isinstance(item, tuple):
+        return item, None
+    if len(item) != 2:
+        raise ArgumentError(
+            f"texts[{index}]={checks.shown(item)} is a tuple of {len(item)}; a tuple is a pair of 2 texts, and a list "
+            "with pretokenized=True is a text in words"
+        )
+    return item
 
 
 def several_texts(texts: Iterable[Any], method: str) -> list[Any]:

@@ -30,6 +30,7 @@ _REPLACEMENTS = {
     "return_overflowing_tokens": "encoding(text, truncation=Truncation(8, stride=2)) returns overflowing windows",
     "return_tensors": "encode_array returns a numpy array",
     "stride": "encoding(text, truncation=Truncation(8, stride=2)) returns overflowing windows",
+    "text_pair": "encodings([(text, pair)]) encodes pairs",
     "truncation": "encoding(text, truncation=8) and encodings(texts, truncation=8) truncate",
     "weights": "the weights are the values of the dict, {'a': 0.7, 'b': 0.3}",
 }

@@ -299,7 +299,7 @@ class Tokenizer:
         resolved_options = self._resolve_options(options, keywords, "encodings", *_ENCODING_KEYWORDS)
         requested_truncation, requested_padding = encoder.truncation(truncation), encoder.padding(padding)
         checks.flag("pretokenized", pretokenized)
-        pairs = (text if isinstance(text, tuple) else (text, None) for text in text_list)
+        pairs = [arguments.text_and_pair(item, index) for index, item in enumerate(text_list)]
         encodings = [
             encoder.encode(text, pair, resolved_options, requested_truncation, pretokenized) for text, pair in pairs
         ]
@@ -459,7 +459,7 @@ class Tokenizer:
     def __len__(self) -> int:
         return self.vocab_size
 
-    def vocab(self) -> VocabTable:
+    def vocab(self, **other: Unpack[NoKeywords]) -> VocabTable:
         """Returns the vocabulary and the special tokens as a table in the order of ids: `VocabTable`.
 
         >>> import polytok
@@ -467,6 +467,7 @@ class Tokenizer:
         >>> table[33].piece, table[32767].text
         (b'!', '<|endoftext|>')
         """
+        arguments.check_vocab(other)
         from .vocab_table import VocabTable  # only a part of all programs needs the table
 
         return VocabTable(self.spec)
