@@ -267,6 +267,8 @@ def test_count_with_several_tokenizers(model: Path, text: Path) -> None:
     expected = [polytok.load(model).count(TEXT), polytok.load("default").count(TEXT)]
     report = json.loads(run("count", "-m", model, "-m", "default", "--json", text))
     assert list(report["total"]["tokens"].items()) == [(str(model), expected[0]), ("default", expected[1])]
+    twice = run("count", "-m", "default", "-m", "default", text)
+    assert twice == run("count", "-m", "default", text)
     head, row = run("count", "-m", model, "-m", "default", text).decode().splitlines()
     assert head.split() == ["bytes", "characters", model.name, "bytes/token", "default", "bytes/token", "file"]
     assert row.split()[2::2] == [*map(str, expected), str(text)]

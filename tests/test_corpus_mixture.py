@@ -70,6 +70,18 @@ def test_counts_follow_the_weights() -> None:
     assert _item_counts([0.5, 0.5], [10, 10], 0.5) == (5, 5)
 
 
+def test_weights_of_the_same_shares_are_the_same_mixture(tmp_path: Path, folders: dict[str, Path]) -> None:
+    state = corpus.mix(weights(folders, 70, 30)).state_dict()
+    for shares in ((0.7, 0.3), (7, 3.0), (np.float64(0.7), 0.3)):
+        corpus.mix(weights(folders, *shares)).load_state_dict(state)
+    corpus.write_mixture(weights(folders, 70, 30), tmp_path / "out", workers=1)
+    assert corpus.write_mixture(weights(folders, 0.7, 0.3), tmp_path / "out", workers=1).was_finished
+    with pytest.raises(TypeError, match="a key of datasets=<polytok.corpus.Dataset .* is not a path"):
+        corpus.mix({corpus.open(folders["a"]): 1})  # type: ignore[dict-item]
+    with pytest.raises(ArgumentError, match="the weights differ too much"):
+        corpus.mix(weights(folders, 1e-300, 1e300))
+
+
 def test_documents_by_index(folders: dict[str, Path]) -> None:
     mixture = corpus.mix(weights(folders, 0.7, 0.2, 0.1), seed=5, epochs=2)
     assert Counter(mixture.item(index).dataset for index in range(len(mixture))) == {0: 126, 1: 36, 2: 18}

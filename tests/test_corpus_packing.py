@@ -144,7 +144,9 @@ def test_padding(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="neither a pad nor an eos: give pad="):
         corpus.open(tmp_path / "bare").packed(100)[0]
     with pytest.raises(ArgumentError, match="pad=99999"):
-        tokens.packed(4, pad=99999)[0]
+        tokens.packed(4, pad=99999)
+    with pytest.raises(polytok.PieceError, match=r"<\|pad\|>' is not a piece of the vocabulary"):
+        tokens.packed(4, pad="<|pad|>")
 
 
 def test_wrong_arguments(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Counts the texts and prints a table or JSON. Returns exit code 1 if a text exceeds ``--max``, else 0."""
     take_model_of_inputs(arguments)
-    models = load_tokenizers(arguments)
+    models = list(dict(load_tokenizers(arguments)).items())  # a tokenizer that is named twice has one column
     limit = _Limit(arguments.max, _token_heads([name for name, _ in models]))
     rows = _count_rows(arguments, [tokenizer for _, tokenizer in models], limit)
     total = TextCounts(0, 0, (0,) * len(models))

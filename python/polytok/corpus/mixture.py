@@ -10,8 +10,10 @@ mixture in a slice of time are computed together, so no table of the whole mixtu
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -20,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checked import checked
-from ..checks import number
+from ..checks import number, path
 from ..errors import ArgumentError
 from .dataset import Dataset
 from .manifest import check_same_tokenizer
@@ -30,6 +32,7 @@ from .windows import Windows
 
 _SLICE_ITEMS = 256
 _CACHED_SLICES = 16
+_MAX_WEIGHT = 10**300  # dividing by larger numbers overflows
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -228,13 +231,26 @@ def _unpickle(
     return mixture
 
 
-def _checked_weights(datasets: Mapping[Any, float]) -> tuple[float, ...]:
+def _checked_weights(datasets: Mapping[Any, float]) -> tuple[int, ...]:
+    """Returns the weights as the smallest whole numbers, so 70:30 and 0.7:0.3 are the same mixture.
+
+    >>> _checked_weights({"a": 0.7, "b": 0.3}), _checked_weights({"a": 70, "b": 30})
+    ((7, 3), (7, 3))
+    """
     if not isinstance(datasets, Mapping) or not datasets:
         raise ArgumentError("no datasets to mix: give a dict of folders and weights, {'a': 0.7, 'b': 0.3}")
     for folder, weight in datasets.items():
+        path("a key of datasets", folder)
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
             raise ArgumentError(f"the weight of {os.fspath(folder)} is {weight!r}: it must be a positive number")
-    return tuple(datasets.values())
+    # A float is the decimal number that Python prints for it: 0.7 is exactly seven tenths.
+    weights = [Fraction(str(float(weight)) if isinstance(weight, float) else weight) for weight in datasets.values()]
+    scale = math.lcm(*(weight.denominator for weight in weights))
+    numbers = [int(weight * scale) for weight in weights]
+    if max(numbers) > _MAX_WEIGHT:
+        raise ArgumentError("the weights differ too much, or have too many digits: give shares such as 0.7 and 0.3")
+    divisor = math.gcd(*numbers)
+    return tuple(number // divisor for number in numbers)
 
 
 def _checked_epochs(epochs: float) -> float:

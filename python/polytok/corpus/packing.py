@@ -76,14 +76,14 @@ class PackedWindows:
     """
 
     def __init__(self, dataset: Dataset, length: int, packing: Packing, pad: int | str | None) -> None:
-        """Stores the options. Raises `ArgumentError` for a wrong option."""
+        """Stores the options. Raises `ArgumentError` for a wrong option, and `PieceError` for an unknown ``pad``."""
         self.dataset = dataset
         self.length = number("length", operator.index(length), least=1, most=2**31 - 1)
         self.packing: Packing = one_of("packing", packing, ("best-fit", "in-order"))
         self.pad = pad
         self._lock = Lock()
         self._cached_plan: _Plan | None = None
-        self._cached_pad_id: int | None = None
+        self._cached_pad_id = None if pad is None else _resolve_pad(pad, dataset)
 
     @property
     def _plan(self) -> _Plan:
