@@ -27,6 +27,8 @@ pytest_plugins = ("cli_fixtures",)
         (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),
         (("count", "--max-tokens", "5"), "--max-tokens is an option of polytok tokenize; did you mean '--max'?"),
         (("count", "--vocab-size", "5"), "--vocab-size is an option of polytok train\n"),
+        (("tokenize", "x", "-o", "y", "--shuffle"), "--shuffle: expected one argument: N|all\n"),
+        (("tokenize", "-o", "y", "--eos", "."), "--eos has taken '.' as its piece: write the input before --eos\n"),
         (("count", "--shards"), "--shards is an option of polytok corpus info\n"),
         (
             ("train", "x", "-o", "x", "--shrinking-factor", "0.5"),

@@ -60,6 +60,15 @@ class HelpfulParser(argparse.ArgumentParser):
         shown_usage = usage if usage.count("\n") <= _MAX_USAGE_LINES else ""
         self.exit(2, f"{shown_usage}{self.prog}: {message}\nsee {self.prog} --help\n")
 
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        try:
+            return super()._match_argument(action, arg_strings_pattern)
+        except argparse.ArgumentError as error:
+            names = action.metavar if isinstance(action.metavar, str) else ", ".join(map(str, action.choices or ()))
+            if action.nargs is not None or not names:
+                raise
+            raise argparse.ArgumentError(action, f"{error.message}: {names}") from error
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             choices = list(map(str, action.choices))
