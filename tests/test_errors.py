@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import polytok
+from polytok import cli
 from polytok.errors import ArgumentError, FormatError, SpecError
+from polytok.keywords import marked_message
 
 RANK_MODEL = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
 
@@ -52,3 +55,32 @@ def test_a_text_with_a_lone_surrogate() -> None:
         polytok.load(RANK_MODEL, pattern="", special_tokens={"\ud800": 300})
     with pytest.raises(SpecError, match="a text of the Spec has half of a surrogate pair"):
         polytok.load(RANK_MODEL, pattern="\ud800", special_tokens={})
+
+
+def test_only_marked_keywords_are_printed_as_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "ByteLevell"}}
+    wrong_file = tmp_path / "wrong.json"
+    wrong_file.write_text(json.dumps(tokenizer))
+    rwkv = tmp_path / "rwkv.txt"
+    rwkv.write_text("".join(f"{id} {bytes([id - 1])!r} 1\n" for id in range(1, 257)))
+    commands: list[tuple[list[object], str]] = [
+        (["count", "pre_tokenizer"], "polytok: pre_tokenizer: cannot read"),
+        (["encode", "--special", "add_special", "--text", "a"], "--special add_special is not a special token"),
+        (["info", wrong_file], "huggingface: pre_tokenizer: there is no type 'ByteLevell'"),
+        (["edit", rwkv, "-o", tmp_path / "out.txt", "--remove-entry", "bad_bytes="], "cannot remove 'bad_bytes='"),
+        (
+            ["encode", "--reject-special", "--text", "add_special <|endoftext|>"],
+            "allow it with --special '<|endoftext|>'",
+        ),
+    ]
+    for arguments, expected in commands:
+        assert cli.main(list(map(str, arguments))) == 2
+        assert expected in capsys.readouterr().err
+
+
+def test_errors_keep_the_marks_of_keywords_when_they_are_pickled() -> None:
+    with pytest.raises(ArgumentError) as raised:
+        polytok.InputOptions(lines=True, separator="\n")
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert str(error) == "lines=True and separator= exclude each other: remove one of them" == error.args[0]
+    assert marked_message(error) == marked_message(raised.value) != str(error)

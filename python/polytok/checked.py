@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from .checks import flag, instance, iterable, path, piece_or_id, real, shown, texts, whole_number
 from .checks import keywords as check_keywords
 from .errors import ArgumentError
+from .keywords import keyword
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -107,7 +108,7 @@ def _instance_check(cls: type) -> Check:
 
 def _progress(name: str, value: Any) -> None:
     if not isinstance(value, bool) and not callable(value):
-        raise ArgumentError(f"{name}={shown(value)} is neither True, False nor a function")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is neither True, False nor a function")
 
 
 def _text_file(name: str, value: Any) -> None:
@@ -117,7 +118,7 @@ def _text_file(name: str, value: Any) -> None:
 
 def _name(name: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise ArgumentError(f"{name}={shown(value)} is not a str")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not a str")
 
 
 def _special_tokens(name: str, value: Any) -> None:
@@ -143,7 +144,7 @@ def _entries(name: str, value: Any) -> None:
 
 def _state(name: str, value: Any) -> None:
     if not isinstance(value, Mapping) or not value.keys() >= {"position", "mixture"}:
-        raise ArgumentError(f"{name}={shown(value)} is not a state that state_dict() returned")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not a state that state_dict() returned")
 
 
 _NO_DEFAULT = object()

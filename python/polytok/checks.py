@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 from .errors import ArgumentError
+from .keywords import keyword
 from .suggestions import did_you_mean, keyword_advice
 
 _MAX_SHOWN_CHARACTERS = 60
@@ -27,14 +28,14 @@ def number(name: str, value: Any, *, least: int, most: int = _MAX_NUMBER) -> int
     whole = _index(value)
     if whole is None or not least <= whole <= most:
         range_text = f"from {least} to {most}" if most != _MAX_NUMBER else f"of {least} or more"
-        raise ArgumentError(f"{name}={shown(value)} is not a whole number {range_text}")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not a whole number {range_text}")
     return whole
 
 
 def whole_number(name: str, value: Any) -> int:
     """Checks that a value is a whole number of any size, and returns the value as an int."""
     if (whole := _index(value)) is None:
-        raise ArgumentError(f"{name}={shown(value)} is not a whole number")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not a whole number")
     return whole
 
 
@@ -62,7 +63,7 @@ def real(name: str, value: Any) -> float:
     except (TypeError, OverflowError):
         real_number = float("nan")
     if real_number - real_number != 0:  # the difference is NaN for NaN and for infinities
-        raise ArgumentError(f"{name}={shown(value)} is not a number")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not a number")
     return real_number
 
 
@@ -73,7 +74,7 @@ def flag(name: str, value: Any) -> bool:
     True
     """
     if not isinstance(value, bool):
-        raise ArgumentError(f"{name}={shown(value)} is neither True nor False")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is neither True nor False")
     return value
 
 
@@ -86,7 +87,9 @@ def one_of(name: str, value: Any, choices: Sequence[object]) -> Any:
     if value not in choices:
         texts = [choice for choice in choices if isinstance(choice, str)]
         suggestion = did_you_mean(value, texts) if isinstance(value, str) else ""
-        raise ArgumentError(f"{name}={shown(value)} is not one of {', '.join(map(repr, choices))}{suggestion}")
+        raise ArgumentError(
+            f"{keyword(f'{name}={shown(value)}')} is not one of {', '.join(map(repr, choices))}{suggestion}"
+        )
     return value
 
 
@@ -100,7 +103,7 @@ def error_handler(name: str, value: Any) -> str:
         codecs.lookup_error(value)
     except (LookupError, TypeError, ValueError):
         choices = "'replace', 'strict', 'ignore', or another error handler of Python"
-        raise ArgumentError(f"{name}={shown(value)} is not one of {choices}") from None
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is not one of {choices}") from None
     return str(value)
 
 
@@ -146,7 +149,7 @@ def path(name: str, value: Any) -> str | os.PathLike[str]:
 def piece_or_id(name: str, value: Any) -> int | str | None:
     """Checks that a value is a piece, an id or None, and returns the value."""
     if value is not None and not isinstance(value, str) and _index(value) is None:
-        raise ArgumentError(f"{name}={shown(value)} is neither a piece nor an id")
+        raise ArgumentError(f"{keyword(f'{name}={shown(value)}')} is neither a piece nor an id")
     accepted: int | str | None = value
     return accepted
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from .keywords import without_marks
+
 
 class PolytokError(Exception):
     """The base class of all errors that polytok raises on purpose."""
+
+    def __init__(self, *args: object) -> None:
+        messages = {without_marks(text): text for text in args if isinstance(text, str)}
+        super().__init__(*(without_marks(value) if isinstance(value, str) else value for value in args))
+        if marked_messages := {plain: marked for plain, marked in messages.items() if plain != marked}:
+            self.marked_messages = marked_messages  # keywords.marked_message returns them
 
 
 class FormatError(PolytokError, ValueError):

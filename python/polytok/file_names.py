@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .errors import ArgumentError
+from .keywords import keyword
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +54,7 @@ def check_name(path: Path, format: str) -> None:
     if not named_formats or is_neutral or format in (*named_formats, *formats_named(path)):
         return
     raise ArgumentError(
-        f"{path.name} is the name of a {' or '.join(named_formats)} file, not of to={format!r}: change the "
+        f"{path.name} is the name of a {' or '.join(named_formats)} file, not of {keyword('to', format)}: change the "
         "name or the format"
     )
 

@@ -17,6 +17,7 @@ from .files import Siblings, read, system_path
 from .formats import ptok
 from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import read_folder
+from .keywords import keyword, marked_message
 from .records import replace
 from .spec import SentencePieceVersion, Spec
 from .suggestions import did_you_mean
@@ -72,7 +73,9 @@ def load(
     if isinstance(model, str) and (model == "default" or is_name(model)):
         return Tokenizer(_spec_of_name(model, given_options, cache_dir))
     if cache_dir is not None:
-        raise ArgumentError("cache_dir= has an effect only on names, whose files are fetched; leave it out")
+        raise ArgumentError(
+            f"{keyword('cache_dir=')} has an effect only on names, whose files are fetched; leave it out"
+        )
     if isinstance(model, str):
         _refuse_content(model)
     if isinstance(model, (str, os.PathLike)):
@@ -82,7 +85,7 @@ def load(
         try:
             return _load_path(path, given_options)
         except FormatError as error:
-            raise FormatError(f"{path}: {error}") from error
+            raise FormatError(f"{path}: {marked_message(error)}") from error
     return Tokenizer(formats.read(_read_bytes(model), **given_options))
 
 
@@ -119,7 +122,8 @@ def _refuse_content(source: str) -> None:
     is_content = "\n" in source or source[:1] in ("{", "[")
     if is_content and not os.path.exists(source):
         raise ArgumentError(
-            f"model= is the content of a file ({source[:20]!r}...), not a path: pass bytes, load(text.encode())"
+            f"{keyword('model=')} is the content of a file ({source[:20]!r}...), not a path: pass bytes, "
+            "load(text.encode())"
         )
 
 
@@ -160,7 +164,7 @@ def _spec_of_name(source: str, given_options: dict[str, Any], cache_dir: str | o
 def _refuse_options(given_options: Collection[str], options: Iterable[str], source_name: str) -> None:
     for option in options:
         if option in given_options:
-            raise ArgumentError(f"{option}= has no effect on {source_name}; leave it out")
+            raise ArgumentError(f"{keyword(f'{option}=')} has no effect on {source_name}; leave it out")
 
 
 def _spec_of_path(path: str, given_options: dict[str, Any]) -> Spec:

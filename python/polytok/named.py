@@ -23,6 +23,7 @@ from .formats import gpt2_pair
 from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
+from .keywords import keyword, load_call
 from .spec import SentencePieceVersion, Spec
 
 HUB_FILES = (
@@ -33,7 +34,7 @@ HUB_FILES = (
 
 _ENCODER_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 _HUB_NAME = re.compile(r"hf:(?P<repository>[^@]+)(?:@(?P<revision>.+))?")
-_HUB_COPY_HINT = "use a copy of the repository's tokenizer files: polytok.load('/path/to/folder')"
+_HUB_COPY_HINT = "use a copy of the repository's tokenizer files: " + load_call("/path/to/folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def read(
             sentencepiece_version=sentencepiece_version,
         )
     if sentencepiece_version is not None:
-        raise ArgumentError(f"sentencepiece_version= has no effect on {name}; leave it out")
+        raise ArgumentError(f"{keyword('sentencepiece_version=')} has no effect on {name}; leave it out")
     first_content, *other_contents = [read_or_fetch(file, name, cache_dir) for file in FILES[name]]
     if other_contents:
         return gpt2_pair.read(
@@ -129,7 +130,8 @@ def read_or_fetch(file: PublishedFile, name: str, cache_dir: str | os.PathLike[s
             cache_file.write(data)
     except OSError as error:
         message = (
-            f"cannot cache the fetched file: {error.strerror}; set cache_dir= or POLYTOK_CACHE_DIR to another folder"
+            f"cannot cache the fetched file: {error.strerror}; set {keyword('cache_dir=')} or POLYTOK_CACHE_DIR to "
+            "another folder"
         )
         raise FileError(error.errno, message, str(path)) from error
     return data
@@ -155,8 +157,8 @@ def _download(file: PublishedFile, name: str) -> bytes:
 
 
 def _copy_hint(name: str) -> str:
-    option = f", name={name!r}" if name in ("p50k_edit", "o200k_harmony") else ""
-    return f"use a copy of the file: polytok.load('/path/to/{FILES[name][0].address.rpartition('/')[2]}'{option})"
+    options = {"name": name} if name in ("p50k_edit", "o200k_harmony") else {}
+    return f"use a copy of the file: {load_call('/path/to/' + FILES[name][0].address.rpartition('/')[2], **options)}"
 
 
 # The hub

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 from . import _core, checks
 from .checks import flag, shown
 from .errors import ArgumentError, SpecialTokenError
+from .keywords import keyword
 from .suggestions import did_you_mean
 from .values import Special
 
@@ -63,7 +64,9 @@ class Options(_OptionFields):
         if not isinstance(special, str):
             special = _texts_of(special)
         elif special != "all":
-            raise ArgumentError(f'special={special!r} is not "all" or several texts: for one token, {{{special!r}}}')
+            raise ArgumentError(
+                f'{keyword("special", special)} is not "all" or several texts: for one token, {{{special!r}}}'
+            )
         return tuple.__new__(cls, (add_special, special, reject_special))
 
 
@@ -83,7 +86,7 @@ def _texts_of(special: Any) -> frozenset[str]:
         return frozenset(special)
     except TypeError:
         raise ArgumentError(
-            f'special={shown(special)} is not "all" or several texts, such as {{"<|endoftext|>"}}'
+            f'{keyword(f"special={shown(special)}")} is not "all" or several texts, such as {{"<|endoftext|>"}}'
         ) from None
 
 
@@ -129,7 +132,7 @@ class OptionResolver:
         if unknown_texts := sorted(allowed_texts - known_texts, key=str):
             suggestion = did_you_mean(str(unknown_texts[0]), known_texts)
             raise SpecialTokenError(
-                f"special={unknown_texts[0]!r} is not a special token of this vocabulary{suggestion}"
+                f"{keyword('special', unknown_texts[0])} is not a special token of this vocabulary{suggestion}"
             )
         rejected_texts = known_texts - allowed_texts if options.reject_special else ()
         special, reject = ({self._texts[text] for text in texts} for texts in (allowed_texts, rejected_texts))

@@ -8,6 +8,7 @@ import re
 from . import _core
 from .checks import number
 from .errors import ArgumentError
+from .keywords import keyword
 
 _BYTES_OF_UNIT = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _MIN_MEMORY_BYTES = 2**24
@@ -36,7 +37,7 @@ def checked_memory(max_memory: int | str | None) -> int | None:
         return None
     number("max_memory", max_bytes, least=0, most=_MAX_MEMORY_BYTES)
     if max_bytes < _MIN_MEMORY_BYTES:
-        raise ArgumentError("max_memory is less than 16M, the smallest possible limit")
+        raise ArgumentError(f"{keyword('max_memory')} is less than 16M, the smallest possible limit")
     return max_bytes
 
 

@@ -21,7 +21,8 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import FileError, LossError, PolytokError
+from ..errors import FileError, LossError, PolytokError, SpecialTokenError
+from ..keywords import mark_engine_keywords, marked_message, marked_reason
 from . import convert, corpus, count, count_words, decode, doctor, edit, encode, info, tokenize, train, vocab
 from .completion import add_completion_option
 from .parsers import HelpfulParser
@@ -96,8 +97,10 @@ def _error_message(error: Exception, arguments: argparse.Namespace) -> str:
         prefix = "" if isinstance(error, FileError) else "cannot read: "
         is_input = error.errno == errno.ENOENT and error.filename in (getattr(arguments, "inputs", None) or ())
         hint = "; for a text on the command line, use --text" if is_input and hasattr(arguments, "text") else ""
-        return f"{error.filename}: {prefix}{error.strerror}{hint}"
-    return str(error)
+        return f"{error.filename}: {prefix}{marked_reason(error)}{hint}"
+    if isinstance(error, SpecialTokenError):
+        mark_engine_keywords(error, "special", "reject_special")
+    return marked_message(error)
 
 
 def _discard_output() -> int:

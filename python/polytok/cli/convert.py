@@ -25,7 +25,7 @@ from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, refuse_input, save_files
 from .style import piece_to_json, shorten_list
 from .texts import requested_texts
-from .wording import with_flags
+from .wording import note_with_flags
 
 _EXAMPLES = """\
   polytok convert llama.model tokenizer.bin --to llama2c
@@ -33,8 +33,6 @@ _EXAMPLES = """\
   polytok convert tokenizer.json model.gguf --text "Hello, world" --text "x = 1"
   polytok convert tokenizer.json model.gguf --lines texts.txt    compare both files on these texts
 """
-
-_TRAIN_FLAGS = {"eos": "--eos"}  # a note can advise to train with this option
 
 
 def add_parser(subparsers: Any) -> None:
@@ -114,7 +112,7 @@ def _report_lines(result: Conversion, source_format: str) -> list[str]:
     lines = []
     loss_heading = f"{result.format} itself differs from {source_format}" if result.is_reference_export else "lost"
     for heading, rows in ((loss_heading, result.losses), ("other differences, for no valid text", result.notes)):
-        lines += [heading, *(f"  {with_flags(row, _TRAIN_FLAGS)}" for row in shorten_list(rows))] if rows else []
+        lines += [heading, *(f"  {note_with_flags(row)}" for row in shorten_list(rows))] if rows else []
     lines += decoding_lines(result)
     if result.divergences:
         lines += divergences.describe_divergence(result.divergences[0], source_format, result.format)

@@ -11,6 +11,7 @@ from .. import formats
 from ..errors import ArgumentError, FormatError
 from ..file_names import formats_named
 from ..formats import all_formats, gguf_file
+from ..keywords import keyword
 from ..loading import is_name, load
 from ..tokenizer import Tokenizer
 from . import special_tokens
@@ -132,7 +133,9 @@ def load_tokenizers(arguments: argparse.Namespace) -> list[tuple[str, Tokenizer]
     if len(names) > 1:
         for option in _LOAD_OPTIONS:
             if getattr(arguments, option) is not None:
-                raise ArgumentError(f"{option}= would apply to all tokenizers: give it with one tokenizer")
+                raise ArgumentError(
+                    f"{keyword(f'{option}=')} would apply to all tokenizers: give it with one tokenizer"
+                )
     return [(name, _load(name, arguments)) for name in names]
 
 
@@ -143,7 +146,7 @@ def _load(name: str, arguments: argparse.Namespace) -> Tokenizer:
     if name == _DEFAULT_MODEL and not os.path.exists(name):
         for option, value in options.items():
             if value is not None:
-                raise ArgumentError(f"{option}= needs a tokenizer file: name the file with -m")
+                raise ArgumentError(f"{keyword(f'{option}=')} needs a tokenizer file: name the file with -m")
     return load(name, **options)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 
 METAVAR = "TEXT[=ID]"
 SYNTAX_HELP = "TEXT, TEXT=ID, or a JSON object of texts and ids"
@@ -48,10 +49,12 @@ def combine(arguments: Iterable[dict[str, int | None]]) -> list[str] | dict[str,
     for argument in arguments:
         for text, id in argument.items():
             if text in ids:
-                raise ArgumentError(f"special_tokens= names {text!r} twice: name it once")
+                raise ArgumentError(f"{keyword('special_tokens=')} names {text!r} twice: name it once")
             ids[text] = id
     known_ids = {text: id for text, id in ids.items() if id is not None}
     if known_ids and len(known_ids) < len(ids):
         text = next(text for text, id in ids.items() if id is None)
-        raise ArgumentError(f"special_tokens= gives ids to some tokens, but none to {text!r}: give all an id, or none")
+        raise ArgumentError(
+            f"{keyword('special_tokens=')} gives ids to some tokens, but none to {text!r}: give all an id, or none"
+        )
     return known_ids if known_ids or not ids else list(ids)

@@ -9,6 +9,7 @@ from typing import Any
 from ..conversion import write
 from ..errors import ArgumentError, FormatError
 from ..file_names import check_name, formats_named
+from ..keywords import marked_message
 from ..training import TrainingReport, specs
 from ..training.options import check_special_tokens
 from ..training.roles import ROLES, with_role_tokens
@@ -79,7 +80,9 @@ def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -
         try:
             write(spec, format)
         except FormatError as error:
-            raise ArgumentError(f"--kind {kind} with these options cannot be written as {format}: {error}") from error
+            raise ArgumentError(
+                f"--kind {kind} with these options cannot be written as {format}: {marked_message(error)}"
+            ) from error
 
 
 def _counted_special_tokens(options: dict[str, Any]) -> int:

@@ -19,7 +19,6 @@ from .json_output import add_json_option, print_json
 from .options import add_verb_parser, shows_progress
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
 from .trained_file import TrainedFile
-from .wording import flags_of
 
 _EXAMPLES = """\
   polytok train corpus/*.txt --vocab-size 8000 -o tokenizer.json
@@ -90,8 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"files": [file.to_json() for file in files]})
     else:
-        flags = flags_of(arguments.verb_parser)
-        print("\n".join(line for file in files for line in file.lines(flags)))
+        print("\n".join(line for file in files for line in file.lines()))
     return 0 if all(file.has_same_ids for file in files) else 1
 
 
@@ -136,7 +134,7 @@ def _convert_all(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, s
 def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:
     file = TrainedFile(path, tokenizer, convert(tokenizer, format, strict=strict, path=path))
     if strict and (not file.has_same_ids or file.conversion.decoded):
-        raise LossError("\n".join(file.lines({})))
+        raise LossError("\n".join(file.lines()))
     return file
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from ..pattern_advice import better_pattern, script_names, splits_differ
 from ..tokenizer import Tokenizer
 from .convert import decoding_lines, report_as_json
 from .divergences import describe_divergence
-from .wording import with_flags
+from .wording import note_with_flags
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class TrainedFile:
         difference = f"{conversion.same_ids_text}, because {conversion.format} splits {text_name} differently{advice}"
         return "; ".join([difference, *conversion.other_losses()])
 
-    def lines(self, flags: Mapping[str, str]) -> Iterator[str]:
-        """Yields the lines of the report. ``flags`` maps keywords to the flags to print in their place."""
+    def lines(self) -> Iterator[str]:
+        """Yields the lines of the report."""
         yield f"{self.path}: {self.tokenizer.vocab_size} entries; {self.summary}"
         if not self.conversion.is_reference_export:
             yield from (f"  not in the file: {loss}" for loss in self.conversion.losses)
@@ -56,7 +56,7 @@ class TrainedFile:
                 lines = describe_divergence(divergence, "trained", self.conversion.format)
                 yield from (f"  {line}" for line in lines)
         notes = (note.removeprefix("names: ") for note in self.conversion.notes if note.startswith("names:"))
-        yield from (f"  note: {with_flags(note, flags)}" for note in notes)
+        yield from (f"  note: {note_with_flags(note)}" for note in notes)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as a JSON value."""

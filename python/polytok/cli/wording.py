@@ -7,15 +7,12 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from ..conversion.gguf import NAME_EOS_ADVICE
+from ..keywords import MARKED_KEYWORD, MARKED_LOAD, without_marks
+
 _TEXT = r"""'[^']*'|"[^"]*\""""
-# a keyword, except the first one of a value such as SpecialToken(text='<s>', id=1)
-_KEYWORD = re.compile(
-    rf"(?<![\w.-])(?<!\w\()(?P<name>[a-z][a-z_0-9]*)=(?P<value>{_TEXT}|\{{(?:{_TEXT})(?:: \d+)?\}}|\w+)?"
-)
-_LOAD = re.compile(rf"polytok\.load\((?P<path>{_TEXT})(?:, (?P<options>[^()]*))?\)")
+_TEXT_OR_SET = re.compile(rf"{_TEXT}|\{{(?:{_TEXT})(?:: \d+)?\}}")
 _TEXT_WITH_ID = re.compile(r"""(?P<quote>['"])(?P<text>.*)(?P=quote): (?P<id>\d+)""", re.DOTALL)
-# a keyword without a value: its underscores distinguish it from a word, but it can also be part of a text or a path
-_NAME = re.compile(r"""(?<![\w.'"/-])[a-z]+(?:_[a-z0-9]+)+(?![\w'"/=-]|\.\w)""")
 
 
 def flags_of(parser: argparse.ArgumentParser) -> dict[str, str]:
@@ -30,45 +27,49 @@ def flags_of(parser: argparse.ArgumentParser) -> dict[str, str]:
 
 
 def with_flags(message: str, flags: Mapping[str, str]) -> str:
-    """Replaces keywords of Python in an error message by the flags of the command line.
+    """Replaces the marked keywords of an error message by the flags of the command line.
 
-    >>> with_flags("no field 'text'; bad_records='skip' skips such records", {"bad_records": "--bad-records"})
-    "no field 'text'; --bad-records skip skips such records"
-    >>> with_flags("lines=True and separator= exclude each other", {"lines": "--lines", "separator": "--separator"})
+    >>> from polytok.keywords import keyword, load_call
+    >>> flags = {name: f"--{name}" for name in ("lines", "separator", "special", "records")}
+    >>> with_flags(f"no field 'records'; {keyword('records', 'skip')} skips such records", flags)
+    "no field 'records'; --records skip skips such records"
+    >>> with_flags(f"{keyword('lines', True)} and {keyword('separator=')} exclude each other", flags)
     '--lines and --separator exclude each other'
-    >>> with_flags("raise vocab_size, or pass special={'a b'}", {"vocab_size": "--vocab-size", "special": "--special"})
-    "raise --vocab-size, or pass --special 'a b'"
-    >>> with_flags("pass special_tokens={'<|end|>': 256}", {"special_tokens": "--special-tokens"})
-    "pass --special-tokens '<|end|>=256'"
-    >>> with_flags("SpecialToken(text='<s>', id=1) is lost", {"text": "--text"})
-    "SpecialToken(text='<s>', id=1) is lost"
-    >>> with_flags("use polytok.load('a.model', name='x')", {"model": "--model", "name": "--name"})
-    'use -m a.model --name x'
+    >>> with_flags(f"raise {keyword('lines')}, or pass {keyword('special', {'a b'})}", flags)
+    "raise --lines, or pass --special 'a b'"
+    >>> with_flags(f"pass {keyword('special', {'<|end|>': 256})}", flags)
+    "pass --special '<|end|>=256'"
+    >>> with_flags(f"use {load_call('a.model', special='x')}", {**flags, "model": "--model"})
+    'use -m a.model --special x'
     """
 
     def replace_keyword(match: re.Match[str]) -> str:
         flag = flags.get(match["name"])
         if flag is None:
-            return match[0]
+            return without_marks(match[0])
         value = match["value"] or ""
         if value == "False":
             return flags.get(f"no_{match['name']}", f"no {flag}")
         return flag if value in ("", "True", "None") else f"{flag} {_shell_word(value)}"
 
     if "model" in flags:
-        message = _LOAD.sub(_model_option, message)
-    message = _KEYWORD.sub(replace_keyword, message)
-    return _NAME.sub(lambda match: flags.get(match[0], match[0]), message)
+        message = MARKED_LOAD.sub(
+            lambda match: f"-m {shlex.quote(match['path'])}{match['options'].replace(',', '')}", message
+        )
+    return MARKED_KEYWORD.sub(replace_keyword, without_marks(message, only_calls=True))
 
 
-def _model_option(match: re.Match[str]) -> str:
-    """Returns the option of a call of ``polytok.load``, before its keywords."""
-    return " ".join(filter(None, ["-m", _shell_word(match["path"]), match["options"]]))
+def note_with_flags(note: str) -> str:
+    """Returns a note of a conversion, whose advice names the flag of ``train``."""
+    advice = NAME_EOS_ADVICE
+    return note.removesuffix(advice) + advice.replace("eos=", "--eos") if note.endswith(advice) else note
 
 
 def _shell_word(value: str) -> str:
     """Returns a value as a shell needs it: a text, or the only text of a set, or TEXT=ID, with quotes if necessary."""
+    if not _TEXT_OR_SET.fullmatch(value):
+        return value
     text = value.strip("{}") if value.startswith("{") else value
     if pair := _TEXT_WITH_ID.fullmatch(text):
         return shlex.quote(f"{pair['text']}={pair['id']}")
-    return shlex.quote(text[1:-1]) if text[0] in "'\"" else text
+    return shlex.quote(text[1:-1])

@@ -104,13 +104,16 @@ def _to_bpe(spec: Spec) -> Converted:
     return _with_expressible_template(Converted(gguf_spec, tuple(losses), tuple(notes)))
 
 
+NAME_EOS_ADVICE = "train with eos= to name a token"
+
+
 def _default_eos_notes(spec: Spec) -> Iterator[str]:
     """Yields a note if llama.cpp ends texts at its default id, because no token is named eos."""
     if "eos" not in spec.names and len(spec.vocab) > LLAMA_CPP_EOS:
         piece = spec.vocab.piece(LLAMA_CPP_EOS)
         yield (
             f"names: no token is named eos, so llama.cpp ends a text at its default id {LLAMA_CPP_EOS}, which is "
-            f"{piece!r}; train with eos= to name a token"
+            f"{piece!r}; {NAME_EOS_ADVICE}"
         )
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..checked import checked
 from ..checks import whole_number
 from ..errors import ArgumentError, FormatError
+from ..keywords import keyword
 from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLE_KINDS
@@ -157,7 +158,7 @@ class Dataset(Sequence[npt.NDArray[Any]]):
             return parse_origin(self._documents_table(number).row(row).to_pylist()[0])
         if (name := source_name(self.manifest, self.shards[number], row)) is None:
             raise ArgumentError(
-                f"{self.folder} does not say where its documents come from: tokenize with documents=True"
+                f"{self.folder} does not say where its documents come from: tokenize with {keyword('documents', True)}"
             )
         return DocumentSource(name)
 

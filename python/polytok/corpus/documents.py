@@ -12,6 +12,7 @@ from itertools import islice
 from typing import IO, Any
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..reading import BadBytes, Documents, InputOptions, SkippedText
 from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
@@ -92,7 +93,8 @@ def _read_documents(
 def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
     if format == "text":
         raise ArgumentError(
-            f"{name} is a text file and has no field {columns[0]!r}: leave the file out, or remove columns="
+            f"{name} is a text file and has no field {columns[0]!r}: leave the file out, or remove "
+            f"{keyword('columns=')}"
         )
 
 

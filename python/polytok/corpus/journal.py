@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ArgumentError, FormatError, PolytokError
+from ..keywords import keyword
 from .differences import differences
 from .lock import LOCK_NAME
 from .storage import Storage
@@ -135,7 +136,7 @@ class Journal:
         lines = "\n  ".join(differences)
         return ArgumentError(
             f"{self.storage.name} holds another job; the differences are, old → new:\n  {lines}\n"
-            "Name a new folder, or delete the files of the other job with overwrite=True"
+            f"Name a new folder, or delete the files of the other job with {keyword('overwrite', True)}"
         )
 
     def write_plan(self, plan: dict[str, Any]) -> None:
@@ -222,7 +223,7 @@ class Journal:
         if plan is None or job_identity(plan) != identity:
             raise ArgumentError(
                 f"another job has begun in {self.storage.name} while this job ran, and both have written files: name "
-                "another folder, or wait until no job writes to this one and use overwrite=True"
+                f"another folder, or wait until no job writes to this one and use {keyword('overwrite', True)}"
             )
 
     def write_manifest(self, manifest: bytes, records: Mapping[int, Mapping[str, Any]]) -> None:
@@ -259,9 +260,13 @@ def _parse_manifest(data: bytes, url: str, name: str) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{url}/{name} is damaged: {error}; use overwrite=True to begin again") from error
+        raise FormatError(
+            f"{url}/{name} is damaged: {error}; use {keyword('overwrite', True)} to begin again"
+        ) from error
     if not isinstance(value, dict):
-        raise FormatError(f"{url}/{name} is damaged: it is not a JSON object; use overwrite=True to begin again")
+        raise FormatError(
+            f"{url}/{name} is damaged: it is not a JSON object; use {keyword('overwrite', True)} to begin again"
+        )
     return value
 
 

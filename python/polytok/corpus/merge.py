@@ -16,6 +16,7 @@ from ..checked import checked
 from ..checks import iterable, one_of
 from ..errors import ArgumentError, FileError, FormatError
 from ..files import write_error
+from ..keywords import keyword
 from ..progress import ReportProgress, progress_function
 from .blocks import columns
 from .export import copy_documents
@@ -95,7 +96,7 @@ def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, to: str
     _check_compatible(inputs, to or inputs[0][1].kind)
     expected = inputs[0][1]
     if link and to not in (None, expected.kind):
-        raise ArgumentError(f"link=True cannot convert {expected.kind} shards to {to}: remove link or to")
+        raise ArgumentError(f"{keyword('link', True)} cannot convert {expected.kind} shards to {to}: remove link or to")
 
 
 def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> None:
@@ -106,7 +107,7 @@ def _check_compatible(inputs: Sequence[tuple[Path, Manifest]], kind: str) -> Non
             with_table, without_table = (first_folder, folder) if expected.documents else (folder, first_folder)
             raise ArgumentError(
                 f"{with_table} has a documents table, but {without_table} has none: tokenize the inputs of one of them "
-                "again, with or without documents=True"
+                f"again, with or without {keyword('documents', True)}"
             )
         for property_name, first_value, value in (
             ("dtypes", expected.dtype, manifest.dtype),

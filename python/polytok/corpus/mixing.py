@@ -13,6 +13,7 @@ import numpy as np
 from ..checked import checked
 from ..checks import flag, number, one_of
 from ..errors import FormatError
+from ..keywords import keyword
 from ..progress import ReportProgress, progress_function
 from ..reading.tables import require_pyarrow
 from .job import Job, Records
@@ -185,7 +186,9 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
     storage, options = open_storage(setup["storage"]), setup["mixture"]
     for dataset in options["datasets"]:
         if manifest_hash(Path(dataset["name"])) != dataset["manifest"]:
-            raise FormatError(f"{dataset['name']} has changed since the job began: begin again with overwrite=True")
+            raise FormatError(
+                f"{dataset['name']} has changed since the job began: begin again with {keyword('overwrite', True)}"
+            )
     weights: dict[str, float] = {dataset["name"]: dataset["weight"] for dataset in options["datasets"]}
     mixture = mix(weights, seed=options["seed"], epochs=options["epochs"])
 

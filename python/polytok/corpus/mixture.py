@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ..checked import checked
 from ..checks import number, path
 from ..errors import ArgumentError
+from ..keywords import keyword
 from .dataset import Dataset
 from .manifest import check_same_tokenizer
 from .permutation import permute
@@ -255,7 +256,7 @@ def _checked_weights(datasets: Mapping[Any, float]) -> tuple[int, ...]:
 
 def _checked_epochs(epochs: float) -> float:
     if isinstance(epochs, bool) or not isinstance(epochs, (int, float)) or not 0 < epochs < 2**31:
-        raise ArgumentError(f"epochs={epochs!r} is not a positive number")
+        raise ArgumentError(f"{keyword('epochs', epochs)} is not a positive number")
     return epochs
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..checked import checked_fields
 from ..checks import flag, iterable, number, one_of, piece_or_id
 from ..errors import ArgumentError, PieceError
+from ..keywords import keyword
 from ..options import OptionKeywords, Options
 from ..reading import InputKeywords, InputOptions
 from ..spec import Slot
@@ -95,18 +96,23 @@ class DocumentOptions:
         one_of("long_documents", self.long_documents, get_args(LongDocumentAction))
         number("min_tokens", self.min_tokens, least=0, most=_MAX_OPTION_VALUE)
         if isinstance(self.shuffle, str) and self.shuffle != "all":
-            raise ArgumentError(f"shuffle={self.shuffle!r} is neither a number of documents nor 'all'")
+            raise ArgumentError(f"{keyword('shuffle', self.shuffle)} is neither a number of documents nor 'all'")
         number("shuffle", self.shuffle_window, least=0, most=_MAX_OPTION_VALUE)
         number("seed", self.seed, least=0, most=2**64 - 1)
         number("shard_size", self.shard_size, least=1, most=_MAX_SHARD_SIZE)
         if self.max_tokens is not None:
             number("max_tokens", self.max_tokens, least=1, most=_MAX_OPTION_VALUE)
             if self.max_tokens < self.min_tokens:
-                raise ArgumentError(f"max_tokens={self.max_tokens} is less than min_tokens={self.min_tokens}")
+                raise ArgumentError(
+                    f"{keyword(f'max_tokens={self.max_tokens}')} is less than "
+                    f"{keyword(f'min_tokens={self.min_tokens}')}"
+                )
         if not isinstance(self.input_options, InputOptions):
             raise ArgumentError(f"input_options={self.input_options!r} is not a polytok.InputOptions")
         if self.input_options.bad_bytes == "keep":
-            raise ArgumentError("bad_bytes='keep' is only for training: choose 'error', 'replace' or 'skip'")
+            raise ArgumentError(
+                f"{keyword('bad_bytes', 'keep')} is only for training: choose 'error', 'replace' or 'skip'"
+            )
         flag("documents", self.documents)
         for name in ("bos", "eos"):
             piece_or_id(name, getattr(self, name))
@@ -116,14 +122,15 @@ class DocumentOptions:
 
     def _checked_columns(self) -> tuple[str, ...]:
         if isinstance(self.columns, str):
-            raise ArgumentError(f"columns={self.columns!r} is a single name: give a list of names")
+            raise ArgumentError(f"{keyword('columns', self.columns)} is a single name: give a list of names")
         columns = tuple(iterable("columns", self.columns, "names of fields"))
         if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
-            raise ArgumentError(f"columns={list(columns)} is not a list of different names")
+            raise ArgumentError(f"{keyword(f'columns={list(columns)}')} is not a list of different names")
         if columns and not WRITERS[self.to].can_hold_columns and not self.documents:
             table_kinds = ", ".join(kind for kind, writer in WRITERS.items() if writer.can_hold_columns)
             raise ArgumentError(
-                f"to={self.to!r} cannot hold columns: choose one of {table_kinds}, or use documents=True, which writes "
+                f"{keyword('to', self.to)} cannot hold columns: choose one of {table_kinds}, or use "
+                f"{keyword('documents', True)}, which writes "
                 "the columns to a table beside the shards"
             )
         return columns
@@ -151,8 +158,8 @@ class DocumentOptions:
         for name, option_id, template_ids in (("bos", self.bos, template.before), ("eos", self.eos, template.after)):
             if option_id is not None and template_ids:
                 raise ArgumentError(
-                    f"add_special=True and {name} would both add a token; add_special adds "
-                    f"{_piece_texts(template_ids, tokenizer)}: remove {name} or add_special"
+                    f"{keyword('add_special', True)} and {name} would both add a token; {keyword('add_special')} adds "
+                    f"{_piece_texts(template_ids, tokenizer)}: remove {name} or {keyword('add_special')}"
                 )
         slots = [part for part in template.single if isinstance(part, Slot)]
         if slots == [Slot(0)] and max(len(template.before), len(template.after)) <= 1:
@@ -160,9 +167,11 @@ class DocumentOptions:
             return replace(self, bos=bos, eos=eos, add_special=False)._check_room_for_text(0)
         if template.after and self.max_tokens is not None and self.long_documents == "truncate":
             raise ArgumentError(
-                f"long_documents='truncate' would remove {_piece_texts(template.after, tokenizer)}, which "
-                "add_special=True adds after documents: choose long_documents='skip' or 'split', or "
-                "set bos and eos instead of add_special"
+                f"{keyword('long_documents', 'truncate')} would remove {_piece_texts(template.after, tokenizer)}, "
+                "which "
+                f"{keyword('add_special', True)} adds after documents: choose {keyword('long_documents', 'skip')} or "
+                "'split', or "
+                f"set bos and eos instead of {keyword('add_special')}"
             )
         return self._check_room_for_text(len(template.before))
 
@@ -174,7 +183,8 @@ class DocumentOptions:
         added_count = template_id_count + (self.bos is not None) + (self.eos is not None)
         if self.max_tokens is not None and self.long_documents == "truncate" and self.max_tokens <= added_count:
             raise ArgumentError(
-                f"max_tokens={self.max_tokens} leaves no room for text, because {added_count} special ids are added: "
+                f"{keyword(f'max_tokens={self.max_tokens}')} leaves no room for text, because {added_count} special "
+                "ids are added: "
                 f"choose at least {added_count + 1}"
             )
         return self
@@ -221,7 +231,8 @@ def resolve_dtype(to: str, dtype: str, vocab_size: int) -> Dtype:
         name = WRITERS[to].stored_dtype(np.dtype(name)).name
     if vocab_size > _MAX_VOCAB_SIZES[name]:
         raise ArgumentError(
-            f"dtype={name!r} cannot hold the ids of a vocabulary of {vocab_size:,} entries: choose dtype='auto'"
+            f"{keyword('dtype', name)} cannot hold the ids of a vocabulary of {vocab_size:,} entries: choose "
+            f"{keyword('dtype', 'auto')}"
         )
     if WRITERS[to].stored_dtype(np.dtype(name)).name != name:
         raise ArgumentError(WRITERS[to].unsupported_dtype(name))
@@ -234,7 +245,7 @@ def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int
         return None
     if isinstance(value, int):
         if isinstance(value, bool) or not 0 <= value < tokenizer.vocab_size:
-            raise ArgumentError(f"{name}={value!r} is not an id of the vocabulary")
+            raise ArgumentError(f"{keyword(name, value)} is not an id of the vocabulary")
         return value
     if value == "auto":
         default_id: int | None = getattr(tokenizer, f"{name}_id")
@@ -244,7 +255,7 @@ def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int
     try:
         return tokenizer.piece_to_id(value)
     except PieceError as error:
-        raise ArgumentError(f"{name}={value!r} is not a piece of the vocabulary") from error
+        raise ArgumentError(f"{keyword(name, value)} is not a piece of the vocabulary") from error
 
 
 def _no_role_message(role: str, tokenizer: Tokenizer) -> str:
@@ -252,15 +263,15 @@ def _no_role_message(role: str, tokenizer: Tokenizer) -> str:
     tokens = [(text, id) for text, id in tokenizer.special_tokens.items() if id != tokenizer.unk_id]
     if not tokens:
         return (
-            f"the vocabulary names no {role} and has no special tokens: train with {role}='<|endoftext|>' to create "
-            f"one, or leave {role}= out"
+            f"the vocabulary names no {role} and has no special tokens: train with {keyword(role, '<|endoftext|>')} "
+            f"to create one, or leave {keyword(f'{role}=')} out"
         )
     listed_tokens = ", ".join(f"{text!r} ({id})" for text, id in tokens[:_MAX_LISTED_TOKENS])
     other_count = len(tokens) - _MAX_LISTED_TOKENS
     remainder_text = f" and {other_count} more" if other_count > 0 else ""
     return (
         f"the vocabulary names no {role}; its special tokens are {listed_tokens}{remainder_text}: give one, such as "
-        f"{role}={tokens[0][0]!r}, or leave {role}= out"
+        f"{keyword(role, tokens[0][0])}, or leave {keyword(f'{role}=')} out"
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..reading import Documents
 from ..reading.tables import require_pyarrow
 
@@ -43,7 +44,9 @@ def origin_schema(columns: pyarrow.Schema | None) -> pyarrow.Schema:
     arrow = require_pyarrow("documents=True")
     for name in ORIGIN_NAMES:
         if columns is not None and name in columns.names:
-            raise ArgumentError(f"documents=True writes a column {name!r} itself: remove {name!r} from columns")
+            raise ArgumentError(
+                f"{keyword('documents', True)} writes a column {name!r} itself: remove {name!r} from columns"
+            )
     types = (arrow.string(), arrow.int64(), arrow.int32())
     return arrow.schema([*zip(ORIGIN_NAMES, types, strict=True), *(columns or ())])
 

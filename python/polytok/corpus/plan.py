@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from ..errors import ArgumentError, FormatError
+from ..keywords import keyword
 from ..reading import InputOptions
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.streams import is_compressed, peek_first_bytes
@@ -107,7 +108,7 @@ def plan(
     of `sources`.
     """
     if shard_size < 1:
-        raise ArgumentError(f"shard_size={shard_size} is too small: it must be at least 1")
+        raise ArgumentError(f"{keyword(f'shard_size={shard_size}')} is too small: it must be at least 1")
     plan_sources = sources(inputs, output_folder=output_folder)
     input_options = input_options or InputOptions()
     parts = [

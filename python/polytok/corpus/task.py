@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import EncodeError, FormatError, SpecialTokenError
+from ..keywords import keyword, mark_engine_keywords, marked_message
 from ..loading import load
 from ..reading import Documents
 from ..tokenizer import Tokenizer
@@ -79,7 +80,7 @@ def _load_tokenizer(job_storage: Storage, fingerprint: str) -> Tokenizer:
     if tokenizer.fingerprint != fingerprint:
         raise FormatError(
             f"{job_storage.name}/{TOKENIZER_NAME} is not the tokenizer that the job began with: begin the job again "
-            "with overwrite=True"
+            f"with {keyword('overwrite', True)}"
         )
     return tokenizer
 
@@ -218,7 +219,8 @@ class _TokenizeTask:
             try:
                 self.tokenizer.count(block.texts[row], options=self.options.encoding)
             except (EncodeError, SpecialTokenError) as error:
-                return type(error)(f"{block.place(row)}: {error}")
+                mark_engine_keywords(error, "special", "reject_special")
+                return type(error)(f"{block.place(row)}: {marked_message(error)}")
         return None
 
     def _add_counts(self, source: int, block: Documents, limited_rows: LimitedRows) -> None:

@@ -12,6 +12,7 @@ from .. import checks
 from ..checked import checked, keyword_names
 from ..errors import ArgumentError, FormatError
 from ..formats import ptok
+from ..keywords import keyword
 from ..loading import load
 from ..progress import ReportProgress, progress_function
 from ..reading import InputKeywords, InputOptions, split_keywords
@@ -181,7 +182,7 @@ def _task_threads(job_plan: Plan, runner: str, workers: int | None, threads: int
     1."""
     if threads is not None:
         if threads < 1:
-            raise ArgumentError(f"threads={threads} is too small: it must be at least 1")
+            raise ArgumentError(f"{keyword(f'threads={threads}')} is too small: it must be at least 1")
         return threads
     return max(1, (workers or processors()) // max(len(job_plan.tasks), 1)) if runner == "local" else 1
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..checked import checked
 from ..errors import ArgumentError
+from ..keywords import keyword
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -26,7 +27,7 @@ class Windows:
         """Stores the dataset, length and stride. Raises `ArgumentError` for a length or stride less than 1."""
         for name, value in (("length", length), ("stride", stride)):
             if operator.index(value) < 1:
-                raise ArgumentError(f"{name}={value} is too small: it must be at least 1")
+                raise ArgumentError(f"{keyword(f'{name}={value}')} is too small: it must be at least 1")
         self.dataset, self.length, self.stride = dataset, length, stride
 
     def __len__(self) -> int:

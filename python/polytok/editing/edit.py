@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from ..checked import checked
 from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
+from ..keywords import keyword
 from ..lists import Entry, collect_entries
 from ..reach import UnusedEntries, needed_variants, unused_entries
 from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
@@ -100,10 +101,10 @@ def edit(
     """
     _check_model(tokenizer.spec)
     if ids not in ("reuse", "compact"):
-        raise ArgumentError(f'unknown ids={ids!r}: choose "reuse" or "compact"')
+        raise ArgumentError(f'unknown {keyword("ids", ids)}: choose "reuse" or "compact"')
     symbols = collect_entries(add_symbols)
     if isinstance(remove, (str, bytes)):
-        raise ArgumentError("remove= is a single entry: give a list of entries")
+        raise ArgumentError(f"{keyword('remove=')} is a single entry: give a list of entries")
     removals = list(remove)
     requested_entries = added_entries = collect_entries([*collect_entries(add), *symbols])
     while True:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..checks import one_of
 from ..errors import ArgumentError, FormatError
+from ..keywords import keyword, marked_message
 from ..spec import SentencePieceVersion, Spec
 from . import ptok
 from .base import Format, ReadOptions, SpecialTokens, Written
@@ -70,7 +71,7 @@ def detect(data: bytes) -> Format:
         reasons = "".join(f"\n  {candidate.name}: {candidate.refusal(data)}" for candidate in all_formats())
         raise FormatError(f"no format recognizes these {len(data)} bytes:{reasons}")
     if len(matching_formats) > 1:
-        choice = " or ".join(f"format={candidate.name!r}" for candidate in matching_formats)
+        choice = " or ".join(keyword("format", candidate.name) for candidate in matching_formats)
         raise FormatError(f"the bytes fit more than one format; choose with {choice}")
     return matching_formats[0]
 
@@ -105,7 +106,7 @@ def read(
     Raises FormatError if the bytes are not a valid file, and ArgumentError for an option that the format does not use.
     """
     if sentencepiece_version not in (None, "0.2.1", "0.2.3"):
-        raise ArgumentError(f"sentencepiece_version={sentencepiece_version!r} is not '0.2.1' or '0.2.3'")
+        raise ArgumentError(f"{keyword('sentencepiece_version', sentencepiece_version)} is not '0.2.1' or '0.2.3'")
     file_format = detect(data) if format is None else named(format, "format")
     options = ReadOptions(
         pattern=pattern,
@@ -117,8 +118,8 @@ def read(
     )
     for option in ("pattern", "special_tokens", "sentencepiece_version", "pre_tokenizer"):
         if getattr(options, option) is not None and option not in file_format.options:
-            raise ArgumentError(f"{option}= has no effect on a {file_format.name} file; leave it out")
+            raise ArgumentError(f"{keyword(f'{option}=')} has no effect on a {file_format.name} file; leave it out")
     try:
         return file_format.read(data, options)
     except FormatError as error:
-        raise FormatError(f"{file_format.name}: {error}") from error
+        raise FormatError(f"{file_format.name}: {marked_message(error)}") from error

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ..columns import buffer
 from ..errors import ArgumentError, FormatError
+from ..keywords import keyword
 from ..records import dataclass, field
 from ..spec import SentencePieceVersion, Spec, SpecialToken, Vocab
 
@@ -80,7 +81,8 @@ def with_ids(special_tokens: SpecialTokens, vocab: Vocab) -> Mapping[str, int]:
         return special_tokens
     if isinstance(special_tokens, (str, bytes)):
         raise ArgumentError(
-            f"special_tokens={special_tokens!r} is a single text: give a list of texts, or a mapping of texts to ids"
+            f"{keyword('special_tokens', special_tokens)} is a single text: give a list of texts, or a mapping of "
+            "texts to ids"
         )
     first_id = max(buffer(vocab, "ids").tolist(), default=-1) + 1
     return {text: id for id, text in enumerate(dict.fromkeys(special_tokens), start=first_id)}
@@ -90,11 +92,15 @@ def special_tokens_of(mapping: Mapping[str, int]) -> tuple[SpecialToken, ...]:
     """Checks the caller's special tokens, and converts them to special tokens of a Spec."""
     for text, number in mapping.items():
         if not isinstance(text, str) or not text:
-            raise ArgumentError(f"special_tokens: {text!r} is not a text")
+            raise ArgumentError(f"{keyword('special_tokens')}: {text!r} is not a text")
         if not is_utf8(text):
-            raise ArgumentError(f"special_tokens: {text!r} has half of a surrogate pair, which UTF-8 cannot encode")
+            raise ArgumentError(
+                f"{keyword('special_tokens')}: {text!r} has half of a surrogate pair, which UTF-8 cannot encode"
+            )
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_ID:
-            raise ArgumentError(f"special_tokens: the id of {text!r} is {number!r}, not a number from 0 to {MAX_ID}")
+            raise ArgumentError(
+                f"{keyword('special_tokens')}: the id of {text!r} is {number!r}, not a number from 0 to {MAX_ID}"
+            )
     return tuple(SpecialToken(text, number) for text, number in mapping.items())
 
 

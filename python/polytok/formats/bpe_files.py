@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ..errors import FormatError
+from ..keywords import keyword
 from ..records import replace
 from ..spec import Spec
 from .base import ReadOptions, Written
@@ -37,4 +38,6 @@ def read(data: bytes, options: ReadOptions) -> Spec:
 
 def write(spec: Spec) -> Written:
     """Raises FormatError: these files cannot carry a whole tokenizer."""
-    raise FormatError("vocab.json and merges.txt cannot carry a whole tokenizer; write format='huggingface'")
+    raise FormatError(
+        f"vocab.json and merges.txt cannot carry a whole tokenizer; write {keyword('format', 'huggingface')}"
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from ..errors import FormatError
+from ..keywords import keyword
 from ..records import dataclass
 from ..spec import DigitGroups, PatternSplit, SplitStep
 
@@ -227,7 +228,7 @@ def find_pre_tokenizer(name: str) -> PreTokenizer:
     similar_names = difflib.get_close_matches(name, PRE_TOKENIZERS, n=5, cutoff=0.4) or sorted(PRE_TOKENIZERS)
     raise FormatError(
         f"the pre-tokenizer {name!r} is not known; the most similar names are {', '.join(similar_names)}. "
-        f"Set pre_tokenizer= to the name of a pre-tokenizer that splits text in the same way"
+        f"Set {keyword('pre_tokenizer=')} to the name of a pre-tokenizer that splits text in the same way"
     )
 
 

@@ -12,6 +12,7 @@ import os
 
 from ..byte_level import BYTES
 from ..errors import FormatError
+from ..keywords import keyword
 from ..spec import Kind, Spec, Vocab
 from .base import ReadOptions
 
@@ -45,7 +46,7 @@ def read(merges: bytes, encoder: bytes, options: ReadOptions) -> Spec:
     if scheme is None and (options.pattern is None or options.special_tokens is None):
         raise FormatError(
             f"{MERGES_FILE}: this is not GPT-2's file, and no file has its pattern and special tokens; give both: "
-            "pattern=r'...', special_tokens={'<|endoftext|>': 50256}"
+            f"{keyword('pattern', '...')}, {keyword('special_tokens', {'<|endoftext|>': 50256})}"
         )
     pieces = [bytes(BYTES[character] for character in text) for text in token_texts]
     vocab = Vocab.from_rows((piece, rank, 0.0, Kind.NORMAL) for rank, piece in enumerate(pieces))

@@ -12,6 +12,7 @@ from hashlib import sha256
 
 from .. import _core
 from ..errors import ArgumentError, FormatError
+from ..keywords import keyword
 from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab, described
 from .base import ReadOptions, Written, special_tokens_of, with_ids, with_losses
 from .tiktoken_families import scheme_from_siblings
@@ -42,8 +43,10 @@ def read(data: bytes, options: ReadOptions) -> Spec:
     if scheme is None and needs_scheme:
         raise FormatError(
             f"the file (sha256 {sha256(data).hexdigest()}) is not known to polytok, and a rank file does not contain "
-            "its pattern and special tokens; give both: pattern=r'...', special_tokens={'<|endoftext|>': 50256} "
-            "(pattern='' does not split, special_tokens={} has none); or, for Kimi and Qwen, load it from a folder "
+            f"its pattern and special tokens; give both: {keyword('pattern', '...')}, "
+            f"{keyword('special_tokens', {'<|endoftext|>': 50256})} "
+            f"({keyword('pattern', '')} does not split, {keyword('special_tokens', {})} has none); or, for Kimi and "
+            "Qwen, load it from a folder "
             "that contains its tokenizer_config.json too"
         )
     return spec_of(vocab, options, scheme, known_file.name if known_file else None)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import FormatError
+from ..keywords import keyword
 from ..records import dataclass
 from .base import is_utf8, parse_sibling
 from .tiktoken_known import Scheme
@@ -84,7 +85,7 @@ def scheme_from_siblings(siblings: Mapping[str, bytes], token_count: int) -> Sch
     known_classes = ", ".join(program.class_name for program in PROGRAMS)
     raise FormatError(
         f"tokenizer_config.json names the class {class_name!r:.100} for the rank file; known are {known_classes}; "
-        "for another class, give pattern= and special_tokens="
+        f"for another class, give {keyword('pattern=')} and {keyword('special_tokens=')}"
     )
 
 

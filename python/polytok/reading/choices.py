@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict, get_args
 from ..checked import checked_fields
 from ..checks import flag, one_of
 from ..errors import ArgumentError
+from ..keywords import keyword
 
 Format = Literal["text", "jsonl", "parquet", "arrow"]
 BadBytes = Literal["error", "replace", "skip", "keep"]
@@ -64,11 +65,13 @@ class InputOptions:
         one_of("damaged_files", self.damaged_files, get_args(ErrorOrSkip))
         flag("lines", self.lines)
         if not isinstance(self.field, str) or not self.field:
-            raise ArgumentError(f"field={self.field!r} is not the name of a field")
+            raise ArgumentError(f"{keyword('field', self.field)} is not the name of a field")
         if self.separator is not None and (not isinstance(self.separator, str) or not self.separator):
-            raise ArgumentError(f"separator={self.separator!r} is not a text of at least one character")
+            raise ArgumentError(f"{keyword('separator', self.separator)} is not a text of at least one character")
         if self.separator is not None and self.lines:
-            raise ArgumentError("lines=True and separator= exclude each other: remove one of them")
+            raise ArgumentError(
+                f"{keyword('lines', True)} and {keyword('separator=')} exclude each other: remove one of them"
+            )
 
     @property
     def is_whole_file(self) -> bool:

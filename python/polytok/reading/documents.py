@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import EncodeError, FormatError
+from ..keywords import keyword
 from .blocks import Block
 from .choices import BadBytes, InputOptions
 from .fields import field_names, fields_text, records_in
@@ -73,7 +74,7 @@ def apply_input_options(
 def _record_error(block: Block, field: str, place: PlaceFunction) -> FormatError:
     """Returns the error for the first skipped record of a block; if the record lacks the field, with its fields."""
     number, reason = block.skipped[0]
-    message = f"{_skipped_text(number, reason, place)}; bad_records='skip' skips such records"
+    message = f"{_skipped_text(number, reason, place)}; {keyword('bad_records', 'skip')} skips such records"
     names = field_names(records_in(block.data[number - block.start :].partition(b"\n")[0]))
     is_listed = reason.startswith("no field") and field not in names and names
     return FormatError(f"{message}; {fields_text(names, field)}" if is_listed else message)
@@ -85,7 +86,7 @@ def damaged_documents(error: DamageError, input_options: InputOptions, place: st
     Raises `FormatError` if the options do not allow to skip damage.
     """
     if input_options.damaged_files == "error":
-        raise FormatError(f"{error}; damaged_files='skip' reads the texts before the damage") from error
+        raise FormatError(f"{error}; {keyword('damaged_files', 'skip')} reads the texts before the damage") from error
     damage = f"{error}; the texts before {place} were read" if place else str(error)
     return Documents(_core.Texts.of_list([]), np.zeros(0, np.int64), damage=damage)
 
@@ -130,8 +131,8 @@ def _create_utf8_error(block: Block, row: int, place: PlaceFunction) -> EncodeEr
         byte_place = f" at byte {error.start}"
     text_place = place(int(block.numbers[row]))
     return EncodeError(
-        f"{text_place}: not UTF-8{byte_place}; bad_bytes='replace' replaces invalid bytes, and "
-        "bad_bytes='skip' skips the text"
+        f"{text_place}: not UTF-8{byte_place}; {keyword('bad_bytes', 'replace')} replaces invalid bytes, and "
+        f"{keyword('bad_bytes', 'skip')} skips the text"
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 from ..checks import optional_number
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..progress import ReportProgress
 from ..spec import Spec
 from ..suggestions import did_you_mean
@@ -73,16 +74,16 @@ class Kind:
         parameters = {parameter.name: parameter for parameter in self.options()}
         for name in options:
             if name not in parameters:
-                option_names = ", ".join(sorted(parameters.keys() - resources.keys() - {"counts"}))
+                option_names = ", ".join(map(keyword, sorted(parameters.keys() - resources.keys() - {"counts"})))
                 suggestion = did_you_mean(name, parameters) or f"; the options are {option_names}"
-                raise ArgumentError(f"kind={self.name!r} has no option {name!r}{suggestion}")
+                raise ArgumentError(f"{keyword('kind', self.name)} has no option {name!r}{suggestion}")
         missing_names = [
             name
             for name, parameter in parameters.items()
             if parameter.default is parameter.empty and name not in options and name not in resources
         ]
         if missing_names:
-            raise ArgumentError(f"kind={self.name!r} needs {', '.join(missing_names)}")
+            raise ArgumentError(f"{keyword('kind', self.name)} needs {', '.join(map(keyword, missing_names))}")
         optional_number("threads", resources.get("threads"), least=1, most=1024)
         accepted_resources = {
             name: value for name, value in resources.items() if name in parameters and value is not None
@@ -112,5 +113,7 @@ def kind_named(name: str) -> Kind:
     """
     kind = next((kind for kind in KINDS if kind.name == name), None)
     if kind is None:
-        raise ArgumentError(f"unknown kind={name!r}: choose one of {', '.join(repr(kind.name) for kind in KINDS)}")
+        raise ArgumentError(
+            f"unknown {keyword('kind', name)}: choose one of {', '.join(repr(kind.name) for kind in KINDS)}"
+        )
     return kind

@@ -7,6 +7,7 @@ from typing import Literal
 
 from .. import checks
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..spec import NormalizeStep, ReplaceInvalid, Spec
 from . import bpe_huggingface, options
 from .bpe_bytes import PlainByteBpe
@@ -128,7 +129,9 @@ class BpeTrainer:
                 raise ArgumentError(f"{option} needs trainer='huggingface': trainer={trainer!r} merges plain bytes")
             self._algorithm = PlainByteBpe(sizes, special, trainer == "minbpe", min_frequency, max_token_length)
         if verbose is not None and not callable(verbose):
-            raise ArgumentError(f"verbose={verbose!r} is not a function: give print, or another function of one text")
+            raise ArgumentError(
+                f"{keyword('verbose', verbose)} is not a function: give print, or another function of one text"
+            )
         expected_counts = _create_counts(
             trainer, pattern, options.check_steps("normalize", normalize), byte_level, special
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..spec import Bpe, Origin, Spec, SpecialToken, SplitStep
 from .bpe_learning import LearnedMerges, LearningOptions, PrintFunction, ProgressFunction, SymbolOptions, learn
 from .counting import Counts
@@ -32,12 +33,14 @@ class PlainByteBpe:
         min_size = len(_BYTES) + self._special_count
         if min(self.sizes) < min_size:
             raise ArgumentError(
-                f"vocab_size must be at least {min_size}: 256 bytes and {self._special_count} special tokens"
+                f"{keyword('vocab_size')} must be at least {min_size}: 256 bytes and {self._special_count} special "
+                "tokens"
             )
         for text, id in self.special.items():
             if id is not None and id < max(self.sizes):
                 raise ArgumentError(
-                    f"special_tokens: the id {id} of {text!r} is the id of an entry: use ids from {max(self.sizes)} on"
+                    f"{keyword('special_tokens')}: the id {id} of {text!r} is the id of an entry: use ids from "
+                    f"{max(self.sizes)} on"
                 )
 
     @property
@@ -54,7 +57,8 @@ class PlainByteBpe:
         if len(learned_merges) < size:
             max_size = len(learned_merges) + self._special_count
             raise ArgumentError(
-                f"the texts allow {len(learned_merges.merges)} merges, not {size - len(_BYTES)}: choose a vocab_size "
+                f"the texts allow {len(learned_merges.merges)} merges, not {size - len(_BYTES)}: choose a "
+                f"{keyword('vocab_size')} "
                 f"from {len(_BYTES) + self._special_count} to {max_size}, or give more text"
             )
         return learned_merges

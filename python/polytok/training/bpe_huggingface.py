@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from .. import _core
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..spec import (
     Bpe,
     BpeDecode,
@@ -69,7 +70,8 @@ class HuggingFaceBpe:
     def __post_init__(self) -> None:
         if texts_with_ids := [text for text, id in self.special.items() if id is not None]:
             raise ArgumentError(
-                f"special_tokens: {texts_with_ids[0]!r} has an id, but special tokens get the first ids: give a list"
+                f"{keyword('special_tokens')}: {texts_with_ids[0]!r} has an id, but special tokens get the first "
+                "ids: give a list"
             )
         if self.byte_level and (self.prefix or self.suffix):
             raise ArgumentError(

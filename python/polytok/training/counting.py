@@ -14,6 +14,7 @@ from ..checked import checked_fields
 from ..checks import number
 from ..errors import ArgumentError, FileError, FormatError, SpecError
 from ..files import open_replacement
+from ..keywords import keyword
 from ..plain import from_plain, to_plain
 from ..progress import ReportProgress
 from ..resources import processors, room
@@ -64,7 +65,7 @@ class Counts:
         )
         self.normalize = check_steps("normalize", normalize)
         if isinstance(special_tokens, (str, bytes)) or not isinstance(special_tokens, Iterable):
-            raise ArgumentError(f"special_tokens={special_tokens!r} is not a list of texts")
+            raise ArgumentError(f"{keyword('special_tokens', special_tokens)} is not a list of texts")
         self.special_tokens = tuple(
             sorted(token.encode() if isinstance(token, str) else token for token in special_tokens)
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..progress import ReportProgress
 from ..reading import BadBytes, InputOptions
 from ..reading.files import Part
@@ -59,7 +60,9 @@ def bad_bytes_for(trainer: Any, input_options: InputOptions) -> BadBytes:
     keeps_bytes = isinstance(trainer, Counts) or getattr(trainer, "keeps_bytes", False)
     default: BadBytes = getattr(trainer, "default_bad_bytes", "keep") if keeps_bytes else "error"
     if input_options.bad_bytes == "keep" and not keeps_bytes:
-        raise ArgumentError("bad_bytes='keep' needs a kind over bytes: choose 'error', 'replace' or 'skip'")
+        raise ArgumentError(
+            f"{keyword('bad_bytes', 'keep')} needs a kind over bytes: choose 'error', 'replace' or 'skip'"
+        )
     return input_options.bad_bytes or default
 
 
@@ -84,9 +87,10 @@ def _create_push_part(trainer: Any, counts: Counts | None, max_memory: int | Non
         buffered_parts.append(part.data[end:])
         if max_bytes is not None and sum(map(len, buffered_parts)) > max_bytes:
             raise ArgumentError(
-                f"{part.place}: a text of more than {max_bytes:,} bytes needs more memory than max_memory allows "
+                f"{part.place}: a text of more than {max_bytes:,} bytes needs more memory than "
+                f"{keyword('max_memory')} allows "
                 f"({max_memory:,} bytes), because this kind needs {_MEMORY_PER_TEXT_SIZE} times the size of a text: "
-                "read each line as a text (lines=True), or raise max_memory"
+                f"read each line as a text ({keyword('lines', True)}), or raise {keyword('max_memory')}"
             )
 
     return push_part

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
+from ..keywords import keyword
 from ..reading import BadBytes, Documents, InputOptions, SkippedText, SkippedTexts, remote
 from ..reading.fields import field_names, fields_text, missing_field_error
 from ..reading.files import Part, open_file, read_in_parts, translate_errors
@@ -156,7 +157,7 @@ class InputStream:
             field, names = self._input_options.field, field_names([item] if isinstance(item, Mapping) else [])
             if self._input_options.bad_records == "error":
                 advice = f"; {fields_text(names, field)}" if names and field not in names else ""
-                raise FormatError(f"{text}; bad_records='skip' skips such records{advice}")
+                raise FormatError(f"{text}; {keyword('bad_records', 'skip')} skips such records{advice}")
             self._skipped_names = self._skipped_names or names
         return text
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Final, Literal
 from .. import _core
 from ..checks import flag, number, optional_number
 from ..errors import ArgumentError
+from ..keywords import engine_keywords, keyword
 from ..lists import Emoji, Entry, collect_entries, emoji, kaomoji
 from ..progress import ReportProgress
 from ..reach import needed_variants, unused_entries
@@ -124,14 +125,17 @@ class LongestMatchTrainer:
         """Returns the texts of all special tokens: that with id 0, followed by those with the last ids."""
         special = check_special_tokens(special_tokens)
         if isinstance(special_tokens, Mapping):
-            raise ArgumentError("special_tokens: the trainer assigns the ids of special tokens: give a list of texts")
+            raise ArgumentError(
+                f"{keyword('special_tokens')}: the trainer assigns the ids of special tokens: give a list of texts"
+            )
         return list(with_role_tokens({self._text_by_role["eos"]: None, **special}, self._text_by_role))
 
     def _check_size(self, size: int, forced_entries: list[bytes]) -> None:
         min_size = len(self._special_texts) + _BYTE_COUNT + len(forced_entries)
         if not min_size <= size <= MAX_IDS:
             raise ArgumentError(
-                f"vocab_size is {size}, which is not from {min_size} (special tokens, the bytes and forced entries) to "
+                f"{keyword('vocab_size')} is {size}, which is not from {min_size} (special tokens, the bytes and "
+                "forced entries) "
                 f"{MAX_IDS} (ids have 16 bits)"
             )
 
@@ -165,18 +169,19 @@ class LongestMatchTrainer:
     def _trained_spec(
         self, words: _core.Words, size: int, forced_entries: list[bytes], progress: ReportProgress | None
     ) -> Spec:
-        entries, _ = _core.train_longest_match(
-            words,
-            size - len(self._special_texts),
-            self._max_characters,
-            self._max_bytes,
-            self._min_count,
-            not self._whole_characters,
-            forced_entries,
-            self._threads,
-            self.counts.room,
-            progress,
-        )
+        with engine_keywords("max_piece_length"):
+            entries, _ = _core.train_longest_match(
+                words,
+                size - len(self._special_texts),
+                self._max_characters,
+                self._max_bytes,
+                self._min_count,
+                not self._whole_characters,
+                forced_entries,
+                self._threads,
+                self.counts.room,
+                progress,
+            )
         special_ids = (0, *range(1 + len(entries), len(self._special_texts) + len(entries)))
         spec = Spec(
             vocab=Vocab.from_rows((entry, id, 0.0, Kind.NORMAL) for id, entry in enumerate(entries, start=1)),

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..checks import number
 from ..errors import ArgumentError
+from ..keywords import keyword
 
 _MAX_ENTRIES = 2**31 - 3
 _TYPE_NAMES: Mapping[Any, str] = {
@@ -28,7 +29,7 @@ def check_sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
         return (number("vocab_size", vocab_size, least=1, most=_MAX_ENTRIES),)
     all_sizes = tuple(vocab_size)
     if not all_sizes:
-        raise ArgumentError("vocab_size=[] has no size: give one size or several")
+        raise ArgumentError(f"{keyword('vocab_size', [])} has no size: give one size or several")
     for size in all_sizes:
         number("vocab_size", size, least=1, most=_MAX_ENTRIES)
     return all_sizes
@@ -37,12 +38,12 @@ def check_sizes(vocab_size: int | Sequence[int]) -> tuple[int, ...]:
 def check_text(name: str, value: Any) -> str:
     """Returns a text. Raises `ArgumentError` for any other value, and for a text that UTF-8 cannot encode."""
     if not isinstance(value, str):
-        raise ArgumentError(f"{name}={value!r} is not a text")
+        raise ArgumentError(f"{keyword(name, value)} is not a text")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(
-            f"{name}={value!r} contains a lone surrogate, which UTF-8 cannot encode: remove it"
+            f"{keyword(name, value)} contains a lone surrogate, which UTF-8 cannot encode: remove it"
         ) from error
     return value
 
@@ -53,7 +54,7 @@ def check_characters(name: str, value: Any) -> tuple[str, ...]:
     Raises `ArgumentError` for an empty text and for a value that is not a text.
     """
     if not isinstance(value, Iterable):
-        raise ArgumentError(f"{name}={value!r} is not a list of characters")
+        raise ArgumentError(f"{keyword(name, value)} is not a list of characters")
     texts = tuple(value)
     for item in texts:
         if not check_text(name, item):
@@ -64,7 +65,7 @@ def check_characters(name: str, value: Any) -> tuple[str, ...]:
 def check_steps(name: str, value: Any) -> tuple[Any, ...]:
     """Returns steps of a Spec. Raises `ArgumentError` for any other value."""
     if not isinstance(value, Sequence) or not all(is_dataclass(step) for step in value):
-        raise ArgumentError(f"{name}={value!r} is not a list of steps of a Spec")
+        raise ArgumentError(f"{keyword(name, value)} is not a list of steps of a Spec")
     return tuple(value)
 
 
@@ -89,7 +90,7 @@ def check_types(options: Any) -> None:
                 check_text(name, item)
         elif not any(map(partial(_has_type, value), members)):
             type_names = " or ".join(_TYPE_NAMES.get(member, "a path") for member in members if member is not NoneType)
-            raise ArgumentError(f"{name}={value!r} is not {type_names}")
+            raise ArgumentError(f"{keyword(name, value)} is not {type_names}")
 
 
 def _has_type(value: Any, annotation: Any) -> bool:
@@ -109,10 +110,12 @@ def check_special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str,
     """
     if isinstance(tokens, str):
         raise ArgumentError(
-            f"special_tokens={tokens!r} is a single text: give a list of texts, or a mapping of texts to ids"
+            f"{keyword('special_tokens', tokens)} is a single text: give a list of texts, or a mapping of texts to ids"
         )
     if not isinstance(tokens, Iterable):
-        raise ArgumentError(f"special_tokens={tokens!r} is neither a list of texts nor a mapping of texts to ids")
+        raise ArgumentError(
+            f"{keyword('special_tokens', tokens)} is neither a list of texts nor a mapping of texts to ids"
+        )
     for token in tokens:
         check_text("special_tokens", token)
     ids_by_text: dict[str, int | None] = dict.fromkeys(tokens)
@@ -121,9 +124,9 @@ def check_special_tokens(tokens: Sequence[str] | Mapping[str, int]) -> dict[str,
     text_by_id: dict[int, str] = {}
     for token, id in ids_by_text.items():
         if not token:
-            raise ArgumentError("special_tokens contains an empty text: remove it")
+            raise ArgumentError(f"{keyword('special_tokens')} contains an empty text: remove it")
         if isinstance(tokens, Mapping):
             number(f"special_tokens: the id of {token!r}", id, least=0, most=_MAX_ENTRIES)
         if id is not None and text_by_id.setdefault(id, token) != token:
-            raise ArgumentError(f"special_tokens: {text_by_id[id]!r} and {token!r} have the same id {id}")
+            raise ArgumentError(f"{keyword('special_tokens')}: {text_by_id[id]!r} and {token!r} have the same id {id}")
     return ids_by_text

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..spec import Spec
 from .options import check_text
 
@@ -22,7 +23,9 @@ def check_roles(**texts: str | None) -> dict[str, str]:
     text_by_role = {role: check_text(role, text) for role, text in texts.items() if text is not None}
     for role, text in text_by_role.items():
         if not text:
-            raise ArgumentError(f"{role}='' is an empty text: give the text of the token, or leave {role} out")
+            raise ArgumentError(
+                f"{keyword(role, '')} is an empty text: give the text of the token, or leave {role} out"
+            )
     return text_by_role
 
 
@@ -47,7 +50,8 @@ def single_text(option: str, text: str | None, alternatives: Mapping[str, str | 
     for other_option, other_text in alternatives.items():
         if text is not None and other_text is not None and text != other_text:
             raise ArgumentError(
-                f"{option}={text!r} and {other_option}={other_text!r} name two tokens for one role: remove one of them"
+                f"{keyword(option, text)} and {keyword(other_option, other_text)} name two tokens for one role: "
+                "remove one of them"
             )
         text = other_text if text is None else text
     return text

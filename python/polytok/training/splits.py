@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..patterns import PATTERNS, PRE_TOKENIZERS
 from ..spec import Behavior, PatternSplit, SplitStep
 from .options import check_steps, check_text
@@ -26,7 +27,7 @@ def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     if pattern is None:
         return ()
     if not isinstance(pattern, (str, Sequence)):
-        raise ArgumentError(f"pattern={pattern!r} is neither a text nor a list of steps of a Spec")
+        raise ArgumentError(f"{keyword('pattern', pattern)} is neither a text nor a list of steps of a Spec")
     if not isinstance(pattern, str):
         return check_steps("pattern", pattern)
     check_text("pattern", pattern)
@@ -35,7 +36,8 @@ def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     if pattern.isidentifier() and pattern not in PATTERNS:
         all_names = ", ".join(map(repr, (*PATTERNS, *PRE_TOKENIZERS)))
         raise ArgumentError(
-            f"unknown pattern={pattern!r}: choose one of {all_names}, or give a regular expression, which cannot be a "
+            f"unknown {keyword('pattern', pattern)}: choose one of {all_names}, or give a regular expression, which "
+            "cannot be a "
             "single word"
         )
     return (PatternSplit(PATTERNS.get(pattern, pattern), behavior),)

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Iterator
 
 from ..errors import EncodeError
+from ..keywords import keyword
 from ..reading import BadBytes, SkippedText
 from ..reading.documents import NOT_UTF8_REASON
 from ..reading.files import Part
@@ -52,8 +53,8 @@ class Utf8Converter:
         byte_place = f" at byte {self._position + error.start}" if isinstance(error, UnicodeDecodeError) else ""
         byte_place = f" at character {error.start}" if isinstance(error, UnicodeEncodeError) else byte_place
         raise EncodeError(
-            f"{place}: not UTF-8{byte_place}; bad_bytes='replace' replaces invalid bytes, and "
-            "bad_bytes='skip' skips the text"
+            f"{place}: not UTF-8{byte_place}; {keyword('bad_bytes', 'replace')} replaces invalid bytes, and "
+            f"{keyword('bad_bytes', 'skip')} skips the text"
         ) from error
 
     def part(self, part: Part) -> Iterator[Part | SkippedText]:

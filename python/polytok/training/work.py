@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..checked import checked
 from ..errors import ArgumentError
+from ..keywords import keyword
 from ..progress import ReportProgress, progress_function
 from ..reading import InputOptions, split_keywords
 from ..resources import checked_memory
@@ -168,7 +169,7 @@ def create_text_receiver(kind: str | None, options: dict[str, Any], resources: d
     selected_kind = kind_named(kind)
     option_names = selected_kind.counted()
     training_options = {parameter.name for parameter in selected_kind.options()}
-    _refuse_other_options(f"counting words for kind={kind!r}", options, option_names, training_options)
+    _refuse_other_options(f"counting words for {keyword('kind', kind)}", options, option_names, training_options)
     trainer: Any = selected_kind.create_trainer({"vocab_size": _PLACEHOLDER_SIZE, **options}, resources)
     return trainer, trainer.counts
 
@@ -183,8 +184,8 @@ def _refuse_other_options(
     if unknown_names := sorted(options.keys() - option_names):
         name = unknown_names[0]
         suggestion = "" if name in training_options else did_you_mean(name, option_names)
-        advice = suggestion or f"; the options are {', '.join(sorted(option_names))}"
-        raise ArgumentError(f"{action} has no option {', '.join(unknown_names)}{advice}")
+        advice = suggestion or f"; the options are {', '.join(map(keyword, sorted(option_names)))}"
+        raise ArgumentError(f"{action} has no option {', '.join(map(keyword, unknown_names))}{advice}")
 
 
 def _load_counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts | None:
@@ -206,7 +207,9 @@ def _load_counts(inputs: Inputs | Counts, resources: dict[str, Any]) -> Counts |
 def _check_no_input_options(input_options: InputOptions) -> None:
     for name, default in asdict(InputOptions()).items():
         if getattr(input_options, name) != default:
-            raise ArgumentError(f"{name}= has an effect only on texts, but the inputs are counts: remove {name}")
+            raise ArgumentError(
+                f"{keyword(f'{name}=')} has an effect only on texts, but the inputs are counts: remove {name}"
+            )
 
 
 def _report_notes(notes: list[str], report: TrainingReport | None) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from ...errors import ArgumentError
+from ...keywords import keyword
 from .base import Runner
 from .local import LocalRunner
 from .ray import RayRunner
@@ -23,12 +24,14 @@ def create_runner(name: str, workers: int | None, places: Iterable[str]) -> Runn
     if os.name != "posix":
         raise ArgumentError("jobs over corpora run on Linux and macOS; on Windows, run them in WSL")
     if name not in RUNNERS:
-        raise ArgumentError(f"unknown runner={name!r}: choose one of {', '.join(map(repr, RUNNERS))}")
+        raise ArgumentError(f"unknown {keyword('runner', name)}: choose one of {', '.join(map(repr, RUNNERS))}")
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise ArgumentError(f"workers={workers!r} is not a whole number from 1 on")
+        raise ArgumentError(f"{keyword('workers', workers)} is not a whole number from 1 on")
     if any(place.startswith("memory://") for place in places):
         if name != "local":
-            raise ArgumentError("other processes cannot access memory:// of this process: choose runner='local'")
+            raise ArgumentError(
+                f"other processes cannot access memory:// of this process: choose {keyword('runner', 'local')}"
+            )
         workers = 1
     return RUNNERS[name](workers)
 

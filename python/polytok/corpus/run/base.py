@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from ... import errors
 from ...errors import PolytokError
+from ...keywords import marked_message
 
 MAX_ATTEMPTS = 3
 """The maximum number of attempts at a task whose workers die."""
@@ -120,7 +121,7 @@ def error_to_json(error: BaseException) -> dict[str, Any]:
     details = (
         [error.errno, error.strerror, error.filename]
         if isinstance(error, OSError)
-        else [str(error) if isinstance(error, PolytokError) else f"{type(error).__name__}: {error}"]
+        else [marked_message(error) if isinstance(error, PolytokError) else f"{type(error).__name__}: {error}"]
     )
     return {"class": type(error).__name__, "details": details}
 

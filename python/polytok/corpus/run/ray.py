@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...errors import ArgumentError, PolytokError
+from ...keywords import keyword
 from .base import (
     MAX_ATTEMPTS,
     Assignment,
@@ -94,7 +95,7 @@ def _connect(workers: int | None) -> Iterator[Any]:
     try:
         ray = importlib.import_module("ray")
     except ImportError as error:
-        raise ArgumentError("runner='ray' needs the package ray: pip install 'polytok[ray]'") from error
+        raise ArgumentError(f"{keyword('runner', 'ray')} needs the package ray: pip install 'polytok[ray]'") from error
     if ray.is_initialized():
         yield ray
         return

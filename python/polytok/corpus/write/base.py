@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ArgumentError
+from ...keywords import keyword
 from ...values import IdArray
 from .documents_table import DOCUMENTS_SUFFIX, DocumentsTable
 from .output import OutputFile, ShardFile, force
@@ -104,8 +105,9 @@ class ShardWriter(ABC):
 
     @classmethod
     def unsupported_dtype(cls, dtype: str) -> str:
-        """Returns the error message for a dtype that the format cannot store."""
-        return f"to={cls.kind!r} cannot hold {dtype}: choose dtype={' or '.join(map(repr, cls.dtypes))}"
+        """Returns the error message, with marked keywords, for a dtype that the format cannot store."""
+        choices = " or ".join(keyword("dtype", name) for name in cls.dtypes)
+        return f"{keyword('to', cls.kind)} cannot hold {dtype}: choose {choices}"
 
     def write(
         self, ids: IdArray | npt.NDArray[np.int32], offsets: IntArray, columns: pyarrow.Table | None = None
@@ -121,7 +123,8 @@ class ShardWriter(ABC):
             lengths = np.diff(offsets)
             if lengths.max() > MAX_DOCUMENT_TOKENS:
                 raise ArgumentError(
-                    f"a document has {lengths.max()} tokens, which is too long: set max_tokens to truncate or split it"
+                    f"a document has {lengths.max()} tokens, which is too long: set {keyword('max_tokens')} to "
+                    "truncate or split it"
                 )
             self._write_documents(self._cast(ids[offsets[0] : offsets[-1]]), lengths, columns)
             if self._documents_table is not None and columns is not None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...keywords import keyword
 from .base import IntArray, ShardWriter
 
 if TYPE_CHECKING:
@@ -42,15 +43,17 @@ class MegatronWriter(ShardWriter):
 
     @classmethod
     def unsupported_dtype(cls, dtype: str) -> str:
-        """Returns the error message for a dtype that the format cannot store.
+        """Returns the error message, with marked keywords, for a dtype that the format cannot store.
 
-        >>> MegatronWriter.unsupported_dtype("uint32")
+        >>> from polytok.keywords import without_marks
+        >>> without_marks(MegatronWriter.unsupported_dtype("uint32"))
         "to='megatron' cannot hold uint32, because Megatron's index has no code for it: choose dtype='int32', which can
         hold the ids of every vocabulary, or another format, such as to='flat'"
         """
         return (
-            f"to='megatron' cannot hold {dtype}, because Megatron's index has no code for it: choose dtype='int32', "
-            "which can hold the ids of every vocabulary, or another format, such as to='flat'"
+            f"{keyword('to', 'megatron')} cannot hold {dtype}, because Megatron's index has no code for it: choose "
+            f"{keyword('dtype', 'int32')}, which can hold the ids of every vocabulary, or another format, such as "
+            f"{keyword('to', 'flat')}"
         )
 
     def _write_beginning(self, columns: pyarrow.Schema | None) -> None:

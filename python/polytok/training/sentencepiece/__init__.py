@@ -11,6 +11,7 @@ import numpy as np
 from ... import _core
 from ...checks import number
 from ...errors import ArgumentError
+from ...keywords import engine_keywords
 from ...progress import ReportProgress
 from ...resources import processors
 from ...spec import Spec
@@ -107,16 +108,17 @@ class SentencePieceTrainer:
 
     def finish(self, progress: ReportProgress | None = None) -> Spec:
         """Trains and returns the Spec. Raises `ArgumentError` if the texts do not allow the requested size."""
-        pieces, scores = _core.train_sentencepiece(
-            self.model,
-            self.counts.counter(),
-            self.core_options(),
-            max(self.options.vocab_size - len(self.reserved_by_id), 0),
-            keep=self._has_given_counts,
-            room=self.counts.room,
-            fit=self.unigram_options(),
-            progress=progress,
-        )
+        with engine_keywords("vocab_size", "character_coverage"):
+            pieces, scores = _core.train_sentencepiece(
+                self.model,
+                self.counts.counter(),
+                self.core_options(),
+                max(self.options.vocab_size - len(self.reserved_by_id), 0),
+                keep=self._has_given_counts,
+                room=self.counts.room,
+                fit=self.unigram_options(),
+                progress=progress,
+            )
         return build_spec(
             self.options,
             self.explicit_names,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ArgumentError
+from ...keywords import keyword
 from ...spec import (
     Bpe,
     Char,
@@ -107,7 +108,8 @@ def _rows(
             rows.append((*next_piece, Kind.NORMAL))
     if next(trained_pieces, None) is not None or any(id >= size for id in reserved_by_id):
         raise ArgumentError(
-            f"vocab_size={size} is too small for {len(reserved_by_id)} reserved pieces: raise vocab_size"
+            f"{keyword(f'vocab_size={size}')} is too small for {len(reserved_by_id)} reserved pieces: raise "
+            f"{keyword('vocab_size')}"
         )
     seen_pieces: set[bytes] = set()
     for text, _, _ in rows:
@@ -122,7 +124,8 @@ def _rows(
 def _check_size(options: SentencePieceOptions, model: str, piece_count: int, size: int) -> None:
     if options.hard_vocab_limit and model != "char" and piece_count != size:
         raise ArgumentError(
-            f"vocab_size={size} is too high, because the texts allow {piece_count} pieces: lower vocab_size, give more "
+            f"{keyword(f'vocab_size={size}')} is too high, because the texts allow {piece_count} pieces: lower "
+            f"{keyword('vocab_size')}, give more "
             "text, or set hard_vocab_limit=False"
         )
 

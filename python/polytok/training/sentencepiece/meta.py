@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...errors import ArgumentError
+from ...keywords import keyword
 from ...space_mark import SPACE_MARK
 from ...spec import Kind
 from .options import SentencePieceOptions
@@ -45,7 +46,9 @@ def reserved_pieces(options: SentencePieceOptions, model: str) -> ReservedPieces
             free_id += 1
         reserved_by_id[free_id] = (text, kind)
     if len(reserved_by_id) > options.vocab_size:
-        raise ArgumentError(f"vocab_size={options.vocab_size} is too small for {len(reserved_by_id)} reserved pieces")
+        raise ArgumentError(
+            f"{keyword(f'vocab_size={options.vocab_size}')} is too small for {len(reserved_by_id)} reserved pieces"
+        )
     return reserved_by_id
 
 
@@ -57,9 +60,11 @@ def _special_pieces(options: SentencePieceOptions) -> ReservedPieces:
         if id < 0:
             continue
         if id >= options.vocab_size:
-            raise ArgumentError(f"{role}_id={id} is not below vocab_size={options.vocab_size}")
+            raise ArgumentError(
+                f"{keyword(f'{role}_id={id}')} is not below {keyword(f'vocab_size={options.vocab_size}')}"
+            )
         if id in reserved_by_id:
-            raise ArgumentError(f"{role}_id={id} is also the id of {reserved_by_id[id][0]!r}")
+            raise ArgumentError(f"{keyword(f'{role}_id={id}')} is also the id of {reserved_by_id[id][0]!r}")
         if text == unk_text and any(other_text == unk_text for other_text, _ in reserved_by_id.values()):
             raise ArgumentError(f"{role}_piece={text!r} is also the unknown piece")
         reserved_by_id[id] = (text, Kind.UNKNOWN if text == unk_text else Kind.CONTROL)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ...checks import one_of
 from ...errors import ArgumentError
+from ...keywords import keyword
 from ...spec import SentencePieceVersion
 from ..options import check_text, check_types
 from ..roles import ROLES, check_roles, single_text
@@ -188,7 +189,9 @@ def resolve_options(options_by_name: Mapping[str, Any], model: str) -> tuple[Sen
         if name in values:
             values[name] = _symbols(name, values[name])
     if isinstance(values.get("vocab_size"), (list, tuple)):
-        raise ArgumentError("vocab_size: SentencePiece's trainers accept a single size: train once for each size")
+        raise ArgumentError(
+            f"{keyword('vocab_size')}: SentencePiece's trainers accept a single size: train once for each size"
+        )
     options = SentencePieceOptions(**values)
     check_types(options)
     _check_options(options, model)
@@ -203,7 +206,9 @@ def _with_role_pieces(values: Mapping[str, Any]) -> dict[str, Any]:
         id_option, piece_option = f"{role}_id", f"{role}_piece"
         result[piece_option] = single_text(role, text, {piece_option: values.get(piece_option)})
         if isinstance(id := values.get(id_option), int) and id < 0:
-            raise ArgumentError(f"{role}={text!r} needs an id, but {id_option}={id} means none: remove one of them")
+            raise ArgumentError(
+                f"{keyword(role, text)} needs an id, but {keyword(f'{id_option}={id}')} means none: remove one of them"
+            )
         if id is None and getattr(SentencePieceOptions, id_option) < 0:
             used_ids = {result.get(f"{other}_id", getattr(SentencePieceOptions, f"{other}_id")) for other in ROLES}
             result[id_option] = next(number for number in itertools.count() if number not in used_ids)
@@ -213,7 +218,7 @@ def _with_role_pieces(values: Mapping[str, Any]) -> dict[str, Any]:
 def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
     """Returns a list of texts; a single text is a comma-separated list, as in SentencePiece."""
     if not isinstance(value, Iterable):
-        raise ArgumentError(f"{name}={value!r} is not a list of texts")
+        raise ArgumentError(f"{keyword(name, value)} is not a list of texts")
     symbols = tuple(part for part in value.split(",") if part) if isinstance(value, str) else tuple(value)
     return tuple(check_text(name, symbol) for symbol in symbols)
 
@@ -235,7 +240,8 @@ def _check_options(options: SentencePieceOptions, model: str) -> None:
         _check_auto_coverage(options, model)
     if options.self_test_sample_size and options.sentencepiece_version == "0.2.1":
         raise ArgumentError(
-            "self_test_sample_size needs sentencepiece_version='0.2.3', because 0.2.1 has other samples in each run"
+            f"{keyword('self_test_sample_size')} needs {keyword('sentencepiece_version', '0.2.3')}, because 0.2.1 "
+            "has other samples in each run"
         )
     for role in ("unk", "bos", "eos", "pad"):
         if not getattr(options, f"{role}_piece"):
@@ -247,7 +253,9 @@ def _check_options(options: SentencePieceOptions, model: str) -> None:
 
 def _check_auto_coverage(options: SentencePieceOptions, model: str) -> None:
     if model != "bpe" or options.sentencepiece_version != "0.2.3":
-        raise ArgumentError("auto_character_coverage needs BPE and sentencepiece_version='0.2.3'")
+        raise ArgumentError(
+            f"{keyword('auto_character_coverage')} needs BPE and {keyword('sentencepiece_version', '0.2.3')}"
+        )
     if not options.byte_fallback:
         raise ArgumentError("auto_character_coverage needs byte_fallback=True, for the characters without a piece")
     if options.required_chars:
@@ -271,4 +279,4 @@ def _check_ranges(options: SentencePieceOptions) -> None:
     for name, (minimum, maximum) in ranges.items():
         value = getattr(options, name)
         if value is not None and not minimum <= value <= maximum:
-            raise ArgumentError(f"{name}={value} is not from {minimum} to {maximum}")
+            raise ArgumentError(f"{keyword(f'{name}={value}')} is not from {minimum} to {maximum}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import ArgumentError
+from ...keywords import keyword, marked_message
 from ...progress import ReportProgress
 from ...spec import Spec
 from . import SentencePieceTrainer, with_options
@@ -39,7 +40,9 @@ class SentencePieceUnigramTrainer(SentencePieceTrainer):
         except ArgumentError as error:
             if self.lines or not str(error).startswith(_NO_PIECES_MESSAGE):
                 raise
-            raise ArgumentError(f"{error}; with lines=True, each line of a text file is a text of its own") from error
+            raise ArgumentError(
+                f"{marked_message(error)}; with {keyword('lines', True)}, each line of a text file is a text of its own"
+            ) from error
 
     def unigram_options(self) -> dict[str, Any]:
         """Returns the options that only Unigram has, in the form of the engine."""
