@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +27,8 @@ from polytok import cli, conversion
 from polytok.conversion import adapted
 from polytok.conversion.rows import with_texts
 from polytok.doctor import CHECKS, Severity, examine, findings
+from polytok.doctor.entries import find_unreachable
+from polytok.doctor.origins import find_huggingface_errors
 from polytok.doctor.reached import _FOLLOWING_BYTES, _completed_texts, find_unreached, unreached_entries
 from polytok.doctor.round_trip import find_round_trip_errors
 from polytok.formats.tiktoken_known import LLAMA3, O200K
@@ -175,6 +178,28 @@ def test_bpe_entries_that_merging_never_builds() -> None:
     finding = next(finding for finding in findings(shorter_spec) if finding.id == "unreachable-entry")
     assert finding.message.endswith("because no merge builds them")
     assert "unreachable-entry" not in {finding.id for finding in findings(spec)}
+
+
+@pytest.mark.parametrize(("count", "severity"), [(1, Severity.NOTE), (3, Severity.WARNING)])
+def test_a_large_share_of_unreachable_entries_is_a_warning(count: int, severity: Severity) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    pairs = [(first + second, -9.0) for first, second in itertools.pairwise(letters)][:count]
+    spec = unigram_spec(vocab=scored_vocab(*((letter, -1.0) for letter in letters), *pairs))
+    (finding,) = [finding for finding in findings(spec) if finding.id == "unreachable-entry"]
+    assert (finding.severity, finding.message.startswith(f"{count} of {27 + count} ")) == (severity, True)
+    assert ("get the file again" in finding.advice) == finding.is_wrong
+
+
+def test_gpt2_without_most_merges_and_with_a_wrong_unk_token() -> None:
+    document = json.loads(real("huggingface/gpt2.json"))
+    document["model"]["merges"] = document["model"]["merges"][:1000]
+    finding = next(find_unreachable(polytok.load(json.dumps(document).encode()).spec))
+    assert finding.is_wrong and finding.message.startswith("49000 of 50257 entries are produced from no text")
+    document["model"]["unk_token"] = "<unk>"
+    finding = next(find_huggingface_errors(polytok.load(json.dumps(document).encode()).spec))
+    assert (finding.id, finding.severity) == ("unk-token-not-in-vocabulary", Severity.WARNING)
+    assert finding.message.startswith("the model's unk_token '<unk>' is not in its vocabulary")
+    assert not list(find_huggingface_errors(polytok.load(real("huggingface/bert_base_cased.json")).spec))
 
 
 def test_entries_that_are_not_reached_name_what_is_encoded_instead() -> None:

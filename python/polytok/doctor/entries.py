@@ -15,6 +15,7 @@ from .finding import Finding, Severity, format_examples, readable_piece
 
 _TEXT_KINDS = (Kind.NORMAL, Kind.USER_DEFINED)
 _MAX_TIED_ENTRIES = 1
+_MAX_UNREACHABLE_SHARE = 0.05
 
 
 def find_duplicates(spec: Spec) -> Iterator[Finding]:
@@ -40,16 +41,22 @@ def find_unreachable(spec: Spec) -> Iterator[Finding]:
     In BPE, such an entry is not the result of merging its own text, and then it is not the result of merging any longer
     text either (see conversion/derivation.py). Models that look up whole pieces first are excluded. In Unigram, a
     sequence of other entries has the same text and a better score. Other models are not examined.
+
+    Published vocabularies have a few such entries. A large share of them is a warning, because then the file has lost
+    merges or scores, and texts get more tokens than in training.
     """
     rows = _unreachable_rows(spec)
     if rows:
         pieces = [readable_piece(spec.vocab.piece(row)) for row in rows]
+        is_damaged = len(rows) > _MAX_UNREACHABLE_SHARE * len(spec.vocab)
         yield Finding(
             "unreachable-entry",
-            Severity.NOTE,
+            Severity.WARNING if is_damaged else Severity.NOTE,
             f"{len(rows)} of {len(spec.vocab)} entries are produced from no text ({format_examples(pieces)}), because "
             + ("other entries have a better score" if isinstance(spec.model, Unigram) else "no merge builds them"),
-            "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained",
+            "get the file again from its source; it has probably lost merges or scores"
+            if is_damaged
+            else "nothing, if they are inserted by id; otherwise they are rows of the model that are never trained",
         )
 
 

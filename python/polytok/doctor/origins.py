@@ -83,6 +83,7 @@ def find_huggingface_errors(spec: Spec) -> Iterator[Finding]:
             f"merges are skipped with the probability {model['dropout']}: tokenizers returns other ids each time",
             "set model.dropout to null for any use except training (polytok skips no merge)",
         )
+    yield from _find_missing_unk_token(spec, model)
     yield from _find_moved_ids(spec, document.get("added_tokens"))
     if any(isinstance(step, Prepend) for step in spec.normalize) or PieceSpace() in spec.split:
         yield Finding(
@@ -97,6 +98,18 @@ def find_huggingface_errors(spec: Spec) -> Iterator[Finding]:
             Severity.NOTE,
             "there is no decoder, so decoding joins tokens with spaces",
             "add the model's decoder if you decode ids",
+        )
+
+
+def _find_missing_unk_token(spec: Spec, model: Any) -> Iterator[Finding]:
+    """Finds an unk_token that is not in the model's vocabulary, so that tokenizers refuses unknown text."""
+    unk_token = model.get("unk_token") if isinstance(model, dict) else None
+    if isinstance(unk_token, str) and unk_token and "unk" not in spec.names:
+        yield Finding(
+            "unk-token-not-in-vocabulary",
+            Severity.WARNING,
+            f"the model's unk_token {unk_token!r} is not in its vocabulary, so text that no entry covers is an error",
+            "write the unknown token of the vocabulary as model.unk_token, or null if there is none",
         )
 
 
