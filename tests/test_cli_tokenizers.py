@@ -249,13 +249,22 @@ def test_vocab_export(ranks: list[str], model: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in run("vocab", *ranks, "--to", "jsonl").splitlines()]
     pieces = [piece if isinstance(piece, list) else list(piece.encode()) for piece in (row["piece"] for row in rows)]
     assert pieces == [*([byte] for byte in range(256)), list(b"<|end|>")]
-    tsv = [line.split("\t") for line in run("vocab", "-m", model, "--to", "tsv").decode().split("\n")[:-1]]
+    tsv = list(csv.reader(run("vocab", "-m", model, "--to", "tsv").decode().splitlines(), delimiter="\t"))
     vocab = polytok.load(model).spec.vocab
     assert tsv[0] == ["id", "kind", "special", "score", "rank", "piece"]
     assert [np.float32(row[3]) for row in tsv[1:]] == vocab.scores.tolist()
     for name in ("vocab.jsonl", "vocab.tsv", "vocab.csv", "vocab.json"):
         assert run("vocab", "-m", model, "-o", tmp_path / name) == b""
     assert json.loads((tmp_path / "vocab.jsonl").read_text().splitlines()[0])["kind"] == "unknown"
-    assert [line.split("\t") for line in (tmp_path / "vocab.tsv").read_text().split("\n")[:-1]] == tsv
+    assert list(csv.reader((tmp_path / "vocab.tsv").read_text().splitlines(), delimiter="\t")) == tsv
     assert list(csv.reader((tmp_path / "vocab.csv").read_text().splitlines())) == tsv
     assert len(json.loads((tmp_path / "vocab.json").read_text())) == len(tsv) - 1
+
+
+def test_every_row_of_a_tsv_vocabulary_is_read(tmp_path: Path) -> None:
+    run("vocab", "-o", tmp_path / "default.tsv")
+    with open(tmp_path / "default.tsv", newline="") as file:
+        ids = [int(row["id"]) for row in csv.DictReader(file, delimiter="\t")]
+    assert ids == polytok.load("default").vocab().ids.tolist()
+    errors = error_of("vocab", "-o", tmp_path / "default.xlsx", code=2)
+    assert "has none of the suffixes .csv, .tsv, .json, .jsonl, .ndjson" in errors

@@ -39,7 +39,7 @@ _KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
 _ID_RANGE = re.compile(r"(\d{1,10})(?:(-)(\d{1,10})?)?")
 _ENTRY_COLUMNS = ("id", "kind", "special", "score", "rank", "piece")
 _MERGE_COLUMNS = ("rank", "id", "score", "left", "right", "piece")
-_FORMATS_OF_SUFFIXES = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_FORMATS_OF_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _MISSING = "-"  # the text of a missing score or rank, so that every line has all columns
 _LONGEST_SCORE = 14  # the number of characters of the longest float32
 
@@ -102,8 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
     rows: Iterable[_Row] = tokenizer.merges() if arguments.merges else tokenizer.vocab()
     filters = list(_row_filters(arguments, tokenizer))
     selected_rows = (row for row in rows if all(is_selected(row) for is_selected in filters))
+    form = _form(arguments, tokenizer)
     with open_output(arguments.out) as file:
-        count = _write(file, selected_rows, _form(arguments, tokenizer))
+        count = _write(file, selected_rows, form)
     return 0 if count else 1
 
 
@@ -170,7 +171,7 @@ def _write(file: IO[bytes], rows: Iterable[_Row], form: _Form) -> int:
 def _form(arguments: argparse.Namespace, tokenizer: Tokenizer) -> _Form:
     to = "json" if arguments.json else arguments.to
     if to is None and arguments.out is not None:
-        to = _FORMATS_OF_SUFFIXES.get(arguments.out.suffix, "tsv")
+        to = _format_of(arguments.out)
     if to == "json":
         return _Form("[\n", ",\n", "\n]\n", _json_text)
     if to == "jsonl":
@@ -178,18 +179,30 @@ def _form(arguments: argparse.Namespace, tokenizer: Tokenizer) -> _Form:
     if to is None:
         return _Form("", "\n", "\n", _table_formatter(tokenizer))
     heads = _MERGE_COLUMNS if arguments.merges else _ENTRY_COLUMNS
-    line_text = _csv_line if to == "csv" else "\t".join
-    return _Form(f"{line_text(heads)}\n", "\n", "\n", lambda row: line_text(_cells(row)))
+    separator = "," if to == "csv" else "\t"
+    return _Form(f"{separator.join(heads)}\n", "\n", "\n", lambda row: _csv_line(_cells(row), separator))
 
 
-def _csv_line(cells: Sequence[str]) -> str:
-    """Returns a line of comma-separated values, without a line feed.
+def _format_of(path: Path) -> str:
+    """Returns the format of a file's suffix. Raises `ArgumentError` for a suffix that `vocab` does not write; devices
+    and pipes need none."""
+    if path.exists() and not path.is_file():
+        return "tsv"
+    if path.suffix not in _FORMATS_OF_SUFFIXES:
+        raise ArgumentError(
+            f"{path} has none of the suffixes {', '.join(_FORMATS_OF_SUFFIXES)}: change it, or use --to"
+        )
+    return _FORMATS_OF_SUFFIXES[path.suffix]
 
-    >>> _csv_line(["1", 'a "b", c'])
+
+def _csv_line(cells: Sequence[str], separator: str) -> str:
+    """Returns a line of separated values as CSV quotes them, without a line feed.
+
+    >>> _csv_line(["1", 'a "b", c'], ",")
     '1,"a ""b"", c"'
     """
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(cells)
+    csv.writer(line, delimiter=separator, lineterminator="").writerow(cells)
     return line.getvalue()
 
 
