@@ -184,9 +184,8 @@ def _form(arguments: argparse.Namespace, tokenizer: Tokenizer) -> _Form:
 
 
 def _format_of(path: Path) -> str:
-    """Returns the format of a file's suffix. Raises `ArgumentError` for a suffix that `vocab` does not write; devices
-    and pipes need none."""
-    if path.exists() and not path.is_file():
+    """Returns the format of a file's suffix. Raises `ArgumentError` for a suffix that `vocab` does not write."""
+    if not path.suffix:
         return "tsv"
     if path.suffix not in _FORMATS_OF_SUFFIXES:
         raise ArgumentError(
