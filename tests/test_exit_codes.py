@@ -33,9 +33,9 @@ NO = [
     "vocab --contains no-entry-has-this",
     "doctor words.model",
     "doctor one.model --against two.model --text abba",
-    "convert one.model three.ptok --strict --to tiktoken",
-    "convert default small.json --strict",
-    "train a.txt --vocab-size 257 --eos <e> -o t.json --strict",
+    "convert one.model small.tiktoken --strict --to tiktoken",
+    "convert default small.model --strict --to minbpe",
+    "train a.txt --vocab-size 257 --eos <e> -o t.model --strict --to minbpe",
     "corpus verify damaged",
 ]
 CANNOT = [

@@ -83,7 +83,7 @@ def test_wrong_options() -> None:
 
 def test_the_encoding_methods() -> None:
     """Tests that ten encoding methods are public, that completion shows no other, and that all are tested here."""
-    public = [name for name in dir(polytok.Tokenizer) if name[0] != "_"]
+    public = [name for name in dir(TOKENIZER) if name[0] != "_"]
     methods = [(name, method) for name, method in inspect.getmembers(Tokenizer, inspect.isfunction) if name in public]
     assert sorted(METHODS) == [name for name, method in methods if "options" in inspect.signature(method).parameters]
     assert [name for name in public if name.startswith(("encod", "count", "span", "token"))] == [

@@ -270,7 +270,8 @@ def test_options_that_cannot_be_combined_with_counts(tmp_path: Path, words: Path
     ]:
         code, _, errors = run(*arguments, "-o", out, stdin=counts.read_bytes())
         assert code == 2 and expected in errors
-    assert run("train", f"{tmp_path}/*.counts", "--vocab-size", "270", "--to", "minbpe", "-o", tmp_path / "out.model")[0] == 0
+    arguments = ("train", f"{tmp_path}/*.counts", "--vocab-size", "270", "--to", "minbpe")
+    assert run(*arguments, "-o", tmp_path / "out.model")[0] == 0
 
 
 def test_inputs_from_a_list_and_between_separators(tmp_path: Path, run: Run) -> None:
