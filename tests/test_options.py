@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow
 import pytest
 
-import polytok
 from format_samples import sentencepiece_spec
 from polytok import Options, Tokenizer
 from polytok.errors import ArgumentError, SpecialTokenError

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
+from ..keywords import keyword
 from ..space_mark import SPACE_MARK, SPACE_MARK_BYTES
 from ..spec import (
     BertNormalize,
@@ -237,7 +238,7 @@ def _to_ugm(spec: Spec) -> Converted:
     if step.whitespace_as_suffix or not step.escape_whitespaces:
         raise FormatError("llama.cpp's Unigram needs spaces before words, written as U+2581")
     if spec.unknown == "bytes":
-        raise FormatError("llama.cpp's Unigram has no byte fallback; train with byte_fallback=False")
+        raise FormatError(f"llama.cpp's Unigram has no byte fallback; train with {keyword('byte_fallback', False)}")
     gguf_spec = replace(
         spec,
         model=Unigram("llama.cpp"),

@@ -75,7 +75,8 @@ class HuggingFaceBpe:
             )
         if self.byte_level and (self.prefix or self.suffix):
             raise ArgumentError(
-                "byte_level=True does not allow continuing_subword_prefix and end_of_word_suffix: remove them"
+                f"{keyword('byte_level', True)} does not allow {keyword('continuing_subword_prefix')} and "
+                f"{keyword('end_of_word_suffix')}: remove them"
             )
 
     @property

@@ -135,8 +135,7 @@ class LongestMatchTrainer:
         if not min_size <= size <= MAX_IDS:
             raise ArgumentError(
                 f"{keyword('vocab_size')} is {size}, which is not from {min_size} (special tokens, the bytes and "
-                "forced entries) "
-                f"{MAX_IDS} (ids have 16 bits)"
+                f"forced entries) to {MAX_IDS} (ids have 16 bits)"
             )
 
     def push(self, texts: Sequence[bytes]) -> None:

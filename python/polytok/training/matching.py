@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ArgumentError
+from ..keywords import keyword
 from .counting import Counts
 
 _MAX_TEXT_LENGTH = 100
@@ -29,7 +30,7 @@ def check_counts(counts: Counts, expected_counts: Counts, *, any_split: bool) ->
     different_names = [name for name in names if actual_values[name] != expected_values[name]]
     if different_names:
         differences = ", ".join(
-            f"{name} is {_option_text(counts, name)} in the counts "
+            f"{keyword(name)} is {_option_text(counts, name)} in the counts "
             f"and {_option_text(expected_counts, name)} in this training"
             for name in different_names
         )

@@ -11,7 +11,7 @@ import numpy as np
 from ... import _core
 from ...checks import number
 from ...errors import ArgumentError
-from ...keywords import engine_keywords
+from ...keywords import engine_keywords, keyword
 from ...progress import ReportProgress
 from ...resources import processors
 from ...spec import Spec
@@ -68,8 +68,8 @@ class SentencePieceTrainer:
             )
         elif self.options.input_sentence_size:
             raise ArgumentError(
-                "input_sentence_size selects sentences, but the counts are of all sentences: remove "
-                "input_sentence_size, or train from the texts"
+                f"{keyword('input_sentence_size')} selects sentences, but the counts are of all sentences: remove "
+                f"{keyword('input_sentence_size')}, or train from the texts"
             )
         else:
             self.counts = check_counts(counts, SentenceCounts(self.model, counts_description))

@@ -126,7 +126,7 @@ def _check_size(options: SentencePieceOptions, model: str, piece_count: int, siz
         raise ArgumentError(
             f"{keyword(f'vocab_size={size}')} is too high, because the texts allow {piece_count} pieces: lower "
             f"{keyword('vocab_size')}, give more "
-            "text, or set hard_vocab_limit=False"
+            f"text, or set {keyword('hard_vocab_limit', False)}"
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ... import _core
 from ...errors import ArgumentError
+from ...keywords import keyword
 from ..counting import Counts
 from ..roles import ROLES
 from .options import SentencePieceOptions
@@ -141,7 +142,8 @@ def check_counts(counts: Counts, expected: SentenceCounts) -> SentenceCounts:
         differences = (
             _DIFFERENCE_TEXTS.get(
                 name,
-                f"{name} is {actual_values.get(name)!r} in the counts and {expected_values[name]!r} in this training",
+                f"{keyword(name)} is {actual_values.get(name)!r} in the counts and {expected_values[name]!r} in this "
+                "training",
             )
             for name in different_names
         )

@@ -70,9 +70,11 @@ def _special_pieces(options: SentencePieceOptions) -> ReservedPieces:
         reserved_by_id[id] = (text, Kind.UNKNOWN if text == unk_text else Kind.CONTROL)
     if all(kind != Kind.UNKNOWN for _, kind in reserved_by_id.values()):
         if options.sentencepiece_version == "0.2.1":
-            raise ArgumentError("SentencePiece 0.2.1 needs an unknown piece: set unk_id")
+            raise ArgumentError(f"SentencePiece 0.2.1 needs an unknown piece: set {keyword('unk_id')}")
         if not options.byte_fallback:
-            raise ArgumentError("without byte_fallback, the vocabulary needs an unknown piece: set unk_id")
+            raise ArgumentError(
+                f"without {keyword('byte_fallback')}, the vocabulary needs an unknown piece: set {keyword('unk_id')}"
+            )
     return reserved_by_id
 
 

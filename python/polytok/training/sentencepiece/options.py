@@ -229,13 +229,13 @@ def _check_options(options: SentencePieceOptions, model: str) -> None:
     one_of("sentencepiece_version", options.sentencepiece_version, ("0.2.1", "0.2.3"))
     one_of("sentences", options.sentences, ("lines", "items", "texts"))
     if 0 < options.input_sentence_size <= 100 or options.input_sentence_size < 0:
-        raise ArgumentError("input_sentence_size must be 0 (all sentences) or more than 100")
+        raise ArgumentError(f"{keyword('input_sentence_size')} must be 0 (all sentences) or more than 100")
     if options.use_all_vocab and model not in ("word", "char"):
         raise ArgumentError(
-            "use_all_vocab needs a model of words or characters: other models have no complete vocabulary"
+            f"{keyword('use_all_vocab')} needs a model of words or characters: other models have no complete vocabulary"
         )
     if options.pretokenization_delimiter and model not in ("bpe", "unigram"):
-        raise ArgumentError("pretokenization_delimiter needs BPE or Unigram: remove it")
+        raise ArgumentError(f"{keyword('pretokenization_delimiter')} needs BPE or Unigram: remove it")
     if options.auto_character_coverage:
         _check_auto_coverage(options, model)
     if options.self_test_sample_size and options.sentencepiece_version == "0.2.1":
@@ -245,10 +245,16 @@ def _check_options(options: SentencePieceOptions, model: str) -> None:
         )
     for role in ("unk", "bos", "eos", "pad"):
         if not getattr(options, f"{role}_piece"):
-            raise ArgumentError(f"{role}_piece is empty: for a vocabulary without this piece, set {role}_id=-1")
+            raise ArgumentError(
+                f"{keyword(f'{role}_piece')} is empty: for a vocabulary without this piece, set "
+                f"{keyword(f'{role}_id', -1)}"
+            )
     sources = [options.normalization_rule_tsv, options.precompiled_charsmap]
     if sum(source is not None for source in sources) > 1:
-        raise ArgumentError("normalization_rule_tsv and precompiled_charsmap exclude each other: remove one of them")
+        raise ArgumentError(
+            f"{keyword('normalization_rule_tsv')} and {keyword('precompiled_charsmap')} exclude each other: remove one "
+            "of them"
+        )
 
 
 def _check_auto_coverage(options: SentencePieceOptions, model: str) -> None:
@@ -257,9 +263,15 @@ def _check_auto_coverage(options: SentencePieceOptions, model: str) -> None:
             f"{keyword('auto_character_coverage')} needs BPE and {keyword('sentencepiece_version', '0.2.3')}"
         )
     if not options.byte_fallback:
-        raise ArgumentError("auto_character_coverage needs byte_fallback=True, for the characters without a piece")
+        raise ArgumentError(
+            f"{keyword('auto_character_coverage')} needs {keyword('byte_fallback', True)}, for the characters without "
+            "a piece"
+        )
     if options.required_chars:
-        raise ArgumentError("auto_character_coverage and required_chars exclude each other: remove one of them")
+        raise ArgumentError(
+            f"{keyword('auto_character_coverage')} and {keyword('required_chars')} exclude each other: remove one of "
+            "them"
+        )
 
 
 def _check_ranges(options: SentencePieceOptions) -> None:
