@@ -71,7 +71,7 @@ def test_an_unknown_rank_file_needs_pattern_and_special_tokens() -> None:
     data = small_file("tiktoken")
     incomplete_options: list[dict[str, Any]] = [{}, {"pattern": "x"}, {"special_tokens": {}}]
     for options in incomplete_options:
-        with pytest.raises(FormatError, match=r"give both: pattern=r'...', special_tokens="):
+        with pytest.raises(FormatError, match=r"give both: pattern='...', special_tokens="):
             formats.read(data, **options)
     spec = formats.read(data, pattern=r"\S+", special_tokens={"<|endoftext|>": 301}, name="mine")
     assert (spec.origin.name, dict(spec.names)) == ("mine", {"eos": 301})

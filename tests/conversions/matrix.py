@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polytok
 from polytok import conversion, formats
-from polytok.convert import read_back
+from polytok.conversion import read_back
 from polytok.errors import FormatError, PolytokError
 from polytok.tokenizer import Tokenizer
 from reference_specs import DATA
@@ -104,7 +104,7 @@ def convert(source: str, tokenizer: Tokenizer, target: str, texts: Sequence[str]
         written_file = conversion.write(tokenizer.spec, target)
     except FormatError as error:
         return Cell(source, target, "refused", reasons=(str(error),))
-    read_tokenizer = read_back(written_file, target, tokenizer.spec)
+    read_tokenizer = Tokenizer(read_back(written_file, target, tokenizer.spec))
     ids_before, ids_after = encode_texts(tokenizer, texts), encode_texts(read_tokenizer, texts)
     same_texts = [
         n
