@@ -145,11 +145,29 @@ def test_pieces_and_ids() -> None:
     assert tokenizer.pieces_to_ids(["<s>", "no such piece"], unknown="unk") == [1, tokenizer.unk_id]
     assert tokenizer.pieces_to_ids([b"<s>", "no such piece"], unknown=None) == [1, None]
     assert tokenizer.piece_to_id("no such piece", unknown=None) is None
+    assert tokenizer.ids_to_pieces(tokenizer.pieces_to_ids(["<s>", "no such piece"], None)) == [b"<s>", None]
+    assert tokenizer.pieces_to_ids(["<s>", "no such piece"], unknown=-1) == [1, -1]
+    with pytest.raises(polytok.TokenIdError, match=r"id -1 is not in the vocabulary; the piece of None is None"):
+        tokenizer.ids_to_pieces([1, -1])
     with pytest.raises(polytok.PieceError, match="'no such piece' is not a piece"):
         tokenizer.pieces_to_ids(["<s>", "no such piece"])
     with pytest.raises(TypeError, match="piece_to_id for one piece"):
         tokenizer.pieces_to_ids("<s>")
     with pytest.raises(polytok.ArgumentError, match="unknown='no' is not"):
         tokenizer.piece_to_id("<s>", unknown="no")  # type: ignore[call-overload]
+    with pytest.raises(polytok.ArgumentError, match="unknown=True is not"):
+        tokenizer.piece_to_id("<s>", unknown=True)
     with pytest.raises(polytok.ArgumentError, match="no unknown token; use unknown=None"):
         Tokenizer(rank_spec()).piece_to_id("a", unknown="unk")
+
+
+def test_pieces_that_other_packages_write_differently() -> None:
+    default = polytok.load("default")
+    for piece in ("Ġthe", "▁the"):
+        with pytest.raises(polytok.PieceError, match=f"{piece!r} is not a piece .*; write ' the', because the pieces"):
+            default.piece_to_id(piece)
+    with pytest.raises(polytok.PieceError, match="vocabulary$"):
+        default.piece_to_id("Ġno such piece")
+    marked_piece = next(entry.text for entry in Tokenizer(sentencepiece_spec()).vocab() if entry.text.startswith("▁"))
+    with pytest.raises(polytok.PieceError, match=f"; write {marked_piece!r}$"):
+        Tokenizer(sentencepiece_spec()).piece_to_id(marked_piece.replace("▁", " "))

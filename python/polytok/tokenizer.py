@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core, arguments, checks
 from .arrow import ArrowColumn, match_package_of
 from .checked import checked
-from .errors import ArgumentError, PieceError
 from .file_names import format_of
 from .files import save_all
 from .foreign_names import OWN_NAMES, add_foreign_names
 from .forking import load_numpy_before_fork
 from .formats.ptok import NativeFile
 from .options import NoKeywords, OptionKeywords, OptionResolver, Options, special_text
+from .pieces import UnknownPiece, ids_of_pieces, pieces_of_ids
 from .spec import Spec
 from .stream import ByteDecoder, StreamDecoder
 from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from .lossless import Lossless
     from .merge_list import Merge
     from .vocab_table import VocabTable
-
-UnknownPiece: TypeAlias = Literal["error", "unk"] | None
-"""What `Tokenizer.piece_to_id` does with a text that is not in the vocabulary."""
 
 
 load_numpy_before_fork()
@@ -498,34 +495,42 @@ class Tokenizer:
         """
         return self._core.token_bytes(id)
 
-    def ids_to_pieces(self, ids: Ids) -> list[bytes]:
-        """Returns the pieces of many ids; see `id_to_piece`.
+    @overload
+    def ids_to_pieces(self, ids: Ids) -> list[bytes]: ...
+    @overload
+    def ids_to_pieces(self, ids: Iterable[int | None]) -> list[bytes | None]: ...
+    def ids_to_pieces(self, ids: Ids | Iterable[int | None]) -> list[bytes] | list[bytes | None]:
+        """Returns the pieces of many ids; see `id_to_piece`. None stays None, so lists with the ids of
+        ``pieces_to_ids(pieces, unknown=None)`` are accepted.
 
         >>> import polytok
         >>> tokenizer = polytok.load("default")
         >>> tokenizer.ids_to_pieces(tokenizer.encode("a b"))
         [b'a', b' b']
         """
-        return list(map(self._core.token_bytes, checks.iterable("ids", ids, "ids")))
+        return pieces_of_ids(self._core, ids)
 
     @overload
-    def piece_to_id(self, piece: str | bytes, unknown: Literal["error", "unk"] = "error") -> int: ...
+    def piece_to_id(self, piece: str | bytes, unknown: Literal["error", "unk"] | int = "error") -> int: ...
     @overload
     def piece_to_id(self, piece: str | bytes, unknown: UnknownPiece) -> int | None: ...
     def piece_to_id(self, piece: str | bytes, unknown: UnknownPiece = "error") -> int | None:
         """Returns the id of a piece or special token.
 
         For a text that is not in the vocabulary, ``unknown="error"`` raises `PieceError`, ``unknown="unk"`` returns
-        `unk_id`, and ``unknown=None`` returns None. Raises `ArgumentError` if the vocabulary has no unknown token.
+        `unk_id`, ``unknown=None`` returns None, and an int, such as ``unknown=-1``, is returned itself. Raises
+        `ArgumentError` for ``unknown="unk"`` if the vocabulary has no unknown token.
 
         >>> import polytok
         >>> polytok.load("default").piece_to_id("!")
         33
         """
-        return self.pieces_to_ids([checks.text("piece", piece)], unknown)[0]
+        return ids_of_pieces(self._core, [checks.text("piece", piece)], unknown, self.unk_id)[0]
 
     @overload
-    def pieces_to_ids(self, pieces: Iterable[str | bytes], unknown: Literal["error", "unk"] = "error") -> list[int]: ...
+    def pieces_to_ids(
+        self, pieces: Iterable[str | bytes], unknown: Literal["error", "unk"] | int = "error"
+    ) -> list[int]: ...
     @overload
     def pieces_to_ids(self, pieces: Iterable[str | bytes], unknown: UnknownPiece) -> list[int | None]: ...
     def pieces_to_ids(
@@ -534,17 +539,12 @@ class Tokenizer:
         """Returns the ids of many pieces; see `piece_to_id`.
 
         >>> import polytok
-        >>> polytok.load("default").pieces_to_ids(["!", b" the", "no such piece"], unknown=None)
-        [33, 6988, None]
+        >>> polytok.load("default").pieces_to_ids(["!", b" the", "no such piece"], unknown=-1)
+        [33, 6988, -1]
         """
         if isinstance(pieces, (str, bytes)):
             raise TypeError(f"pieces={checks.shown(pieces)} is a single piece; use piece_to_id for one piece")
-        piece_list = checks.texts("pieces", pieces, "pieces")
-        checks.one_of("unknown", unknown, ("error", "unk", None))
-        if unknown == "unk" and self.unk_id is None:
-            raise ArgumentError("the vocabulary has no unknown token; use unknown=None for None, or unknown='error'")
-        fallback = self.unk_id if unknown == "unk" else None
-        return [self._piece_id(piece, fallback, unknown == "error") for piece in piece_list]
+        return ids_of_pieces(self._core, pieces, unknown, self.unk_id)
 
     @property
     def special_tokens(self) -> dict[str, int]:
@@ -670,13 +670,6 @@ class Tokenizer:
         origin = self._outline.origin
         name = f"{origin.format} {origin.name}" if origin.name else origin.format
         return f"<polytok.Tokenizer {name}, {self._outline.model.kind}, {self.vocab_size} ids>"
-
-    def _piece_id(self, piece: str | bytes, fallback: int | None, is_required: bool) -> int | None:
-        """Returns the id of a piece, else ``fallback``; raises `PieceError` if the piece is required."""
-        id = self._core.id_of(piece.encode() if isinstance(piece, str) else piece)
-        if id is None and is_required:
-            raise PieceError(f"{piece!r} is not a piece of the vocabulary")
-        return fallback if id is None else id
 
     def _get_encoder(self) -> Encoder:
         if self._encoder is None:
