@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -267,7 +268,9 @@ def test_contradictory_options() -> None:
 def test_padding_needs_an_id() -> None:
     """Tests that pads are the vocabulary's pad token, the pads of its file's settings, or those of the caller."""
     tokenizer = polytok.load("default")
-    with pytest.raises(ArgumentError, match=r"Padding\(id=\.\.\.\).*special tokens are '<\|endoftext\|>' \(id 32767\)"):
+    with pytest.raises(
+        ArgumentError, match=r"Padding\(id='<\|endoftext\|>'\).*special tokens are '<\|endoftext\|>' \(id 32767\)"
+    ):
         tokenizer.encoding("a", padding=Padding(length=3))
     encoding = tokenizer.encoding("a", padding=Padding(length=3, id=5))
     assert (encoding.ids[1:], encoding.tokens[1:]) == ([5, 5], ["[PAD]"] * 2)
@@ -286,6 +289,15 @@ def test_pads_are_in_the_vocabulary() -> None:
     assert tokenizer.encoding("a", padding=Padding(2, token="<|endoftext|>")).ids == [97, 32767]
     with pytest.raises(ArgumentError, match=r"Padding\(token='\[PAD\]'\) is not in the vocabulary.*special tokens are"):
         tokenizer.encoding("a", padding=Padding(2, token="[PAD]"))
+    assert tokenizer.encoding("a", padding=Padding(2, id="<|endoftext|>")).tokens == ["a", "<|endoftext|>"]
+    assert tokenizer.encoding("a", padding=Padding(2, id="!", token="-")).tokens == ["a", "-"]
+    assert tokenizer.encoding("a", padding=Padding(2, id=np.uint16(33))).ids == [97, 33]
+    with pytest.raises(ArgumentError, match=r"Padding\(id='<pad>'\) is not in the vocabulary.*special tokens are"):
+        tokenizer.encoding("a", padding=Padding(2, id="<pad>"))
+    with pytest.raises(ArgumentError, match=r"Padding\(id=None\) has no id: .* pass Padding\(id='<\|endoftext\|>'\)"):
+        tokenizer.encoding("a", padding=Padding(2, id=tokenizer.pad_id))  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="has no number for pads"):
+        tokenizer.encoding("a").padded(2, Padding(id="!"))
     with pytest.raises(ArgumentError, match=r"id=99999999\) is not an id of the vocabulary.*special tokens are"):
         tokenizer.encoding("a", padding=Padding(2, id=99999999))
 

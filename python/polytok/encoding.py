@@ -19,12 +19,12 @@ from .errors import ArgumentError, EncodeError, TokenIdError
 from .lengths import USUAL_PADS, Padding, Strategy, Truncation, padding_of, truncation_of
 from .names import TokenTexts
 from .spec import Insert, Slot, Spec, TemplatePart
+from .special_list import sorted_for_role, special_tokens_text
 
 Text: TypeAlias = str | bytes
 Words: TypeAlias = Sequence[Text]
 
 _DEFAULT_PAD_TEXT = "[PAD]"
-_MAX_LISTED_TOKENS = 12
 _TEXT_NAMES = ("text", "pair")
 
 
@@ -233,8 +233,8 @@ class Encoding:
         pad_count = length - len(self)
         if pad_count <= 0:
             return Encoding(self._parts, overflowing)
-        if padding.id is None:
-            raise ArgumentError("padding= has no id for pads: pass a Padding(id=...)")
+        if not isinstance(padding.id, int):
+            raise ArgumentError("padding= has no number for pads: pass a Padding(id=...) with an int")
         token = _DEFAULT_PAD_TEXT if padding.token is None else padding.token
         pads = _TextlessTokens((padding.id,) * pad_count, (token,) * pad_count, padding.type_id, (0, 1))
         parts = (*self._parts, pads) if padding.direction == "right" else (pads, *self._parts)
@@ -341,27 +341,33 @@ class Encoder:
 
     def _with_pad(self, padding: Padding) -> Padding:
         """Returns the padding with the id and the text of pads."""
-        if padding.id is not None:
+        if isinstance(padding.id, int):
             self._check_pad_id(padding.id)
             return padding
+        if padding.id not in ("auto", None):
+            return replace(padding, id=self._pad_id_of("id", padding.id), token=padding.token or padding.id)
         if padding.token is not None:
-            return replace(padding, id=self._pad_id_of(padding.token))
+            return replace(padding, id=self._pad_id_of("token", padding.token))
         if (id := self._spec.names.get("pad")) is not None:
             return replace(padding, id=id, token=self._names.text_of_id(id))
         if (fields := self._setting_of_file("padding")) is not None:
             return replace(padding, id=fields["pad_id"], token=fields["pad_token"])
         if (token := self._usual_pad()) is not None:
             return replace(padding, id=token[1], token=token[0])
-        raise ArgumentError(
-            "padding= needs an id for pads, because the vocabulary names no pad token: pass Padding(token=...) or "
-            f"Padding(id=...), or train with pad=; {self._listed_special_tokens()}"
-        )
+        raise ArgumentError(self._no_pad_message(padding))
+
+    def _no_pad_message(self, padding: Padding) -> str:
+        tokens = self._special_tokens()
+        likely_token = sorted_for_role(tokens, "pad")[0] if tokens else 0
+        problem = "padding= needs an id for pads, because the vocabulary names no pad token"
+        if padding.id is None:
+            problem = "Padding(id=None) has no id: pad_id and eos_id are None if the vocabulary names no such token"
+        return f"{problem}; pass Padding(id={likely_token!r}), or train with pad=; {special_tokens_text(tokens, 'pad')}"
 
     def _usual_pad(self) -> tuple[str, int] | None:
         """Returns the special token with a usual text of pads and its id; None unless exactly one token has such a
         text."""
-        texts = ((text.decode(errors="replace"), id) for text, id in self._core.special_tokens())
-        tokens = [token for token in texts if token[0] in USUAL_PADS]
+        tokens = [token for token in self._special_tokens().items() if token[0] in USUAL_PADS]
         return tokens[0] if len(tokens) == 1 else None
 
     def _check_pad_id(self, id: int) -> None:
@@ -369,25 +375,20 @@ class Encoder:
             self._core.token_bytes(id)
         except TokenIdError:
             raise ArgumentError(
-                f"Padding(id={id}) is not an id of the vocabulary; {self._listed_special_tokens()}"
+                f"Padding(id={id}) is not an id of the vocabulary; {special_tokens_text(self._special_tokens(), 'pad')}"
             ) from None
 
-    def _pad_id_of(self, token: str) -> int:
-        id = self._core.id_of(token.encode(errors="surrogateescape"))
+    def _pad_id_of(self, field: str, piece: str) -> int:
+        id = self._core.id_of(piece.encode(errors="surrogateescape"))
         if id is None:
             raise ArgumentError(
-                f"Padding(token={token!r}) is not in the vocabulary: name another token, or an id, too; "
-                f"{self._listed_special_tokens()}"
+                f"Padding({field}={piece!r}) is not in the vocabulary: name another token, or its id; "
+                f"{special_tokens_text(self._special_tokens(), 'pad')}"
             )
         return id
 
-    def _listed_special_tokens(self) -> str:
-        """Returns the end of an error message with the special tokens, those for padding first."""
-        tokens = [(text.decode(errors="replace"), id) for text, id in self._core.special_tokens()]
-        tokens.sort(key=lambda token: "pad" not in token[0].lower())
-        texts = [f"{text!r} (id {id})" for text, id in tokens[:_MAX_LISTED_TOKENS]]
-        more = f" and {len(tokens) - len(texts)} more" if len(tokens) > len(texts) else ""
-        return f"its special tokens are {', '.join(texts)}{more}" if texts else "it has no special tokens"
+    def _special_tokens(self) -> dict[str, int]:
+        return {text.decode(errors="replace"): id for text, id in self._core.special_tokens()}
 
     @staticmethod
     def pad(encodings: list[Encoding], padding: Padding) -> list[Encoding]:

@@ -65,12 +65,12 @@ class Padding:
 
     The length is rounded up to a multiple of ``to_multiple_of``.
 
-    ``id``, ``token`` and ``type_id`` are the values of pads in the lists; ``direction`` is the side to which pads are
-    added. A ``token`` without an ``id`` is a token of the vocabulary, which has the id. Without either, pads are the
+    ``id`` is the id of pads, or a piece of the vocabulary, such as ``"<|endoftext|>"``. With ``"auto"``, pads are the
     vocabulary's pad token, or those of the padding settings in its file, or its only special token with the text
-    ``[PAD]``, ``<pad>``, ``<|pad|>`` or ``<PAD>``. A vocabulary without them is an `ArgumentError`, and so is an ``id``
-    or a ``token`` that is not in the vocabulary. With an ``id``, the text of a pad
-    is ``token``, by default ``[PAD]``. Raises `ArgumentError` for values out of range.
+    ``[PAD]``, ``<pad>``, ``<|pad|>`` or ``<PAD>``. A vocabulary without them is an `ArgumentError`, and so is an id or
+    a piece that is not in the vocabulary. ``token`` is the text of pads, by default the piece, or ``[PAD]`` if ``id``
+    is a number; without an ``id``, it is a piece that has the id. ``type_id`` is the type id of pads, and ``direction``
+    the side to which they are added. Raises `ArgumentError` for values out of range.
 
     >>> import polytok
     >>> polytok.load("default").encoding("a b c", padding=Padding(to_multiple_of=4, id=7)).ids[3:]
@@ -79,14 +79,17 @@ class Padding:
 
     length: int | None = None
     to_multiple_of: int | None = None
-    id: int | None = None
+    id: int | str = "auto"
     type_id: int = 0
     token: str | None = None
     direction: Direction = "right"
 
     def __post_init__(self) -> None:
-        for name in ("length", "to_multiple_of", "id"):
+        for name in ("length", "to_multiple_of"):
             optional_number(name, getattr(self, name), least=0)
+        # None is the `eos_id` of a vocabulary without an eos; the error about it lists the tokens of the vocabulary.
+        if not isinstance(self.id, str | None):
+            object.__setattr__(self, "id", number("id", self.id, least=0))
         number("type_id", self.type_id, least=0)
         if not isinstance(self.token, str | None):
             raise ArgumentError(f"token={shown(self.token)} is not the text of a token")
