@@ -74,6 +74,45 @@ def test_an_empty_file_is_replaced(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
+def test_missing_folders_are_created(name: str, folder: Path) -> None:
+    assert call(name, "new/folder/out") == 0 and (folder / "new/folder/out").stat().st_size
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_refused_command_creates_no_folder(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for input in ("en.txt", "v.txt"):
+        (folder / input).unlink()
+    shutil.rmtree(folder / "folder")
+    old_contents = contents(folder)
+    assert call(name, "missing/folder/out") == 2
+    assert not (folder / "missing").exists() and contents(folder) == old_contents
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_folder_that_cannot_be_created_is_an_error(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(name, "names.txt/folder/out") == 2
+    error = "names.txt/folder: cannot create the folder: names.txt is not a folder"
+    assert error in capsys.readouterr().err
+
+
+def test_datasets_are_written_to_new_folders(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokenize = ["tokenize", "-m", "v.txt", "-q", "--json-log", "new/logs/log.jsonl"]
+    assert main([*tokenize, "en.txt", "-o", "new/tokens"]) == 0
+    assert (folder / "new/tokens/dataset.json").is_file() and (folder / "new/logs/log.jsonl").stat().st_size
+    assert main(["corpus", "merge", "new/tokens", "new/tokens", "-o", "merged/two/twice"]) == 0
+    assert main(["corpus", "export", "new/tokens", "-o", "exported/one/train"]) == 0
+    assert main(["corpus", "mix", "new/tokens=1", "-o", "mixed/one/mixture", "-q"]) == 0
+    shutil.rmtree(folder / "new/logs")
+    assert main([*tokenize, "missing.txt", "-o", "other/tokens"]) == 2
+    (folder / "new/tokens/00000.bin").unlink()
+    assert main(["corpus", "merge", "new/tokens", "-o", "other/two/twice"]) == 2
+    assert main(["corpus", "export", "new/tokens", "-o", "other/one/train"]) == 2
+    assert not (folder / "other").exists() and not (folder / "new/logs").exists()
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_an_input_is_never_replaced(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = CALLS[name].split()
     shutil.rmtree("other", ignore_errors=True)

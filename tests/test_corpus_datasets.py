@@ -428,10 +428,11 @@ def test_exports_are_written_completely_or_not_at_all(tmp_path: Path, monkeypatc
     with pytest.raises(FileError, match="cannot read the shard"):
         corpus.export(folder, tmp_path / "other", to="flat")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["tokens", "train.bin", "train.offsets"]
-    with pytest.raises(ArgumentError, match="in an existing folder"):
-        corpus.export(folder, tmp_path / "nowhere/train")
+    with pytest.raises(FileError, match="cannot read the shard"):
+        corpus.export(folder, tmp_path / "new/folder/other", to="flat")
     with pytest.raises(ArgumentError, match="to='zip' is not one of"):
-        corpus.export(folder, tmp_path / "train", to="zip")
+        corpus.export(folder, tmp_path / "new/train", to="zip")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -116,7 +116,7 @@ def test_wrong_arguments_are_reported_before_training(tmp_path: Path, words: Pat
     out = tmp_path / "a.ptok"
     for expected, arguments in [
         ("{size}", (words, "--vocab-size", "270,280", "-o", out)),
-        ("does not exist", (words, "--vocab-size", "270", "-o", tmp_path / "absent" / "a")),
+        ("is not a folder", (words, "--vocab-size", "270", "-o", words / "folder" / "a.ptok")),
         ("one format for each output", (words, "--vocab-size", "270", *["--to", "ptok"] * 3, *["-o", out] * 2)),
         ("needs --vocab-size", (words, "-o", out)),
         ("512M", (words, "--max-memory", "much", "-o", out)),

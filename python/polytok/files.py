@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from typing import IO, TYPE_CHECKING
 
 from .errors import ArgumentError, FileError
@@ -88,6 +88,34 @@ def create_folder(folder: Path) -> None:
         raise FileError(error.errno, f"cannot create the folder: {error.strerror}", str(folder)) from error
 
 
+@contextmanager
+def created_folder(folder: Path) -> Iterator[None]:
+    """Creates a folder and its parents if they are missing, and removes those that are still empty at the end.
+
+    So a failed write leaves no empty folder. Raises `FileError` if the system refuses.
+    """
+    missing_folders = list(takewhile(lambda path: not os.path.exists(path), (folder, *folder.parents)))
+    try:
+        create_folder(folder)
+        yield
+    finally:
+        with suppress(OSError):  # an error if a folder has files
+            for missing_folder in missing_folders:
+                missing_folder.rmdir()
+
+
+def check_folder(folder: Path) -> None:
+    """Raises `FileError` if a folder is missing and cannot be created, before any work for the files in it begins."""
+    if folder.is_dir():
+        return
+    parent = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not parent.is_dir():
+        raise FileError(errno.ENOTDIR, f"cannot create the folder: {parent} is not a folder", str(folder))
+    if not os.access(parent, os.W_OK):
+        message = f"cannot create the folder: {os.strerror(errno.EACCES)} in {parent}"
+        raise FileError(errno.EACCES, message, str(folder))
+
+
 class Draft:
     """A file under a temporary name in the folder of its target: `keep` renames it to the target, `discard` removes it.
 
@@ -148,7 +176,8 @@ def _permissions_of(path: Path) -> int | None:
 def open_replacement(path: Path) -> Iterator[IO[bytes]]:
     """Opens a binary file under a temporary name, which is renamed to the target at the end and removed on any error.
 
-    A target that is a device or a pipe is written directly. Raises `FileError` if the system cannot write the file.
+    The folder of the target is created if it is missing. A target that is a device or a pipe is written directly.
+    Raises `FileError` if the system cannot write the file.
     """
     from pathlib import Path
 
@@ -157,16 +186,17 @@ def open_replacement(path: Path) -> Iterator[IO[bytes]]:
         with _open_for_writing(target, path) as file:
             yield file
         return
-    draft = Draft(target)
-    try:
-        yield draft.file
-        draft.keep()
-    except BaseException as error:
-        draft.discard()
-        # An error about another file keeps the name of that file.
-        if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
-            raise write_error(error, path) from error
-        raise
+    with created_folder(target.parent):
+        draft = Draft(target)
+        try:
+            yield draft.file
+            draft.keep()
+        except BaseException as error:
+            draft.discard()
+            # An error about another file keeps the name of that file.
+            if isinstance(error, OSError) and not isinstance(error, FileError) and draft.is_named(error.filename):
+                raise write_error(error, path) from error
+            raise
 
 
 def _open_for_writing(target: Path, path: Path) -> IO[bytes]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..errors import ArgumentError
 from ..file_names import check_name, format_of, formats_named
-from ..files import companion_paths, save_all
+from ..files import check_folder, companion_paths, save_all
 from ..formats import all_formats
 from ..reading.names import files_named, is_url
 from .inputs import input_names
@@ -68,7 +68,8 @@ def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> str
 
 def check_outputs(arguments: argparse.Namespace, outputs: Iterable[str | Path | None]) -> None:
     """Raises `ArgumentError` for an output that is also an input or another output, or replaces a file without
-    ``--overwrite``. An empty file can always be replaced."""
+    ``--overwrite``, and `FileError` for an output whose folder cannot be created. An empty file can always be
+    replaced."""
     paths = [Path(name) for name in outputs if name is not None]
     for path, other_path in combinations(paths, 2):
         if os.path.realpath(path) == os.path.realpath(other_path):
@@ -76,6 +77,7 @@ def check_outputs(arguments: argparse.Namespace, outputs: Iterable[str | Path | 
     for path in paths:
         refuse_input(arguments, path)
         refuse_existing(arguments, path)
+        check_folder(path.parent)
 
 
 def refuse_existing(arguments: argparse.Namespace, path: Path) -> None:

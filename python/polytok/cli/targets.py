@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def choose_formats(
 
     ``requested_formats`` has the formats that the user named: no format, one format for all outputs, or one for each
     output. Raises `ArgumentError` for a format that cannot hold the kind with these options, for a file name that fits
-    no format, several formats or another format than the requested one, and for a path in a missing folder.
+    no format, several formats or another format than the requested one, and for the path of a folder.
     """
     if len(requested_formats) not in (0, 1, len(names)):
         raise ArgumentError(
@@ -45,7 +46,8 @@ def choose_formats(
             "for all"
         )
     for name in names:
-        _check_path(Path(name))
+        if os.path.isdir(name):
+            raise ArgumentError(f"{name} is a folder: name a file in it")
     possible_formats, preferred_formats = _possible_formats(kind, options)
     for format in requested_formats:
         if format not in possible_formats:
@@ -90,13 +92,6 @@ def _counted_special_tokens(options: dict[str, Any]) -> int:
     text_by_role = {role: options[role] for role in ROLES if role in options}
     ids = with_role_tokens(check_special_tokens(options.get("special_tokens", ())), text_by_role)
     return sum(id is None for id in ids.values())
-
-
-def _check_path(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise ArgumentError(f"{path}: the folder {path.parent} does not exist; create it first")
-    if path.is_dir():
-        raise ArgumentError(f"{path} is a folder: name a file in it")
 
 
 def _possible_formats(kind: str, options: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:

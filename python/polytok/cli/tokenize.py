@@ -15,7 +15,7 @@ from ..corpus.options import DocumentOptions
 from ..corpus.run import RUNNERS
 from ..corpus.write import WRITERS
 from ..errors import ArgumentError
-from ..files import write_error
+from ..files import created_folder, write_error
 from ..resources import memory_size
 from .inputs import add_input_options, parse_input_options, required_input_names
 from .json_output import add_json_option, print_json
@@ -209,15 +209,24 @@ def _open_log(name: str | None) -> Iterator[IO[str] | None]:
     if name is None or name == "-":
         yield None if name is None else sys.stdout
     else:
-        with _open_to_append(Path(name)) as file:
+        with created_folder(Path(name).parent), _open_to_append(Path(name)) as file:
             yield file
 
 
-def _open_to_append(path: Path) -> IO[str]:
+@contextmanager
+def _open_to_append(path: Path) -> Iterator[IO[str]]:
+    """Opens a file to append to; a new file that is still empty at the end is removed."""
+    is_new = not path.exists()
     try:
-        return path.open("a", encoding="utf-8")
+        file = path.open("a", encoding="utf-8")
     except OSError as error:
         raise write_error(error, path) from error
+    try:
+        with file:
+            yield file
+    finally:
+        if is_new and path.is_file() and not path.stat().st_size:
+            path.unlink()
 
 
 def _parse_piece(text: str) -> int | str:

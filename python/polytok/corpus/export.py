@@ -11,6 +11,7 @@ import numpy as np
 from ..checked import checked
 from ..checks import one_of
 from ..errors import ArgumentError
+from ..files import created_folder
 from ..progress import ReportProgress, progress_function
 from .blocks import blocks, columns
 from .journal import MANIFEST_NAME
@@ -52,7 +53,11 @@ def export(
     stored_dtype = np.dtype(dtype) if dtype else writer.stored_dtype(manifest.unsigned)
     path_and_stem = _path_and_stem(dataset_folder, local_path(out), writer)
     schema = columns(dataset_folder, manifest) if writer.can_hold_columns else None
-    with progress_function(progress) as report_progress, writer(*path_and_stem, stored_dtype, schema) as files:
+    with (
+        progress_function(progress) as report_progress,
+        created_folder(path_and_stem[0]),
+        writer(*path_and_stem, stored_dtype, schema) as files,
+    ):
         copy_documents(dataset_folder, manifest, files, report_progress)
         return files.finish()
 
@@ -71,10 +76,8 @@ def _stem(target: Path, suffixes: Sequence[str]) -> str:
 def _path_and_stem(dataset_folder: Path, target: Path, writer: type[ShardWriter]) -> tuple[Path, str]:
     """Splits ``target`` into its folder and its file name without the suffix of the writer's files."""
     name = _stem(target, writer.suffixes)
-    if not target.parent.is_dir() or not name:
-        raise ArgumentError(
-            f"{target} is not the name of a file in an existing folder: name a file, and create its folder first"
-        )
+    if not name:
+        raise ArgumentError(f"{target} is not the name of a file: name a file")
     folder = target.parent.resolve()
     if folder.is_relative_to(dataset_folder.resolve()) or (folder / MANIFEST_NAME).exists():
         raise ArgumentError(

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from ..checked import checked
 from ..checks import iterable, one_of
 from ..errors import ArgumentError, FileError, FormatError
-from ..files import write_error
+from ..files import created_folder, write_error
 from ..keywords import keyword
 from ..progress import ReportProgress, progress_function
 from .blocks import columns
@@ -53,18 +54,27 @@ def merge(
     target = local_path(out)
     inputs = [(root, load(root)) for root in map(local_path, datasets)]
     _check_arguments(inputs, target, to, link)
+    with (
+        created_folder(target.parent),
+        _draft_folder(target) as draft_folder,
+        progress_function(progress) as report_progress,
+    ):
+        return _fill_folder(inputs, draft_folder, to or inputs[0][1].kind, link, report_progress)
+
+
+@contextmanager
+def _draft_folder(target: Path) -> Iterator[Path]:
+    """Yields a new folder, which is renamed to ``target`` at the end, and removed on any error."""
     draft_folder = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         draft_folder.mkdir()
-        with progress_function(progress) as report_progress:
-            manifest = _fill_folder(inputs, draft_folder, to or inputs[0][1].kind, link, report_progress)
+        yield draft_folder
         os.replace(draft_folder, target)
     except BaseException as error:
         shutil.rmtree(draft_folder, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, FileError):
             raise write_error(error, Path(error.filename or target)) from error
         raise
-    return manifest
 
 
 def _fill_folder(
@@ -88,10 +98,8 @@ def _fill_folder(
 def _check_arguments(inputs: Sequence[tuple[Path, Manifest]], out: Path, to: str | None, link: bool) -> None:
     if not inputs:
         raise ArgumentError("no datasets to merge: name at least one")
-    if out.exists() or not out.parent.is_dir():
-        raise ArgumentError(
-            f"{out} exists already, or its parent folder is missing: name a new folder in an existing one"
-        )
+    if out.exists():
+        raise ArgumentError(f"{out} exists already: name a new folder")
     one_of("to", to, (*WRITERS, None))
     _check_compatible(inputs, to or inputs[0][1].kind)
     expected = inputs[0][1]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FileError
-from ..files import create_folder, open_replacement
+from ..files import created_folder, open_replacement
 from . import lock
 from .write import force
 
@@ -95,7 +95,6 @@ class FolderStorage:
     def write(self, name: str, data: bytes, *, is_forced: bool = True) -> None:
         """Writes a small file. If ``is_forced``, the file is on the disk on return."""
         path = self._path / name
-        create_folder(path.parent)
         with open_replacement(path) as file:
             file.write(data)
             if is_forced:
@@ -125,14 +124,8 @@ class FolderStorage:
     def hold_lock(self) -> Iterator[int | None]:
         """Prevents other jobs from writing; yields the descriptor of the lock file. Creates the folder if it is
         missing, and removes it at the end if it is still empty."""
-        is_new = not self._path.exists()
-        try:
-            with lock.hold_lock(self._path) as file:
-                yield file
-        finally:
-            if is_new:
-                with suppress(OSError):
-                    self._path.rmdir()  # an error if the folder has files
+        with created_folder(self._path), lock.hold_lock(self._path) as file:
+            yield file
 
 
 class ObjectStore:
