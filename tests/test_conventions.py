@@ -88,6 +88,13 @@ def test_all_parameters_are_on_the_page(name: str, function: Any) -> None:
             assert parameter.name in known_names
 
 
+@pytest.mark.parametrize(("name", "function"), FUNCTIONS, ids=[name for name, _ in FUNCTIONS])
+def test_a_tokenizer_can_be_what_load_accepts(name: str, function: Any) -> None:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in ("tokenizer", "against") and name != "DocumentOptions.resolved":  # users do not call it
+            assert str(parameter.annotation).startswith("AnyTokenizer")
+
+
 @pytest.mark.parametrize("options", ["InputOptions", "Options", "Padding", "Truncation"])
 def test_all_fields_of_options_are_on_the_page(options: str) -> None:
     assert set(inspect.signature(getattr(polytok, options)).parameters) - KEYWORDS - VALUES == set()

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polytok
-from format_samples import sentencepiece_spec, unigram_spec
+from format_samples import longest_spec, sentencepiece_spec, unigram_spec
 from polytok import Tokenizer
 from polytok.spec import Bpe, Kind, Longest, PatternSplit, Spec, SpecialToken, Template, Vocab, Word
 from tokenizer_samples import rank_spec, word_unigram
@@ -440,6 +440,22 @@ def test_sources(tmp_path: Path, default: Tokenizer) -> None:
         polytok.load(tmp_path)
     with pytest.raises(polytok.FormatError, match="no format recognizes"):
         polytok.load(b"\x00\x01 nothing")
+
+
+def test_functions_load_their_tokenizer(tmp_path: Path) -> None:
+    path = tmp_path / "longest.ptok"
+    Tokenizer(longest_spec()).save(path)
+    for tokenizer in (polytok.load(path), path, str(path), path.read_bytes(), io.BytesIO(path.read_bytes())):
+        assert polytok.edit(tokenizer, add=["wxyz"]).added[0].piece == b"wxyz"
+    assert polytok.count_ids(path, ["ab"]).sum() == polytok.load(path).count("ab")
+    assert polytok.doctor.examine(path, against=str(path)).compared
+    assert polytok.convert.convert("default", "huggingface", path=f"{tmp_path}/tokenizer.json").keeps_everything
+    assert polytok.divergence.Comparison(path, path).divergence_in("ab") is None
+    assert len(polytok.editing.least_used(path, ["ab"], 1)) == 1
+    with pytest.raises(TypeError, match="against=5 is neither a polytok.Tokenizer nor a path or name to load"):
+        polytok.doctor.examine(path, against=5)  # type: ignore[arg-type]
+    with pytest.raises(polytok.FileError, match="cannot read"):
+        polytok.count_ids(tmp_path / "missing.json", ["a"])
 
 
 def test_saving_reports_losses_and_leaves_no_temporary_files(tmp_path: Path) -> None:

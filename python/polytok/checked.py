@@ -133,8 +133,9 @@ def _inputs(name: str, value: Any) -> None:
 
 
 def _tokenizer(name: str, value: Any) -> None:
-    if not hasattr(value, "fingerprint"):
-        raise TypeError(f"{name}={shown(value)} is not a polytok.Tokenizer, which polytok.load returns")
+    is_model = isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike)) or hasattr(value, "read")
+    if not is_model and not hasattr(value, "fingerprint"):
+        raise TypeError(f"{name}={shown(value)} is neither a polytok.Tokenizer nor a path or name to load")
 
 
 def _entries(name: str, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from . import probes
+from . import checks, probes
+from .checked import checked
 from .conversion import beside, read_back, write
 from .conversion.roles import ROLE_ADVICE, lost_roles, refuse_lost_roles
 from .divergence import Comparison, Divergence
 from .errors import PolytokError
+from .loading import AnyTokenizer, as_tokenizer
 from .tokenizer import Tokenizer
 from .values import Text
 
@@ -84,34 +87,36 @@ class Conversion:
             yield f"lost: {', '.join(self.lost_roles)}{ROLE_ADVICE if has_other_name else ''}"
 
 
+@checked(path=checks.path)
 def convert(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     to: str,
     *,
     strict: bool = False,
     texts: Iterable[Text] | None = None,
-    path: Path | None = None,
+    path: str | os.PathLike[str] | None = None,
 ) -> Conversion:
     """Writes a tokenizer in the format ``to``, reads the file, and compares both tokenizers on texts.
 
-    ``path`` is the file that will be written, whose name and folder decide about additional files. By default,
-    ``texts`` are known difficult texts and texts generated from the vocabulary's entries. With ``strict``, any loss
-    raises `LossError`, also the loss of a role such as eos. Raises `FormatError` if the format cannot express the
-    tokenizer.
+    ``tokenizer`` is a `polytok.Tokenizer`, or what `polytok.load` accepts. ``path`` is the file that will be written,
+    whose name and folder decide about additional files. By default, ``texts`` are known difficult texts and texts
+    generated from the vocabulary's entries. With ``strict``, any loss raises `LossError`, also the loss of a role such
+    as eos. Raises `FormatError` if the format cannot express the tokenizer.
 
-    >>> import polytok
-    >>> conversion = convert(polytok.load("default"), "huggingface")
+    >>> conversion = convert("default", "huggingface")
     >>> conversion.losses, conversion.divergences
     ((), ())
     """
+    tokenizer = as_tokenizer(tokenizer)
+    target = None if path is None else Path(path)
     written_file = write(tokenizer.spec, to, strict=strict)
-    if path is not None:
-        written_file = beside(written_file, path, to)
+    if target is not None:
+        written_file = beside(written_file, target, to)
     text_list: Sequence[Text] = list(probes.texts(tokenizer.spec) if texts is None else texts)
     written_tokenizer = Tokenizer(read_back(written_file, to, tokenizer.spec))
     roles = lost_roles(tokenizer.spec, written_tokenizer.spec)
     if strict:
-        refuse_lost_roles(roles, to, path)
+        refuse_lost_roles(roles, to, target)
     comparison = Comparison(tokenizer, written_tokenizer)
     divergences = tuple(comparison.divergences_in(text_list))
     return Conversion(

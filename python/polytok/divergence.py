@@ -8,9 +8,10 @@ two stages are replaced, then the first three, and so on; the stage that was add
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from .errors import PolytokError
+from .loading import AnyTokenizer, as_tokenizer
 from .tokenizer import Tokenizer
 from .values import Special, Text, Token
 
@@ -52,20 +53,19 @@ class Divergence:
     stage: str | None
 
 
-@dataclass(slots=True)
 class Comparison:
-    """Compares two tokenizers text by text. Special tokens are recognized only if ``special`` allows them.
+    """Compares two tokenizers, or what `polytok.load` accepts, text by text.
+
+    Special tokens are recognized only if ``special`` allows them.
 
     >>> import polytok
-    >>> default = polytok.load("default")
-    >>> Comparison(default, default).divergence_in("the same") is None
+    >>> Comparison(polytok.load("default"), "default").divergence_in("the same") is None
     True
     """
 
-    left: Tokenizer
-    right: Tokenizer
-    special: Special = ()
-    _hybrid_of_stages: dict[frozenset[str], Tokenizer | None] = field(default_factory=dict)
+    def __init__(self, left: AnyTokenizer, right: AnyTokenizer, special: Special = ()) -> None:
+        self.left, self.right, self.special = as_tokenizer(left), as_tokenizer(right), special
+        self._hybrid_of_stages: dict[frozenset[str], Tokenizer | None] = {}
 
     def divergence_in(self, text: Text) -> Divergence | None:
         """Returns the first divergence in a text; None if the ids are the same."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .checked import checked
 from .checks import iterable, shown
+from .loading import AnyTokenizer, as_tokenizer
 from .options import Options
-from .tokenizer import Tokenizer
 from .values import Text
 
 if TYPE_CHECKING:
@@ -20,8 +20,12 @@ _BATCH_LENGTH = 1 << 22
 
 
 @checked()
-def count_ids(tokenizer: Tokenizer, texts: Iterable[Text], *, options: Options | None = None) -> npt.NDArray[np.int64]:
+def count_ids(
+    tokenizer: AnyTokenizer, texts: Iterable[Text], *, options: Options | None = None
+) -> npt.NDArray[np.int64]:
     """Encodes texts and returns how often each id occurs, as an array of int64 with the id as the index.
+
+    ``tokenizer`` is a `polytok.Tokenizer`, or what `polytok.load` accepts.
 
     >>> import polytok
     >>> tokenizer = polytok.load("default")
@@ -34,6 +38,7 @@ def count_ids(tokenizer: Tokenizer, texts: Iterable[Text], *, options: Options |
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts={shown(texts)} is a single text: pass a list")
     iterable("texts", texts, "texts")
+    tokenizer = as_tokenizer(tokenizer)
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for batch in _batches(texts):
         ids = tokenizer.encode_batch(batch, options=options).ids

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Collection, Iterable
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from . import formats
 from .checked import checked
@@ -22,6 +22,9 @@ from .records import replace
 from .spec import SentencePieceVersion, Spec
 from .suggestions import did_you_mean
 from .tokenizer import Tokenizer
+
+AnyTokenizer: TypeAlias = Tokenizer | str | os.PathLike[str] | bytes | IO[bytes]
+"""A tokenizer, or what `load` accepts."""
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -87,6 +90,15 @@ def load(
         except FormatError as error:
             raise FormatError(f"{path}: {marked_message(error)}") from error
     return Tokenizer(formats.read(_read_bytes(model), **given_options))
+
+
+def as_tokenizer(tokenizer: AnyTokenizer) -> Tokenizer:
+    """Returns the tokenizer; loads it first if it is what `load` accepts.
+
+    >>> as_tokenizer("default").vocab_size
+    32768
+    """
+    return tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
 
 
 def _load_path(path: str, given_options: dict[str, Any]) -> Tokenizer:

@@ -17,6 +17,7 @@ from ..checked import checked
 from ..checks import whole_number
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
+from ..loading import AnyTokenizer, as_tokenizer
 from ..loading import load as load_tokenizer
 from ..values import Batch
 from .blocks import TABLE_KINDS
@@ -250,9 +251,9 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         return PackedWindows(self, length, packing, pad)
 
     @checked()
-    def check(self, tokenizer: Tokenizer) -> None:
+    def check(self, tokenizer: AnyTokenizer) -> None:
         """Raises `ArgumentError` if the fingerprints of ``tokenizer`` and of the dataset's tokenizer differ."""
-        expected = self.manifest.tokenizer
+        tokenizer, expected = as_tokenizer(tokenizer), self.manifest.tokenizer
         if tokenizer.fingerprint != expected.fingerprint:
             raise ArgumentError(
                 f"{self.folder} has ids of {expected.name}, fingerprint {expected.fingerprint}; this tokenizer is "

@@ -13,7 +13,7 @@ from ..checked import checked, keyword_names
 from ..errors import ArgumentError, FormatError
 from ..formats import ptok
 from ..keywords import keyword
-from ..loading import load
+from ..loading import AnyTokenizer, as_tokenizer, load
 from ..progress import ReportProgress, progress_function
 from ..reading import InputKeywords, InputOptions, split_keywords
 from ..resources import processors
@@ -47,15 +47,10 @@ if TYPE_CHECKING:
 _TASK_FUNCTION = "polytok.corpus.task:prepare"
 
 
-def _tokenizer_or_model(name: str, value: Any) -> None:
-    if not isinstance(value, (Tokenizer, str, os.PathLike)):
-        raise TypeError(f"{name}={checks.shown(value)} is neither a polytok.Tokenizer nor a path or name to load")
-
-
-@checked(tokenizer=_tokenizer_or_model)
+@checked()
 def tokenize(
     inputs: Any,
-    tokenizer: Tokenizer | str | os.PathLike[str],
+    tokenizer: AnyTokenizer,
     out: str | os.PathLike[str],
     *,
     input_options: InputOptions | None = None,
@@ -104,7 +99,7 @@ def tokenize(
     known_names = [*keyword_names(tokenize), *DocumentKeywords.__annotations__, *InputKeywords.__annotations__]
     checks.keywords("tokenize", document_keywords, known_names)
     document_options = DocumentOptions(input_options=read_options, **document_keywords)
-    loaded_tokenizer = tokenizer if isinstance(tokenizer, Tokenizer) else load(tokenizer)
+    loaded_tokenizer = as_tokenizer(tokenizer)
     job_storage = open_storage(out)
     job_plan = plan(inputs, document_options.input_options, document_options.shard_size, output_folder=job_storage.url)
     check_field(job_plan.sources[0], document_options.input_options)

@@ -13,8 +13,8 @@ from .. import probes
 from ..checked import checked
 from ..checks import iterable
 from ..divergence import Divergence
+from ..loading import AnyTokenizer, as_tokenizer
 from ..spec import Spec
-from ..tokenizer import Tokenizer
 from ..values import Text
 from . import entries, ids, kin, origins, reached, splits
 from .finding import Finding, Severity
@@ -72,19 +72,22 @@ def findings(spec: Spec) -> list[Finding]:
 
 
 @checked(texts=lambda name, value: iterable(name, value, "texts"))
-def examine(tokenizer: Tokenizer, against: Tokenizer | None = None, texts: Iterable[Text] | None = None) -> Diagnosis:
-    """Examines a tokenizer, and compares the tokenizer with ``against``, another tokenizer, unless it is None.
+def examine(
+    tokenizer: AnyTokenizer, against: AnyTokenizer | None = None, texts: Iterable[Text] | None = None
+) -> Diagnosis:
+    """Examines a tokenizer, and compares the tokenizer with ``against``, another tokenizer, unless it is None. Both can
+    also be what `polytok.load` accepts.
 
     The two tokenizers are compared on ``texts``, by default on generated texts. Without ``against``, ``texts`` are
     encoded and decoded, and each text that changes is a finding.
 
-    >>> import polytok
-    >>> examine(polytok.load("default")).is_well
+    >>> examine("default").is_well
     True
     """
+    tokenizer = as_tokenizer(tokenizer)
     results = findings(tokenizer.spec)
     if against is None:
         return Diagnosis((*results, *find_round_trip_errors(tokenizer, texts or ())))
     text_list = list(probes.texts(tokenizer.spec) if texts is None else texts)
-    differences, divergences = kin.compare(tokenizer, against, text_list)
+    differences, divergences = kin.compare(tokenizer, as_tokenizer(against), text_list)
     return Diagnosis((*results, *differences), tuple(divergences), len(text_list))

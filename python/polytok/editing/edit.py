@@ -12,6 +12,7 @@ from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
 from ..keywords import keyword
 from ..lists import Entry, collect_entries
+from ..loading import AnyTokenizer, as_tokenizer
 from ..reach import UnusedEntries, needed_variants, unused_entries
 from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
 from ..tokenizer import Tokenizer
@@ -66,7 +67,7 @@ class Edit:
 
 @checked()
 def edit(
-    tokenizer: Tokenizer,
+    tokenizer: AnyTokenizer,
     *,
     remove: Iterable[Removal] = (),
     add: Entry | Iterable[Entry] = (),
@@ -75,10 +76,10 @@ def edit(
 ) -> Edit:
     """Removes entries from a longest-match vocabulary and adds entries.
 
-    ``remove`` lists entries (texts or bytes), paths of files that list entries, and selectors such as those in
-    `polytok.editing`: ``ENGLISH``, ``CODE``, ``script("Latin")``, ``matching(r"^[0-9]+$")``. A selector never removes
-    single bytes. ``add`` lists entries and paths of files that list entries. An entry that is both removed and added
-    stays.
+    ``tokenizer`` is a `polytok.Tokenizer`, or what `polytok.load` accepts. ``remove`` lists entries (texts or bytes),
+    paths of files that list entries, and selectors such as those in `polytok.editing`: ``ENGLISH``, ``CODE``,
+    ``script("Latin")``, ``matching(r"^[0-9]+$")``. A selector never removes single bytes. ``add`` lists entries and
+    paths of files that list entries. An entry that is both removed and added stays.
 
     ``add_symbols`` lists entries that are not parts of words, such as emoji and kaomoji. If such an entry would not be
     used after a space, because the longest match there is an entry such as `` (``, the variant with a space before it
@@ -99,6 +100,7 @@ def edit(
     >>> result.summary
     '1 entry removed, 1 added, 0 ids changed: ids up to 258'
     """
+    tokenizer = as_tokenizer(tokenizer)
     _check_model(tokenizer.spec)
     if ids not in ("reuse", "compact"):
         raise ArgumentError(f'unknown {keyword("ids", ids)}: choose "reuse" or "compact"')

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from .. import _core
 from ..errors import ArgumentError, SpecError
 from ..id_counts import count_ids
-from ..tokenizer import Tokenizer
+from ..loading import AnyTokenizer, as_tokenizer
 from ..values import Text
 
 Selector: TypeAlias = Callable[[Sequence[bytes]], Sequence[bool]]
@@ -70,17 +70,20 @@ Such entries have two punctuation characters, a character that prose does not us
 """
 
 
-def least_used(tokenizer: Tokenizer, texts: Iterable[Text], count: int) -> list[bytes]:
+def least_used(tokenizer: AnyTokenizer, texts: Iterable[Text], count: int) -> list[bytes]:
     """Returns the ``count`` entries that occur least often in the encoded texts, the rarest first.
 
-    Single bytes are excluded. Among entries with equal counts, longer entries come first.
+    ``tokenizer`` is a `polytok.Tokenizer`, or what `polytok.load` accepts. Single bytes are excluded. Among entries
+    with equal counts, longer entries come first.
 
+    >>> import polytok
     >>> from polytok.spec import Longest, Spec, Vocab
     >>> rows = [(piece, id, 0.0, 1) for id, piece in enumerate([b"a", b"b", b"ab", b"aa"])]
     >>> spec = Spec(Vocab.from_rows(rows), Longest())
-    >>> least_used(Tokenizer(spec), ["aaab"], 1)
+    >>> least_used(polytok.Tokenizer(spec), ["aaab"], 1)
     [b'aa']
     """
+    tokenizer = as_tokenizer(tokenizer)
     use_counts = count_ids(tokenizer, texts)
     vocab = tokenizer.spec.vocab
     rows = zip(vocab.ids.tolist(), vocab.pieces(), strict=True)
