@@ -23,6 +23,8 @@ pytest_plugins = ("cli_fixtures",)
     [
         (("enc",), "did you mean 'encode'?"),
         (("encode", "--lins"), "did you mean '--lines'?"),
+        (("encode", "--add_special"), "did you mean '--add-special'?"),
+        (("count", "--vocab_size", "5"), "--vocab-size is an option of polytok train"),
         (("encode", "--to", "pices"), "did you mean 'pieces'?"),
         (("train", "--kind", "unigrm", "-o", "x"), "did you mean 'unigram'?"),
         (("count", "--max-tokens", "5"), "--max-tokens is an option of polytok tokenize; did you mean '--max'?"),

@@ -68,17 +68,26 @@ def similar_name(name: str, known_names: Iterable[str]) -> str | None:
 
     >>> similar_name("--max-tokens", ["--max", "--special-tokens"])
     '--max'
+    >>> similar_name("--vocab_sise", ["--vocab-size"]), similar_name("--pieces", ["--lines"])
+    ('--vocab-size', None)
     """
     from difflib import get_close_matches  # only an error needs it
 
-    names = list(known_names)
+    # The dashes before flags would make all flags similar.
+    names = {_comparable(known): known for known in known_names}
+    name = _comparable(name)
     matches = get_close_matches(name, names, 1, cutoff=0.85)
     matches += sorted((known for known in names if _begins_with_words(name, known)), key=len, reverse=True)
-    matches += get_close_matches(name, names, 1)
-    return matches[0] if matches else None
+    matches += get_close_matches(name, names, 1, cutoff=0.65)
+    return names[matches[0]] if matches else None
+
+
+def _comparable(name: str) -> str:
+    """Returns a name without the dashes before a flag, and with dashes between its words."""
+    return name.lstrip("-").replace("_", "-")
 
 
 def _begins_with_words(name: str, other: str) -> bool:
     """Reports whether the words of one name begin the other."""
     shorter, longer = sorted((name, other), key=len)
-    return len(shorter) > 2 and longer.startswith((f"{shorter}-", f"{shorter}_"))
+    return len(shorter) > 2 and longer.startswith(f"{shorter}-")
