@@ -168,6 +168,21 @@ def test_lines_round_trip(model: Path) -> None:
     assert run("decode", "-m", model, "--lines", stdin=ids) == stdin
 
 
+@pytest.mark.parametrize("ids", [["97", "98"], ["97 98"], ["97,98"], ["[97, 98]"], ["97", "--ids", "98"]])
+def test_decode_ids_of_the_command_line(ranks: list[str], ids: list[str], tmp_path: Path) -> None:
+    assert run("decode", *ranks, "--ids", *ids) == b"ab"
+    (tmp_path / "ids").write_text("99")
+    assert run("decode", tmp_path / "ids", *ranks, "--ids", *ids) == b"abc"
+    error = error_of("decode", *ranks, *(word for word in ids if word != "--ids"))
+    assert error == f"polytok: {ids[0]}: no such file; for ids on the command line, use --ids 97 98\n"
+
+
+def test_decode_lines_and_json_of_ids(ranks: list[str]) -> None:
+    assert run("decode", *ranks, "--lines", "--ids", "97", "98", "--ids", "99") == b"ab\nc\n"
+    assert json.loads(run("decode", *ranks, "--json", "--ids", "97")) == [{"file": "--ids", "text": "a"}]
+    assert error_of("decode", *ranks, "--ids", "x").startswith("polytok: --ids: after byte 0: 'x' is not an id")
+
+
 def test_decode_skips_special(ranks: list[str]) -> None:
     assert run("decode", *ranks, stdin=b"97 256 98") == b"a<|end|>b"
     assert run("decode", *ranks, "--skip-special", stdin=b"97 256 98") == b"ab"

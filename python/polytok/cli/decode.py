@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
@@ -21,12 +23,14 @@ from .texts import STDIN, open_input
 
 _EXAMPLES = """\
   polytok encode book.txt | polytok decode
+  polytok decode --ids 72 101 108
   echo '[72, 101, 108]' | polytok decode
   polytok decode -m llama.model corpus.npy > corpus.txt
 """
 _BYTES_PER_READ = 1 << 20
 _MAX_ID_DIGITS = 10
 _SEPARATORS_TO_SPACES = bytes.maketrans(b",[]\n\r\t\v\f", b" " * 8)
+_IDS_OPTION = "--ids"  # the name of ids on the command line
 
 
 def add_parser(subparsers: Any) -> None:
@@ -37,7 +41,15 @@ def add_parser(subparsers: Any) -> None:
         nargs="*",
         metavar="INPUT",
         help="files or URLs of ids, as numbers separated by spaces, line breaks or commas, as a JSON array, or as a "
-        ".npy array; without INPUT, and for `-`, standard input. Each file is one sequence of ids",
+        ".npy array; without INPUT and --ids, and for `-`, standard input. Each file is one sequence of ids",
+    )
+    parser.add_argument(
+        _IDS_OPTION,
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a sequence of ids on the command line, separated by spaces or commas (can be repeated)",
     )
     add_model_options(parser)
     parser.add_argument("--skip-special", action="store_true", help="write no special tokens")
@@ -54,19 +66,40 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Decodes the files to standard output. Returns exit code 0."""
     take_model_of_inputs(arguments)
+    _refuse_ids_as_files(arguments.inputs)
     tokenizer = load_tokenizer(arguments)
     if arguments.json:
         print_json_list(_texts_as_json(arguments, tokenizer))
         return 0
     out = binary_stdout()
-    for name in arguments.inputs or [STDIN]:
-        with _open_ids(name) as file:
-            for part in _decode_file(arguments, tokenizer, file, name):
-                out.write(part)
-                if not arguments.lines:  # a flush after each short line would be slow; other parts are large blocks
-                    out.flush()
+    for name, file in _open_inputs(arguments):
+        for part in _decode_file(arguments, tokenizer, file, name):
+            out.write(part)
+            if not arguments.lines:  # a flush after each short line would be slow; other parts are large blocks
+                out.flush()
     out.flush()
     return 0
+
+
+def _refuse_ids_as_files(names: list[str]) -> None:
+    """Raises `ArgumentError` if an input is not a file but an id or a list of ids."""
+    missing_names = [name for name in names if not os.path.exists(name)]
+    words_of_names = [name.encode(errors="replace").translate(_SEPARATORS_TO_SPACES).split() for name in missing_names]
+    id_words = [word.decode() for words in words_of_names if all(map(bytes.isdigit, words)) for word in words]
+    if id_words:
+        raise ArgumentError(
+            f"{missing_names[0]}: no such file; for ids on the command line, use --ids {' '.join(id_words)}"
+        )
+
+
+def _open_inputs(arguments: argparse.Namespace) -> Iterator[tuple[str, BufferedReader]]:
+    """Yields the ids of the command line and of each file, as open files with their names."""
+    for words in arguments.ids:
+        data = " ".join(words).encode(errors="surrogateescape")
+        yield _IDS_OPTION, BufferedReader(cast("Any", io.BytesIO(data)))
+    for name in arguments.inputs or ([] if arguments.ids else [STDIN]):
+        with _open_ids(name) as file:
+            yield name, file
 
 
 @contextmanager
@@ -78,12 +111,11 @@ def _open_ids(name: str) -> Iterator[BufferedReader]:
 
 def _texts_as_json(arguments: argparse.Namespace, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
     """Yields each text with the name of its file; with ``--lines``, a text for each line."""
-    for name in arguments.inputs or [STDIN]:
-        with _open_ids(name) as file:
-            parts = _decode_file(arguments, tokenizer, file, name)
-            texts = (part.removesuffix(b"\n") for part in parts) if arguments.lines else [b"".join(parts)]
-            for text in texts:
-                yield {"file": name, "text": piece_to_json(text)}
+    for name, file in _open_inputs(arguments):
+        parts = _decode_file(arguments, tokenizer, file, name)
+        texts = (part.removesuffix(b"\n") for part in parts) if arguments.lines else [b"".join(parts)]
+        for text in texts:
+            yield {"file": name, "text": piece_to_json(text)}
 
 
 def _decode_file(

@@ -114,7 +114,8 @@ def take_model_of_inputs(arguments: argparse.Namespace) -> None:
     first, *others = arguments.inputs
     if not is_tokenizer(first):
         return
-    if os.path.exists(first) and not others and not getattr(arguments, "text", None):
+    has_texts = bool(others or getattr(arguments, "text", None) or getattr(arguments, "ids", None))
+    if os.path.exists(first) and not has_texts:
         raise ArgumentError(f"{first} is a tokenizer file: to encode texts with it, use -m {first}; {_AS_TEXT_HINT}")
     arguments.models, arguments.inputs = [first], others
 
