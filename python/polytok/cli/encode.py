@@ -22,6 +22,7 @@ from ..tokenizer import Tokenizer
 from ..values import Batch, IdArray, Token
 from . import style
 from .inputs import add_input_options
+from .json_output import add_json_option, json_list_parts
 from .models import add_model_options, load_tokenizer, take_model_of_inputs
 from .options import (
     add_color_option,
@@ -49,12 +50,14 @@ def add_parser(subparsers: Any) -> None:
     parser = add_verb_parser(subparsers, "encode", "encode texts to ids", _EXAMPLES)
     add_model_options(parser)
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
-    parser.add_argument(
+    form_group = parser.add_mutually_exclusive_group()
+    form_group.add_argument(
         "--to",
         choices=["ids", "pieces", "json", "npy"],
-        help="ids, pieces: a line for each text; json: a JSON object for each text; npy: one array with the ids of all "
-        "texts. By default pieces in a terminal, npy for a file that ends in .npy, otherwise ids",
+        help="ids, pieces: a line for each text; json: a line with a JSON object for each; npy: one array with the "
+        "ids of all texts. By default pieces in a terminal, npy for a file that ends in .npy, otherwise ids",
     )
+    add_json_option(form_group)
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help=OUTPUT_HELP)
     add_overwrite_option(parser)
     add_color_option(parser)
@@ -87,7 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _output_kind(arguments: argparse.Namespace) -> str:
-    """Returns the output kind of ``--to``, or the default for the output file."""
+    """Returns the output kind of ``--to``, or the default for the output file; ``list`` for ``--json``."""
+    if arguments.json:
+        return "list"
     if arguments.to == "npy" and arguments.out is None and sys.stdout.isatty():
         raise ArgumentError("a .npy array cannot be shown in a terminal: name a file with -o FILE")
     if arguments.to is not None:
@@ -115,11 +120,14 @@ def _text_output(
             encodings = tokenizer.encode_batch(batch, options=options)
             yield from _id_line(encodings[0]) if len(batch) == 1 else _id_lines(encodings)
         return
-    special_ids = _special_ids(tokenizer)
-    for batch in batches:
-        for text in batch:
-            tokens = tokenizer.tokens(text, options=options)
-            yield _json(tokens) if output == "json" else _piece_line(tokens, special_ids if is_colored else None)
+    rows = (tokenizer.tokens(text, options=options) for batch in batches for text in batch)
+    if output == "list":
+        yield from json_list_parts(map(_row_to_json, rows))
+    elif output == "json":
+        yield from (json.dumps(_row_to_json(tokens), ensure_ascii=False) + "\n" for tokens in rows)
+    else:
+        special_ids = _special_ids(tokenizer) if is_colored else None
+        yield from (_piece_line(tokens, special_ids) for tokens in rows)
 
 
 def _id_lines(batch: Batch) -> Iterator[str]:
@@ -135,14 +143,13 @@ def _id_line(row: IdArray) -> Iterator[str]:
     yield "\n"
 
 
-def _json(tokens: list[Token]) -> str:
-    text_json = {
+def _row_to_json(tokens: list[Token]) -> dict[str, Any]:
+    return {
         "ids": [token.id for token in tokens],
         "pieces": [style.piece_to_json(token.piece) for token in tokens],
         "spans": [[token.start, token.end] for token in tokens],
         "byte_spans": [[token.byte_start, token.byte_end] for token in tokens],
     }
-    return json.dumps(text_json, ensure_ascii=False) + "\n"
 
 
 def _piece_line(tokens: list[Token], special_ids: frozenset[int] | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .options import binary_stdout
@@ -22,11 +22,21 @@ def print_json(value: Any) -> None:
 
 def print_json_list(values: Iterable[Any]) -> None:
     """Prints values as a JSON list, a value a line, as they arrive."""
+    for part in json_list_parts(values):
+        _write(part)
+
+
+def json_list_parts(values: Iterable[Any]) -> Iterator[str]:
+    r"""Yields the text of a JSON list in parts, a value a line.
+
+    >>> "".join(json_list_parts([1, "a"])), "".join(json_list_parts([]))
+    ('[\n1,\n"a"\n]\n', '[]\n')
+    """
     separator = "[\n"
     for value in values:
-        _write(separator + json.dumps(value, ensure_ascii=False))
+        yield separator + json.dumps(value, ensure_ascii=False)
         separator = ",\n"
-    _write("\n]\n" if separator == ",\n" else "[]\n")
+    yield "\n]\n" if separator == ",\n" else "[]\n"
 
 
 def _write(text: str) -> None:
