@@ -66,6 +66,21 @@ def test_the_fields_are_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatc
             assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in fields)
 
 
+def test_all_fields_of_doctor_are_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for name, merge in (("one.model", "97 98"), ("two.model", "98 97")):
+        (folder / name).write_text(f"minbpe v1\n\\w+|\\W+\n0\n{merge}\n")
+    report = json.loads(run("doctor", "one.model", "--against", "two.model", "--text", "ab", "--json", code=1))
+    names = set(re.findall(r"`(\w+)`", ROWS["doctor"]))
+    assert _all_field_names(report) == names
+
+
+def _all_field_names(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return set().union(*map(_all_field_names, value))
+    return set(value).union(*map(_all_field_names, value.values())) if isinstance(value, dict) else set()
+
+
 def _field_names(value: Any) -> list[set[str]]:
     """Returns the fields of an object, or of the objects in a list."""
     return [set(item) for item in (value if isinstance(value, list) else [value])]

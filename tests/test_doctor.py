@@ -334,10 +334,30 @@ def test_doctor_against(file: Any, capsys: pytest.CaptureFixture[str], tmp_path:
     record = json.loads(capsys.readouterr().out)
     assert [divergence["text"] for divergence in record["divergences"]] == ["xab"]
     assert record["divergences"][0]["left"] == {"ids": [256], "pieces": ["ab"], "error": None}
+    assert record["divergences"][0]["place"] == f"{lines}:1"
     lines.write_bytes(b"".join(b"xab%d\n" % number for number in range(30)))
     assert cli.main(["doctor", str(first_file), "--against", str(third_file), "--lines", str(lines)]) == 1
     out = capsys.readouterr().out
     assert out.count("byte 1 (model)") == 20 and "and 10 more (--json has all)" in out
+
+
+def test_doctor_names_the_place_of_each_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    first_file, other_file = tmp_path / "one.model", tmp_path / "two.model"
+    first_file.write_text("minbpe v1\n\\w+|\\W+\n0\n97 98\n")
+    other_file.write_text("minbpe v1\n\\w+|\\W+\n0\n98 97\n")
+    (tmp_path / "a.txt").write_text("x\n" * 3 + "ab\nx\nab\n")
+    (tmp_path / "b.jsonl").write_text('{"text": "x"}\n{"text": "ab"}\n')
+    texts = [str(tmp_path / name) for name in ("a.txt", "b.jsonl")]
+    places = ["--text", *(f"{tmp_path}/{place}" for place in ("a.txt:4", "a.txt:6", "b.jsonl:2"))]
+    arguments = ["doctor", str(first_file), "--against", str(other_file), "--lines", "--text", "ab", *texts]
+    assert cli.main(arguments) == 1
+    out = capsys.readouterr().out
+    assert [line.partition(": byte 0 (model)")[0] for line in out.splitlines() if "(model)" in line] == places
+    assert cli.main([*arguments, "--json"]) == 1
+    assert [divergence["place"] for divergence in json.loads(capsys.readouterr().out)["divergences"]] == places
+    target = tmp_path / "three.model"
+    assert cli.main(["convert", str(first_file), str(target), "--lines", *texts, "--json"]) == 0
+    assert cli.main(["doctor", "-m", str(first_file), str(tmp_path / "a.txt")]) == 0
 
 
 def test_severities_are_ordered() -> None:

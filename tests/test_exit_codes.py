@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,19 @@ def test_exit_codes(line: str, code: int, datasets: None, capsys: pytest.Capture
     assert code_of(line) == code
     errors = capsys.readouterr().err
     assert errors if code == 2 else "cannot" not in errors or code == 1
+
+
+@pytest.mark.parametrize("line", NO)
+def test_no_is_a_report_with_json(line: str, datasets: None, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    capfdbinary.readouterr()
+    assert code_of(f"{line} --json") == 1
+    output = capfdbinary.readouterr()
+    report = json.loads(output.out)
+    assert report or line.startswith("vocab ")
+    if "--strict" in line:
+        files = report.get("files", [report])
+        assert not output.err and [file["written"] for file in files] == [False]
+        assert not any(Path(name).exists() for name in ("small.tiktoken", "small.model", "t.model"))
 
 
 def test_every_verb_is_tested() -> None:

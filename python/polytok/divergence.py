@@ -42,7 +42,8 @@ class Divergence:
     """The first divergence in ``text``: bytes ``start`` to ``end``; ``end`` is the next boundary that both tokenizers
     share.
 
-    ``stage`` is a key of `STAGES`, or None if no replacement of stages explains the divergence.
+    ``stage`` is a key of `STAGES`, or None if no replacement of stages explains the divergence. ``index`` is the index
+    of ``text`` among the texts that were compared.
     """
 
     text: bytes
@@ -51,6 +52,7 @@ class Divergence:
     left: DivergentSide
     right: DivergentSide
     stage: str | None
+    index: int = 0
 
 
 class Comparison:
@@ -78,7 +80,9 @@ class Comparison:
 
     def divergences_in(self, texts: Iterable[Text]) -> Iterator[Divergence]:
         """Yields the first divergence of each text whose ids differ."""
-        return (divergence for text in texts if (divergence := self.divergence_in(text)) is not None)
+        for index, text in enumerate(texts):
+            if divergence := self.divergence_in(text):
+                yield replace(divergence, index=index)
 
     def _tokens_of(self, tokenizer: Tokenizer, text: bytes) -> DivergentSide:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,23 +70,25 @@ def run(arguments: argparse.Namespace) -> int:
     tokenizer = load_tokenizer(arguments)
     source_format = tokenizer.spec.origin.format
     format_name = chosen_format(arguments, target, source_format)
-    texts = requested_texts(arguments)
-    result = convert(tokenizer, format_name, strict=arguments.strict, texts=texts, path=target)
-    is_write_refused = arguments.strict and bool(result.divergences or result.decoded)
+    texts, places = requested_texts(arguments) or (None, [])
+    # With --json, a refusal is a report too; otherwise it is an error with the losses.
+    is_strict_error = arguments.strict and not arguments.json
+    result = convert(tokenizer, format_name, strict=is_strict_error, texts=texts, path=target)
+    is_write_refused = arguments.strict and not result.keeps_everything
     is_copy = _has_bytes(model_name(arguments), result.data)
     if not is_write_refused:
         save_files(arguments, [NewFile(target, result.data, result.companions)])
     summary = "the same bytes" if is_copy else result.summary
     if arguments.json:
-        facts = {"summary": summary, **report_as_json(result), "written": not is_write_refused, "copy": is_copy}
+        facts = {"summary": summary, **report_as_json(result, places), "written": not is_write_refused, "copy": is_copy}
         print_json(facts)
     else:
         first_line = f"{target}: {'not written; ' if is_write_refused else ''}{summary}"
         heading = f"{model_name(arguments)} ({source_format}) to {target} ({format_name})"
-        report = "\n".join([first_line, heading, *([] if is_copy else _report_lines(result, source_format))])
+        report = "\n".join([first_line, heading, *([] if is_copy else _report_lines(result, source_format, places))])
         binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
-    is_divergence_failure = texts is not None or is_write_refused or not result.losses
-    return 1 if result.divergences and is_divergence_failure else 0
+    is_divergence_failure = bool(result.divergences) and (texts is not None or not result.losses)
+    return 1 if is_write_refused or is_divergence_failure else 0
 
 
 def _has_bytes(name: str, data: bytes) -> bool:
@@ -108,14 +111,14 @@ def _take_target(arguments: argparse.Namespace) -> Path:
     return Path(out)
 
 
-def _report_lines(result: Conversion, source_format: str) -> list[str]:
+def _report_lines(result: Conversion, source_format: str, places: list[str]) -> list[str]:
     lines = []
     loss_heading = f"{result.format} itself differs from {source_format}" if result.is_reference_export else "lost"
     for heading, rows in ((loss_heading, result.losses), ("other differences, for no valid text", result.notes)):
         lines += [heading, *(f"  {note_with_flags(row)}" for row in shorten_list(rows))] if rows else []
     lines += decoding_lines(result)
     if result.divergences:
-        lines += divergences.describe_divergence(result.divergences[0], source_format, result.format)
+        lines += divergences.describe_divergence(result.divergences[0], source_format, result.format, places)
     return lines
 
 
@@ -127,8 +130,8 @@ def decoding_lines(result: Conversion) -> list[str]:
     return [f"decoded differently: {before} becomes {after}" for before, after in pairs[:1]]
 
 
-def report_as_json(result: Conversion) -> dict[str, Any]:
-    """Returns the facts of a conversion as a JSON value."""
+def report_as_json(result: Conversion, places: Sequence[str] = ()) -> dict[str, Any]:
+    """Returns the facts of a conversion as a JSON value. ``places`` has the place of each text that was given."""
     return {
         "format": result.format,
         "kept_everything": result.keeps_everything,
@@ -139,5 +142,5 @@ def report_as_json(result: Conversion) -> dict[str, Any]:
         "same_ids": result.same_ids,
         "decoded_differently": [[piece_to_json(data) for data in pair] for pair in result.decoded],
         "lost_roles": dict(result.lost_roles),
-        "divergences": [divergences.divergence_to_json(divergence) for divergence in result.divergences],
+        "divergences": [divergences.divergence_to_json(divergence, places) for divergence in result.divergences],
     }

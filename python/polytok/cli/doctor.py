@@ -38,45 +38,47 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Examines the file and prints the findings. Returns exit code 1 if any finding is more than a note, else 0."""
     arguments.inputs = positional_arguments(arguments, "inputs")
-    texts = requested_texts(arguments)
+    texts, places = requested_texts(arguments) or (None, [])
     other_tokenizer = None if arguments.against is None else load(arguments.against)
     diagnosis = examine(load_tokenizer(arguments), other_tokenizer, texts)
     if arguments.json:
-        print_json(_diagnosis_to_json(diagnosis))
+        print_json(_diagnosis_to_json(diagnosis, places))
     else:
-        report = "\n".join(_report_lines(diagnosis, arguments))
+        report = "\n".join(_report_lines(diagnosis, arguments, places))
         binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0 if diagnosis.is_well else 1
 
 
-def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace) -> Iterator[str]:
+def _report_lines(diagnosis: Diagnosis, arguments: argparse.Namespace, places: list[str]) -> Iterator[str]:
     if diagnosis.compared:
         equal_count = diagnosis.compared - len(diagnosis.divergences)
         yield f"{equal_count} of {diagnosis.compared} texts have the same ids"
     for finding in diagnosis.findings:
-        yield f"{finding.severity.name.lower()}: {escape_line_breaks(finding.message)} [{finding.id}]"
+        place = "" if finding.index is None else f"{places[finding.index]}: "
+        yield f"{finding.severity.name.lower()}: {escape_line_breaks(place + finding.message)} [{finding.id}]"
         yield f"  {escape_line_breaks(finding.advice)}"
     yield from shorten_list(
-        "\n".join(divergences.describe_divergence(divergence, model_name(arguments), arguments.against))
+        "\n".join(divergences.describe_divergence(divergence, model_name(arguments), arguments.against, places))
         for divergence in diagnosis.divergences
     )
     if not diagnosis.findings:
         yield "nothing found"
 
 
-def _diagnosis_to_json(diagnosis: Diagnosis) -> dict[str, Any]:
+def _diagnosis_to_json(diagnosis: Diagnosis, places: list[str]) -> dict[str, Any]:
     return {
         "well": diagnosis.is_well,
         "compared": diagnosis.compared,
-        "findings": [_finding_to_json(finding) for finding in diagnosis.findings],
-        "divergences": [divergences.divergence_to_json(divergence) for divergence in diagnosis.divergences],
+        "findings": [_finding_to_json(finding, places) for finding in diagnosis.findings],
+        "divergences": [divergences.divergence_to_json(divergence, places) for divergence in diagnosis.divergences],
     }
 
 
-def _finding_to_json(finding: Finding) -> dict[str, str]:
+def _finding_to_json(finding: Finding, places: list[str]) -> dict[str, str | None]:
     return {
         "id": finding.id,
         "severity": finding.severity.name.lower(),
         "message": finding.message,
         "advice": finding.advice,
+        "place": None if finding.index is None else places[finding.index],
     }

@@ -33,6 +33,13 @@ class LabelledTexts(NamedTuple):
     place: PlaceFunction
 
 
+class PlacedTexts(NamedTuple):
+    """Texts, and the place of each for reports: ``--text``, ``file``, ``file:line`` or ``file: row 5``."""
+
+    texts: list[bytes]
+    places: list[str]
+
+
 class _Batch(NamedTuple):
     """Texts of an input, the value of a field of each text, and a function that describes the place of a text."""
 
@@ -97,11 +104,16 @@ def _different_files(names: list[str]) -> list[str]:
     return list(different_names.values())
 
 
-def requested_texts(arguments: argparse.Namespace) -> list[bytes] | None:
-    """Returns all texts of the inputs and of ``--text``; None if none are named."""
+def requested_texts(arguments: argparse.Namespace) -> PlacedTexts | None:
+    """Returns all texts of the inputs and of ``--text``, with their places; None if none are named."""
     if not arguments.text and not input_names(arguments):
         return None
-    return [text for _, texts in named_texts(arguments) for text in texts]
+    refuse_tokenizers_as_texts(arguments)
+    all_texts = PlacedTexts([], [])
+    for batch in _batches(arguments, input_file_names(arguments)):
+        all_texts.texts.extend(batch.texts)
+        all_texts.places.extend(map(batch.place, range(len(batch.texts))))  # a place is known only during its batch
+    return all_texts
 
 
 def _batches(arguments: argparse.Namespace, names: list[str], field: str | None = None) -> Iterator[_Batch]:

@@ -67,7 +67,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Trains, writes the files, and compares them with what was trained.
 
-    Returns exit code 1 if a text gets different ids in a file, else 0.
+    Returns exit code 1 if a text gets different ids in a file or ``--strict`` prevented writing, else 0.
     """
     options = _training_options(arguments)
     outputs = _output_formats(arguments, options)
@@ -84,13 +84,16 @@ def run(arguments: argparse.Namespace) -> int:
         **options,
     )
     training.print_report(report)
-    files = _convert_all(outputs, trained_specs, strict=arguments.strict)
-    save_files(arguments, [NewFile(file.path, file.conversion.data, file.conversion.companions) for file in files])
+    # With --json, a refusal is a report too; otherwise it is an error with the losses.
+    files = _convert_all(outputs, trained_specs, strict=arguments.strict and not arguments.json)
+    is_write_refused = arguments.strict and not all(file.conversion.keeps_everything for file in files)
+    if not is_write_refused:
+        save_files(arguments, [NewFile(file.path, file.conversion.data, file.conversion.companions) for file in files])
     if arguments.json:
-        print_json({"files": [file.to_json() for file in files]})
+        print_json({"files": [{**file.to_json(), "written": not is_write_refused} for file in files]})
     else:
         print("\n".join(line for file in files for line in file.lines()))
-    return 0 if all(file.has_same_ids for file in files) else 1
+    return 1 if is_write_refused or not all(file.has_same_ids for file in files) else 0
 
 
 def _training_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -123,7 +126,7 @@ def _output_names(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _convert_all(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, strict: bool) -> list[TrainedFile]:
-    """Converts all Specs to the formats; with ``strict``, raises `LossError` if the ids of any text change."""
+    """Converts all Specs to the formats; with ``strict``, raises `LossError` for any loss."""
     return [
         _convert(tokenizer, format, Path(name.replace("{size}", str(tokenizer.vocab_size))), strict=strict)
         for tokenizer in map(Tokenizer, trained_specs)
@@ -133,7 +136,7 @@ def _convert_all(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, s
 
 def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:
     file = TrainedFile(path, tokenizer, convert(tokenizer, format, strict=strict, path=path))
-    if strict and (not file.has_same_ids or file.conversion.decoded):
+    if strict and not file.conversion.keeps_everything:
         raise LossError("\n".join(file.lines()))
     return file
 

@@ -19,12 +19,16 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about a tokenizer: the id of its kind, its severity, a message with the details, and advice."""
+    """A fact about a tokenizer: the id of its kind, its severity, a message with the details, and advice.
+
+    ``index`` is the index of the text, if the finding is about one of the texts that the caller gave.
+    """
 
     id: str
     severity: Severity
     message: str
     advice: str
+    index: int | None = None
 
     @property
     def is_wrong(self) -> bool:

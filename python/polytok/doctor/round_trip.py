@@ -12,15 +12,17 @@ from .finding import Finding, Severity, readable_piece
 
 def find_round_trip_errors(tokenizer: Tokenizer, texts: Iterable[Text]) -> Iterator[Finding]:
     """Yields a finding for each text that changes or is refused."""
-    for text in texts:
+    for index, text in enumerate(texts):
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
         try:
             decoded_bytes = tokenizer.decode_bytes(tokenizer.encode(data))
         except PolytokError as error:
             advice = "text outside the vocabulary needs byte pieces or an unknown piece"
-            yield Finding("text-refused", Severity.WARNING, f"{readable_piece(data)!r:.60} is refused: {error}", advice)
+            message = f"{readable_piece(data)!r:.60} is refused: {error}"
+            yield Finding("text-refused", Severity.WARNING, message, advice, index)
             continue
         if decoded_bytes != data:
             reasons = "; ".join(map(str, tokenizer.lossless.reasons)) or "no known reason"
             message = f"{readable_piece(data)!r:.60} is decoded as {readable_piece(decoded_bytes)!r:.60}"
-            yield Finding("not-lossless", Severity.NOTE, message, f"reasons for which texts can change: {reasons}")
+            advice = f"reasons for which texts can change: {reasons}"
+            yield Finding("not-lossless", Severity.NOTE, message, advice, index)

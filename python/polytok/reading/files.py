@@ -116,22 +116,29 @@ class _LineCounter:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._first_line = 1
+        self._line = 1  # the line at `_position`
+        self._position = 0
         self._block: Block | None = None
 
     def watch(self, blocks: Iterator[Block]) -> Iterator[Block]:
         """Yields the blocks unchanged and counts their lines."""
         for block in blocks:
-            self._block = block
+            first_line, self._position, self._block = self._line, block.start, block
             yield block
-            self._first_line += block.data.count(b"\n", 0, block.end - block.start)
+            self._line = first_line + block.data.count(b"\n", 0, block.end - block.start)
             self._block = None
 
     def place(self, position: int) -> str:
-        """Returns the name of the file and the line of a position in the current block."""
-        block = self._block
-        lines_before = block.data.count(b"\n", 0, position - block.start) if block else 0
-        return f"{self._name}:{self._first_line + lines_before}"
+        """Returns the name of the file and the line of a position in the current block.
+
+        Only the bytes since the position of the last call are read, so the places of all texts cost little.
+        """
+        if block := self._block:
+            start, end = sorted((self._position - block.start, position - block.start))
+            line_count = block.data.count(b"\n", start, end)
+            self._line += line_count if position >= self._position else -line_count
+            self._position = position
+        return f"{self._name}:{self._line}"
 
 
 def _read_parts(name: str, content: Content, input_options: InputOptions) -> Iterator[Documents | Part]:
