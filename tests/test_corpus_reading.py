@@ -299,5 +299,7 @@ def test_fields_of_json_lines_as_columns(tmp_path: Path) -> None:
     assert [skipped_text.reason for skipped_text in block.skipped] == ["fields that cannot be read", "no field 'text'"]
     assert read_documents(path, InputOptions(bad_records="skip")) == [b"alone", b"deep", b"z"]
     (tmp_path / "texts.txt").write_text("a")
-    with pytest.raises(ArgumentError, match="has no field .*: leave the file out, or remove columns="):
-        read_plan(plan(tmp_path / "texts.txt"), InputOptions(), ["id"])
+    (block,) = read_plan(plan(tmp_path / "texts.txt"), InputOptions(), ["id"])
+    assert block.texts.to_list() == [b"a"] and block.columns is None
+    with pytest.raises(ArgumentError, match=r"texts.txt is text and has no field 'id'"):
+        schema_of(sources(tmp_path / "texts.txt")[0], InputOptions(), ["id"])

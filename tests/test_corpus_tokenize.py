@@ -292,8 +292,36 @@ def test_columns_that_no_record_has_are_refused(tmp_path: Path, inputs: Path) ->
         "input_options": InputOptions(field="a.b"),
         "workers": 1,
     }
-    with pytest.raises(ArgumentError, match=r"first input, .*b.jsonl: no record has the field 'm'; the fields are"):
+    with pytest.raises(ArgumentError, match=r"first records of .*b.jsonl: no record has the field 'm'; the fields are"):
         tokenize(inputs / "b.jsonl", TOKENIZER, tmp_path / "out", **options)
+
+
+@pytest.mark.parametrize("to", ["parquet", "megatron"])
+def test_inputs_without_a_column_have_nulls(tmp_path: Path, to: str) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    for name, lines in {
+        "a.txt": "one",
+        "b.jsonl": '{"text": "two"}\n',
+        "c.jsonl": '{"text": "three", "lang": "en"}\n',
+    }.items():
+        (tmp_path / name).write_text(lines)
+    options: dict[str, Any] = {"columns": ["lang"], "to": to, "documents": True, "workers": 1}
+
+    def columns_of(folder: Path, count: int) -> list[Any]:
+        return [document.columns["lang"] for document in corpus.read_documents(folder, range(count))]
+
+    inputs = [tmp_path / name for name in ("a.txt", "b.jsonl", "c.jsonl")]
+    tokenize(inputs, TOKENIZER, tmp_path / "out", **options)
+    assert columns_of(tmp_path / "out", 3) == [None, None, "en"]
+    table = tmp_path / "d.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(arrow.table({"text": ["four"], "lang": [4]}), table)
+    tokenize([tmp_path / "a.txt", table], TOKENIZER, tmp_path / "numbers", **options)
+    assert columns_of(tmp_path / "numbers", 2) == [None, 4]
+    with pytest.raises(ArgumentError, match=r"a.txt is text and has no field 'lang': name JSON lines or tables"):
+        tokenize(tmp_path / "a.txt", TOKENIZER, tmp_path / "none", **options)
+    with pytest.raises(ArgumentError, match=r"b.jsonl: no record has the field 'lnag'; the fields are 'text'"):
+        tokenize(inputs, TOKENIZER, tmp_path / "none", **{**options, "columns": ["lnag"]})
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_separator_with_an_unknown_escape(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -502,8 +530,8 @@ def test_the_command(tmp_path: Path, inputs: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.splitlines()[-1].split()[1] == "300"
     assert json.loads((tmp_path / "log").read_text().splitlines()[-1])["event"] == "end"
     assert [row.tolist() for row in open_dataset(out)] == encode_all(TEXTS, eos=EOS)
-    assert main([*arguments, "--json-log", str(tmp_path / "no/log")]) == 2
-    assert "no/log: cannot write: No such file" in capsys.readouterr().err
+    assert main([*arguments, "--json-log", str(tmp_path / "log/new")]) == 2
+    assert "log: cannot create the folder: File exists" in capsys.readouterr().err
     assert main([*arguments, "--bos", "5"]) == 2
     assert "options: bos: null → 5" in capsys.readouterr().err
     assert main([*arguments, "--bos", "5", "--overwrite", "--json-log", "-"]) == 0

@@ -76,6 +76,15 @@ def test_text_files_have_no_fields(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "a.txt is text and has no field 'lang'" in error_of(["count", "--by", "lang", str(tmp_path)], capsys)
 
 
+def test_one_file_with_the_field_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in {"a.txt": "one", "b.jsonl": '{"text": "two"}', "c.jsonl": '{"text": "3", "lang": "en"}'}.items():
+        (tmp_path / name).write_text(text)
+    assert main(["count", "--by", "lang", str(tmp_path)]) == 0
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["lang", "(none)", "en", "total"]
+    error = error_of(["count", "--by", "lnag", str(tmp_path)], capsys)
+    assert error.endswith("b.jsonl: no record has the field 'lnag'; the fields are 'text'\n")
+
+
 def test_some_records_without_the_field_are_no_error(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with jsonl.open("a") as file:
         file.write('{"body": "a"}\n{"text": "b"}\nnull\n')

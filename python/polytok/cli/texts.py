@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import IO, Any, NamedTuple
 
+from ..errors import ArgumentError
 from ..reading import InputOptions, SkippedTexts
 from ..reading.documents import PlaceFunction
+from ..reading.fields import MissingColumnError, no_fields_error
 from ..reading.files import open_file, read
 from ..reading.kinds import format_by_name
 from ..reading.names import files_named, is_url
@@ -41,11 +44,14 @@ class PlacedTexts(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Texts of an input, the value of a field of each text, and a function that describes the place of a text."""
+    """Texts of an input, the value of a field of each text, and a function that describes the place of a text.
+
+    ``values`` is None if the input has no fields, or if no field is requested.
+    """
 
     name: str
     texts: list[bytes]
-    values: list[Any]
+    values: list[Any] | None
     place: PlaceFunction
 
 
@@ -84,7 +90,7 @@ def labelled_texts(arguments: argparse.Namespace, by: str) -> Iterator[LabelledT
         return
     for batch in _batches(arguments, names, by):
         rows_of_label: dict[str, list[int]] = {}
-        for row, value in enumerate(batch.values):
+        for row, value in enumerate(batch.values or [None] * len(batch.texts)):
             rows_of_label.setdefault(_NO_LABEL if value is None else str(value), []).append(row)
         for label, rows in rows_of_label.items():
             yield LabelledTexts(label, [batch.texts[row] for row in rows], partial(_place_of_row, batch.place, rows))
@@ -121,10 +127,28 @@ def _batches(arguments: argparse.Namespace, names: list[str], field: str | None 
     skipped = SkippedTexts()
     for text in arguments.text:
         yield _whole_batch(TEXT_OPTION, text.encode("utf-8", "surrogateescape"))
-    for name in names:
-        yield from _file_batches(name, input_options, field, skipped)
+    file_batches = (_file_batches(name, input_options, field, skipped) for name in names)
+    yield from chain.from_iterable(file_batches) if field is None else _batches_with_field(file_batches, names, field)
     if report := str(skipped):
         print(f"polytok: {report}", file=sys.stderr)
+
+
+def _batches_with_field(files: Iterable[Iterator[_Batch]], names: list[str], field: str) -> Iterator[_Batch]:
+    """Yields the batches of files with the values of a field. Raises `ArgumentError` if no file has the field."""
+    error: ArgumentError | None = None
+    has_field = has_texts = False
+    for batches in files:
+        has_records = False
+        try:
+            for batch in batches:
+                yield batch
+                has_records, has_texts = batch.values is not None, True
+        except MissingColumnError as missing_column_error:
+            error = error or missing_column_error
+        else:
+            has_field = has_field or has_records
+    if names and has_texts and not has_field:
+        raise error or no_fields_error(names[0], field)
 
 
 def input_file_names(arguments: argparse.Namespace) -> list[str]:
@@ -150,8 +174,7 @@ def _file_batches(name: str, input_options: InputOptions, field: str | None, ski
             if documents.damage is not None:
                 skipped.damage.append(documents.damage)
             texts = [text or b"" for text in documents.texts.to_list()]
-            has_values = documents.columns is not None
-            values = documents.columns[field].to_pylist() if has_values else [None] * len(texts)
+            values = None if documents.columns is None else documents.columns[field].to_pylist()
             is_whole = input_options.is_whole_file and format_by_name(name) == "text"
             yield _Batch(name, texts, values, partial(_whole_place, name) if is_whole else documents.place)
     if is_empty and input_options.is_whole_file and format_by_name(name) == "text":
@@ -159,7 +182,7 @@ def _file_batches(name: str, input_options: InputOptions, field: str | None, ski
 
 
 def _whole_batch(name: str, text: bytes) -> _Batch:
-    return _Batch(name, [text], [None], partial(_whole_place, name))
+    return _Batch(name, [text], None, partial(_whole_place, name))
 
 
 def _whole_place(name: str, _: int) -> str:

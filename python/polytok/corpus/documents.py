@@ -12,7 +12,6 @@ from itertools import islice
 from typing import IO, Any
 
 from ..errors import ArgumentError
-from ..keywords import keyword
 from ..reading import BadBytes, Documents, InputOptions, SkippedText
 from ..reading.blocks import Block, blocks
 from ..reading.choices import Format
@@ -22,13 +21,15 @@ from ..reading.documents import (
     create_fields_schema,
     damaged_documents,
 )
-from ..reading.fields import refuse_missing_fields
+from ..reading.fields import no_fields_error, refuse_missing_fields
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
 from ..reading.streams import Content, DamageError, decompress, is_compressed, peek_first_bytes
 from ..reading.tables import TextColumn, open_table, require_pyarrow, table_documents
 from .plan import Part
 from .ranges import RangeReader, next_text_start, separator_of
 from .sources import Source, open_source
+
+_MAX_CHECKED_SOURCES = 100
 
 __all__ = ["Documents", "SkippedText", "documents", "schema_of"]
 
@@ -39,7 +40,7 @@ def documents(
     """Yields the documents of a part in blocks of some megabytes; each block lists the documents that were skipped.
 
     ``columns`` names columns to return with the texts. Columns of Parquet and Arrow files keep their types; fields of
-    JSON lines are converted to strings.
+    JSON lines are converted to strings. The documents of text files, which have no fields, have no columns.
 
     Raises `FileError` if the file has changed since the job was planned; `FormatError` if the file is damaged or has a
     broken record; and `EncodeError` for a text that is not UTF-8, unless ``bad_bytes`` is "replace" or "skip".
@@ -57,9 +58,8 @@ def documents(
 def schema_of(source: Source, input_options: InputOptions, columns: Sequence[str]) -> Any:
     """Returns the pyarrow.Schema of the columns that `documents` returns for ``columns``.
 
-    The columns are those of the first input. Raises `DamageError` and the errors of `documents`. Also raises
-    `ArgumentError` if all records in the first block of JSON lines lack a field in ``columns``, because the name of
-    that field is probably wrong.
+    Raises `DamageError` and the errors of `documents`. Also raises `ArgumentError` for a text file, and if all records
+    in the first block of JSON lines lack a field in ``columns``, because the name of that field is probably wrong.
     """
     with open_source(source) as opened_file:
         file, first_bytes = peek_first_bytes(opened_file, FIRST_BYTE_COUNT)
@@ -67,9 +67,36 @@ def schema_of(source: Source, input_options: InputOptions, columns: Sequence[str
         if format in ("parquet", "arrow"):
             schema = open_table(source.name, file, first_bytes, format).schema
             return TextColumn(source.name, schema, input_options.field, columns).schema
-    _check_has_columns(source.name, format, columns)
+    if format == "text":
+        raise no_fields_error(source.name, columns[0])
     _check_has_fields(source, input_options, columns)
     return create_fields_schema(columns, require_pyarrow(source.name))
+
+
+def source_with_columns(sources: Sequence[Source], input_options: InputOptions, columns: Sequence[str]) -> Source:
+    """Returns the first source that has ``columns``, which determines their types. Other sources can lack them.
+
+    Raises `ArgumentError` if none of the first sources has them. Text files do not count, because they have no fields.
+    """
+    first_error: ArgumentError | DamageError | None = None
+    checked_count = 0
+    for source in sources:
+        try:
+            if _has_fields(source, input_options):
+                checked_count += 1
+                schema_of(source, input_options, columns)
+                return source
+        except (ArgumentError, DamageError) as error:
+            first_error = first_error or error
+        if checked_count == _MAX_CHECKED_SOURCES:
+            break
+    raise first_error or no_fields_error(sources[0].name, columns[0])
+
+
+def _has_fields(source: Source, input_options: InputOptions) -> bool:
+    with open_source(source) as file:
+        first_bytes = peek_first_bytes(file, FIRST_BYTE_COUNT)[1]
+        return format_of(source.name, first_bytes, input_options.input_format) != "text"
 
 
 def _read_documents(
@@ -84,18 +111,10 @@ def _read_documents(
         )
         return
     file_blocks = blocks(*_open_content(part, source, file, first_bytes, input_options, format), input_options, format)
-    if columns:
-        file_blocks = _with_columns(file_blocks, source.name, format, columns)
+    if columns and format == "jsonl":
+        file_blocks = add_field_columns(file_blocks, columns, require_pyarrow(source.name))
     place_of_byte = partial(_byte_place, source.name)
     yield from apply_input_options(file_blocks, input_options, bad_bytes, place_of_byte, is_json=format == "jsonl")
-
-
-def _check_has_columns(name: str, format: Format, columns: Sequence[str]) -> None:
-    if format == "text":
-        raise ArgumentError(
-            f"{name} is a text file and has no field {columns[0]!r}: leave the file out, or remove "
-            f"{keyword('columns=')}"
-        )
 
 
 def check_field(source: Source, input_options: InputOptions) -> None:
@@ -119,8 +138,8 @@ def _check_has_fields(source: Source, input_options: InputOptions, columns: Sequ
             file_blocks = blocks(decompress(source.name, file, first_bytes), 0, input_options, format)
             first_blocks: Iterator[Block] = islice(file_blocks, 1)
             if columns:
-                first_blocks = _with_columns(first_blocks, source.name, format, columns)
-            place = f"the first records of {'the first input, ' if columns else ''}{source.name}"
+                first_blocks = add_field_columns(first_blocks, columns, require_pyarrow(source.name))
+            place = f"the first records of {source.name}"
             for _ in refuse_missing_fields(place, first_blocks, input_options.field, columns):
                 pass
         except DamageError:
@@ -144,8 +163,3 @@ def _open_content(
         )
     start, end = (next_text_start(file, at, source.size, separator) for at in (part.start, part.end))
     return RangeReader(file, start, end), start
-
-
-def _with_columns(file_blocks: Iterator[Block], name: str, format: Format, columns: Sequence[str]) -> Iterator[Block]:
-    _check_has_columns(name, format, columns)
-    return add_field_columns(file_blocks, columns, require_pyarrow(name))

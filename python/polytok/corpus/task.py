@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from ..errors import EncodeError, FormatError, SpecialTokenError
 from ..keywords import keyword, mark_engine_keywords, marked_message
 from ..loading import load
 from ..reading import Documents
+from ..reading.tables import require_pyarrow
 from ..tokenizer import Tokenizer
 from .documents import documents, schema_of
 from .journal import TOKENIZER_NAME, Journal, task_file_stem
@@ -50,8 +51,9 @@ def prepare(setup: dict[str, Any]) -> TaskFunction:
     job_storage = open_storage(setup["storage"])
     options = DocumentOptions.from_json(setup["options"])
     tokenizer = _load_tokenizer(job_storage, setup["fingerprint"])
-    # All shards have the columns of the first input, even shards without documents.
-    columns = schema_of(Source(**setup["first"]), options.input_options, options.columns) if options.columns else None
+    # All shards have the columns of one input, even shards without documents.
+    source = setup["columns_source"]
+    columns = None if source is None else schema_of(Source(**source), options.input_options, options.columns)
     table_schema = origin_schema(columns) if options.documents else columns
 
     def do_task(description: dict[str, Any], report_progress: ProgressFunction) -> dict[str, Any]:
@@ -184,11 +186,20 @@ class _TokenizeTask:
         sources = {int(number): Source(**source) for number, source in self.description["sources"].items()}
         for part in (Part(**part) for part in self.description["parts"]):
             for block in documents(part, sources[part.source], self.options.input_options, self.options.columns):
+                block = self._with_columns(block)
                 limited_rows = limit_rows(self._encode(block, sources[part.source].name), self.options)
                 self._add_counts(part.source, block, limited_rows)
                 if len(block):
                     self._check_columns(block)
                     yield limited_rows.rows
+
+    def _with_columns(self, block: Documents) -> Documents:
+        """Returns documents of a text file, which have no columns, with a null in each column."""
+        if self.columns is None or block.columns is not None or not len(block):
+            return block
+        arrow = require_pyarrow()
+        nulls = [arrow.nulls(len(block), field.type) for field in self.columns]
+        return replace(block, columns=arrow.table(nulls, schema=self.columns))
 
     def _check_columns(self, block: Documents) -> None:
         if self.columns is not None and block.columns.schema != self.columns:
@@ -197,7 +208,7 @@ class _TokenizeTask:
                 for schema in (block.columns.schema, self.columns)
             )
             raise FormatError(
-                f"{block.place(0)}: the columns are {block_columns}, but the first input has {first_columns}: tokenize "
+                f"{block.place(0)}: the columns are {block_columns}, but other inputs have {first_columns}: tokenize "
                 "these inputs to different folders"
             )
 

@@ -18,7 +18,7 @@ from ..progress import ReportProgress, progress_function
 from ..reading import InputKeywords, InputOptions, split_keywords
 from ..resources import processors
 from ..tokenizer import Tokenizer
-from .documents import check_field
+from .documents import check_field, source_with_columns
 from .job import Job, JobEvent, JobStartEvent, Records
 from .journal import TOKENIZER_NAME, task_file_stem
 from .manifest import (
@@ -129,7 +129,7 @@ def _create_job(
         "storage": job_storage.url,
         "options": options.to_json(),
         "fingerprint": fingerprint,
-        "first": job_plan.sources[0].to_plain(),
+        "columns_source": _columns_source(job_plan, options),
         "threads": threads,
     }
     assignments = tuple(
@@ -153,6 +153,13 @@ def _create_job(
         lambda data: _has_fingerprint(data, fingerprint),
         final_assignments,
     )
+
+
+def _columns_source(job_plan: Plan, options: DocumentOptions) -> dict[str, Any] | None:
+    """Returns the input whose columns all shards have, as a JSON value; None without columns."""
+    if not options.columns:
+        return None
+    return source_with_columns(job_plan.sources, options.input_options, options.columns).to_plain()
 
 
 def _two_passes(

@@ -28,7 +28,11 @@ def refuse_missing_fields(
         missing = [name for name in missing if not _is_in_block(name, block, field)]
         yield block
     if missing and first_data:
-        _refuse_fields(name, missing, records_in(first_data))
+        _refuse_fields(name, missing, records_in(first_data), columns)
+
+
+class MissingColumnError(ArgumentError):
+    """The error for a file whose records lack a field other than the one with the text."""
 
 
 def _is_in_block(name: str, block: Block, field: str) -> bool:
@@ -37,16 +41,24 @@ def _is_in_block(name: str, block: Block, field: str) -> bool:
     return bool(block.columns[name].null_count < len(block.columns))
 
 
-def _refuse_fields(name: str, missing: Sequence[str], records: Iterable[Mapping[str, Any]]) -> None:
+def _refuse_fields(
+    name: str, missing: Sequence[str], records: Iterable[Mapping[str, Any]], columns: Sequence[str]
+) -> None:
     names = field_names(records)
     for field in missing:
         if names and field not in names:
-            raise missing_field_error(name, field, names)
+            error = missing_field_error(name, field, names)
+            raise MissingColumnError(str(error)) if field in columns else error
 
 
 def missing_field_error(name: str, field: str, names: Sequence[str]) -> ArgumentError:
     """Returns the error for inputs with the fields ``names`` of which no record has the field."""
     return ArgumentError(f"{name}: no record has the field {field!r}; {fields_text(names, field)}")
+
+
+def no_fields_error(name: str, field: str) -> ArgumentError:
+    """Returns the error for inputs that are all text files; ``name`` is the first."""
+    return ArgumentError(f"{name} is text and has no field {field!r}: name JSON lines or tables")
 
 
 def fields_text(names: Sequence[str], field: str) -> str:

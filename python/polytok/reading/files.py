@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ..errors import ArgumentError, FileError, FormatError, PolytokError
+from ..errors import FileError, FormatError, PolytokError
 from . import remote
 from .blocks import Block, blocks
 from .choices import BadBytes, Format, InputOptions
@@ -48,9 +48,10 @@ def read(
 ) -> Iterator[Documents]:
     """Yields the texts of an open binary file or text file, in blocks.
 
-    ``columns`` names fields to return with the texts of JSON lines and tables; text files have no fields.
+    ``columns`` names fields to return with the texts of JSON lines and tables; texts of text files have no columns.
 
-    Raises `FileError` if reading fails, and the errors of `polytok.reading`.
+    Raises `MissingColumnError` after the last text if no record of the file has one of ``columns``; `FileError` if
+    reading fails, and the errors of `polytok.reading`.
     """
     with translate_errors(name):
         yield from _read_documents(name, *_open_content(name, file, input_options), input_options, bad_bytes, columns)
@@ -104,8 +105,6 @@ def _read_documents(
     file_blocks = line_counter.watch(blocks(decompress(name, file, first_bytes), 0, input_options, format))
     if columns and format == "jsonl":
         file_blocks = add_field_columns(file_blocks, columns, require_pyarrow(name))
-    if columns and format == "text":
-        raise ArgumentError(f"{name} is text and has no field {columns[0]!r}: name JSON lines or tables")
     if format == "jsonl":
         file_blocks = refuse_missing_fields(name, file_blocks, input_options.field, columns)
     yield from apply_input_options(file_blocks, input_options, bad_bytes, line_counter.place, is_json=format == "jsonl")

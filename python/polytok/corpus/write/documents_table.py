@@ -53,7 +53,7 @@ def cast_column(field: pyarrow.Field, columns: pyarrow.Table | None) -> pyarrow.
     Raises `ArgumentError` if the column is missing or its type cannot be cast.
     """
     if columns is None or field.name not in columns.column_names:
-        raise ArgumentError(f"an input has no column {field.name!r}, which the first input has: remove it from columns")
+        raise ArgumentError(f"an input has no column {field.name!r}, which other inputs have: remove it from columns")
     try:
         return columns[field.name].cast(field.type)
     except require_pyarrow().ArrowException as error:
