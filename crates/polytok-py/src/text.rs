@@ -61,13 +61,13 @@ impl<'a> StoredText<'a> {
         })
     }
 
-    /// Returns the UTF-8 of the text, in the memory of `buffer`; or the text itself if it is stored as UTF-8.
-    fn utf8(&self, buffer: String) -> Result<Utf8<'a>, Error> {
+    /// Returns the UTF-8 of the text, in the memory that `buffer` returns; or the text itself if it is stored as UTF-8.
+    fn utf8(&self, buffer: impl FnOnce() -> String) -> Result<Utf8<'a>, Error> {
         match *self {
             StoredText::Bytes(bytes) => Ok(Utf8::Stored(bytes)),
-            StoredText::Ucs1(characters) => convert(characters, buffer),
-            StoredText::Ucs2(characters) => convert(characters, buffer),
-            StoredText::Ucs4(characters) => convert(characters, buffer),
+            StoredText::Ucs1(characters) => convert(characters, buffer()),
+            StoredText::Ucs2(characters) => convert(characters, buffer()),
+            StoredText::Ucs4(characters) => convert(characters, buffer()),
         }
     }
 }
@@ -84,7 +84,7 @@ impl BatchText for StoredText<'_> {
     }
 
     fn utf8<'a>(&'a self, buffer: &'a mut String) -> Result<Option<&'a [u8]>, Error> {
-        Ok(Some(match self.utf8(std::mem::take(buffer))? {
+        Ok(Some(match self.utf8(|| std::mem::take(buffer))? {
             Utf8::Stored(bytes) => bytes,
             Utf8::Converted(text) => {
                 *buffer = text;
@@ -143,13 +143,10 @@ impl Drop for Buffer {
 
 /// Reads a text from `str` or bytes.
 pub fn text<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<PyText<'a>> {
-    match StoredText::of(object)? {
-        StoredText::Bytes(bytes) => Ok(PyText::Stored(bytes)),
-        stored => match stored.utf8(KEPT_BUFFER.take()).map_err(to_python)? {
-            Utf8::Stored(bytes) => Ok(PyText::Stored(bytes)),
-            Utf8::Converted(text) => Ok(PyText::Converted(Buffer(text))),
-        },
-    }
+    Ok(match StoredText::of(object)?.utf8(|| KEPT_BUFFER.take()).map_err(to_python)? {
+        Utf8::Stored(bytes) => PyText::Stored(bytes),
+        Utf8::Converted(text) => PyText::Converted(Buffer(text)),
+    })
 }
 
 /// Decodes bytes to a `str`. Bytes that are not UTF-8 are handled by the Python error handler `errors`.

@@ -12,7 +12,7 @@ use crate::table::Table;
 use crate::utf8::{is_continuation, lead_len, only_char};
 
 /// The number of code points that have a byte of flags.
-pub(crate) const FLAGGED_CODE_POINTS: usize = 0x2_0000;
+const FLAGGED_CODE_POINTS: usize = 0x2_0000;
 
 /// The kind of pairs of two whole characters; see [`pair_kind`].
 const WHOLE_PAIR: u8 = 1;

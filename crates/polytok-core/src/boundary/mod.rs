@@ -26,7 +26,7 @@ use crate::native::{FilePart, PartWriter, Stored};
 use crate::spec::Symbols;
 use crate::table::Table;
 use char_parts::CharPartFlags;
-pub(crate) use char_parts::{CharWithRecord, FLAGGED_CODE_POINTS};
+pub(crate) use char_parts::CharWithRecord;
 use neighbours::{CharPairs, EntryUnits};
 use pair_set::{PairSet, pack_pair};
 

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::allocation::zeroed_box;
 
-use crate::boundary::{Boundary, FLAGGED_CODE_POINTS};
+use crate::boundary::Boundary;
 use crate::token_id::TokenId;
 
 const FLAG_BITS: u32 = 8;
@@ -27,8 +27,11 @@ const MAX_IDS: usize = 3;
 const COUNT_SHIFT: u32 = MAX_IDS as u32 * ID_BITS;
 const ID_MASK: u64 = (1 << ID_BITS) - 1;
 
-/// The records of the characters of the first two planes.
-pub(crate) struct CharRecords(Box<[AtomicU64; FLAGGED_CODE_POINTS]>);
+/// The number of code points of the basic plane, which contains all characters of three bytes.
+const RECORDS: usize = 0x1_0000;
+
+/// The records of the characters of the basic plane.
+pub(crate) struct CharRecords(Box<[AtomicU64; RECORDS]>);
 
 /// The record of a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
