@@ -365,7 +365,7 @@ def test_minbpe_needs_bytes_first() -> None:
 
 def test_whole_pieces_are_lost_in_minbpe() -> None:
     losses = adapted(rank_bpe_spec([*LETTERS, b"abc"]), "minbpe").losses
-    assert len(losses) == 1 and "1 entry that no merge builds is no longer found" in losses[0]
+    assert len(losses) == 1 and "1 entry that no merge builds is not found" in losses[0]
 
 
 def test_extra_data_of_another_format_is_a_note() -> None:

@@ -143,7 +143,7 @@ def test_table_shards_cannot_be_opened(tmp_path: Path, kind: str) -> None:
 def test_folders_without_a_dataset(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="this folder is not a dataset"):
         corpus.open(tmp_path)
-    with pytest.raises(FileError, match="there is no such folder"):
+    with pytest.raises(FileError, match="this folder does not exist"):
         corpus.open(tmp_path / "nowhere")
 
 

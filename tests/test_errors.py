@@ -66,7 +66,7 @@ def test_only_marked_keywords_are_printed_as_flags(tmp_path: Path, capsys: pytes
     commands: list[tuple[list[object], str]] = [
         (["count", "pre_tokenizer"], "polytok: pre_tokenizer: cannot read"),
         (["encode", "--special", "add_special", "--text", "a"], "--special add_special is not a special token"),
-        (["info", wrong_file], "huggingface: pre_tokenizer: there is no type 'ByteLevell'"),
+        (["info", wrong_file], "huggingface: pre_tokenizer: unknown type 'ByteLevell'"),
         (["edit", rwkv, "-o", tmp_path / "out.txt", "--remove-entry", "bad_bytes="], "cannot remove 'bad_bytes='"),
         (
             ["encode", "--reject-special", "--text", "add_special <|endoftext|>"],

@@ -256,7 +256,7 @@ def test_legacy_components(member: str, value: Any) -> None:
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"version": "2.0"}, "version is '2.0'"),
     ({"foo": 1}, "no member 'foo'"),
-    ({"normalizer": {"type": "Foo"}}, "normalizer: there is no type 'Foo'"),
+    ({"normalizer": {"type": "Foo"}}, "normalizer: unknown type 'Foo'"),
     ({"normalizer": {"type": "Strip", "strip_left": True}}, "'strip_right' is missing"),
     ({"normalizer": {"type": "Sequence", "normalizers": [None]}}, r"normalizer.normalizers\[0\]: null"),
     ({"normalizer": "NFC"}, "normalizer: not an object"),
@@ -283,7 +283,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"model": {"type": "Unigram", "vocab": [["a", 0]], "unk_id": 3}}, "unk_id is 3"),
     ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 1.5}}, "dropout is 1.5"),
     ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, 'the token "b" is not in the vocabulary'),
-    ({"model": {"type": "Foo", "vocab": {"a": 0}}}, "no type 'Foo'"),
+    ({"model": {"type": "Foo", "vocab": {"a": 0}}}, "unknown type 'Foo'"),
     ({"model": []}, "a model, which is an object"),
     ({"added_tokens": None}, "added_tokens: not a list"),
     ({"added_tokens": [{"id": 0, "content": "x"}]}, r"added_tokens\[0\]: the field 'special' is missing"),

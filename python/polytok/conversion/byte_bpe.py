@@ -37,7 +37,7 @@ def to_minbpe(spec: Spec) -> Converted:
     vocab = sorted_by_id(conversion.spec.vocab)
     losses: tuple[str, ...] = ()
     if model.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
-        one, many = "is no longer found as a whole piece", "are no longer found as whole pieces"
+        one, many = "is not found as a whole piece", "are not found as whole pieces"
         losses = (f"model: {unmerged_text(pieces, one, many)}",)
     minbpe_model = Bpe("merges", merges=effective_merges(vocab, model).merges)
     return conversion.then(

@@ -85,7 +85,7 @@ def _to_bpe(spec: Spec) -> Converted:
     losses += pipeline_losses(spec)
     losses += ["decode: spaces before punctuation are removed (clean_spaces)"] if chosen_split.clean_spaces else []
     if model.whole_piece_first != chosen_split.whole_piece_first and (pieces := unmerged_entries(vocab, model)):
-        found = "no longer found" if model.whole_piece_first else "found"
+        found = "not found" if model.whole_piece_first else "found"
         one, many = f"is {found} as a whole piece", f"are {found} as whole pieces"
         losses.append(f"model: {unmerged_text(pieces, one, many)}")
     gguf_spec = replace(

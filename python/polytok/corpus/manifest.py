@@ -218,7 +218,7 @@ def load(folder: Path) -> Manifest:
 def _missing_manifest_text(folder: Path) -> str:
     if (folder / PLAN_NAME).exists():
         return (
-            "the job in this folder is not finished, so there is no dataset yet: run the command that began the job "
+            "the job in this folder is not finished, so it has no dataset yet: run the command that began the job "
             "again to continue it; this command and how much is done are shown by `polytok corpus info "
             f"{shlex.quote(str(folder))}`"
         )
@@ -226,7 +226,7 @@ def _missing_manifest_text(folder: Path) -> str:
         return (
             f"this folder is not a dataset, because it has no {MANIFEST_NAME}: name a folder that tokenize has written"
         )
-    return "there is no such folder: name a folder that tokenize has written"
+    return "this folder does not exist: name a folder that tokenize has written"
 
 
 class _CheckedFields:

@@ -99,7 +99,7 @@ def component_name(fields: Fields, components: Sequence[ComponentFields], *, by_
     if tag is not None and not by_fields:
         if isinstance(tag, str) and tag in {candidate.type for candidate in components}:
             return tag
-        raise FormatError(f"{fields.path}: there is no type {shorten(tag)}")
+        raise FormatError(f"{fields.path}: unknown type {shorten(tag)}")
     for candidate in components:
         if candidate.required <= fields.value.keys() and (not candidate.tagged or candidate.type == tag):
             return candidate.type
