@@ -72,6 +72,14 @@ def test_invalid_inputs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for inputs in ("out", "out/*", "link.txt"):
         with pytest.raises(ArgumentError, match="in the output folder"):
             plan(inputs, output_folder="out")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/c.txt").write_text("text")
+    for inputs in ("in", Path("in"), "./in/", "in/**", "in/**/*.json", f"file://{tmp_path}/in"):
+        for folder in ("in/new", "in/new/er", f"file://{tmp_path}/in/new"):
+            with pytest.raises(ArgumentError, match="is in the input folder .*in.*: choose another output folder"):
+                plan(inputs, output_folder=folder)
+    for inputs in ("in/*", "in/**/*.txt", "in/c.txt"):
+        assert plan(inputs, output_folder="in/new").tasks and plan(inputs, output_folder="inner").tasks
     assert plan("a.txt", output_folder="out").tasks and plan("out/b.txt", output_folder="ou").tasks
     with pytest.raises(FileError, match="list of files"):
         read_name_list("absent")

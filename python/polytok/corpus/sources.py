@@ -7,12 +7,14 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ..errors import ArgumentError, FileError
 from ..reading import remote
 from ..reading.names import files_named, is_url
+from .journal import PLAN_NAME
 
 Inputs: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 """A path, a folder, a pattern of paths, a URL that fsspec supports, or a list of these."""
@@ -39,11 +41,14 @@ class Source:
 def sources(inputs: Inputs, *, output_folder: str | os.PathLike[str] | None = None) -> tuple[Source, ...]:
     """Returns the files for all inputs, in the order of the inputs; the files of a pattern are sorted.
 
-    Raises `ArgumentError` for a pattern that matches no file, for a file that is named twice, and for a file in
-    ``output_folder``; and `FileError` for a file that cannot be read.
+    Raises `ArgumentError` for a pattern that matches no file, for a file that is named twice, for a file in
+    ``output_folder``, and for an input folder that contains ``output_folder``; and `FileError` for a file that cannot
+    be read.
     """
-    items = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
-    file_names = [name for item in items for name in _file_names(os.fspath(item))]
+    items = [os.fspath(item) for item in ([inputs] if isinstance(inputs, (str, os.PathLike)) else inputs)]
+    if output_folder is not None:
+        _check_outside_inputs(os.fspath(output_folder), items)
+    file_names = [name for item in items for name in _file_names(item)]
     if not file_names:
         raise ArgumentError("no input: name a file, a pattern or a URL")
     seen_names: set[str] = set()
@@ -81,12 +86,40 @@ def _file_names(name: str) -> list[str]:
     return [remote.canonical_url(file) if is_url(file) else os.path.abspath(file) for file in file_names]
 
 
+def _check_outside_inputs(folder: str, items: list[str]) -> None:
+    """Raises `ArgumentError` if ``folder`` is in an input folder, because the job could not be continued: its own files
+    would be inputs."""
+    for item in items:
+        input_folder = _input_folder(item.removeprefix("file://"))
+        if input_folder is not None and _is_in_folder(folder, input_folder):
+            raise ArgumentError(
+                f"the output folder {folder} is in the input folder {item}, so its files would be read too: choose "
+                "another output folder"
+            )
+
+
+def _input_folder(name: str) -> str | None:
+    """Returns the local folder of which all files are read: the name of a folder, or a pattern such as ``data/**``."""
+    if os.path.isdir(name):
+        return name
+    folder, stars, pattern = name.partition("**")
+    is_pattern = bool(stars) and not is_url(name) and fnmatch(PLAN_NAME, os.path.basename(pattern) or "*")
+    return folder or os.curdir if is_pattern else None
+
+
 def _check_outside_folder(names: list[str], folder: str) -> None:
-    folder = folder.removeprefix("file://")
-    folder_prefix = os.path.join(remote.canonical_url(folder) if is_url(folder) else os.path.realpath(folder), "")
     for name in names:
-        if (name if is_url(name) else os.path.realpath(name)).startswith(folder_prefix):
+        if _is_in_folder(name, folder):
             raise ArgumentError(f"the input {name} is in the output folder {folder}: choose another output folder")
+
+
+def _is_in_folder(name: str, folder: str) -> bool:
+    return _real_name(name).startswith(os.path.join(_real_name(folder), ""))
+
+
+def _real_name(name: str) -> str:
+    name = name.removeprefix("file://")
+    return remote.canonical_url(name) if is_url(name) else os.path.realpath(name)
 
 
 def _find_source(name: str) -> Source:
