@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from polytok import EncodeError, Kind, Spec, Tokenizer, Vocab, load
-from polytok.formats.tiktoken_families import KIMI, QWEN
+from polytok.formats.tiktoken_families import KIMI
 from polytok.formats.tiktoken_known import KNOWN
 from polytok.lossless import lossless
 from polytok.pattern_coverage import covers_all_text
+from polytok.patterns import QWEN2
 from polytok.spec import (
     Bpe,
     BytesDecode,
@@ -281,7 +282,7 @@ RANK = Bpe("rank", whole_piece_first=True)
 EXTRA = (b"  ", b"ab", b" a", "日".encode(), b"\xe6\x97", b"<|end|>")
 
 
-@pytest.mark.parametrize("pattern", sorted({KIMI, QWEN, *(known.scheme.pattern for known in KNOWN)}))
+@pytest.mark.parametrize("pattern", sorted({KIMI, QWEN2, *(known.scheme.pattern for known in KNOWN)}))
 def test_known_patterns_drop_nothing(pattern: str) -> None:
     assert covers_all_text(PatternSplit(pattern))
     tokenizer = Tokenizer(Spec(bytes_vocab(extra=EXTRA), RANK, split=(PatternSplit(pattern),)))

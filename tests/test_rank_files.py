@@ -16,8 +16,9 @@ from format_samples import rank_spec, real, small_file
 from polytok import FormatError, Tokenizer, conversion, formats
 from polytok.byte_level import BYTES
 from polytok.formats import gpt2_pair
-from polytok.formats.tiktoken_families import KIMI, PROGRAMS, QWEN
+from polytok.formats.tiktoken_families import KIMI, PROGRAMS
 from polytok.formats.tiktoken_known import LLAMA3, O200K
+from polytok.patterns import QWEN2
 from polytok.spec import PatternSplit, Template
 
 SIZE = len(rank_spec().vocab)
@@ -109,7 +110,7 @@ def test_qwen() -> None:
     spec = formats.read(small_file("tiktoken"), siblings=files_in_folder(QWEN_CONFIG, config={"vocab_size": 151936}))
     texts = {token.text: token.id for token in spec.special}
     assert (texts["<|endoftext|>"], texts["<|im_end|>"], texts["<|extra_204|>"]) == (151643, 151645, 151850)
-    assert (len(texts), spec.split) == (208, (PatternSplit(QWEN),))
+    assert (len(texts), spec.split) == (208, (PatternSplit(QWEN2),))
     with_images = formats.read(small_file("tiktoken"), siblings=files_in_folder(QWEN_CONFIG, config={"visual": {}}))
     assert {token.text: token.id for token in with_images.special}["<imgpad>"] == 151859
 
@@ -186,7 +187,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize("pattern", [KIMI, QWEN], ids=["kimi", "qwen"])
+@pytest.mark.parametrize("pattern", [KIMI, QWEN2], ids=["kimi", "qwen"])
 def test_patterns(pattern: str) -> None:
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([byte]): byte for byte in range(256)}
@@ -213,7 +214,7 @@ def test_a_family_encodes(config: Any) -> None:
 
 def test_the_table_of_families() -> None:
     assert len({family.class_name for family in PROGRAMS}) == len(PROGRAMS)
-    assert KIMI.count("&&") == 4 and LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}") == QWEN
+    assert KIMI.count("&&") == 4 and LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}") == QWEN2
     assert KIMI.replace("&&[^\\p{Han}]", "").replace("[\\r\\n]*|", "[\\r\\n/]*|") == f"[\\p{{Han}}]+|{O200K}"
 
 

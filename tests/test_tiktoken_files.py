@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from format_samples import longest_spec, rank_spec, real, small_file
-from polytok import conversion, formats
+from polytok import conversion, formats, load
 from polytok.errors import ArgumentError, FormatError
 from polytok.formats.tiktoken_known import KNOWN
+from polytok.patterns import PATTERNS, PRE_TOKENIZERS
 from polytok.spec import PatternSplit, SpecialToken
+from polytok.training.splits import split_steps
 
 
 @pytest.mark.parametrize("known", [row for row in KNOWN if not row.name.startswith("llama")], ids=lambda row: row.name)
@@ -114,3 +116,24 @@ def test_base64_is_standard() -> None:
         spec = formats.read(data, pattern="", special_tokens={})
         assert spec.vocab.blob == text[:length]
         assert conversion.write(spec, "tiktoken").data == data
+
+
+@pytest.mark.parametrize("name", [*PATTERNS, *PRE_TOKENIZERS])
+def test_names_of_patterns_mean_the_same_as_in_training(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "small.tiktoken"
+    path.write_bytes(small_file("tiktoken"))
+    tokenizer = load(path, pattern=name, special_tokens={})
+    assert tokenizer.spec.split == split_steps(name, "matches")
+    assert tokenizer.decode(tokenizer.encode("ab")) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"), [("gpt-2", "gpt2"), ("o200k_base", "o200k"), ("llama 3", "llama3"), ("GPT2", "gpt2")]
+)
+def test_an_unknown_name_of_a_pattern_is_refused(tmp_path: Path, name: str, suggestion: str) -> None:
+    path = tmp_path / "small.tiktoken"
+    path.write_bytes(small_file("tiktoken"))
+    with pytest.raises(ArgumentError, match=f"unknown pattern='{name}'; did you mean '{suggestion}'"):
+        load(path, pattern=name, special_tokens={})
+    with pytest.raises(ArgumentError, match=f"unknown pattern='{name}'; did you mean '{suggestion}'"):
+        split_steps(name, "matches")

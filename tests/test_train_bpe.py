@@ -150,7 +150,7 @@ def test_limits_of_entries() -> None:
         ({"vocab_size": []}, "has no size"),
         ({"vocab_size": "300"}, "not a whole number"),
         ({"vocab_size": 300, "trainer": "tiktoken"}, "is not one of 'polytok', 'minbpe', 'huggingface'"),
-        ({"vocab_size": 300, "pattern": "gpt5"}, "choose one of 'gpt2'"),
+        ({"vocab_size": 300, "pattern": "gpt5"}, "unknown pattern='gpt5'.*the names are 'gpt2'"),
         ({"vocab_size": 300, "special_tokens": "<s>"}, "give a list"),
         ({"vocab_size": 300, "special_tokens": {"<s>": 299}}, "use ids from 300"),
         ({"vocab_size": 300, "limit_alphabet": 3}, "trainer='huggingface'"),

@@ -51,7 +51,8 @@ def load(
     ``"./"`` before the path; a file has priority over a model's name.
 
     The format is detected from the bytes, never from the file's name; ``format`` names it if several formats fit.
-    ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files); special tokens
+    ``pattern`` and ``special_tokens`` are for files that do not contain them (tiktoken's rank files): ``pattern`` is a
+    regular expression, or a name as in training (``"gpt2"``, ``"cl100k"``, ``"o200k"``, ...), and special tokens
     without ids (a list of texts) get the ids after the largest id of the file. ``name`` selects the vocabulary if one
     file has two (``"o200k_harmony"``). ``sentencepiece_version`` is the SentencePiece release to follow if releases
     differ: "0.2.3" (the default) or "0.2.1". ``pre_tokenizer`` names one of llama.cpp's pre-tokenizers, for a GGUF file
@@ -73,6 +74,10 @@ def load(
         "pre_tokenizer": pre_tokenizer,
     }
     given_options: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
+    if pattern is not None:
+        from . import patterns  # importing them takes longer than loading a .ptok
+
+        given_options["pattern"] = patterns.resolve(pattern)
     if isinstance(model, str) and (model == "default" or is_name(model)):
         return Tokenizer(_spec_of_name(model, given_options, cache_dir))
     if cache_dir is not None:

@@ -20,7 +20,7 @@ from . import formats
 from .errors import ArgumentError, FetchError, FileError
 from .files import open_replacement, system_path
 from .formats import gpt2_pair
-from .formats.base import ReadOptions, SpecialTokens
+from .formats.base import Pattern, ReadOptions, SpecialTokens
 from .formats.folder import VOCAB_AND_MERGES_FILES, WHOLE_TOKENIZER_FILES, read_folder
 from .formats.tiktoken_known import GPT2, KNOWN
 from .keywords import keyword, load_call
@@ -73,7 +73,7 @@ def is_name(source: str) -> bool:
 def read(
     name: str,
     *,
-    pattern: str | None = None,
+    pattern: Pattern | None = None,
     special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     cache_dir: str | os.PathLike[str] | None = None,

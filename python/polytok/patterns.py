@@ -1,19 +1,23 @@
 """The named split patterns: those of tiktoken's vocabularies and of tokenizers' pre-tokenizers.
 
-Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py. The character classes by
-which tokenizers splits are written as classes of the engine's regular expressions. White space is the property
-White_Space, which no later version of Unicode has changed. Punctuation is ASCII's punctuation and the general category
-P of Unicode 8 (the crate unicode_categories). A number is a character for which Rust's `char::is_numeric` is true: the
-category N of Unicode 17, which has 13 characters more than the engine's tables. Both classes are checked character by
-character against tokenizers 0.23.3.
+Sources: openai/tiktoken, tiktoken_ext/openai_public.py; meta-llama/llama3, llama/tokenizer.py; the tokenizer.json of
+Qwen/Qwen2-7B and Qwen/Qwen3.5-4B. The character classes by which tokenizers splits are written as classes of the
+engine's regular expressions. White space is the property White_Space, which no later version of Unicode has changed.
+Punctuation is ASCII's punctuation and the general category P of Unicode 8 (the crate unicode_categories). A number is a
+character for which Rust's `char::is_numeric` is true: the category N of Unicode 17, which has 13 characters more than
+the engine's tables. Both classes are checked character by character against tokenizers 0.23.3.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from .data import DEFAULT_PATTERN
+from .errors import ArgumentError
+from .keywords import keyword
 from .spec import PatternSplit
+from .suggestions import did_you_mean
 
 R50K = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 CL100K = (
@@ -27,6 +31,14 @@ O200K = (
 )
 LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+QWEN35 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
@@ -70,6 +82,8 @@ PATTERNS: Mapping[str, str] = {
     "cl100k": CL100K,
     "o200k": O200K,
     "llama3": LLAMA3,
+    "qwen2": QWEN2,
+    "qwen35": QWEN35,
     "default": DEFAULT_PATTERN,
 }
 """The patterns without gaps by name; the last one belongs to the embedded vocabulary."""
@@ -80,3 +94,29 @@ PRE_TOKENIZERS: Mapping[str, tuple[PatternSplit, ...]] = {
     "bert": (PatternSplit(SPACE, "removed"), PatternSplit(PUNCTUATION, "isolated")),
 }
 """The pre-tokenizers of tokenizers that drop white space, by name."""
+
+_NAME = re.compile(r"[^\W\d][\w -]*")
+"""A text that can be a name: no part of it has a meaning in regular expressions."""
+
+
+def resolve(pattern: str) -> str | tuple[PatternSplit, ...]:
+    """Returns the regular expression of a named pattern, or the split steps of a named pre-tokenizer.
+
+    A regular expression is returned unchanged. Raises `ArgumentError` for a text that looks like a name but is unknown,
+    because as a regular expression it would match nothing but this text.
+
+    >>> resolve("whitespace_split")[0].pattern, resolve("a+"), resolve("gpt2") == GPT2
+    ('\\\\s', 'a+', True)
+    """
+    if pattern in PATTERNS:
+        return PATTERNS[pattern]
+    if pattern in PRE_TOKENIZERS:
+        return PRE_TOKENIZERS[pattern]
+    if _NAME.fullmatch(pattern):
+        all_names = (*PATTERNS, *PRE_TOKENIZERS)
+        raise ArgumentError(
+            f"unknown {keyword('pattern', pattern)}{did_you_mean(pattern.lower(), all_names)}; the names are "
+            f"{', '.join(map(repr, all_names))}; any other text is a regular expression ((?:{pattern}) matches only "
+            "this text)"
+        )
+    return pattern

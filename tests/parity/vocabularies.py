@@ -17,8 +17,9 @@ import tiktoken_ext.openai_public
 
 import polytok
 from polytok import conversion, formats, reference
-from polytok.formats.tiktoken_families import KIMI, QWEN
+from polytok.formats.tiktoken_families import KIMI
 from polytok.formats.tiktoken_known import KNOWN, O200K
+from polytok.patterns import QWEN2
 from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken
 from reference_specs import DATA, tiktoken_ranks
 from texts import VocabularyPieces
@@ -125,7 +126,7 @@ def tiktoken_known(name: str) -> Vocabulary:
     return Vocabulary(name, "tiktoken", load, references, references, "bytes", frozenset({path.name}))
 
 
-PATTERNS = {"kimi's pattern": KIMI, "qwen's pattern": QWEN}
+PATTERNS = {"kimi's pattern": KIMI, "qwen's pattern": QWEN2}
 """Split patterns whose own rank files are not in the test data; o200k_base's ranks are used instead."""
 
 

@@ -35,7 +35,11 @@ def add_model_options(parser: argparse.ArgumentParser, *, has_several: bool = Fa
     )
     format_names = [format.name for format in all_formats()]
     group.add_argument("--format", choices=format_names, help="the file's format; by default recognized from its bytes")
-    group.add_argument("--pattern", help="the split pattern for a tiktoken file whose vocabulary polytok does not know")
+    group.add_argument(
+        "--pattern",
+        help="the split pattern for a tiktoken file whose vocabulary polytok does not know: a regular expression, or a "
+        "name as in `polytok train --pattern`",
+    )
     group.add_argument(
         "--special-tokens",
         action="append",

@@ -16,7 +16,7 @@ from ..errors import ArgumentError, FormatError
 from ..keywords import keyword, marked_message
 from ..spec import SentencePieceVersion, Spec
 from . import ptok
-from .base import Format, ReadOptions, SpecialTokens, Written
+from .base import Format, Pattern, ReadOptions, SpecialTokens, Written
 
 __all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read"]
 
@@ -88,7 +88,7 @@ def read(
     data: bytes,
     *,
     format: str | None = None,
-    pattern: str | None = None,
+    pattern: Pattern | None = None,
     special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     name: str | None = None,

@@ -9,12 +9,15 @@ from ..columns import buffer
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
 from ..records import dataclass, field
-from ..spec import SentencePieceVersion, Spec, SpecialToken, Vocab
+from ..spec import PatternSplit, SentencePieceVersion, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2
 
 SpecialTokens = Mapping[str, int] | Sequence[str]
 """The caller's special tokens: texts with ids, or texts that get the ids after the largest id of the vocabulary."""
+
+Pattern = str | tuple[PatternSplit, ...]
+"""The caller's split pattern: a regular expression whose matches are the pieces, or split steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class ReadOptions:
     ``siblings`` are the files in the same folder, by name.
     """
 
-    pattern: str | None = None
+    pattern: Pattern | None = None
     special_tokens: SpecialTokens | None = None
     sentencepiece_version: SentencePieceVersion | None = None
     name: str | None = None

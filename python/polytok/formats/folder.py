@@ -9,7 +9,7 @@ from ..errors import FormatError
 from ..files import Siblings
 from ..records import replace
 from ..spec import SentencePieceVersion, Spec
-from .base import SpecialTokens
+from .base import Pattern, SpecialTokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def read_folder(
     folder: Path,
     *,
     name: str | None = None,
-    pattern: str | None = None,
+    pattern: Pattern | None = None,
     special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     read_format: Callable[..., Spec] | None = None,

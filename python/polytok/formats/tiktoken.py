@@ -14,7 +14,7 @@ from .. import _core
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
 from ..spec import Bpe, Origin, PatternSplit, Spec, Template, Vocab, described
-from .base import ReadOptions, Written, special_tokens_of, with_ids, with_losses
+from .base import Pattern, ReadOptions, Written, special_tokens_of, with_ids, with_losses
 from .tiktoken_families import scheme_from_siblings
 from .tiktoken_known import KNOWN, KnownFile, Scheme
 
@@ -44,10 +44,9 @@ def read(data: bytes, options: ReadOptions) -> Spec:
         raise FormatError(
             f"the file (sha256 {sha256(data).hexdigest()}) is not known to polytok, and a rank file does not contain "
             f"its pattern and special tokens; give both: {keyword('pattern', '...')}, "
-            f"{keyword('special_tokens', {'<|endoftext|>': 50256})} "
-            f"({keyword('pattern', '')} does not split, {keyword('special_tokens', {})} has none); or, for Kimi and "
-            "Qwen, load it from a folder "
-            "that contains its tokenizer_config.json too"
+            f"{keyword('special_tokens', {'<|endoftext|>': 50256})} (the pattern is a name, such as 'gpt2', or a "
+            f"regular expression; {keyword('pattern', '')} does not split, {keyword('special_tokens', {})} has none); "
+            "or, for Kimi and Qwen, load it from a folder that contains its tokenizer_config.json too"
         )
     return spec_of(vocab, options, scheme, known_file.name if known_file else None)
 
@@ -105,8 +104,14 @@ def spec_of(vocab: Vocab, options: ReadOptions, scheme: Scheme | None, vocab_nam
         vocab=vocab,
         model=_MODEL,
         special=special_tokens_of(special),
-        split=(PatternSplit(pattern),) if pattern else (),
+        split=_split_steps(pattern),
         post=Template.around(before=(names["bos"],) if adds_bos else ()),
         names=names,
         origin=Origin(name, vocab_name),
     )
+
+
+def _split_steps(pattern: Pattern | None) -> tuple[PatternSplit, ...]:
+    if isinstance(pattern, str):
+        return (PatternSplit(pattern),) if pattern else ()
+    return pattern or ()

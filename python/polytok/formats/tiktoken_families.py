@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import FormatError
 from ..keywords import keyword
+from ..patterns import QWEN2
 from ..records import dataclass
 from .base import is_utf8, parse_sibling
 from .tiktoken_known import Scheme
@@ -25,10 +26,6 @@ KIMI = (
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-QWEN = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _KIMI_RESERVED_COUNT = 256
 _QWEN_FIRST_SPECIAL_ID = 151643
@@ -63,7 +60,7 @@ def _kimi_scheme(token_count: int, config: Json, _model_config: Json) -> Scheme:
 def _qwen_scheme(_token_count: int, _tokenizer_config: Json, model_config: Json) -> Scheme:
     texts = (*_QWEN_SPECIAL_TEXTS, *(_QWEN_VL_SPECIAL_TEXTS if "visual" in model_config else ()))
     return Scheme(
-        QWEN, {text: id for id, text in enumerate(texts, start=_QWEN_FIRST_SPECIAL_ID)}, {"eos": "<|endoftext|>"}
+        QWEN2, {text: id for id, text in enumerate(texts, start=_QWEN_FIRST_SPECIAL_ID)}, {"eos": "<|endoftext|>"}
     )
 
 

@@ -35,9 +35,9 @@ class BpeTrainer:
       ``"huggingface"`` trains like the BpeTrainer of ``tokenizers`` 0.23.3, with the same options and result: its rule
       is that of ``"polytok"``, with the ids that this trainer assigns.
     * ``pattern``: the pattern that splits texts into words: a name (``gpt2``, ``cl100k``, ``o200k``, ``llama3``,
-      ``default``, tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular expression whose matches are
-      the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2`` with
-      ``trainer="huggingface"`` and ``o200k`` otherwise.
+      ``qwen2``, ``qwen35``, ``default``, tokenizers' ``whitespace``, ``whitespace_split``, ``bert``), a regular
+      expression whose matches are the words, split steps of a Spec, or None for whole texts. ``"auto"`` is ``gpt2``
+      with ``trainer="huggingface"`` and ``o200k`` otherwise.
     * ``special_tokens``: a list of texts, which get the last ids (with ``trainer="huggingface"`` the first ids), or a
       mapping of texts to ids, which are not counted in ``vocab_size``. With ``trainer="polytok"``, special tokens are
       removed from the texts.

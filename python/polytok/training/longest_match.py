@@ -44,9 +44,9 @@ class LongestMatchTrainer:
     * ``pad``: the text of the special token for padding.
     * ``unk``: the text of the special token for unknown text.
     * ``pattern``: a regular expression, or the name of a pattern (``default``, ``gpt2``, ``cl100k``, ``o200k``,
-      ``llama3``), that splits the texts before training, so that every entry is within one match. The default
-      separates words with a space before them, numbers of up to three digits, punctuation, and white space. With None
-      or an empty pattern, entries can be any strings. Encoding never splits texts.
+      ``llama3``, ``qwen2``, ``qwen35``), that splits the texts before training, so that every entry is within one
+      match. The default separates words with a space before them, numbers of up to three digits, punctuation, and
+      white space. With None or an empty pattern, entries can be any strings. Encoding never splits texts.
     * ``max_piece_length``: the maximum number of characters of an entry.
     * ``max_piece_bytes``: the maximum number of bytes of an entry.
     * ``min_count``: the minimum number of occurrences of an entry in the texts. The default depends on the amount of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from ..keywords import keyword
-from ..patterns import PATTERNS, PRE_TOKENIZERS
+from ..patterns import resolve
 from ..spec import Behavior, PatternSplit, SplitStep
 from .options import check_steps, check_text
 
@@ -19,7 +19,7 @@ def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     An argument that already consists of split steps is returned unchanged.
 
     ``behavior`` defines how text between the matches of a regular expression is split. Raises `ArgumentError` for a
-    value of another type, and for an identifier that is not the name of a pattern.
+    value of another type, and for the name of an unknown pattern.
 
     >>> split_steps("whitespace_split", "matches")[0].pattern, split_steps("a+", "matches")[0].pattern
     ('\\\\s', 'a+')
@@ -31,13 +31,5 @@ def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:
     if not isinstance(pattern, str):
         return check_steps("pattern", pattern)
     check_text("pattern", pattern)
-    if pattern in PRE_TOKENIZERS:
-        return PRE_TOKENIZERS[pattern]
-    if pattern.isidentifier() and pattern not in PATTERNS:
-        all_names = ", ".join(map(repr, (*PATTERNS, *PRE_TOKENIZERS)))
-        raise ArgumentError(
-            f"unknown {keyword('pattern', pattern)}: choose one of {all_names}, or give a regular expression, which "
-            "cannot be a "
-            "single word"
-        )
-    return (PatternSplit(PATTERNS.get(pattern, pattern), behavior),)
+    steps = resolve(pattern)
+    return (PatternSplit(steps, behavior),) if isinstance(steps, str) else steps

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from ... import _core
 from ...columns import buffer
 from ...errors import FormatError
+from ...patterns import QWEN2
 from ...records import replace
 from ...spec import Kind, Origin, Spec, Vocab
-from ..tiktoken_families import QWEN
 from . import added_tokens, config, spec_of
 from .fields import Json
 from .models import rows_of_texts
@@ -123,7 +123,7 @@ def _roberta_document(settings: Config, ids: Mapping[str, int]) -> Document:
 
 
 def _qwen2_document(settings: Config, ids: Mapping[str, int]) -> Document:
-    split = {"type": "Split", "pattern": {"Regex": QWEN}, "behavior": "Isolated", "invert": False}
+    split = {"type": "Split", "pattern": {"Regex": QWEN2}, "behavior": "Isolated", "invert": False}
     byte_level_without_regex = _byte_level_json(settings.get("add_prefix_space") is True, use_regex=False)
     return {
         **_gpt2_document(settings, ids),
