@@ -12,7 +12,7 @@ import polytok
 from polytok.__main__ import main
 from polytok.convert import convert
 from polytok.formats import llama2c
-from polytok.pattern_advice import better_pattern
+from polytok.pattern_advice import better_pattern, changes_texts
 
 EVERYTHING = "kept: everything; 452 of 452 texts have the same ids"
 HINDI = "हिन्दी क्षत्रिय भाषा में हिन्दी के शब्द और क्षत्रिय " * 3
@@ -37,11 +37,15 @@ def test_train_suggests_a_pattern_that_gguf_keeps(
     out = tmp_path / "m.gguf"
     code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, "-o", out)
     assert code == 1 and "because gguf splits text in Devanagari" in report
-    assert "differently; train with --pattern llama3, which keeps all ids\n" in report
+    assert "differently; train with --pattern qwen35, which keeps all ids and texts\n" in report
     assert "\n  byte " in report and "\n    trained  " in report, "the first difference is shown"
-    code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, "--pattern", "llama3", "-o", out, "--overwrite")
-    decoding = "some texts are decoded differently"
-    assert code == 0 and report.startswith(f"{out}: 280 entries; 452 of 452 texts have the same ids; {decoding}\n")
+    arguments = ("train", hindi, "--vocab-size", 280, "-o", out, "--overwrite", "--pattern")
+    code, report, _ = run(capsys, *arguments, "qwen35")
+    same_texts = "452 of 452 texts have the same ids and decode to the same texts"
+    assert code == 0 and report.startswith(f"{out}: 280 entries; {same_texts}\n")
+    code, report, _ = run(capsys, *arguments, "llama3")
+    cure = "some texts are decoded differently; train with --pattern qwen2, which keeps all ids and texts"
+    assert code == 0 and report.startswith(f"{out}: 280 entries; 452 of 452 texts have the same ids; {cure}\n")
     out.unlink()
     code, _, errors = run(capsys, "train", hindi, "--vocab-size", 280, "--strict", "-o", out)
     assert code == 1 and "cannot carry all of this tokenizer" in errors and not out.exists()
@@ -64,7 +68,7 @@ def test_train_reports_json(hindi: str, tmp_path: Path, capsys: pytest.CaptureFi
     outputs = ("-o", tmp_path / "m.gguf", "-o", tmp_path / "tokenizer.json")
     code, report, _ = run(capsys, "train", hindi, "--vocab-size", 280, *outputs, "--json")
     gguf, huggingface = json.loads(report)["files"]
-    assert code == 1 and (gguf["better_pattern"], gguf["kept_everything"]) == ("llama3", False)
+    assert code == 1 and (gguf["better_pattern"], gguf["kept_everything"]) == ("qwen35", False)
     assert gguf["same_ids"] == gguf["texts"] - len(gguf["divergences"]) < 452
     assert (huggingface["summary"], huggingface["same_ids"]) == (EVERYTHING, 452)
     assert run(capsys, "train", hindi, "--vocab-size", 280, *outputs, "--json", "--verbose")[0] == 2
@@ -121,3 +125,24 @@ def test_tokenize_lists_special_tokens_if_none_is_eos(tmp_path: Path, capsys: py
         assert run(capsys, "train", text, "--vocab-size", 260, *options, "-o", model, "--overwrite")[0] == 0
         code, _, errors = run(capsys, "tokenize", text, "-m", model, "--eos", "-o", tmp_path / "out")
         assert code == 2 and message in errors
+
+
+TEXTS = {
+    "english": "It's the first time, isn't it ? 12 345 words , and ' quoted ' ones .\n",
+    "hindi": HINDI,
+    "chinese": "所有人类成员的固有尊严及其平等的权利，乃是世界自由、正义与和平的基础 。2026年 ！\n",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("pattern", ["o200k", "llama3", "gpt2"])
+def test_a_suggested_pattern_keeps_ids_and_texts(language: str, pattern: str) -> None:
+    texts = [TEXTS[language]] * 9
+    tokenizer = polytok.train(texts, vocab_size=270, pattern=pattern)
+    if not changes_texts(convert(tokenizer, "gguf")):
+        return
+    name = better_pattern(tokenizer, "gguf")
+    assert name in ("qwen2", "qwen35")
+    better_tokenizer = polytok.train(texts, vocab_size=270, pattern=name)
+    for conversion in (convert(better_tokenizer, "gguf"), convert(better_tokenizer, "gguf", texts=TEXTS.values())):
+        assert not conversion.divergences and not conversion.decodes_differently

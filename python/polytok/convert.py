@@ -58,6 +58,11 @@ class Conversion:
         return not (self.losses or self.divergences or self.decoded or self.lost_roles)
 
     @property
+    def decodes_differently(self) -> bool:
+        """Whether some ids decode to another text: those of a compared text, or those of other texts."""
+        return bool(self.decoded) or any(loss.startswith("decode:") for loss in self.losses)
+
+    @property
     def summary(self) -> str:
         """The result in one line.
 
@@ -69,7 +74,8 @@ class Conversion:
             return f"the same bytes as {self.format}'s own export"
         if self.keeps_everything:
             return f"kept: everything; {self.same_ids_text}"
-        return "; ".join([self.same_ids_text, *self.other_losses()])
+        same_texts = "" if self.divergences or self.decodes_differently else " and decode to the same texts"
+        return "; ".join([self.same_ids_text + same_texts, *self.other_losses()])
 
     @property
     def same_ids_text(self) -> str:
@@ -80,7 +86,7 @@ class Conversion:
         """Yields what is lost besides ids, each in a few words: texts that are decoded differently, and roles."""
         if self.decoded:
             yield f"the ids of {len(self.decoded)} decode to another text"
-        elif any(loss.startswith("decode:") for loss in self.losses):
+        elif self.decodes_differently:
             yield "some texts are decoded differently"
         if self.lost_roles:
             has_other_name = self.format == "wordpiece" and not self.companions

@@ -1,7 +1,8 @@
-"""Finds a split pattern that survives a conversion which changes the split of texts.
+"""Finds a split pattern that survives a conversion which changes the ids or the decoded text of some texts.
 
-llama.cpp splits text by expressions of its own. If a file of another format cannot split text like a tokenizer, each
-named pattern is tried in its place, and one with which the file returns the same ids is suggested.
+llama.cpp splits text by expressions of its own, and with some of them it also changes spaces when it decodes. If a file
+of another format cannot split or decode text like a tokenizer, each named pattern is tried in its place, and one with
+which the file loses neither ids nor text is suggested.
 """
 
 from __future__ import annotations
@@ -27,30 +28,40 @@ def splits_differ(conversion: Conversion) -> bool:
     return any(divergence.stage == "split" for divergence in conversion.divergences)
 
 
-def better_pattern(tokenizer: Tokenizer, format: str) -> str | None:
-    """Returns the name of a pattern with which a file of the format returns the same ids for all texts.
+def changes_texts(conversion: Conversion) -> bool:
+    """Reports whether the written file splits or decodes some texts differently."""
+    return splits_differ(conversion) or conversion.decodes_differently
 
-    Of several such patterns, the one that changes the ids of the fewest texts is chosen, and of
-    equal ones the newest; None if there is none.
+
+def better_pattern(tokenizer: Tokenizer, format: str) -> str | None:
+    """Returns the name of a pattern with which a file of the format returns the same ids for all texts, and the same
+    texts for all ids.
+
+    Of several such patterns, the one is chosen with which the file has the fewest losses; then the one that changes the
+    ids of the fewest texts; then the newest. None if there is none.
     """
     if len(tokenizer.spec.split) != 1 or not isinstance(step := tokenizer.spec.split[0], PatternSplit):
         return None
     texts = probes.texts(tokenizer.spec)
     ids = tokenizer.encode_batch(texts).to_list()
-    changed_texts = {}
+    costs = {}
     for name, pattern in reversed(list(PATTERNS.items())):
         other_tokenizer = Tokenizer(replace(tokenizer.spec, split=(replace(step, pattern=pattern),)))
-        if pattern != step.pattern and _keeps_ids(other_tokenizer, format, texts):
-            other_ids = other_tokenizer.encode_batch(texts).to_list()
-            changed_texts[name] = sum(map(operator.ne, ids, other_ids))
-    return min(changed_texts, key=changed_texts.__getitem__, default=None)
+        loss_count = None if pattern == step.pattern else _losses_besides_texts(other_tokenizer, format, texts)
+        if loss_count is not None:
+            changed_texts = sum(map(operator.ne, ids, other_tokenizer.encode_batch(texts).to_list()))
+            costs[name] = loss_count, changed_texts
+    return min(costs, key=costs.__getitem__, default=None)
 
 
-def _keeps_ids(tokenizer: Tokenizer, format: str, texts: list[str]) -> bool:
+def _losses_besides_texts(tokenizer: Tokenizer, format: str, texts: list[str]) -> int | None:
+    """Returns the number of losses of a file; None if it changes the ids of a text or the text of ids."""
     try:
-        return not convert(tokenizer, format, texts=texts).divergences
+        conversion = convert(tokenizer, format, texts=texts)
     except FormatError:
-        return False
+        return None
+    changes_any = conversion.divergences or conversion.decodes_differently
+    return None if changes_any else len(conversion.losses)
 
 
 def script_names(conversion: Conversion) -> list[str]:

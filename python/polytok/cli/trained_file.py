@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..convert import Conversion
-from ..pattern_advice import better_pattern, script_names, splits_differ
+from ..pattern_advice import better_pattern, changes_texts, script_names, splits_differ
 from ..tokenizer import Tokenizer
 from .convert import decoding_lines, report_as_json
 from .divergences import describe_divergence
@@ -31,19 +31,24 @@ class TrainedFile:
 
     @cached_property
     def better_pattern(self) -> str | None:
-        """A split pattern with which the file would return the same ids; None if none is needed or known."""
-        return better_pattern(self.tokenizer, self.conversion.format) if splits_differ(self.conversion) else None
+        """A split pattern with which the file would lose neither ids nor text; None if none is needed or known."""
+        return better_pattern(self.tokenizer, self.conversion.format) if changes_texts(self.conversion) else None
 
     @property
     def summary(self) -> str:
         """The result in one line, with the cure if there is one."""
+        advice = f"train with --pattern {self.better_pattern}, which keeps all ids and texts"
+        return "; ".join([self._result, *([advice] if self.better_pattern else [])])
+
+    @property
+    def _result(self) -> str:
+        """The result in one line, without a cure."""
         conversion = self.conversion
         if not splits_differ(conversion):
             return conversion.summary
         scripts = ", ".join(script_names(conversion))
         text_name = f"text in {scripts}" if scripts else "some text"
-        advice = f"; train with --pattern {self.better_pattern}, which keeps all ids" if self.better_pattern else ""
-        difference = f"{conversion.same_ids_text}, because {conversion.format} splits {text_name} differently{advice}"
+        difference = f"{conversion.same_ids_text}, because {conversion.format} splits {text_name} differently"
         return "; ".join([difference, *conversion.other_losses()])
 
     def lines(self) -> Iterator[str]:
