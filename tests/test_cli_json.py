@@ -66,6 +66,13 @@ def test_the_fields_are_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatc
             assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in fields)
 
 
+def test_info_has_the_number_of_merges(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "merges.model").write_text("minbpe v1\n\\w+|\\W+\n0\n97 98\n")
+    assert json.loads(run("info", "merges.model", "--json"))["model"]["merges"] == {"rows": 1}
+    assert b"  merges             1 rows\n" in run("info", "merges.model")
+
+
 def test_all_fields_of_doctor_are_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     for name, merge in (("one.model", "97 98"), ("two.model", "98 97")):

@@ -451,3 +451,10 @@ def test_a_text_that_one_side_refuses() -> None:
 def test_probes_are_the_same_every_time() -> None:
     assert probes.texts(unigram_spec()) == probes.texts(unigram_spec())
     assert len(set(probes.DIFFICULT_TEXTS)) == len(probes.DIFFICULT_TEXTS)
+
+
+def test_reports_describe_steps_in_words() -> None:
+    losses = convert(polytok.load("default"), "tiktoken").losses
+    assert losses[0].startswith("special: special token (text '<|endoftext|>', id 32767) becomes nothing (")
+    assert losses[1].startswith("split: pattern (pattern '") and losses[2] == "names: eos = 32767 becomes nothing"
+    assert convert(polytok.load("default"), "minbpe").notes == ("names: eos (id 32767) is not in the file",)

@@ -161,11 +161,11 @@ def _step_section(step: Any) -> Section:
 
 
 def _json_value(value: Any) -> Any:
-    """Converts a field of the Spec to a JSON value: bytes to text, and an array to a text with the array's length."""
+    """Converts a field of the Spec to a JSON value: bytes to text, and an array to the number of its rows."""
     if isinstance(value, bytes):
         return _bytes_as_text(value)
     if isinstance(value, np.ndarray):
-        return f"{len(value)} rows"
+        return {"rows": len(value)}
     if isinstance(value, float | np.floating):
         return float(str(np.float32(value))) if np.isfinite(value) else str(value)
     if isinstance(value, Mapping):
@@ -215,7 +215,7 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 def _value_lines(value: Any) -> Iterator[str]:
     """Yields one line for a value, or one line for each item of a mapping, up to a maximum number of items."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or value.keys() == {"rows"}:
         yield _EMPTY_TEXT if value is None else _value_text(value)
     elif value.keys() == {"length", "first"}:
         omission_text = ", …" if value["length"] > len(value["first"]) else ""
@@ -241,6 +241,8 @@ def _value_text(value: Any) -> str:
     if isinstance(value, list):
         omission_text = f" and {len(value) - _MAX_LIST_ITEMS} more" if len(value) > _MAX_LIST_ITEMS else ""
         return ", ".join(map(_value_text, value[:_MAX_LIST_ITEMS])) + omission_text
+    if isinstance(value, dict) and value.keys() == {"rows"}:
+        return f"{value['rows']} rows"
     if isinstance(value, dict):
         return ", ".join(f"{key} {_value_text(item)}" for key, item in value.items())
     if not isinstance(value, str):

@@ -46,7 +46,8 @@ def to_minbpe(spec: Spec) -> Converted:
 
 
 def _name_losses(spec: Spec) -> tuple[str, ...]:
-    return (f"names: {dict(spec.names)} is not in the file",) if spec.names else ()
+    roles = ", ".join(f"{role} (id {id})" for role, id in spec.names.items())
+    return (f"names: {roles} {'are' if len(spec.names) > 1 else 'is'} not in the file",) if spec.names else ()
 
 
 def _has_plain_pipeline(spec: Spec) -> bool:

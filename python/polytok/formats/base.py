@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ..columns import buffer
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
-from ..records import dataclass, field
+from ..records import dataclass, field, is_record
 from ..spec import PatternSplit, SentencePieceVersion, Spec, SpecialToken, Vocab
 
 MAX_ID = 2**32 - 2
@@ -178,8 +178,52 @@ def _vocab_differences(old_vocab: Vocab, new_vocab: Vocab) -> Iterator[str]:
 
 
 def _shorten(value: Any, length: int = 100) -> str:
-    text = repr(dict(value)) if isinstance(value, Mapping) else repr(value)
+    text = describe(value)
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def describe(value: Any) -> str:
+    """Returns a field of a Spec in words: a step with its kind, and with the fields that differ from their defaults.
+
+    >>> from polytok.spec import PatternSplit
+    >>> describe(()), describe((SpecialToken("<x>", 7, lstrip=True), PatternSplit("a")))
+    ('nothing', "special token (text '<x>', id 7, lstrip); pattern (pattern 'a')")
+    """
+    if value is None or (isinstance(value, (tuple, list, Mapping)) and not value):
+        return "nothing"
+    if isinstance(value, (tuple, list)):
+        return "; ".join(map(describe, value))
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {describe(item)}" for key, item in value.items())
+    if isinstance(value, bytes):
+        return repr(value.decode(errors="backslashreplace"))
+    if is_record(type(value)):
+        return _describe_record(value)
+    return f"{len(value)} rows" if hasattr(value, "dtype") and hasattr(value, "__len__") else repr(value)
+
+
+def _describe_record(record: Any) -> str:
+    from dataclasses import fields  # only reports need it
+
+    pairs = [(field, getattr(record, field.name)) for field in fields(record)]
+    facts = [_describe_field(field.name, value) for field, value in pairs if not _is_default(value, field.default)]
+    kind = getattr(record, "kind", "").replace("_", " ") or _words_of(type(record).__name__)
+    return f"{kind} ({', '.join(facts)})" if facts else kind
+
+
+def _words_of(class_name: str) -> str:
+    """Returns the words of a class name: ``special token`` for ``SpecialToken``."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in class_name).strip()
+
+
+def _describe_field(name: str, value: Any) -> str:
+    name = name.replace("_", " ")
+    return f"{'' if value else 'not '}{name}" if isinstance(value, bool) else f"{name} {describe(value)}"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Reports whether a field has its default value. Arrays are compared by identity."""
+    return value is default or (isinstance(value, (str, int, float, tuple)) and value == default)
 
 
 def parse_sibling(siblings: Mapping[str, bytes], name: str) -> dict[str, Any]:
