@@ -151,7 +151,9 @@ def test_lists_from_files(tmp_path: Path) -> None:
         ({"add": "The"}, polytok.ArgumentError, "give a list"),
         ({"add": [""]}, polytok.ArgumentError, "cannot be empty"),
         ({"add": [b"x" * 65536]}, polytok.ArgumentError, "at most 65535"),
-        ({"add": [f"{number} x" for number in range(65536)]}, polytok.ArgumentError, "remove 273 more entries"),
+        ({"add": [f"{number} x" for number in range(65536)]}, polytok.ArgumentError, "remove 273 entries, or pass"),
+        ({"make_room": 5}, TypeError, "make_room=5 is not a list of texts"),
+        ({"remove": [[" the", " of"]]}, polytok.ArgumentError, "contains a list: unpack it with"),
         ({"ids": "some"}, polytok.ArgumentError, "unknown ids"),
         ({"remove": [lambda entries: [True]]}, polytok.ArgumentError, "return one value"),
     ],
@@ -240,8 +242,15 @@ def test_symbols_are_used_after_letters_and_white_space(list_name: str) -> None:
     if list_name == "kaomoji":
         assert counts == {b" ": 91, b"a ": 91}
     assert counts.keys() == {b" ", b"a "}
-    assert [(unused.context, len(unused.entries)) for unused in before.unused] == [("after a space", counts[b" "])]
-    assert after.unused == ()
+    after_letters = ["OTZ", "orz", "m(__)m", "m(_ _)m", "Uo・ェ・oU"] if list_name == "kaomoji" else []
+    assert [(usage.context, usage.examined, len(usage.unused)) for usage in before.usage] == [
+        ("at the start of a text", len(symbols), 0),
+        ("after a letter", sum(not symbol.decode()[0].isalnum() for symbol in symbols), 0),
+        ("after a space", len(symbols), counts[b" "]),
+        ("after a line feed", len(symbols), 0),
+    ]
+    assert all(usage.examined == len(symbols) for usage in after.usage)
+    assert [unused.entry.decode() for usage in after.usage for unused in usage.unused] == after_letters
     for context, examined_symbols in contexts.items():
         assert [symbol for symbol in examined_symbols if not is_used(after.tokenizer, symbol, context)] == []
     variants = {entry.piece for entry in after.added} - set(symbols)
@@ -257,20 +266,49 @@ def is_used(tokenizer: Tokenizer, symbol: bytes, context: bytes) -> bool:
 def test_entries_that_are_not_used_are_reported() -> None:
     old = vocabulary([b" (", b"\n(", b"a(", b"a "])
     result = polytok.edit(old, add=["(^_^)", " x", "b(", "\n\n"])
-    assert [(unused.context, unused.entries, unused.winners) for unused in result.unused] == [
-        ("after a letter", (b" x", b"(^_^)"), (b"a ", b"a(")),
-        ("after a space", (b"(^_^)",), (b" (",)),
-        ("after a line feed", (b"(^_^)",), (b"\n(",)),
+    assert unused_entries(result) == [
+        ("after a letter", b" x", b"a", b"a "),
+        ("after a letter", b"(^_^)", b"a", b"a("),
+        ("after a space", b"(^_^)", b" ", b" ("),
+        ("after a line feed", b"(^_^)", b"\n", b"\n("),
     ]
+    assert [usage.examined for usage in result.usage] == [4, 3, 2, 2]
     result = polytok.edit(old, add_symbols=["(^_^)"])
     assert {entry.piece for entry in result.added} == {b"(^_^)", b" (^_^)", b"\n(^_^)"}
-    assert [str(unused) for unused in result.unused] == [
-        'after a letter, 1 of 1 entry is not used ("(^_^)"), because the longest match there is another entry ("a(")',
+    assert [str(usage) for usage in result.usage if usage.unused] == [
+        'after a letter, 0 of 1 are one token: "(^_^)" after "a" gives "a(", "^", "_", "^", ")"',
     ]
     word = vocabulary([b"a ", b"a ("])
-    assert [unused.context for unused in polytok.edit(word, add_symbols=["(^_^)"]).unused] == [
-        "after a letter and a space"
+    assert unused_entries(polytok.edit(word, add_symbols=["(^_^)"])) == [("after a space", b"(^_^)", b"a ", b"a (")]
+
+
+def unused_entries(result: polytok.Edit) -> list[tuple[str, bytes, bytes, bytes]]:
+    """Returns the context of each entry that is not one token, the entry, the text before it, and the first token."""
+    return [
+        (usage.context, unused.entry, unused.before, unused.pieces[0])
+        for usage in result.usage
+        for unused in usage.unused
     ]
+
+
+def test_symbols_that_begin_with_a_letter_are_examined_after_letters() -> None:
+    """Tests that words are not examined after letters, where they are parts of other words, but symbols are."""
+    old = vocabulary([b"Zo", b"kno"])
+    assert unused_entries(polytok.edit(old, add=["orz"])) == []
+    assert unused_entries(polytok.edit(old, add_symbols=["orz"])) == [("after a letter", b"orz", b"Z", b"Zo")]
+
+
+@pytest.mark.parametrize("plan", ["reuse", "compact"])
+def test_room_is_made_for_symbols_and_their_variants(plan: Any) -> None:
+    """Tests that exactly as many entries are removed as ids are missing, the least used first."""
+    full = vocabulary([b" (", *(b"%d" % number for number in range(100_000, 165_273))])
+    symbols = ["(^_^)", "(*_*)", ":-)", ";-)", "(x)"]
+    with pytest.raises(polytok.ArgumentError, match="8 entries to add need ids, but 5 ids are free.*remove 3 entries"):
+        polytok.edit(full, add_symbols=symbols, ids=plan)
+    result = polytok.edit(full, add_symbols=symbols, make_room=[" (", "100000100002"], ids=plan)
+    assert list(result.removed.values()) == [b"100001", b"100003", b"100004"]
+    assert len(result.added) == 8 and result.tokenizer.vocab_size == 65_536
+    assert polytok.edit(full, add_symbols=symbols, remove=["100001", "100007", "100008"], ids=plan).added
 
 
 # The command
@@ -331,3 +369,31 @@ def test_errors_of_the_command_are_in_its_words(
     assert cli.main(["edit", str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt"), *option]) in (1, 2)
     errors = capsys.readouterr().err
     assert message in errors and "fancy_regex" not in errors
+
+
+@needs_data
+def test_the_page_of_the_cookbook_on_rwkvs_own_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs the first commands of the page, and compares their results with the numbers on the page."""
+    pytest.importorskip("emoji")
+    page = (Path(__file__).parents[1] / "docs/cookbook/kaomoji-in-rwkv.md").read_text("utf-8")
+    edit_command, doctor_command = page.split("```sh\n")[1].split("```")[0].splitlines()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chat.txt").write_bytes((DATA / "corpus/chat_emoji.txt").read_bytes()[:100_000])
+    vocabulary_name = "rwkv_vocab_v20230424.txt"
+    (tmp_path / vocabulary_name).write_bytes((DATA / "vocab/rwkv" / vocabulary_name).read_bytes())
+    code, out = run(capsys, *edit_command.split()[1:])
+    assert (code, "5584 entries removed, 5590 added, 0 ids changed" in out) == (0, True)
+    assert "5,584" in page and "5,590" in page and "5,496" in page
+    code, out = run(capsys, *doctor_command.split()[1:])
+    assert code == 1  # five faces are not one token after letters
+    assert [line for line in out.splitlines() if "are one token" in line] == [
+        "at the start of a text, 5496 of 5496 are one token",
+        "after a letter, 5491 of 5496 are one token",
+        "after a space, 5496 of 5496 are one token",
+        "after a line feed, 5496 of 5496 are one token",
+    ]
+    assert '  "orz" after "a" gives "ao", "rz"' in out.splitlines()
+    code, out = run(capsys, "doctor", "faces.txt", "--one-token", "kaomoji", "--json")
+    assert [usage["examined"] for usage in json.loads(out)["usage"]] == [100] * 4

@@ -194,10 +194,10 @@ def test_symbols_get_the_variants_that_they_need() -> None:
         assert all(
             tokenizer.id_to_piece(tokenizer.encode(context + face)[-1]).endswith(face) for context in (b" ", b"\n")
         )
-    assert report.notes and all('("(^o^)!")' in note for note in report.notes)
+    assert report.notes and all(': "(^o^)!" after " " gives' in note for note in report.notes)
     with pytest.raises(polytok.ArgumentError, match=r"vocab_size is 370, which is not from 4\d\d"):
         polytok.train([text], vocab_size=370, kaomoji=True, **options)
-    with pytest.warns(polytok.TrainingWarning, match="after a space, 1 of 1 entry is not used"):
+    with pytest.warns(polytok.TrainingWarning, match="forced entries: after a space, 0 of 1 are one token"):
         polytok.train([text], "longest-match", vocab_size=270, min_count=2, forced=["(^o^)!"])
 
 

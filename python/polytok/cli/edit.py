@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from ..conversion import write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
 from ..formats import all_formats
+from ..reach import Usage
+from ..spec import Spec
 from ..tokenizer import Tokenizer
 from .inputs import add_input_options, input_names
 from .json_output import add_json_option, print_json
@@ -26,12 +28,13 @@ from .models import (
 )
 from .options import add_verb_parser, binary_stdout
 from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
-from .style import piece_to_json, shorten_list
+from .style import escape_line_breaks, piece_to_json, shorten_list
 from .texts import named_texts
+from .usage import advice_lines, usage_to_json
 
 _EXAMPLES = """\
+  polytok edit rwkv_vocab.txt -o faces.txt --add-emoji --add-kaomoji --make-room chat.txt
   polytok edit rwkv_vocab.txt -o ja.txt --remove-english --remove-code --add-japanese 8000 novels.txt
-  polytok edit rwkv_vocab.txt -o faces.txt --remove-least-used 6000 chat.txt --add-emoji --add-kaomoji
   polytok edit rwkv_vocab.txt -o own.txt --remove unwanted.txt --add mine.txt --ids compact --id-map map.json
 """
 
@@ -77,6 +80,12 @@ def _add_removal_options(group: Any) -> None:
     group.add_argument("--remove-english", action="store_true", help="words of ASCII letters")
     group.add_argument("--remove-code", action="store_true", help="entries typical of program code")
     group.add_argument("--remove-least-used", type=_parse_count, metavar="N", help="the N entries rarest in the inputs")
+    group.add_argument(
+        "--make-room",
+        action="store_true",
+        help="the entries rarest in the inputs, as many as the entries to add need ids; ids have 16 bits, so RWKV's "
+        "own vocabulary has 6 free ids",
+    )
 
 
 def _add_addition_options(group: Any) -> None:
@@ -112,12 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Edits the vocabulary, writes the result and prints a report. Returns exit code 0."""
     refuse_second_model(arguments)
     arguments.inputs = positional_arguments(arguments, "inputs")
-    needs_texts = arguments.remove_least_used is not None or arguments.add_japanese is not None
-    if needs_texts != bool(arguments.text or input_names(arguments)):
-        raise ArgumentError(
-            "--remove-least-used and --add-japanese need texts to count in, and no other option uses texts: add or "
-            "remove inputs"
-        )
+    _check_inputs(arguments)
     target = Path(arguments.out)
     if not arguments.dry_run:
         check_outputs(arguments, [target, arguments.id_map])
@@ -127,6 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
         remove=_requested_removals(arguments, tokenizer),
         add=_requested_additions(arguments),
         add_symbols=_requested_symbols(arguments),
+        make_room=_texts(arguments) if arguments.make_room else None,
         ids=arguments.ids,
     )
     format = chosen_format(arguments, target, tokenizer.spec.origin.format)
@@ -139,23 +144,44 @@ def run(arguments: argparse.Namespace) -> int:
         save_files(arguments, files)
     if arguments.json:
         facts = {"path": str(target), "format": format, "written": not arguments.dry_run, "summary": result.summary}
-        unused = list(map(str, result.unused))
+        usage = list(map(usage_to_json, result.usage))
         changes = changes_to_json(result)
         kept = changes.pop("kept")
         moved = {old_id: id for old_id, id in kept.items() if int(old_id) != id}
-        print_json({**facts, "moved": moved, **changes, "unused": unused, "losses": list(written_file.losses)})
+        print_json({**facts, "moved": moved, **changes, "usage": usage, "losses": list(written_file.losses)})
         return 0
     heading = f"{model_name(arguments)} to {target}" + (": not written" if arguments.dry_run else "")
     report = "\n".join(
         [
             heading,
             result.summary,
-            *shorten_list(map(str, result.unused)),
+            *_usage_lines(tokenizer.spec, result.usage),
             *(f"lost: {loss}" for loss in shorten_list(written_file.losses)),
         ]
     )
     binary_stdout().write(f"{report}\n".encode(errors="surrogateescape"))
     return 0
+
+
+def _check_inputs(arguments: argparse.Namespace) -> None:
+    """Raises `ArgumentError` if texts are missing, or if no option uses the texts."""
+    needs_texts = arguments.make_room or (arguments.remove_least_used, arguments.add_japanese) != (None, None)
+    if needs_texts != bool(arguments.text or input_names(arguments)):
+        raise ArgumentError(
+            "--make-room, --remove-least-used and --add-japanese need texts to count in, and no other option uses "
+            "texts: add or remove inputs"
+        )
+
+
+def _usage_lines(spec: Spec, usage_in_contexts: Sequence[Usage]) -> Iterator[str]:
+    """Yields a line for each context in which some of the entries to add are not one token, else a single line."""
+    if not usage_in_contexts[0].examined:
+        return
+    incomplete_usage = [usage for usage in usage_in_contexts if usage.unused]
+    if not incomplete_usage:
+        yield "each entry to add is one token at the start of a text, after a letter, a space and a line feed"
+    yield from (escape_line_breaks(str(usage)) for usage in incomplete_usage)
+    yield from advice_lines(spec, incomplete_usage)
 
 
 def changes_to_json(result: Edit) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from ..errors import PolytokError
-from ..reach import unused_entries
+from ..reach import unused_after_space
 from ..spec import Kind, Longest, Spec
 from ..tokenizer import Tokenizer
 from .entries import unreachable_ids
@@ -70,15 +70,15 @@ def find_unused_symbols(spec: Spec) -> Iterator[Finding]:
     if not isinstance(spec.model, Longest):
         return
     symbols = [piece for piece in spec.vocab.pieces() if _is_symbol(piece)]
-    for unused in unused_entries(Tokenizer(spec), symbols):
-        if unused.context == "after a space":
-            yield Finding(
-                "not-used-after-space",
-                Severity.NOTE,
-                f"of the entries that begin with punctuation or a symbol: {unused}",
-                "nothing, if they are parts of program code; for emoji and kaomoji add the entries with a space before "
-                "them: polytok edit --add-symbols FILE",
-            )
+    usage = unused_after_space(Tokenizer(spec), symbols)
+    if usage.unused:
+        yield Finding(
+            "not-used-after-space",
+            Severity.NOTE,
+            f"of the entries that begin with punctuation or a symbol: {usage}",
+            "nothing, if they are parts of program code; for emoji and kaomoji add the entries with a space before "
+            "them: polytok edit --add-symbols FILE",
+        )
 
 
 def _is_symbol(piece: bytes) -> bool:

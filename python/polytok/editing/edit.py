@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, count
+from itertools import compress, count, islice
 from typing import Literal, TypeAlias
 
 from ..checked import checked
+from ..checks import iterable
 from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
 from ..errors import ArgumentError, PieceError
 from ..keywords import keyword
 from ..lists import Entry, collect_entries
 from ..loading import AnyTokenizer, as_tokenizer
-from ..reach import UnusedEntries, needed_variants, unused_entries
+from ..reach import Usage, needed_variants, usages, words_of
 from ..spec import Kind, LlamaCppDecode, Longest, Spec, Vocab, described
 from ..tokenizer import Tokenizer
-from .select import Selector
+from ..values import Text
+from .select import Selector, rarest_first
 
 IdPlan = Literal["reuse", "compact"]
 Removal: TypeAlias = "Entry | Selector"
@@ -42,8 +44,9 @@ class Edit:
     ``kept`` maps the old id of each remaining entry and special token to its new id. ``removed`` maps the old ids of
     removed entries to the entries. ``present`` lists entries to add that the old vocabulary already had. To adapt an
     embedding matrix, copy the rows of ``kept``, and initialize the row of each added entry with the mean of the old
-    rows whose ids are in ``was``. ``unused`` reports the entries to add that are not used after a letter, a space or a
-    line feed, because another entry is the longest match there.
+    rows whose ids are in ``was``. ``usage`` reports how many of the entries to add are one token at the start of a
+    text, after a letter, after a space and after a line feed; the others are not used there, because another entry is
+    the longest match.
     """
 
     tokenizer: Tokenizer
@@ -51,7 +54,7 @@ class Edit:
     removed: Mapping[int, bytes]
     added: tuple[Added, ...]
     present: tuple[bytes, ...]
-    unused: tuple[UnusedEntries, ...] = ()
+    usage: tuple[Usage, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -65,13 +68,14 @@ class Edit:
         return f"{', '.join(parts)}: ids up to {self.tokenizer.vocab_size - 1}"
 
 
-@checked()
+@checked(make_room=lambda name, value: iterable(name, value, "texts"))
 def edit(
     tokenizer: AnyTokenizer,
     *,
     remove: Iterable[Removal] = (),
     add: Entry | Iterable[Entry] = (),
     add_symbols: Entry | Iterable[Entry] = (),
+    make_room: Iterable[Text] | None = None,
     ids: IdPlan = "reuse",
 ) -> Edit:
     """Removes entries from a longest-match vocabulary and adds entries.
@@ -84,6 +88,9 @@ def edit(
     ``add_symbols`` lists entries that are not parts of words, such as emoji and kaomoji. If such an entry would not be
     used after a space, because the longest match there is an entry such as `` (``, the variant with a space before it
     is added too. The same holds for a line feed.
+
+    Ids have 16 bits, so at most 65,535 ids are possible besides id 0. If the added entries need more ids than are free,
+    ``make_room``, which is texts, removes the entries that occur least often in the texts, as many as necessary.
 
     With ``ids="reuse"``, each remaining entry keeps its id, and added entries get the lowest free ids, which are ids
     that were removed or never used. With ``ids="compact"``, all entries get new ids from 1 on, in the order of RWKV
@@ -104,33 +111,54 @@ def edit(
     _check_model(tokenizer.spec)
     if ids not in ("reuse", "compact"):
         raise ArgumentError(f'unknown {keyword("ids", ids)}: choose "reuse" or "compact"')
-    symbols = collect_entries(add_symbols)
+    words, symbols = collect_entries(add), collect_entries(add_symbols)
+    rows = _VocabRows(tokenizer.spec)
+    removed_entries = _removed_entries(rows.entries, _removals(remove))
+    removable_entries = [] if make_room is None else rarest_first(tokenizer, make_room, rows.entries)
+    requested_entries = added_entries = collect_entries([*words, *symbols])
+    while True:
+        removed_entries -= set(added_entries)
+        shortage = _id_shortage(rows, removed_entries, added_entries)
+        excluded_entries = removed_entries.union(added_entries)
+        candidates = (entry for entry in removable_entries if entry not in excluded_entries)
+        removed_entries |= set(islice(candidates, max(shortage, 0)))
+        edited = _edited(tokenizer, rows, removed_entries, added_entries, ids)
+        variants = needed_variants(edited.tokenizer, symbols) - set(added_entries)
+        if not variants:
+            break
+        added_entries = collect_entries([*added_entries, *variants])
+    _check_ids(rows, edited, added_entries)
+    usage = usages(edited.tokenizer, requested_entries, words=words_of(words) - set(symbols))
+    return replace(edited, usage=usage)
+
+
+def _removals(remove: Iterable[Removal]) -> list[Removal]:
+    """Returns the removals as a list. Raises `ArgumentError` for a single entry and for a list inside of the list."""
     if isinstance(remove, (str, bytes)):
         raise ArgumentError(f"{keyword('remove=')} is a single entry: give a list of entries")
     removals = list(remove)
-    requested_entries = added_entries = collect_entries([*collect_entries(add), *symbols])
-    while True:
-        result = _edited(tokenizer, removals, added_entries, ids)
-        variants = needed_variants(result.tokenizer, symbols) - set(added_entries)
-        if not variants:
-            return replace(result, unused=tuple(unused_entries(result.tokenizer, requested_entries)))
-        added_entries = collect_entries([*added_entries, *variants])
+    for removal in removals:
+        if isinstance(removal, (list, tuple, set)):
+            raise ArgumentError(
+                f"{keyword('remove=')} contains a list: unpack it with *, as in remove=[*least_used(...)], or pass it "
+                "alone, as in remove=least_used(...)"
+            )
+    return removals
 
 
-def _edited(tokenizer: Tokenizer, remove: Iterable[Removal], added_entries: list[bytes], ids: IdPlan) -> Edit:
-    """Returns the vocabulary with entries removed and added."""
-    spec = tokenizer.spec
-    rows = _VocabRows(spec)
-    old_entries, special_ids = rows.entries, _special_ids(spec, rows)
+def _edited(
+    tokenizer: Tokenizer, rows: _VocabRows, removed_entries: set[bytes], added_entries: list[bytes], ids: IdPlan
+) -> Edit:
+    """Returns the vocabulary with entries removed and added. Ids can exceed 16 bits."""
+    spec, old_entries = tokenizer.spec, rows.entries
     if added_entries and len(added_entries[-1]) > _MAX_ENTRY_BYTES:
         raise ArgumentError(
             f"an entry to add has {len(added_entries[-1])} bytes, but at most {_MAX_ENTRY_BYTES} are allowed"
         )
-    removed_entries = _removed_entries(old_entries, remove) - set(added_entries)
     new_entries = [entry for entry in added_entries if entry not in old_entries]
     remaining_entries = {entry: id for entry, id in old_entries.items() if entry not in removed_entries}
-    new_ids = _assign_ids(special_ids, remaining_entries, new_entries, ids)
-    kept_ids = {id: id for id in special_ids} | {id: new_ids[entry] for entry, id in remaining_entries.items()}
+    new_ids = _assign_ids(rows.special_ids, remaining_entries, new_entries, ids)
+    kept_ids = {id: id for id in rows.special_ids} | {id: new_ids[entry] for entry, id in remaining_entries.items()}
     origin = replace(spec.origin, name=None)
     return Edit(
         tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(new_ids), origin=origin)),
@@ -157,6 +185,7 @@ class _VocabRows:
         self.entries: dict[bytes, int] = {}
         self.other_rows: list[tuple[bytes, int, float, int]] = []
         self.is_gguf = isinstance(spec.decode, LlamaCppDecode)
+        self.special_ids = {token.id for token in spec.special}
         vocab = spec.vocab
         for row in zip(vocab.pieces(), vocab.ids.tolist(), vocab.scores.tolist(), vocab.kinds.tolist(), strict=True):
             piece, id, _, kind = row
@@ -164,6 +193,7 @@ class _VocabRows:
                 self.other_rows.append(row)
             elif not self._is_filler(piece, id):
                 self.entries.setdefault(piece, id)
+        self.special_ids |= {id for _, id, _, _ in self.other_rows}
 
     def _is_reserved(self, piece: bytes) -> bool:
         return self.is_gguf and len(piece) > 1 and piece.startswith(BYTE_NEVER_IN_TEXT)
@@ -216,22 +246,32 @@ def _selected_entries(entries: Sequence[bytes], selector: Selector) -> set[bytes
     return set(compress(entries, is_selected))
 
 
-def _special_ids(spec: Spec, rows: _VocabRows) -> set[int]:
-    return {token.id for token in spec.special} | {row[1] for row in rows.other_rows}
-
-
 def _free_ids(used_ids: set[int]) -> Iterator[int]:
     return (id for id in count() if id not in used_ids)
 
 
-def _check_max_id(ids: dict[bytes, int]) -> dict[bytes, int]:
-    """Returns the ids. Raises `ArgumentError` if an id exceeds 16 bits."""
-    last_id = max(ids.values(), default=0)
-    if last_id > _MAX_ID:
+def _id_shortage(rows: _VocabRows, removed_entries: set[bytes], added_entries: Iterable[bytes]) -> int:
+    """Returns the number of entries for which no id of 16 bits remains; a negative number is the number of free ids."""
+    id_count = len(range(1, _MAX_ID + 1)) - sum(0 < id <= _MAX_ID for id in rows.special_ids)
+    new_count = sum(entry not in rows.entries for entry in added_entries)
+    return len(rows.entries) - len(removed_entries) + new_count - id_count
+
+
+def _check_ids(rows: _VocabRows, edited: Edit, added_entries: Sequence[bytes]) -> None:
+    """Raises `ArgumentError` if an id exceeds 16 bits."""
+    removed_entries = set(edited.removed.values())
+    shortage = _id_shortage(rows, removed_entries, added_entries)
+    if shortage > 0:
+        free_count = max(-_id_shortage(rows, removed_entries, ()), 0)
+        noun = "entry" if shortage == 1 else "entries"
         raise ArgumentError(
-            f"the largest id would be {last_id}, but ids have 16 bits: remove {last_id - _MAX_ID} more entries"
+            f"{len(edited.added)} entries to add need ids, but {free_count} ids are free, because ids have 16 bits: "
+            f"remove {shortage} {noun}, or pass texts with {keyword('make_room')}, which removes the entries that the "
+            "texts use least"
         )
-    return ids
+    last_id = max((*edited.kept.values(), *(entry.id for entry in edited.added)), default=0)
+    if last_id > _MAX_ID:
+        raise ArgumentError(f"the file has the id {last_id}, but ids have 16 bits: use {keyword('ids', 'compact')}")
 
 
 def _assign_ids(
@@ -240,11 +280,9 @@ def _assign_ids(
     """Returns the new ids of all entries. Id 0 is always reserved for the end of a text."""
     if plan == "compact":
         free_ids = _free_ids(special_ids | {0})
-        return _check_max_id(
-            {entry: next(free_ids) for entry in sorted([*remaining_entries, *new_entries], key=_rwkv_sort_key)}
-        )
+        return {entry: next(free_ids) for entry in sorted([*remaining_entries, *new_entries], key=_rwkv_sort_key)}
     free_ids = _free_ids(special_ids | {0} | set(remaining_entries.values()))
-    return _check_max_id({**remaining_entries, **{entry: next(free_ids) for entry in new_entries}})
+    return {**remaining_entries, **{entry: next(free_ids) for entry in new_entries}}
 
 
 def _rwkv_sort_key(entry: bytes) -> tuple[int, bytes]:

@@ -10,6 +10,7 @@ from .. import _core
 from ..errors import ArgumentError, SpecError
 from ..id_counts import count_ids
 from ..loading import AnyTokenizer, as_tokenizer
+from ..tokenizer import Tokenizer
 from ..values import Text
 
 Selector: TypeAlias = Callable[[Sequence[bytes]], Sequence[bool]]
@@ -84,8 +85,12 @@ def least_used(tokenizer: AnyTokenizer, texts: Iterable[Text], count: int) -> li
     [b'aa']
     """
     tokenizer = as_tokenizer(tokenizer)
+    return rarest_first(tokenizer, texts, tokenizer.spec.vocab.pieces())[:count]
+
+
+def rarest_first(tokenizer: Tokenizer, texts: Iterable[Text], entries: Iterable[bytes]) -> list[bytes]:
+    """Returns the entries of two or more bytes, ordered by how often they occur in the encoded texts, then by length:
+    the rarest and longest first."""
     use_counts = count_ids(tokenizer, texts)
-    vocab = tokenizer.spec.vocab
-    rows = zip(vocab.ids.tolist(), vocab.pieces(), strict=True)
-    sorted_entries = sorted((int(use_counts[id]), -len(piece), piece) for id, piece in rows if len(piece) > 1)
-    return [piece for _, _, piece in sorted_entries[:count]]
+    long_entries = [entry for entry in entries if len(entry) > 1]
+    return sorted(long_entries, key=lambda entry: (int(use_counts[tokenizer.piece_to_id(entry)]), -len(entry), entry))

@@ -13,7 +13,7 @@ from ..errors import ArgumentError
 from ..keywords import engine_keywords, keyword
 from ..lists import Emoji, Entry, collect_entries, emoji, kaomoji
 from ..progress import ReportProgress
-from ..reach import needed_variants, unused_entries
+from ..reach import needed_variants, usages, words_of
 from ..resources import processors
 from ..spec import Kind, Longest, Origin, Spec, SpecialToken, Vocab
 from ..tokenizer import Tokenizer
@@ -160,7 +160,9 @@ class LongestMatchTrainer:
             tokenizer = Tokenizer(spec)
             variants = needed_variants(tokenizer, self._symbols) - set(forced_entries)
             if not variants:
-                self.notes += map(str, unused_entries(tokenizer, self._forced_entries))
+                forced_words = words_of(self._forced_entries).difference(self._symbols)
+                contexts = usages(tokenizer, self._forced_entries, words=forced_words)
+                self.notes += [f"forced entries: {usage}" for usage in contexts if usage.unused]
                 return spec
             forced_entries = _forced_entries([*forced_entries, *variants])
             self._check_size(size, forced_entries)
