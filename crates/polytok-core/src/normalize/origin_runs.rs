@@ -73,6 +73,33 @@ impl OriginRuns {
         (span_start, self.runs[last].span_end(end - 1))
     }
 
+    /// Converts the starts and ends of spans in place, as `original` converts a span. Most spans are in the run of the
+    /// span before them, so this run is in local variables.
+    pub fn convert(&self, starts: &mut [u32], ends: &mut [u32]) {
+        let mut current = self.current.get();
+        let (mut run, mut run_end) = self.run_and_end(current);
+        for (start, end) in starts.iter_mut().zip(ends) {
+            if *start < run.start || *start >= run_end {
+                current = self.run_of(*start, current);
+                (run, run_end) = self.run_and_end(current);
+            }
+            let span_start = run.span_start(*start);
+            *end = match *end {
+                empty_end if empty_end == *start => span_start,
+                inner_end if inner_end <= run_end => run.span_end(inner_end - 1),
+                later_end => self.runs[self.run_of(later_end - 1, current)].span_end(later_end - 1),
+            };
+            *start = span_start;
+        }
+        self.current.set(current);
+    }
+
+    /// Returns a run, and the offset of the byte after it in the rewritten text; the last run has no end.
+    #[inline]
+    fn run_and_end(&self, at: usize) -> (Run, u32) {
+        (self.runs[at], self.runs.get(at + 1).map_or(u32::MAX, |next| next.start))
+    }
+
     /// Returns the index of the run of the byte at `at`; the search starts at run `from`.
     #[inline]
     fn run_of(&self, at: u32, mut from: usize) -> usize {

@@ -74,13 +74,12 @@ impl Sink for Spans {
             }
             Place { at, origin: Origin::Runs(ref rewritings) } => {
                 self.ids.extend_from_slice(TokenId::numbers(ids));
-                self.starts.reserve(spans.len());
-                self.ends.reserve(spans.len());
-                for &span in spans {
-                    let (start, end) = rewritings.iter().fold(span, |span, runs| runs.original(span));
-                    self.starts.push(at + start);
-                    self.ends.push(at + end);
-                }
+                let first = self.starts.len();
+                self.starts.extend(spans.iter().map(|&(start, _)| start));
+                self.ends.extend(spans.iter().map(|&(_, end)| end));
+                let (starts, ends) = (&mut self.starts[first..], &mut self.ends[first..]);
+                rewritings.iter().for_each(|runs| runs.convert(starts, ends));
+                starts.iter_mut().chain(ends).for_each(|offset| *offset += at);
             }
             _ => ids.iter().zip(spans).for_each(|(&id, &(start, end))| self.push(id, start, end)),
         }

@@ -69,6 +69,18 @@ fn check_origins(rewrites: &CharRewrites, text: &str) {
     assert_eq!(char_ranges(rewritten).into_iter().rev().map(convert).collect::<Vec<_>>(), {
         expected.iter().rev().copied().collect::<Vec<_>>()
     });
+    // Many spans together, of 0 to 3 characters, have the origins that they have one by one.
+    let mut offsets: Vec<u32> = rewritten.char_indices().map(|(at, _)| at as u32).collect();
+    for char_count in 0..offsets.len().min(4) {
+        for _ in 0..2 {
+            let pairs = offsets.iter().zip(&offsets[char_count..]);
+            let spans: Vec<Span> = pairs.map(|(&a, &b)| (a.min(b), a.max(b))).collect();
+            let (mut starts, mut ends): (Vec<u32>, Vec<u32>) = spans.iter().copied().unzip();
+            rewritings.iter().for_each(|runs| runs.convert(&mut starts, &mut ends));
+            assert!(starts.into_iter().zip(ends).eq(spans.into_iter().map(convert)), "{text:?}");
+            offsets.reverse();
+        }
+    }
 }
 
 #[test]
