@@ -6,8 +6,11 @@
 //!
 //! The normalizer's table also replaces characters that no entry contains; see `unknown_chars`.
 
+use std::sync::Arc;
+
 use memchr::memmem;
 
+use super::unknown_chars::StandIns;
 use crate::cache::PieceKey;
 use crate::error::Result;
 use crate::normalize::origin::Place;
@@ -20,18 +23,14 @@ use crate::split::cursor::SplitCursor;
 /// The split to words that get U+2581 before them.
 pub(super) struct MarkedWords {
     pub(super) words: SplitChain,
-    /// True if every run of unknown characters is one token, so that spans follow from lengths; see `marked_spans`.
-    has_unknown_runs: bool,
+    /// The stand-ins of unknown characters. If the model has them, every run of unknown characters is one token, so
+    /// spans follow from lengths; see `marked_spans`.
+    pub(super) stand_ins: Option<Arc<StandIns>>,
 }
 
 impl MarkedWords {
-    pub fn compile(has_unknown_runs: bool) -> Option<MarkedWords> {
-        Some(MarkedWords { words: SplitChain::compile_words(None)?, has_unknown_runs })
-    }
-
-    /// Reports whether the spans of words can be found.
-    pub fn finds_spans(&self) -> bool {
-        self.has_unknown_runs
+    pub fn compile(stand_ins: Option<Arc<StandIns>>) -> Option<MarkedWords> {
+        Some(MarkedWords { words: SplitChain::compile_words(None)?, stand_ins })
     }
 
     /// Builds the tables of the split that encoding would otherwise build later.

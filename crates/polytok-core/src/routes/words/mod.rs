@@ -29,6 +29,7 @@ use crate::split::chain::SplitChain;
 use crate::utf8::valid;
 use marked::{MarkedWords, has_mark};
 pub(crate) use parts::WordsPart;
+use unknown_chars::StandIns;
 
 /// The route.
 pub(crate) struct WordsRoute {
@@ -52,14 +53,14 @@ enum WordSplit {
 }
 
 impl WordSplit {
-    fn choose(normalizer: &Normalizer, Segmenter { splits, model, .. }: &Segmenter) -> Option<WordSplit> {
+    fn choose(normalizer: &Normalizer, Segmenter { splits, model, vocab, .. }: &Segmenter) -> Option<WordSplit> {
         match model {
             _ if normalizer.bert().is_some() => splits.splits_words().then_some(WordSplit::OfNormalizedText),
             CompiledModel::WordPiece(_) if splits.removes("\0") => {
                 SplitChain::compile_words(Some(&normalizer.wpm()?.single_word_class())).map(WordSplit::OfText)
             }
             CompiledModel::WideUnigram(model) if splits.marks_words() => {
-                MarkedWords::compile(model.has_same_id_for_unknown()).map(WordSplit::WithMarks)
+                MarkedWords::compile(StandIns::new(model, vocab)).map(WordSplit::WithMarks)
             }
             _ => None,
         }
@@ -69,10 +70,10 @@ impl WordSplit {
 impl WordSplit {
     /// Returns the function that replaces characters of the normalized text, if the model does not distinguish all
     /// characters.
-    fn char_map(&self, Segmenter { model, vocab, .. }: &Segmenter) -> Option<CharMap> {
-        match (self, model) {
-            (WordSplit::WithMarks(_), CompiledModel::WideUnigram(model)) => unknown_chars::char_map(model, vocab),
-            _ => None,
+    fn char_map(&self) -> Option<CharMap> {
+        match self {
+            WordSplit::WithMarks(MarkedWords { stand_ins, .. }) => stand_ins.as_ref().map(StandIns::char_map),
+            WordSplit::OfNormalizedText | WordSplit::OfText(_) => None,
         }
     }
 }
@@ -82,7 +83,7 @@ impl WordsRoute {
     pub fn choose(normalizer: &Arc<Normalizer>, segmenter: &Segmenter) -> Option<WordsRoute> {
         let split = WordSplit::choose(normalizer, segmenter)?;
         let accepts_all_texts = matches!(segmenter.model, CompiledModel::WordPiece(_) | CompiledModel::WideUnigram(_));
-        let rewrites = CharRewrites::new(normalizer, split.char_map(segmenter))?;
+        let rewrites = CharRewrites::new(normalizer, split.char_map())?;
         let Segmenter { vocab, .. } = segmenter;
         let has_whole_chars = vocab.rows().all(|row| valid(vocab.bytes(row)).is_ok());
         Some(WordsRoute { rewrites, split, accepts_all_texts, has_whole_chars })
@@ -134,7 +135,7 @@ impl WordsRoute {
         Some(match &self.split {
             WordSplit::OfNormalizedText => context.encode_pieces(&context.segmenter.splits, text),
             WordSplit::OfText(words) => context.encode_pieces(words, text),
-            WordSplit::WithMarks(words) => words.encode_with_spans(text, context),
+            WordSplit::WithMarks(words) => words.encode_with_spans(text, words.stand_ins.as_deref()?, context),
         })
     }
 
@@ -144,7 +145,7 @@ impl WordsRoute {
         self.has_whole_chars
             && match &self.split {
                 WordSplit::OfNormalizedText | WordSplit::OfText(_) => true,
-                WordSplit::WithMarks(words) => words.finds_spans() && !needs_normalized_text(),
+                WordSplit::WithMarks(words) => words.stand_ins.is_some() && !needs_normalized_text(),
             }
     }
 

@@ -18,20 +18,37 @@ use crate::vocab::Vocab;
 /// The number of characters that the table has a bit for: those up to U+FFFF.
 const CHARS: usize = 1 << 16;
 
-/// Returns the function that replaces characters; None if the ids can depend on unknown characters. The table is built
-/// for the first character that is not ASCII.
-pub(super) fn char_map(model: &WideUnigram, vocab: &Arc<Vocab>) -> Option<CharMap> {
-    if !model.has_same_id_for_unknown() {
-        return None;
+/// Replaces the characters that no entry contains. The table is built for the first character that is not ASCII.
+pub(super) struct StandIns {
+    vocab: Arc<Vocab>,
+    unknown_chars: Lazy<Option<UnknownChars>>,
+}
+
+impl StandIns {
+    /// Returns None if the ids can depend on unknown characters.
+    pub fn new(model: &WideUnigram, vocab: &Arc<Vocab>) -> Option<Arc<StandIns>> {
+        let stand_ins = || Arc::new(StandIns { vocab: vocab.clone(), unknown_chars: Lazy::default() });
+        model.has_same_id_for_unknown().then(stand_ins)
     }
-    let (vocab, unknown_chars) = (vocab.clone(), Lazy::default());
-    Some(Arc::new(move |c| match c.is_ascii() {
-        true => c,
-        false => {
-            let unknown_chars: &Option<UnknownChars> = unknown_chars.get(|| UnknownChars::new(&vocab));
-            unknown_chars.as_ref().map_or(c, |unknown_chars| unknown_chars.replace(c))
-        }
-    }))
+
+    /// Returns the function that replaces characters.
+    pub fn char_map(self: &Arc<StandIns>) -> CharMap {
+        let stand_ins = self.clone();
+        Arc::new(move |c| match c.is_ascii() {
+            true => c,
+            false => stand_ins.unknown_chars().map_or(c, |unknown_chars| unknown_chars.replace(c)),
+        })
+    }
+
+    /// Returns the number of stand-ins at the start of a text.
+    pub fn run_len(&self, text: &[u8]) -> usize {
+        let stand_in = self.unknown_chars().map(|unknown_chars| unknown_chars.stand_in);
+        text.iter().take_while(|&&byte| Some(byte) == stand_in).count()
+    }
+
+    fn unknown_chars(&self) -> Option<&UnknownChars> {
+        self.unknown_chars.get(|| UnknownChars::new(&self.vocab)).as_ref()
+    }
 }
 
 /// The characters that no entry contains, and their stand-in.
