@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 import subprocess
 import sys
 import venv
+from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args, get_type_hints
 
 import polytok
 from polytok.corpus.options import DocumentKeywords, DocumentOptions, Output
+from polytok.corpus.run import RUNNERS, RunnerName
 from polytok.corpus.write import WRITERS
+from polytok.formats import all_formats
 from polytok.options import OptionKeywords, Options
+from polytok.patterns import PATTERNS, PRE_TOKENIZERS, PatternName
 from polytok.reading import InputKeywords, InputOptions
 from polytok.training import KINDS
+from polytok.training.base import KindName
 from polytok.training.keywords import TrainingKeywords
+from polytok.training.sentencepiece.options import _PROFILES, Profile
+from polytok.values import FormatName
+from test_conventions import public_functions
 
 USER = """\
 from typing_extensions import assert_type
@@ -42,6 +52,11 @@ tokenizer.encode("a", add_specials=True)
 tokenizer.encode("a", options={"special": "all"})
 polytok.Options(special="every")
 polytok.Padding(id=tokenizer.eos_id)
+tokenizer.save("a.json", "json")
+polytok.load("a.json", format="hf")
+polytok.train(["a"], "bbpe", vocab_size=300)
+polytok.corpus.export("dataset", "out", to="bin")
+polytok.corpus.tokenize("*.txt", tokenizer, "out", runner="slurm")
 polytok.train(["a"], "bpe", vocab_size=300, patern=None)
 polytok.train(["a"], "bpe", vocab_size=300, trainer="mine")
 polytok.corpus.tokenize("*.txt", tokenizer, "out", eso="auto")
@@ -68,6 +83,32 @@ def test_a_type_checker_sees_the_types_of_the_installed_package(tmp_path: Path) 
     messages = [line.split(": ")[:2] for line in process.stdout.splitlines()[:-1] if ": note: " not in line]
     wrong_lines = range(5, len(WRONG.splitlines()) + 1)
     assert messages == [[f"wrong.py:{line}", "error"] for line in wrong_lines], process.stdout
+
+
+def test_literal_types_have_the_values_of_the_tables() -> None:
+    """Tests the types of which the values are keys of tables; the other functions check values with their types."""
+    tables: list[tuple[object, Iterable[str]]] = [
+        (FormatName, [format.name for format in all_formats()]),
+        (KindName, [kind.name for kind in KINDS]),
+        (Output, WRITERS),
+        (PatternName, [*PATTERNS, *PRE_TOKENIZERS]),
+        (Profile, _PROFILES),
+        (RunnerName, RUNNERS),
+    ]
+    for literal_type, names in tables:
+        assert get_args(literal_type) == tuple(names)
+
+
+LITERAL_PARAMETERS = ("to", "kind", "runner", "format", "packing", "errors", "strategy", "direction", "ids", "level")
+
+
+def test_parameters_with_fixed_values_have_literal_types() -> None:
+    """Tests that no parameter of this name is any str, so that type checkers and editors know its values."""
+    modules = ("polytok", "polytok.corpus", "polytok.editing", "polytok.training")
+    for name, function in public_functions(modules):
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.name in LITERAL_PARAMETERS and not name.startswith(("kind_named", "DocumentOptions.")):
+                assert not re.search(r"\bstr\b", str(parameter.annotation)), (name, parameter)
 
 
 def test_keywords_of_encoding() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polytok.byte_level import BYTES
+from polytok.training.base import KindName
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 DOCUMENT_BYTES = 4096
@@ -29,7 +30,7 @@ def documents(path: Path) -> Iterator[str]:
             yield (block + file.readline()).decode()
 
 
-def train_polytok(path: Path, kind: str, threads: int, **options: Any) -> Entries:
+def train_polytok(path: Path, kind: KindName, threads: int, **options: Any) -> Entries:
     import polytok
 
     tokenizer = polytok.train(

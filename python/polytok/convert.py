@@ -18,7 +18,7 @@ from .divergence import Comparison, Divergence
 from .errors import PolytokError
 from .loading import AnyTokenizer, as_tokenizer
 from .tokenizer import Tokenizer
-from .values import Text
+from .values import FormatName, Text
 
 # The formats of models whose export to another format is a part of the other format's own program.
 _REFERENCE_EXPORTS = frozenset({("sentencepiece", "llama2c")})
@@ -36,7 +36,7 @@ class Conversion:
     that all losses are its own differences.
     """
 
-    format: str
+    format: FormatName
     data: bytes
     companions: Mapping[str, bytes]
     losses: tuple[str, ...]
@@ -96,7 +96,7 @@ class Conversion:
 @checked(path=checks.path)
 def convert(
     tokenizer: AnyTokenizer,
-    to: str,
+    to: FormatName,
     *,
     strict: bool = False,
     texts: Iterable[Text] | None = None,

@@ -317,7 +317,7 @@ class Encoder:
         first_window.type_id = part.type_id
         return Encoding((first_window,), tuple(Encoding((window,)) for window in overflowing))
 
-    def truncation(self, requested: Truncation | int | bool | None) -> Truncation | None:
+    def truncation(self, requested: Truncation | int | bool | str | None) -> Truncation | None:
         """Returns the caller's truncation; True selects the truncation in the tokenizer's file."""
         truncation = truncation_of(requested)
         if truncation is not True:

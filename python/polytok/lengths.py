@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from .checked import checked_fields
 from .checks import number, one_of, optional_number, shown
@@ -16,8 +16,8 @@ Direction: TypeAlias = Literal["left", "right"]
 USUAL_PADS = ("[PAD]", "<pad>", "<|pad|>", "<PAD>")
 """The texts of special tokens that are pads in a vocabulary that names no pad token."""
 
-_DIRECTIONS = ("left", "right")
-_STRATEGIES = ("longest_first", "only_first", "only_second")
+_DIRECTIONS = get_args(Direction)
+_STRATEGIES = get_args(Strategy)
 
 
 @checked_fields

@@ -18,10 +18,12 @@ from .formats import ptok
 from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import read_folder
 from .keywords import keyword, marked_message
+from .patterns import PatternName
 from .records import replace
 from .spec import SentencePieceVersion, Spec
 from .suggestions import did_you_mean
 from .tokenizer import Tokenizer
+from .values import FormatName
 
 AnyTokenizer: TypeAlias = Tokenizer | str | os.PathLike[str] | bytes | IO[bytes]
 """A tokenizer, or what `load` accepts."""
@@ -33,8 +35,8 @@ _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 def load(
     model: str | os.PathLike[str] | bytes | IO[bytes],
     *,
-    format: str | None = None,
-    pattern: str | None = None,
+    format: FormatName | None = None,
+    pattern: PatternName | str | None = None,
     special_tokens: SpecialTokens | None = None,
     sentencepiece_version: SentencePieceVersion | None = None,
     name: str | None = None,

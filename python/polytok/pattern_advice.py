@@ -19,6 +19,7 @@ from .errors import FormatError
 from .patterns import PATTERNS
 from .spec import PatternSplit
 from .tokenizer import Tokenizer
+from .values import FormatName
 
 _MAX_SCRIPTS = 3
 
@@ -33,7 +34,7 @@ def changes_texts(conversion: Conversion) -> bool:
     return splits_differ(conversion) or conversion.decodes_differently
 
 
-def better_pattern(tokenizer: Tokenizer, format: str) -> str | None:
+def better_pattern(tokenizer: Tokenizer, format: FormatName) -> str | None:
     """Returns the name of a pattern with which a file of the format returns the same ids for all texts, and the same
     texts for all ids.
 
@@ -54,7 +55,7 @@ def better_pattern(tokenizer: Tokenizer, format: str) -> str | None:
     return min(costs, key=costs.__getitem__, default=None)
 
 
-def _losses_besides_texts(tokenizer: Tokenizer, format: str, texts: list[str]) -> int | None:
+def _losses_besides_texts(tokenizer: Tokenizer, format: FormatName, texts: list[str]) -> int | None:
     """Returns the number of losses of a file; None if it changes the ids of a text or the text of ids."""
     try:
         conversion = convert(tokenizer, format, texts=texts)

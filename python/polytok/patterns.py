@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from .data import DEFAULT_PATTERN
 from .errors import ArgumentError
@@ -87,6 +88,11 @@ PATTERNS: Mapping[str, str] = {
     "default": DEFAULT_PATTERN,
 }
 """The patterns without gaps by name; the last one belongs to the embedded vocabulary."""
+
+PatternName: TypeAlias = Literal[
+    "gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "default", "whitespace", "whitespace_split", "bert"
+]
+"""The name of a pattern or of a pre-tokenizer."""
 
 PRE_TOKENIZERS: Mapping[str, tuple[PatternSplit, ...]] = {
     "whitespace": (PatternSplit(WORDS, "removed", invert=True),),

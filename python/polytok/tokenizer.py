@@ -18,7 +18,7 @@ from .options import NoKeywords, OptionKeywords, OptionResolver, Options, specia
 from .pieces import UnknownPiece, ids_of_pieces, pieces_of_ids
 from .spec import Spec
 from .stream import ByteDecoder, StreamDecoder
-from .values import Batch, Errors, IdArray, Ids, Spans, Text, Token
+from .values import Batch, Errors, FormatName, IdArray, Ids, Spans, Text, Token
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -250,8 +250,8 @@ class Tokenizer:
         *,
         options: Options | None = None,
         pretokenized: bool = False,
-        truncation: Truncation | int | None = None,
-        padding: Padding | int | Literal["longest"] | None = None,
+        truncation: Truncation | int | Literal["do_not_truncate"] | None = None,
+        padding: Padding | int | Literal["longest", "do_not_pad"] | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Encoding:
         """Encodes a text or a pair of texts to an `Encoding` with type ids, masks, words, truncation and padding.
@@ -280,8 +280,8 @@ class Tokenizer:
         *,
         options: Options | None = None,
         pretokenized: bool = False,
-        truncation: Truncation | int | None = None,
-        padding: Padding | int | Literal["longest"] | None = None,
+        truncation: Truncation | int | Literal["do_not_truncate"] | None = None,
+        padding: Padding | int | Literal["longest", "do_not_pad"] | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> list[Encoding]:
         """Encodes many texts like `encoding`, padded to the longest text; a pair of texts is a tuple.
@@ -628,7 +628,9 @@ class Tokenizer:
     # Files
 
     @checked()
-    def save(self, path: str | os.PathLike[str], to: str | None = None, *, strict: bool = False) -> tuple[str, ...]:
+    def save(
+        self, path: str | os.PathLike[str], to: FormatName | None = None, *, strict: bool = False
+    ) -> tuple[str, ...]:
         """Writes the tokenizer to a file, and returns what is lost, line by line: data that the format cannot carry,
         and roles, such as eos, that the file does not name.
 
@@ -649,13 +651,15 @@ class Tokenizer:
 
         target = Path(checks.path("path", path))
         checks.flag("strict", strict)
-        to = to or format_of(target, self._outline.origin.format)
-        written_file = conversion.beside(conversion.write(self.spec, to, strict=strict), target, to)
-        roles = lost_roles(self.spec, conversion.read_back(written_file, to, self.spec)) if self.spec.names else {}
+        format = to or format_of(target, self._outline.origin.format)
+        written_file = conversion.beside(conversion.write(self.spec, format, strict=strict), target, format)
+        roles = lost_roles(self.spec, conversion.read_back(written_file, format, self.spec)) if self.spec.names else {}
         if strict:
-            refuse_lost_roles(roles, to, target)
+            refuse_lost_roles(roles, format, target)
         save_all(target, written_file.data, written_file.companions)
-        return (*written_file.losses, f"names: {lost_roles_text(roles, to, target)}") if roles else written_file.losses
+        return (
+            (*written_file.losses, f"names: {lost_roles_text(roles, format, target)}") if roles else written_file.losses
+        )
 
     # Object protocol
 

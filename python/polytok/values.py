@@ -15,6 +15,20 @@ Special: TypeAlias = Literal["all"] | Set[str] | list[str] | tuple[str, ...] | M
 """``"all"``, or several texts. A single text is not a `Special`, so type checkers report it."""
 IdArray: TypeAlias = "npt.NDArray[np.uint16] | npt.NDArray[np.uint32]"
 Errors: TypeAlias = Literal["replace", "strict", "ignore"]
+FormatName: TypeAlias = Literal[
+    "ptok",
+    "sentencepiece",
+    "llama2c",
+    "rwkv",
+    "minbpe",
+    "tiktoken",
+    "tekken",
+    "huggingface",
+    "wordpiece",
+    "bpe_files",
+    "gguf",
+]
+"""The name of a format of tokenizer files."""
 SimdLevel: TypeAlias = Literal["avx512", "avx2", "portable"]
 """The vector instructions of the engine. Each level includes the instructions of the levels after it."""
 

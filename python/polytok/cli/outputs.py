@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ..errors import ArgumentError
 from ..file_names import check_name, format_of, formats_named
 from ..files import check_folder, companion_paths, save_all
 from ..formats import all_formats
 from ..reading.names import files_named, is_url
+from ..values import FormatName
 from .inputs import input_names
 from .models import model_names
 
@@ -55,7 +56,7 @@ def save_files(arguments: argparse.Namespace, files: Sequence[NewFile]) -> None:
         save_all(*file)
 
 
-def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> str:
+def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> FormatName:
     """Returns the format of ``--to``, or the format that the file's name selects for a tokenizer of the format
     ``origin``. Raises `ArgumentError` for a name that selects no format, or another format than ``--to``."""
     if arguments.to is None and not formats_named(path):
@@ -63,7 +64,7 @@ def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> str
         raise ArgumentError(f"the name {path.name} does not select a format: choose one with --to {', '.join(choices)}")
     if arguments.to is not None:
         check_name(path, arguments.to)
-    return arguments.to or format_of(path, origin)
+    return cast("FormatName", arguments.to or format_of(path, origin))
 
 
 def check_outputs(arguments: argparse.Namespace, outputs: Iterable[str | Path | None]) -> None:

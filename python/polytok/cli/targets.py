@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..conversion import write
 from ..errors import ArgumentError, FormatError
 from ..file_names import check_name, formats_named
 from ..keywords import marked_message
 from ..training import TrainingReport, specs
+from ..training.base import KindName
 from ..training.options import check_special_tokens
 from ..training.roles import ROLES, with_role_tokens
 
@@ -77,7 +78,7 @@ def _check_options(formats: Sequence[str], kind: str, options: dict[str, Any]) -
         trial_options = {**options, "hard_vocab_limit": False}
     else:
         return
-    (spec,) = specs(["a"], kind, report=TrainingReport(), **trial_options)
+    (spec,) = specs(["a"], cast("KindName", kind), report=TrainingReport(), **trial_options)
     for format in formats:
         try:
             write(spec, format)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..convert import convert
 from ..errors import ArgumentError, LossError
@@ -13,6 +13,7 @@ from ..formats import all_formats
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..training import KINDS, TrainingReport, kind_named, specs
+from ..values import FormatName
 from . import kind_options, targets, training
 from .inputs import parse_input_options
 from .json_output import add_json_option, print_json
@@ -135,7 +136,7 @@ def _convert_all(outputs: list[tuple[str, str]], trained_specs: list[Spec], *, s
 
 
 def _convert(tokenizer: Tokenizer, format: str, path: Path, *, strict: bool) -> TrainedFile:
-    file = TrainedFile(path, tokenizer, convert(tokenizer, format, strict=strict, path=path))
+    file = TrainedFile(path, tokenizer, convert(tokenizer, cast("FormatName", format), strict=strict, path=path))
     if strict and not file.conversion.keeps_everything:
         raise LossError("\n".join(file.lines()))
     return file

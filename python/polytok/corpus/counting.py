@@ -21,6 +21,7 @@ from ..progress import ReportProgress, progress_function
 from ..reading import InputOptions, split_keywords
 from ..resources import checked_memory, processors
 from ..training import Counts, TrainingReport
+from ..training.base import KindName
 from ..training.feeding import bad_bytes_for
 from ..training.work import create_text_receiver, options_of_reading
 from .documents import check_field, documents
@@ -28,7 +29,7 @@ from .job import Job, Records
 from .journal import Journal, task_file_stem, to_json
 from .plan import SHARD_SIZE, Part, Plan, plan
 from .report import MAX_EXAMPLES, examples
-from .run import create_runner
+from .run import RunnerName, create_runner
 from .run.base import Assignment, ProgressFunction, TaskFunction, TaskProgram
 from .sources import Inputs, Source
 from .storage import FolderStorage
@@ -47,12 +48,12 @@ _TASK_FUNCTION = "polytok.corpus.counting:prepare"
 @checked()
 def count_words(
     inputs: Inputs,
-    kind: str | None,
+    kind: KindName | None,
     out: str | os.PathLike[str],
     *,
     input_options: InputOptions | None = None,
     workers: int | None = None,
-    runner: str = "local",
+    runner: RunnerName = "local",
     max_memory: int | str | None = None,
     shard_size: int = SHARD_SIZE,
     overwrite: bool = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..progress import ReportProgress, progress_function
 from .blocks import blocks, columns
 from .journal import MANIFEST_NAME
 from .manifest import Manifest, load, local_path
+from .options import Output
 from .verify import check_files
 from .write import WRITERS, ShardFile, ShardWriter
 
@@ -25,8 +27,8 @@ def export(
     dataset: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
-    to: str = "megatron",
-    dtype: str | None = None,
+    to: Output = "megatron",
+    dtype: Literal["uint16", "uint32", "int32"] | None = None,
     progress: bool | ReportProgress = False,
 ) -> tuple[ShardFile, ...]:
     """Writes all documents of the dataset in the folder ``dataset``, in order, and returns the files.

@@ -23,6 +23,7 @@ from .blocks import columns
 from .export import copy_documents
 from .journal import TOKENIZER_NAME
 from .manifest import Manifest, ShardEntry, check_same_tokenizer, load, local_path
+from .options import Output
 from .write import WRITERS, OutputFile, ShardFile
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def merge(
     datasets: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
-    to: str | None = None,
+    to: Output | None = None,
     link: bool = False,
     progress: bool | ReportProgress = False,
 ) -> Manifest:

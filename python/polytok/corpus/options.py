@@ -72,7 +72,7 @@ class DocumentOptions:
     * ``input_options``: a `polytok.InputOptions`.
     """
 
-    to: str = "megatron"
+    to: Output = "megatron"
     dtype: Dtype = "auto"
     bos: int | str | None = None
     eos: int | str | None = None

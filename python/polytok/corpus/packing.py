@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +79,7 @@ class PackedWindows:
         """Stores the options. Raises `ArgumentError` for a wrong option, and `PieceError` for an unknown ``pad``."""
         self.dataset = dataset
         self.length = number("length", operator.index(length), least=1, most=2**31 - 1)
-        self.packing: Packing = one_of("packing", packing, ("best-fit", "in-order"))
+        self.packing: Packing = one_of("packing", packing, get_args(Packing))
         self.pad = pad
         self._lock = Lock()
         self._cached_plan: _Plan | None = None

@@ -34,7 +34,7 @@ from .manifest import (
 from .options import DocumentKeywords, DocumentOptions
 from .plan import Plan, Task, plan
 from .report import Report, damage, examples, parse_counts, sum_counts_by_source
-from .run import create_runner
+from .run import RunnerName, create_runner
 from .run.base import Assignment, Runner, TaskDoneEvent, TaskProgram, TaskRetryEvent
 from .shuffle_all import shard_count
 from .storage import Storage, open_storage
@@ -56,7 +56,7 @@ def tokenize(
     input_options: InputOptions | None = None,
     workers: int | None = None,
     threads: int | None = None,
-    runner: str = "local",
+    runner: RunnerName = "local",
     overwrite: bool = False,
     progress: bool | ReportProgress = False,
     json_log: IO[str] | None = None,

@@ -6,7 +6,7 @@ import importlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast
 
 from ..checks import optional_number
 from ..errors import ArgumentError
@@ -15,6 +15,9 @@ from ..progress import ReportProgress
 from ..spec import Spec
 from ..suggestions import did_you_mean
 from .counting import Counts
+
+KindName: TypeAlias = Literal["bpe", "wordpiece", "sentencepiece-bpe", "unigram", "word", "char", "longest-match"]
+"""The name of a kind of vocabulary."""
 
 
 class Trainer(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from .. import checks
 from ..errors import ArgumentError
@@ -20,7 +20,7 @@ from .splits import Pattern, split_steps
 
 TrainerName = Literal["polytok", "minbpe", "huggingface"]
 
-_TRAINER_NAMES = ("polytok", "minbpe", "huggingface")
+_TRAINER_NAMES = get_args(TrainerName)
 _BYTE_LEVEL_ALPHABET = tuple(chr(code) for code in (*range(33, 127), *range(161, 173), *range(174, 324)))
 
 

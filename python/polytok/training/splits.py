@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ..errors import ArgumentError
 from ..keywords import keyword
-from ..patterns import resolve
+from ..patterns import PatternName, resolve
 from ..spec import Behavior, PatternSplit, SplitStep
 from .options import check_steps, check_text
 
-Pattern = str | Sequence[SplitStep] | None
+Pattern = PatternName | str | Sequence[SplitStep] | None
 
 
 def split_steps(pattern: Pattern, behavior: Behavior) -> tuple[SplitStep, ...]:

@@ -17,7 +17,7 @@ from ..resources import checked_memory
 from ..spec import Spec
 from ..suggestions import did_you_mean
 from ..tokenizer import Tokenizer
-from .base import kind_named
+from .base import KindName, kind_named
 from .counting import Counts, is_counts
 from .feeding import TrainingWarning, feed
 from .inputs import Inputs, TrainingReport, paths_of
@@ -34,7 +34,7 @@ _PLACEHOLDER_SIZE = 2**16
 @checked(report=TrainingReport)
 def train(
     inputs: Inputs | Counts,
-    kind: str = "bpe",
+    kind: KindName = "bpe",
     *,
     vocab_size: int,
     input_options: InputOptions | None = None,
@@ -85,7 +85,7 @@ def train(
 @checked(report=TrainingReport)
 def specs(
     inputs: Inputs | Counts,
-    kind: str = "bpe",
+    kind: KindName = "bpe",
     *,
     input_options: InputOptions | None = None,
     max_memory: int | str | None = None,
@@ -115,7 +115,7 @@ def specs(
 @checked(report=TrainingReport)
 def count_words(
     inputs: Inputs,
-    kind: str | None = None,
+    kind: KindName | None = None,
     *,
     input_options: InputOptions | None = None,
     max_memory: int | str | None = None,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
 
 from ...errors import ArgumentError
 from ...keywords import keyword
 from .base import Runner
 from .local import LocalRunner
 from .ray import RayRunner
+
+RunnerName: TypeAlias = Literal["local", "ray"]
+"""The name of a runner."""
 
 RUNNERS: dict[str, Callable[[int | None], Runner]] = {"local": LocalRunner, "ray": RayRunner}
 """The classes of runners by name; the argument is the number of workers, or None for the default."""
@@ -36,4 +40,4 @@ def create_runner(name: str, workers: int | None, places: Iterable[str]) -> Runn
     return RUNNERS[name](workers)
 
 
-__all__ = ["RUNNERS", "create_runner"]
+__all__ = ["RUNNERS", "RunnerName", "create_runner"]

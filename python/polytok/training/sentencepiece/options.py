@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ...checks import one_of
 from ...errors import ArgumentError
@@ -226,8 +226,8 @@ def _symbols(name: str, value: Symbols) -> tuple[str, ...]:
 def _check_options(options: SentencePieceOptions, model: str) -> None:
     """Checks the options as SentencePiece does before it reads texts. Raises `ArgumentError`."""
     _check_ranges(options)
-    one_of("sentencepiece_version", options.sentencepiece_version, ("0.2.1", "0.2.3"))
-    one_of("sentences", options.sentences, ("lines", "items", "texts"))
+    one_of("sentencepiece_version", options.sentencepiece_version, get_args(SentencePieceVersion))
+    one_of("sentences", options.sentences, get_args(SentenceUnit))
     if 0 < options.input_sentence_size <= 100 or options.input_sentence_size < 0:
         raise ArgumentError(f"{keyword('input_sentence_size')} must be 0 (all sentences) or more than 100")
     if options.use_all_vocab and model not in ("word", "char"):
