@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -83,6 +84,17 @@ def test_a_type_checker_sees_the_types_of_the_installed_package(tmp_path: Path) 
     messages = [line.split(": ")[:2] for line in process.stdout.splitlines()[:-1] if ": note: " not in line]
     wrong_lines = range(5, len(WRONG.splitlines()) + 1)
     assert messages == [[f"wrong.py:{line}", "error"] for line in wrong_lines], process.stdout
+
+
+def test_a_type_checker_reports_nothing_in_polytok_itself(tmp_path: Path) -> None:
+    """Tests a program whose polytok is found by MYPYPATH, where type checkers report errors in polytok, too."""
+    (tmp_path / "user.py").write_text(USER)
+    variables = {**os.environ, "MYPYPATH": str(Path(polytok.__file__).parents[1])}
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "user.py"]
+    process = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False, env=variables
+    )
+    assert process.returncode == 0, process.stdout
 
 
 def test_literal_types_have_the_values_of_the_tables() -> None:

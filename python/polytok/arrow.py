@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    # The modules with columns import pyarrow from here: it has no types, and type checkers report each such import.
+    import pyarrow as pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 
 class ArrowArray(Protocol):
@@ -24,6 +28,6 @@ def match_package_of(result: Any, column: object) -> Any:
     """Converts a result to pyarrow if the caller's column is a pyarrow object; else returns the result unchanged."""
     if type(column).__module__.partition(".")[0] != "pyarrow":
         return result
-    import pyarrow
+    import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     return pyarrow.array(result) if hasattr(result, "__arrow_c_array__") else pyarrow.chunked_array(result)

@@ -31,7 +31,7 @@ def emoji(which: Emoji = "all") -> list[bytes]:
     if which not in ("all", "basic"):
         raise ArgumentError(f'emoji={which!r} is not "all" or "basic"')
     try:
-        from emoji import EMOJI_DATA
+        from emoji import EMOJI_DATA  # type: ignore[import-not-found, unused-ignore]
     except ModuleNotFoundError:
         message = "emoji of Unicode need the package emoji: pip install 'polytok[emoji]', or pass a list of entries"
         raise ArgumentError(message) from None

@@ -170,19 +170,19 @@ def hub_folder(name: str, cache_dir: str | os.PathLike[str] | None = None) -> Pa
     if match is None:
         raise ArgumentError(f"{name!r} is not hf:owner/name or hf:owner/name@revision")
     try:
-        import huggingface_hub
-        from huggingface_hub.errors import HFValidationError
-        from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
+        import huggingface_hub  # type: ignore[import-not-found, unused-ignore]
+        from huggingface_hub.errors import HFValidationError  # type: ignore[import-not-found, unused-ignore]
+        from huggingface_hub.utils import tqdm  # type: ignore[attr-defined, import-not-found, unused-ignore]
     except ImportError as error:
         raise FetchError(
             f"{name!r} needs the package huggingface_hub: pip install 'polytok[hub]'; or {_HUB_COPY_HINT}"
         ) from error
 
-    class SilentProgress(tqdm):
+    class SilentProgress(tqdm):  # type: ignore[misc, unused-ignore]
         """A progress bar that shows nothing, because a library does not print."""
 
         def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call]
+            super().__init__(*args, **{**options, "disable": True})  # type: ignore[no-untyped-call, unused-ignore]
 
     try:
         folder = huggingface_hub.snapshot_download(

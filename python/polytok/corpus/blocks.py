@@ -17,7 +17,7 @@ from .table_rows import TableRows, translate_errors
 from .write.arrow import ID_COLUMN
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ..arrow import pyarrow
 
 TABLE_KINDS = ("parquet", "arrow")
 """The kinds of datasets whose files are tables, which can hold more columns than the ids."""
@@ -75,7 +75,7 @@ def columns(folder: Path, manifest: Manifest) -> pyarrow.Schema | None:
 
 
 def _read_schema(path: Path) -> pyarrow.Schema:
-    from pyarrow import ipc, memory_map, parquet
+    from pyarrow import ipc, memory_map, parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     if path.suffix == ".parquet":
         return parquet.read_schema(path)
@@ -84,7 +84,7 @@ def _read_schema(path: Path) -> pyarrow.Schema:
 
 
 def _batches(path: Path, kind: str) -> Iterator[pyarrow.RecordBatch]:
-    from pyarrow import ipc, memory_map, parquet
+    from pyarrow import ipc, memory_map, parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     if kind == "parquet":
         with parquet.ParquetFile(path) as file:

@@ -27,7 +27,7 @@ from .options import Output
 from .write import WRITERS, OutputFile, ShardFile
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ..arrow import pyarrow
 
 _COPY_BYTES = 1 << 22
 

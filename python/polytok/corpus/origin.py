@@ -16,7 +16,7 @@ from ..reading import Documents
 from ..reading.tables import require_pyarrow
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ..arrow import pyarrow
 
 ORIGIN_NAMES = ("source", "position", "group")
 """The columns that describe the record of a document; see `DocumentSource`."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..reading.tables import require_pyarrow
 from .options import DocumentOptions
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ..arrow import pyarrow
 
 IntArray = npt.NDArray[np.int64]
 
@@ -104,8 +105,7 @@ def concatenate_rows(row_parts: Sequence[Rows]) -> Rows:
     offsets = np.concatenate(([0], np.cumsum(np.concatenate([rows.lengths for rows in row_parts]))))
     if row_parts[0].columns is None:
         return Rows(ids, offsets)
-    import pyarrow
-
+    pyarrow = require_pyarrow()
     return Rows(ids, offsets, pyarrow.concat_tables([rows.columns for rows in row_parts]).combine_chunks())
 
 

@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..reading.tables import require_pyarrow
 from .rows import Rows, concatenate_rows, join_small_portions, reorder_rows, slice_rows
 from .shuffle import random_keys
 from .write import RUNS_SUFFIX, OutputFile, ShardFile
@@ -99,9 +100,7 @@ class _RunWriter:
         ids = rows.ids[rows.offsets[0] : rows.offsets[-1]]
         self._file.write(np.ascontiguousarray(ids, dtype=self._dtype.newbyteorder("<")))
         if rows.columns is not None:
-            import pyarrow
-
-            with pyarrow.ipc.new_stream(self._file, rows.columns.schema) as stream:
+            with require_pyarrow().ipc.new_stream(self._file, rows.columns.schema) as stream:
                 stream.write_table(rows.columns)
 
     def write_directory(self) -> None:
@@ -140,8 +139,7 @@ def _parse_segment(data: bytes, dtype: np.dtype[Any]) -> tuple[KeyArray, Rows]:
     columns_start = ids_start + token_count * dtype.itemsize
     columns = None
     if columns_start < len(data):
-        import pyarrow
-
+        pyarrow = require_pyarrow()
         columns = pyarrow.ipc.open_stream(pyarrow.py_buffer(data)[columns_start:]).read_all()
     return keys, Rows(ids, np.concatenate(([0], np.cumsum(lengths))), columns)
 

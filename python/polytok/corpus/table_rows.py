@@ -14,7 +14,7 @@ from ..errors import FileError, FormatError
 from ..reading.tables import require_pyarrow
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ..arrow import pyarrow
 
 
 @contextmanager
@@ -73,7 +73,7 @@ class TableRows:
 
 class _ParquetGroups:
     def __init__(self, path: Path) -> None:
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         self._file = parquet.ParquetFile(path)
         metadata = self._file.metadata
@@ -85,7 +85,7 @@ class _ParquetGroups:
 
 class _ArrowGroups:
     def __init__(self, path: Path) -> None:
-        from pyarrow import ipc, memory_map
+        from pyarrow import ipc, memory_map  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         self._file = ipc.open_file(memory_map(str(path)))
         self.row_counts = [self._batch(number).num_rows for number in range(self._file.num_record_batches)]

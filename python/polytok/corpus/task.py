@@ -40,7 +40,7 @@ from .storage import Storage, open_storage
 from .write import WRITERS, ShardFile, ShardWriter
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ..arrow import pyarrow
 
 
 def prepare(setup: dict[str, Any]) -> TaskFunction:

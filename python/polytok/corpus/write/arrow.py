@@ -18,7 +18,7 @@ from .base import IntArray, ShardWriter
 from .documents_table import cast_column, plain_field
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ...arrow import pyarrow
 
 ID_COLUMN = "ids"
 """The name of the column of ids."""
@@ -106,7 +106,7 @@ class ParquetShardWriter(_TableWriter):
     suffixes = (".parquet",)
 
     def _open_group_writer(self) -> Any:
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         other_names = self._schema.names[1:]
         return parquet.ParquetWriter(self._files[0], self._schema, compression="zstd", write_statistics=other_names)

@@ -17,7 +17,7 @@ from .documents_table import DOCUMENTS_SUFFIX, DocumentsTable
 from .output import OutputFile, ShardFile, force
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ...arrow import pyarrow
 
 MAX_DOCUMENT_TOKENS = np.iinfo(np.int32).max
 """The maximum number of tokens of a document: lengths in Megatron's index and offsets of Arrow lists are int32."""

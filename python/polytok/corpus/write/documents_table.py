@@ -9,7 +9,7 @@ from ...reading.tables import require_pyarrow
 from .output import OutputFile
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ...arrow import pyarrow
 
 DOCUMENTS_SUFFIX = ".documents.parquet"
 """The suffix of the file's name."""
@@ -24,7 +24,7 @@ class DocumentsTable:
     """
 
     def __init__(self, file: OutputFile, schema: pyarrow.Schema) -> None:
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         arrow = require_pyarrow("documents=True")
         self._schema = arrow.schema([plain_field(field) for field in schema])

@@ -15,7 +15,7 @@ from ...npy import NpyWriter
 from .base import IntArray, ShardWriter
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ...arrow import pyarrow
 
 
 class FlatWriter(ShardWriter):

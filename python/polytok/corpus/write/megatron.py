@@ -25,7 +25,7 @@ from ...keywords import keyword
 from .base import IntArray, ShardWriter
 
 if TYPE_CHECKING:
-    import pyarrow
+    from ...arrow import pyarrow
 
 INDEX_MAGIC = b"MMIDIDX\0\0"
 INDEX_HEADER = struct.Struct("<9sQBQQ")
