@@ -82,7 +82,7 @@ def test_iterables_can_contain_batches_records_and_files(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_files_compressed_or_not(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
-    text, lines = tmp_path / "texts.txt", tmp_path / "texts.jsonl.gz"
+    text, lines = tmp_path / "texts.txt", tmp_path / ("texts.jsonl" if compress is bytes else "texts.jsonl.gz")
     text.write_bytes(compress(LINES.encode()))
     lines.write_bytes(compress(records(TEXTS)))
     assert read_texts(text) == [LINES.encode()]
@@ -397,3 +397,31 @@ def test_texts_before_damage_can_be_read(tmp_path: Path) -> None:
     assert text.startswith(b"\n".join(texts_read)) and b"\n".join(lines).startswith(text)
     path.write_bytes(path.read_bytes()[:12])
     assert read_texts(path, damaged_files="skip") == []
+    report = TrainingReport()
+    assert read_texts(path, damaged_files="skip", report=report) == [] and len(report.damage) == 1
+
+
+@pytest.mark.parametrize("suffix", ["txt.gz", "txt.zst", "jsonl.bz2", "txt.XZ"])
+def test_a_file_that_is_not_compressed_in_spite_of_its_name(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"texts.{suffix}"
+    path.write_text('{"text": "<html>"}\n')
+    message = f"is not compressed, although its name ends with .{suffix.split('.')[-1]}: get the complete file"
+    for lines in (False, True):
+        report = TrainingReport()
+        with pytest.raises(FormatError, match=f"{message}.*damaged_files='skip' reads"):
+            read_texts(path, lines=lines)
+        assert read_texts(path, lines=lines, damaged_files="skip", report=report) == []
+        assert message in report.damage[0]
+        for shard_size in (4, 1 << 20):
+            options = {"lines": lines, "workers": 1, "shard_size": shard_size}
+            with pytest.raises(FormatError, match=f"{message}.*damaged_files='skip' reads"):
+                polytok.corpus.tokenize(path, "default", tmp_path / "out", **options)
+    corpus_report = polytok.corpus.tokenize(path, "default", tmp_path / "out", workers=1, damaged_files="skip")
+    assert message in corpus_report.damage[0] and not corpus_report.total.documents
+
+
+def test_a_file_object_can_decompress_a_file(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "texts.gz", "wb") as file:
+        file.write(b"content")
+    with gzip.open(tmp_path / "texts.gz") as file:
+        assert read_texts(file) == [b"content"]

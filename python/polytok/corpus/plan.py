@@ -19,7 +19,7 @@ from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
 from ..reading import InputOptions
 from ..reading.kinds import FIRST_BYTE_COUNT, format_of
-from ..reading.streams import is_compressed, peek_first_bytes
+from ..reading.streams import is_compressed, is_stored_compressed, peek_first_bytes
 from ..reading.tables import open_table
 from .ranges import separator_of
 from .sources import Inputs, Source, open_source, sources
@@ -151,7 +151,8 @@ def _split_large_source(number: int, source: Source, input_options: InputOptions
         format = format_of(source.name, first_bytes, input_options.input_format)
         if format in ("parquet", "arrow") and not is_compressed(first_bytes):
             return _join_groups(number, source, open_table(source.name, file, first_bytes, format).sizes, shard_size)
-    if is_compressed(first_bytes) or separator_of(input_options, format) is None:
+        is_compressed_file = is_stored_compressed(source.name, file, first_bytes)
+    if is_compressed_file or separator_of(input_options, format) is None:
         return []
     count = -(-source.size // shard_size)
     positions = [source.size * index // count for index in range(count + 1)]

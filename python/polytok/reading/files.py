@@ -147,7 +147,7 @@ def _read_parts(name: str, content: Content, input_options: InputOptions) -> Ite
         next_data, damage = _read_part(content, input_options)
         yield Part(data, not next_data, name)
         data = next_data
-    if damage:
+    if damage is not None:
         yield damage
 
 

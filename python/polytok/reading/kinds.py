@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import FormatError
 from .choices import Format
-from .streams import DamageError, is_compressed
+from .streams import COMPRESSED_SUFFIXES, DamageError, is_compressed
 
 PARQUET_MAGIC = b"PAR1"
 ARROW_FILE_MAGIC = b"ARROW1"
@@ -13,7 +13,6 @@ FEATHER_1_MAGIC = b"FEA1"
 FIRST_BYTE_COUNT = 16
 """The number of first bytes of a file that are enough to detect its format."""
 
-_COMPRESSED_SUFFIXES = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 _SUFFIXES: dict[Format, tuple[str, ...]] = {
     "jsonl": (".jsonl", ".ndjson", ".jsonlines"),
     "parquet": (".parquet",),
@@ -28,7 +27,7 @@ def format_by_name(name: str) -> Format:
     ('jsonl', 'parquet', 'text')
     """
     name = name.lower()
-    for suffix in _COMPRESSED_SUFFIXES:
+    for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
     for format, suffixes in _SUFFIXES.items():
         if name.endswith(suffixes):

@@ -15,6 +15,8 @@ from typing import IO, Any, Protocol, cast
 
 from ..errors import ArgumentError, FormatError
 
+COMPRESSED_SUFFIXES = (".gz", ".zst", ".zstd", ".bz2", ".xz")
+
 GZIP_MAGIC, ZSTD_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00"
 
 # The last three bytes of the 16 magic numbers of zstd's skippable frames. Files of pzstd begin with such a frame.
@@ -107,7 +109,8 @@ def _is_zstandard(first_bytes: bytes) -> bool:
 def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
     """Returns a stream of the decompressed content of a file. The first bytes of the file select the compression.
 
-    Reading the stream raises `DamageError` at damage. Raises `ArgumentError` if a package for zstd is missing.
+    Reading the stream raises `DamageError` at damage, and for a file that is not compressed in spite of its name.
+    Raises `ArgumentError` if a package for zstd is missing.
     """
     if first_bytes.startswith(GZIP_MAGIC):
         return _MemberReader(name, file, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16), zlib.error, is_padded=True)
@@ -125,7 +128,36 @@ def decompress(name: str, file: IO[bytes], first_bytes: bytes) -> Content:
             ),
             zstd_package.ZstdError,
         )
-    return file
+    return _UncompressedFile(name) if first_bytes and _is_named_wrongly(name, file) else file
+
+
+def is_stored_compressed(name: str, file: Any, first_bytes: bytes) -> bool:
+    """Reports whether a file must be read through `decompress`: it is compressed, or its name says so."""
+    return is_compressed(first_bytes) or _is_named_wrongly(name, file)
+
+
+def _is_named_wrongly(name: str, file: Any) -> bool:
+    """Reports whether a file that is not compressed has the name of a compressed file.
+
+    Only a file on the disk can be: a web server or a file object such as ``gzip.open(name)`` can decompress the content
+    of a file with such a name.
+    """
+    is_on_disk = isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO)
+    return is_on_disk and name.lower().endswith(COMPRESSED_SUFFIXES)
+
+
+class _UncompressedFile:
+    """The stream of a file that is not compressed in spite of its name: an incomplete download, or a page of errors."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def read(self, size: int, /) -> bytes:
+        """Raises `DamageError`."""
+        suffix = self._name[self._name.rindex(".") :]
+        raise DamageError(
+            f"{self._name} is not compressed, although its name ends with {suffix}: get the complete file, or rename it"
+        )
 
 
 class _MemberReader:
