@@ -198,6 +198,37 @@ def test_the_status_of_an_unfinished_job(
     assert (status.documents, status.tokens, status.text_bytes) == (120, totals.tokens, totals.text_bytes)
 
 
+def test_a_continued_job_shows_what_is_done_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_inputs(tmp_path)
+    out, calls, running = tmp_path / "out", [], []
+    options: dict[str, Any] = {"lines": True, "shard_size": 400}
+    interrupt_job(f"{tmp_path}/*.txt", out, monkeypatch, **options)
+    status = corpus.job_status(out)
+    assert not status.running and "unfinished job" in run(capsys, "corpus", "info", out)[1]
+
+    def report_progress(stage: str, done: int, total: int) -> None:
+        calls.append((stage, done, total))
+        running.append(corpus.job_status(out).running and run(capsys, "corpus", "info", out)[1])
+
+    corpus.tokenize(f"{tmp_path}/*.txt", TOKENIZER, out, workers=1, progress=report_progress, **options)
+    counts = [(done, total) for stage, done, total in calls if stage == "tokenizing"]
+    assert counts[0] == (status.input_bytes_done, status.input_bytes)
+    assert counts[-1] == (status.input_bytes, status.input_bytes)
+    assert all(text.startswith("running job") and "continue" not in text for text in running)
+
+
+def test_the_command_that_continues_a_job_has_all_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(60):
+        (tmp_path / f"in/{number}.txt").write_text(f"text {number}")
+    interrupt_job(tmp_path / "in", tmp_path / "out", monkeypatch, shard_size=40)
+    command = shlex.split(continuing_command(corpus.job_status(tmp_path / "out").plan, tmp_path / "out"))
+    assert len([word for word in command if word.endswith(".txt")]) == 60
+    assert main([*command[1:], "--workers", "1", "--quiet"]) == 0
+
+
 def test_commands_that_continue_a_job_have_all_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a b.jsonl").write_text('{"c": "one", "u": "x"}\n' * 40)
     options: dict[str, Any] = {

@@ -89,6 +89,17 @@ def test_a_job_and_its_report(tmp_path: Path, inputs: Path) -> None:
     assert open_dataset(tmp_path / "out").tokenizer.fingerprint == TOKENIZER.fingerprint
 
 
+def test_the_log_of_an_interrupted_job_says_so(tmp_path: Path, inputs: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    log = io.StringIO()
+    with pytest.raises(KeyboardInterrupt):
+        tokenize(inputs / "a.txt", TOKENIZER, tmp_path / "out", workers=1, json_log=log, progress=interrupt)
+    event = json.loads(log.getvalue().splitlines()[-1])
+    assert (event["event"], event["kind"], event["message"]) == ("error", "KeyboardInterrupt", "interrupted")
+
+
 def test_shuffled_documents_are_the_same_in_another_order(tmp_path: Path, inputs: Path) -> None:
     options = {"shuffle": 50, "shard_size": 4000}
     actual = tokenize_inputs(inputs / "a.txt", tmp_path / "one", **options)

@@ -34,6 +34,7 @@ class ProgressBar:
         self._out = sys.stderr if out is None else out
         self._stage = ""
         self._stage_start = 0.0
+        self._done_before = 0  # at the start of the stage, by an earlier run
         self._last_update = 0.0
         self._line_length = 0
         self.detail = ""
@@ -49,11 +50,11 @@ class ProgressBar:
         """Shows the progress of the stage, at most ten times per second."""
         current_time = time.monotonic()
         if stage != self._stage:
-            self._stage, self._stage_start = stage, current_time
+            self._stage, self._stage_start, self._done_before = stage, current_time, done
         elif current_time - self._last_update < _SECONDS_BETWEEN_UPDATES and done != total:
             return
         self._last_update = current_time
-        self._show(line(stage, done, total, current_time - self._stage_start, self.detail))
+        self._show(line(stage, done, total, current_time - self._stage_start, self.detail, self._done_before))
 
     def clear(self) -> None:
         """Removes the line."""
@@ -76,8 +77,8 @@ def progress_function(progress: bool | ReportProgress) -> AbstractContextManager
     return nullcontext(progress or None)
 
 
-def line(stage: str, done: int, total: int, seconds: float, detail: str = "") -> str:
-    """Returns the line to show.
+def line(stage: str, done: int, total: int, seconds: float, detail: str = "", done_before: int = 0) -> str:
+    """Returns the line to show. The remaining time is estimated without ``done_before``, the work of an earlier run.
 
     >>> line("merging", 50, 200, 10)
     'merging [######                  ]  25%, 0:30 left'
@@ -85,14 +86,16 @@ def line(stage: str, done: int, total: int, seconds: float, detail: str = "") ->
     'counting: 3,000,000, 1:05'
     >>> line("tokenizing", 50, 200, 10, "7 documents")
     'tokenizing [######                  ]  25%, 0:30 left, 7 documents'
+    >>> line("tokenizing", 150, 200, 10, done_before=100)
+    'tokenizing [##################      ]  75%, 0:10 left'
     """
     suffix = f", {detail}" if detail else ""
     if not total:
         return f"{stage}: {done:,}, {clock(seconds)}{suffix}"
     fraction_done = min(done / total, 1)
     text = f"{stage} [{('#' * int(_BAR_WIDTH * fraction_done)).ljust(_BAR_WIDTH)}] {int(100 * fraction_done):3}%"
-    if fraction_done and seconds >= _SECONDS_BEFORE_ESTIMATE:
-        text += f", {clock(seconds / fraction_done - seconds)} left"
+    if done > done_before and seconds >= _SECONDS_BEFORE_ESTIMATE:
+        text += f", {clock(seconds * max(total - done, 0) / (done - done_before))} left"
     return text + suffix
 
 

@@ -11,8 +11,6 @@ from typing import Any
 from ..corpus.journal import TOKENIZER_NAME
 from ..corpus.options import DocumentOptions
 
-_MAX_INPUTS = 50
-
 
 def continuing_command(plan: Mapping[str, Any], folder: Path) -> str:
     """Returns the command that continues the job with this plan in ``folder``.
@@ -26,14 +24,12 @@ def continuing_command(plan: Mapping[str, Any], folder: Path) -> str:
             f"polytok count-words, with the same inputs and options, and -o {shlex.quote(str(folder.with_suffix('')))}"
         )
     names = [source["name"] for source in plan["sources"]]
-    inputs = shlex.join(names[:_MAX_INPUTS])
-    if len(names) > _MAX_INPUTS:
-        inputs = f"{shlex.quote(names[0])} ... (the same {len(names):,} inputs)"
     defaults = asdict(DocumentOptions())
     input_options = _flags(plan["options"]["input_options"], defaults.pop("input_options"))
     options = {name: value for name, value in plan["options"].items() if name != "input_options"}
-    arguments = ["-m", str(folder / TOKENIZER_NAME), *input_options, *_flags(options, defaults), "-o", str(folder)]
-    return f"polytok tokenize {inputs} {shlex.join(arguments)}"
+    flags = [*input_options, *_flags(options, defaults)]
+    arguments = [*names, "-m", str(folder / TOKENIZER_NAME), *flags, "-o", str(folder)]
+    return f"polytok tokenize {shlex.join(arguments)}"
 
 
 def _mixing_command(mixture: Mapping[str, Any], folder: Path) -> str:

@@ -130,13 +130,14 @@ def _print_status(status: JobStatus, folder: Path, is_json: bool) -> None:
     if is_json:
         print_json({"finished": False, **status.to_json(), "continue": command})
         return
-    print_line("unfinished job: no dataset yet")
+    print_line(f"{'running' if status.running else 'unfinished'} job: no dataset yet")
     print_line(f"tasks      {status.tasks_done:,} of {status.tasks:,} done")
     if status.input_bytes:
         print_line(f"input      {status.input_bytes_done:,} of {status.input_bytes:,} bytes in these tasks")
     counts = [_count_text(status.documents, "document"), _count_text(status.tokens, "token")]
     print_line(f"so far     {', '.join(counts)}, {_count_text(status.text_bytes, 'byte')} of text")
-    print_line(f"continue   {escape_line_breaks(command)}")
+    if not status.running:
+        print_line(f"continue   {escape_line_breaks(command)}")
 
 
 def _print_heading(manifest: Manifest) -> None:

@@ -19,10 +19,14 @@ Records: TypeAlias = "dict[int, dict[str, Any]]"
 
 @dataclass(frozen=True, slots=True)
 class JobStartEvent:
-    """The event at the start of a run: the remaining tasks, and the records of tasks that an earlier run has done."""
+    """The event at the start of a run: the remaining tasks, and the records of tasks that an earlier run has done.
+
+    ``size_done`` is the sum of the sizes of the tasks that are done.
+    """
 
     remaining_assignments: tuple[Assignment, ...]
     records: Records
+    size_done: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,8 @@ class Job:
                 records[event.number] = event.record
             on_event(event)
 
-        on_event(JobStartEvent(remaining_assignments, dict(records)))
+        sizes_done = (assignment.size for assignment in self._all_assignments if assignment.number in records)
+        on_event(JobStartEvent(remaining_assignments, dict(records), sum(sizes_done)))
         for assignments in (self.assignments, self.final_assignments):
             if stage_assignments := self._remaining(assignments, records):
                 runner.run(program, stage_assignments, add_record, inherited_files)

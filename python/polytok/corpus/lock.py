@@ -48,6 +48,20 @@ def hold_lock(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
+def is_locked(folder: Path) -> bool:
+    """Reports whether a job holds the lock of ``folder``."""
+    if fcntl is None:
+        return False
+    try:
+        descriptor = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(descriptor, is_shared=True)
+    finally:
+        os.close(descriptor)
+
+
 def _open_and_lock(path: Path) -> int | None:
     """Returns the descriptor of the locked file; None if another process holds the lock, or has just removed the
     folder."""
@@ -69,10 +83,10 @@ def _open_and_lock(path: Path) -> int | None:
     return None
 
 
-def _try_lock(descriptor: int) -> bool:
+def _try_lock(descriptor: int, *, is_shared: bool = False) -> bool:
     """Tries to lock an open file; returns False if another process holds the lock."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:

@@ -12,6 +12,7 @@ from typing import Any
 from ..checked import checked
 from ..errors import FileError
 from .journal import Journal
+from .lock import is_locked
 from .manifest import DocumentCounts, load, local_path, total
 from .storage import FolderStorage
 
@@ -20,7 +21,8 @@ from .storage import FolderStorage
 class JobStatus:
     """The finished part of a job: its tasks, the bytes of input in these tasks, and the counts of their documents.
 
-    ``plan`` is the plan of the job as a JSON value, with the options and the inputs.
+    ``running`` is true if a process of this machine is doing the job now; object stores do not show that. ``plan`` is
+    the plan of the job as a JSON value, with the options and the inputs.
     """
 
     tasks: int
@@ -30,6 +32,7 @@ class JobStatus:
     documents: int
     tokens: int
     text_bytes: int
+    running: bool
     plan: Mapping[str, Any] = field(repr=False)
 
     def to_json(self) -> dict[str, int]:
@@ -64,6 +67,7 @@ def job_status(folder: str | os.PathLike[str]) -> JobStatus:
         documents=counts.documents,
         tokens=counts.tokens,
         text_bytes=counts.text_bytes,
+        running=is_locked(path),
         plan=plan,
     )
 

@@ -264,7 +264,8 @@ class _TokenizeRun:
         try:
             manifest = self.job.run(runner, overwrite=overwrite, on_event=self._handle_event)
         except BaseException as error:
-            self.monitor.log("error", message=str(error), kind=type(error).__name__)
+            message = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else type(error).__name__)
+            self.monitor.log("error", message=message, kind=type(error).__name__)
             raise
         counts = {source["name"]: parse_counts(source) for source in manifest["sources"]}
         records = [record for _, record in sorted(self.records.items())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from typing import IO, Any
 
 from ..progress import ProgressBar, ReportProgress
@@ -14,7 +15,7 @@ _LOG_SECONDS = 1.0  # the minimum time between two events of progress in the log
 
 
 class ProgressMonitor:
-    """Receives the events of a job and shows its progress.
+    """Receives the events of a job and shows its progress, which includes the tasks that an earlier run has done.
 
     The bar shows the bytes of input read so far. A running task reports only bytes of text, which differ from bytes of
     input if the input is compressed. So the ratio of input bytes to text bytes is estimated from finished tasks.
@@ -29,6 +30,8 @@ class ProgressMonitor:
         self._running_counts: dict[int, tuple[int, int, int]] = {}
         self._finished_counts = (0, 0, 0)
         self._finished_input_size = 0
+        self._total_input_size = 0
+        self._text_size_before = 0  # of the earlier runs, which do not count for the speed
         self.was_finished = False
         """Whether an earlier run had finished the job."""
 
@@ -43,10 +46,7 @@ class ProgressMonitor:
             self.log("begin", tasks=event.tasks, done_before=event.tasks)
             return
         if isinstance(event, JobStartEvent):
-            self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining_assignments}
-            self.log(
-                "begin", tasks=len(event.remaining_assignments) + len(event.records), done_before=len(event.records)
-            )
+            self._begin(event)
         elif isinstance(event, TaskProgressEvent):
             self._running_counts[event.number] = (event.documents, event.tokens, event.bytes)
         elif isinstance(event, TaskRetryEvent):
@@ -55,10 +55,17 @@ class ProgressMonitor:
             self._add_finished_task(event)
         self._show_progress()
 
+    def _begin(self, event: JobStartEvent) -> None:
+        self._input_sizes = {assignment.number: assignment.size for assignment in event.remaining_assignments}
+        self._finished_input_size = event.size_done
+        self._total_input_size = event.size_done + sum(self._input_sizes.values())
+        self._finished_counts = _sum_counts([self._finished_counts, *map(_record_counts, event.records.values())])
+        self._text_size_before = self._finished_counts[2]
+        self.log("begin", tasks=len(event.remaining_assignments) + len(event.records), done_before=len(event.records))
+
     def _add_finished_task(self, event: TaskDoneEvent) -> None:
         self._running_counts.pop(event.number, None)
-        counts = tuple(event.record.get(name, 0) for name in ("documents", "tokens", "text_bytes"))
-        self._finished_counts = _sum_counts([self._finished_counts, counts])
+        self._finished_counts = _sum_counts([self._finished_counts, _record_counts(event.record)])
         self._finished_input_size += self._input_sizes.get(event.number, 0)
         details = {name: value for name, value in event.record.items() if name not in ("files", "sources", "number")}
         self.log("task", task=event.number, **details)
@@ -69,10 +76,10 @@ class ProgressMonitor:
         if self._report_progress is not None:
             if isinstance(self._report_progress, ProgressBar):
                 token_text = f"{tokens / 1e6:,.1f} M tokens, " if tokens else ""
-                speed = size / 1e6 / max(seconds, 1e-3)
+                speed = (size - self._text_size_before) / 1e6 / max(seconds, 1e-3)
                 self._report_progress.detail = f"{documents:,} documents, {token_text}{speed:,.1f} MB/s"
-            done, total = self._finished_input_size + self._estimate_running_size(), sum(self._input_sizes.values())
-            self._report_progress(self._stage, done, total)
+            done = self._finished_input_size + self._estimate_running_size()
+            self._report_progress(self._stage, done, self._total_input_size)
         if time.monotonic() - self._last_log_time >= _LOG_SECONDS:
             self._last_log_time = time.monotonic()
             self.log("progress", documents=documents, tokens=tokens, text_bytes=size)
@@ -95,6 +102,11 @@ class ProgressMonitor:
             seconds = round(time.monotonic() - self._start_time, 3)
             self._log_file.write(json.dumps({"event": event, "seconds": seconds, **details}) + "\n")
             self._log_file.flush()
+
+
+def _record_counts(record: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Returns the documents, tokens and bytes of text of a task."""
+    return record.get("documents", 0), record.get("tokens", 0), record.get("text_bytes", 0)
 
 
 def _sum_counts(counts: list[tuple[int, int, int]]) -> tuple[int, int, int]:
