@@ -33,7 +33,7 @@ from polytok.errors import ArgumentError, FormatError, LossError
 from polytok.file_names import format_of
 from polytok.patterns import PATTERNS
 from polytok.reference.derivation import all_splits, derivation
-from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Vocab
+from polytok.spec import Bpe, Kind, PatternSplit, Spec, SpecialToken, Template, Vocab
 
 LETTERS = [bytes([byte]) for byte in range(256)]
 texts_of_two = st.text("ab", min_size=2, max_size=6).map(str.encode)
@@ -339,6 +339,26 @@ def test_strict_methods_refuse_lost_roles(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     tokenizer.save(tmp_path / "tokenizer.json", strict=True)
     assert polytok.load(tmp_path).spec.names == {"eos": 32767}
+
+
+def test_longest_match_keeps_special_tokens_in_gguf(tmp_path: Path) -> None:
+    special = (SpecialToken("<|eos|>", 0), SpecialToken("<|pad|>", 263), SpecialToken("<é>", 264))
+    tokenizer = polytok.Tokenizer(longest_spec(special=special, post=Template.around(after=(0,))))
+    losses = tokenizer.save(tmp_path / "m.gguf")
+    assert losses == (
+        "special: llama.cpp encodes '<|eos|>', '<|pad|>' in a text as special tokens even if the caller does not allow "
+        "them",
+        "special: '<é>' are not special tokens, and are decoded as other bytes",
+        "post: llama.cpp adds no ids before and after a text",
+    )
+    written = polytok.load(tmp_path / "m.gguf")
+    assert written.special_tokens == {"<|eos|>": 0, "<|pad|>": 263} and written.eos_id == 0
+    text = "a<|eos|>b<|pad|>"
+    assert written.encode(text, special="all") == tokenizer.encode(text, special="all") == written.encode(text)
+    assert written.decode([0, 263]) == "<|eos|><|pad|>"
+    assert "special tokens differ" in convert(tokenizer, "gguf").summary
+    with pytest.raises(LossError, match="encodes '<|eos|>'"):
+        tokenizer.save(tmp_path / "strict.gguf", strict=True)
 
 
 def test_texts_that_a_file_decodes_differently() -> None:

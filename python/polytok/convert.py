@@ -83,7 +83,10 @@ class Conversion:
         return f"{self.same_ids} of {self.checked} texts have the same ids"
 
     def other_losses(self) -> Iterator[str]:
-        """Yields what is lost besides ids, each in a few words: texts that are decoded differently, and roles."""
+        """Yields what is lost besides ids, each in a few words: special tokens, texts that are decoded differently, and
+        roles."""
+        if any(loss.startswith("special:") for loss in self.losses):
+            yield "special tokens differ"
         if self.decoded:
             yield f"the ids of {len(self.decoded)} decode to another text"
         elif self.decodes_differently:

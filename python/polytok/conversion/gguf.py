@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import FormatError
+from ..formats.gguf_texts import escape
 from ..keywords import keyword
 from ..space_mark import SPACE_MARK, SPACE_MARK_BYTES
 from ..spec import (
@@ -328,10 +329,50 @@ def with_every_id(vocab: Vocab, names: Mapping[int, str]) -> Vocab:
 
 
 def _to_rwkv(spec: Spec) -> Converted:
-    names = {token.id: token.text for token in spec.special}
+    kept_tokens = _tokens_of_rwkv(spec)
+    used_ids = set(spec.vocab.ids.tolist())
+    rows = [
+        (token.text.encode(), token.id, Kind.NORMAL if token.special else Kind.USER_DEFINED)
+        for token in kept_tokens
+        if token.id not in used_ids
+    ]
+    names_of_ids = {token.id: token.text for token in spec.special}
     gguf_spec = replace(
-        spec, vocab=with_every_id(spec.vocab, names), special=(), matching="longest_first", unknown="error",
-        decode=LlamaCppDecode("rwkv"), post=Template(),
-    )  # fmt: skip
-    notes = [f"special: {first_items(names.values())} are not recognized in texts"] if names else []
-    return Converted(gguf_spec, (), tuple(notes))
+        spec,
+        vocab=with_every_id(with_rows(spec.vocab, rows), names_of_ids),
+        special=tuple(_without_matching_flags(token) for token in kept_tokens),
+        matching="longest_first",
+        unknown="error",
+        decode=LlamaCppDecode("rwkv"),
+        post=Template(),
+    )
+    losses = (*_rwkv_losses(spec, kept_tokens), *flag_losses(spec.special, always=True))
+    return Converted(gguf_spec, (*losses, *matching_losses(spec, "longest_first")))
+
+
+def _tokens_of_rwkv(spec: Spec) -> list[SpecialToken]:
+    """Returns the special tokens that a file can contain, sorted by id.
+
+    llama.cpp searches the escaped texts of special tokens, and each text and id must be that of one row.
+    """
+    text_of_id = dict(zip(spec.vocab.ids.tolist(), spec.vocab.pieces(), strict=True))
+    id_of_text = {text: number for number, text in text_of_id.items()}
+    tokens = []
+    for token in sorted(spec.special, key=lambda token: token.id):
+        text = token.text.encode()
+        is_new = text_of_id.setdefault(token.id, text) == text and id_of_text.setdefault(text, token.id) == token.id
+        if is_new and escape(text) == text:
+            tokens.append(token)
+    return tokens
+
+
+def _rwkv_losses(spec: Spec, kept_tokens: list[SpecialToken]) -> Iterator[str]:
+    if always_encoded := [token.text for token in kept_tokens if token.special]:
+        yield (
+            f"special: llama.cpp encodes {first_items(always_encoded)} in a text as special tokens even if the caller "
+            "does not allow them"
+        )
+    if lost_texts := [token.text for token in spec.special if token not in kept_tokens]:
+        yield f"special: {first_items(lost_texts)} are not special tokens, and are decoded as other bytes"
+    if spec.post != Template():
+        yield "post: llama.cpp adds no ids before and after a text"

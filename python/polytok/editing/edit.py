@@ -186,17 +186,20 @@ class _VocabRows:
         self.other_rows: list[tuple[bytes, int, float, int]] = []
         self.is_gguf = isinstance(spec.decode, LlamaCppDecode)
         self.special_ids = {token.id for token in spec.special}
+        self.special_rows = {(token.text.encode(), token.id) for token in spec.special}
         vocab = spec.vocab
         for row in zip(vocab.pieces(), vocab.ids.tolist(), vocab.scores.tolist(), vocab.kinds.tolist(), strict=True):
             piece, id, _, kind = row
-            if kind != Kind.NORMAL or (self._is_reserved(piece) and not self._is_filler(piece, id)):
+            if kind != Kind.NORMAL or (self._is_reserved(piece, id) and not self._is_filler(piece, id)):
                 self.other_rows.append(row)
             elif not self._is_filler(piece, id):
                 self.entries.setdefault(piece, id)
         self.special_ids |= {id for _, id, _, _ in self.other_rows}
 
-    def _is_reserved(self, piece: bytes) -> bool:
-        return self.is_gguf and len(piece) > 1 and piece.startswith(BYTE_NEVER_IN_TEXT)
+    def _is_reserved(self, piece: bytes, id: int) -> bool:
+        """Reports whether the piece is the row of a special token, or a row that no text is encoded to."""
+        is_never_in_text = len(piece) > 1 and piece.startswith(BYTE_NEVER_IN_TEXT)
+        return self.is_gguf and (is_never_in_text or (piece, id) in self.special_rows)
 
     def _is_filler(self, piece: bytes, id: int) -> bool:
         """Reports whether the piece is a placeholder for an unused id, which GGUF files need."""
