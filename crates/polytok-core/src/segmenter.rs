@@ -66,6 +66,8 @@ pub(crate) struct SegmenterScratch {
     pub model: ModelScratch,
     pub cache: Cache,
     pub segments: Vec<Segment>,
+    /// The pieces of a text that ByteLevel has rewritten.
+    byte_level_text: Vec<u8>,
     pub ids: Vec<TokenId>,
     /// The spans of the tokens of cached pieces.
     pub spans: Vec<Span>,
@@ -90,6 +92,7 @@ impl SegmenterScratch {
         release(&mut self.segments, max_kept);
         release(&mut self.ids, max_kept);
         release(&mut self.spans, max_kept);
+        release(&mut self.byte_level_text, max_kept);
         self.model.release(max_kept);
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! * `stream` finds many pieces per call. An `automaton` reads classes and finds the ends of pieces. A `rule` decides
 //!   at most offsets from five adjacent characters whether a piece ends, for many offsets together (`blocks`,
-//!   `char_groups`). Some patterns of the family have no automaton.
+//!   `char_groups`). Some patterns of the family have no automaton. `redundant` proves with an automaton that a pattern
+//!   does not split the matches of another pattern.
 //! * `scanner` finds one match per call, for every pattern of the family, and reads short texts. `dispatch` chooses its
 //!   first steps.
 //!
@@ -32,6 +33,7 @@ mod dispatch;
 mod error;
 mod pattern;
 mod program;
+mod redundant;
 mod regex;
 mod rule;
 mod scanner;
@@ -43,6 +45,7 @@ pub use char_ranges::CharRanges;
 pub use class_table::ClassTable;
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use redundant::literals_split_again;
 pub use unicode::restrict;
 
 use pattern::Tree;

@@ -100,6 +100,11 @@ impl Program {
         self.stream.as_ref().is_some_and(Stream::covers_text)
     }
 
+    /// Returns the automaton of the pattern, if there is one.
+    pub(super) fn automaton(&self) -> Option<&Automaton> {
+        self.stream.as_ref().map(Stream::automaton)
+    }
+
     /// Derives the rule now; without this call, the rule is derived after enough bytes.
     pub(super) fn prepare(&self) {
         if let Some(stream) = &self.stream {

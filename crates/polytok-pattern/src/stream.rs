@@ -166,6 +166,10 @@ impl Stream {
         Some((self.prepare(classes)?, instructions))
     }
 
+    pub(super) fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
     /// Reports whether the matches cover every text.
     pub(super) fn covers_text(&self) -> bool {
         self.automaton.covers_text

@@ -24,4 +24,18 @@ impl ByteLevel {
             }
         }
     }
+
+    /// Appends the rewritten pieces of `text` to `out`, and replaces the range of each piece by its range in `out`.
+    pub fn append_pieces(text: &[u8], pieces: &mut [(u32, u32)], out: &mut Vec<u8>) {
+        for (start, end) in pieces {
+            let piece = &text[*start as usize..*end as usize];
+            *start = out.len() as u32;
+            if piece.iter().all(u8::is_ascii_graphic) {
+                out.extend_from_slice(piece);
+            } else {
+                piece.iter().for_each(|&byte| out.extend_from_slice(char_of(byte).encode_utf8(&mut [0; 2]).as_bytes()));
+            }
+            *end = out.len() as u32;
+        }
+    }
 }

@@ -7,13 +7,18 @@ use super::{Context, Segmenter};
 use crate::boundary::Boundary;
 use crate::cache::Block;
 use crate::error::Result;
+use crate::normalize::byte_level::ByteLevel;
 use crate::normalize::origin::{Origin, Place};
 use crate::normalize::user_defined;
 use crate::post::Sink;
 use crate::segment::Segment;
+use crate::split::behavior::PatternSplit;
 use crate::split::chain::SplitChain;
 use crate::split::cursor::SplitCursor;
 use crate::utf8::valid;
+
+/// The maximum length of a text whose rewritten pieces certainly have offsets of 32 bits: ByteLevel at most doubles it.
+const MAX_BYTE_LEVEL_BYTES: usize = u32::MAX as usize / 2;
 
 impl<S: Sink> Context<'_, '_, S> {
     /// Encodes a normalized text, whose position in the caller's text the sink already knows.
@@ -31,6 +36,14 @@ impl<S: Sink> Context<'_, '_, S> {
     /// Encodes a text whose pieces the split rewrites.
     pub fn encode_rewritten(&mut self, text: &[u8], place: Place) -> Result<()> {
         let splits = &self.segmenter.splits;
+        if let Ok(text) = valid(text)
+            && text.len() <= MAX_BYTE_LEVEL_BYTES
+            && let Some(pattern) = splits.byte_level_pattern(text)
+            && let Some(mut by_ids) = self.by_ids()
+        {
+            by_ids.out.begin_part(place);
+            return by_ids.encode_byte_level(pattern, text);
+        }
         let at = place.at as usize;
         let needs_spans = S::by_ids(self.out).is_none() || splits.needs_spans();
         let spans = needs_spans.then(|| place.origin.into_spans(text));
@@ -44,6 +57,24 @@ impl<S: Sink> Context<'_, '_, S> {
             }
         }
         self.encode_last_block(&pieces.text, block)
+    }
+
+    /// Encodes the matches of `pattern`, which ByteLevel rewrites, a block at a time.
+    fn encode_byte_level(&mut self, pattern: &PatternSplit, text: &str) -> Result<()> {
+        let mut rewritten = std::mem::take(&mut self.scratch.byte_level_text);
+        rewritten.clear();
+        let (mut block, mut cursor) = (self.scratch.take_block(), SplitCursor::new());
+        let mut fill = |pieces: &mut [(u32, u32)], out: &mut Vec<u8>| -> Result<usize> {
+            let count = pattern.fill(text, &mut cursor, pieces)?.unwrap_or(0);
+            ByteLevel::append_pieces(text.as_bytes(), &mut pieces[..count], out);
+            Ok(count)
+        };
+        while block.fill(|pieces| fill(pieces, &mut rewritten))? > 0 {
+            self.encode_block(&rewritten, &mut block)?;
+        }
+        self.scratch.blocks.push(block);
+        self.scratch.byte_level_text = rewritten;
+        Ok(())
     }
 
     /// Encodes each piece of the split.

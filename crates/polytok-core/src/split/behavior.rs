@@ -43,6 +43,11 @@ impl PatternSplit {
         self.finder.is_scanner()
     }
 
+    /// Reports whether the pieces are exactly the matches of the pattern, so that `fill` finds them.
+    pub(super) fn finds_matches(&self) -> bool {
+        self.pieces_are_matches
+    }
+
     /// Derives the rule that `fill` would otherwise derive later.
     pub(super) fn warm_up(&self) {
         if self.pieces_are_matches {
@@ -84,12 +89,7 @@ impl PatternSplit {
 
     /// Writes the next pieces to `pieces` and returns the number of pieces; None if this step cannot continue a search
     /// where the last call stopped.
-    pub(super) fn fill(
-        &self,
-        text: &str,
-        cursor: &mut SplitCursor,
-        pieces: &mut [(u32, u32)],
-    ) -> Result<Option<usize>> {
+    pub fn fill(&self, text: &str, cursor: &mut SplitCursor, pieces: &mut [(u32, u32)]) -> Result<Option<usize>> {
         if self.pieces_are_matches { self.finder.fill(text, &mut cursor.matches, pieces) } else { Ok(None) }
     }
 

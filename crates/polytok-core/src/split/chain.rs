@@ -10,6 +10,7 @@ use super::digit_groups::DigitGroups;
 use super::fixed_length::FixedLength;
 use super::metaspace::Metaspace;
 use super::script::ScriptSplit;
+use super::skipped::SkippedPatterns;
 use super::words::WordPattern;
 use crate::error::{Result, not_utf8};
 use crate::normalize::byte_level::ByteLevel;
@@ -47,6 +48,8 @@ pub struct SplitChain {
     needs_spans: bool,
     splits_words: bool,
     marks_words: bool,
+    /// Patterns that can be skipped, if ByteLevel is the only other step.
+    skipped_patterns: Option<SkippedPatterns>,
 }
 
 /// Pieces that steps have rewritten, in a new text.
@@ -107,7 +110,13 @@ impl SplitChain {
             compiled.push(step);
         }
         let needs_spans = steps.iter().any(|step| matches!(step, Split::Metaspace { prepend: Scheme::First, .. }));
-        Ok(SplitChain { steps: compiled, needs_spans, splits_words, marks_words: marks_words(steps) })
+        Ok(SplitChain {
+            steps: compiled,
+            needs_spans,
+            splits_words,
+            marks_words: marks_words(steps),
+            skipped_patterns: SkippedPatterns::new(steps),
+        })
     }
 
     /// Compiles a chain that splits text to the words between white space. Each character of `single_word_class` is a
@@ -115,7 +124,7 @@ impl SplitChain {
     pub fn compile_words(single_word_class: Option<&str>) -> Option<SplitChain> {
         let words = WordPattern::compile(r"\s", single_word_class.as_slice())?;
         let steps = vec![SplitStep::Divide(DivideStep::Words(Box::new(words)))];
-        Some(SplitChain { steps, needs_spans: false, splits_words: true, marks_words: false })
+        Some(SplitChain { steps, needs_spans: false, splits_words: true, marks_words: false, skipped_patterns: None })
     }
 
     /// Reports whether the chain does only two things: it removes white space, and it makes each character of some
@@ -154,6 +163,14 @@ impl SplitChain {
         self.steps.iter().any(|step| matches!(step, SplitStep::Rewrite(_)))
     }
 
+    /// Returns the pattern whose matches in `text` are the pieces that ByteLevel rewrites, if the other steps change
+    /// nothing.
+    pub fn byte_level_pattern(&self, text: &str) -> Option<&PatternSplit> {
+        let SplitStep::Divide(DivideStep::Pattern(pattern)) = self.steps.first()? else { return None };
+        let can_skip = pattern.finds_matches() && self.skipped_patterns.as_ref()?.keep_matches(text);
+        can_skip.then_some(pattern)
+    }
+
     /// Reports whether `rewrite` needs spans, because a step treats the start of the original text differently.
     #[inline]
     pub fn needs_spans(&self) -> bool {
@@ -185,7 +202,7 @@ impl SplitChain {
         match &self.steps[..] {
             [SplitStep::Divide(DivideStep::Pattern(pattern))] => pattern.warm_up(),
             [SplitStep::Divide(DivideStep::Words(words))] => words.warm_up(),
-            _ => {}
+            _ => drop(self.byte_level_pattern("").map(PatternSplit::warm_up)),
         }
     }
 
@@ -409,7 +426,8 @@ mod tests {
             prop_assert_eq!(joined.steps.len(), 1);
             let single = |step: &Split| SplitChain::compile(std::slice::from_ref(step)).unwrap().steps.pop().unwrap();
             let steps = steps.iter().map(single).collect();
-            let separate_chain = SplitChain { steps, needs_spans: false, splits_words: false, marks_words: false };
+            let [needs_spans, splits_words, marks_words] = [false; 3];
+            let separate_chain = SplitChain { steps, needs_spans, splits_words, marks_words, skipped_patterns: None };
             prop_assert_eq!(pieces(&joined), pieces(&separate_chain));
         }
     }

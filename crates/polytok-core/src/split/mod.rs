@@ -10,4 +10,5 @@ pub mod digit_groups;
 pub mod fixed_length;
 pub mod metaspace;
 pub mod script;
+mod skipped;
 mod words;
