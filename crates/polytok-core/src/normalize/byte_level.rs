@@ -39,3 +39,29 @@ impl ByteLevel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_are_appended_as_the_step_writes_them(
+            text in "([!-~]|[ \n\u{7F}é世\u{AD}😀]){0,40}",
+            starts in prop::collection::btree_set(0usize..40, 0..8),
+        ) {
+            let starts: Vec<usize> = starts.into_iter().filter(|&at| at < text.len()).collect();
+            let ends = starts.iter().skip(1).copied().chain([text.len()]);
+            let mut pieces: Vec<_> = starts.iter().zip(ends).map(|(&start, end)| (start as u32, end as u32)).collect();
+            let (mut out, mut expected) = (b"kept".to_vec(), b"kept".to_vec());
+            let ranges: Vec<_> = pieces.iter().map(|&(start, end)| {
+                let from = expected.len() as u32;
+                ByteLevel.apply(text.as_bytes(), (start as usize, end as usize), &mut expected);
+                (from, expected.len() as u32)
+            }).collect();
+            ByteLevel::append_pieces(text.as_bytes(), &mut pieces, &mut out);
+            prop_assert_eq!((out, pieces), (expected, ranges));
+        }
+    }
+}

@@ -264,3 +264,30 @@ fn pieces_end_where_the_text_ends() {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn byte_level_pieces_have_the_ids_of_all_steps(
+        entries in prop::collection::btree_set("[abÃ©ä¸<|Ġ]{1,4}", 0..24),
+        texts in prop::collection::vec("([ab']{1,4}|[é世]{1,6}| |\n|<|<\\|ab\\|>|[ab<]{120,140}| a){0,160}", 3),
+    ) {
+        let pattern = Pattern { text: r"<\|ab\|>|[ab]+|[é世]|[^\s\p{L}\p{N}]+".into(), is_regex: true, unicode: None };
+        let gpt2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+        let steps = vec![
+            Split::Pattern { pattern, behavior: Behavior::Removed, invert: true },
+            split(gpt2, Behavior::Isolated),
+            Split::ByteLevel,
+        ];
+        let entries = Vec::from_iter(entries);
+        let tokenizer = compile_tokenizer(scalars_with_suffix(), Unknown::Unk, Vec::new(), steps, &entries);
+        for text in &texts {
+            let mut ids = Vec::new();
+            tokenizer.encode(text.as_bytes(), EncodeOptions::default(), &mut ids).unwrap();
+            // Tokens with spans are found by the steps in turn.
+            let tokens = tokenizer.plain_tokens(text.as_bytes(), EncodeOptions::default()).unwrap();
+            prop_assert_eq!(ids, ids_of(&tokens));
+            let can_skip = tokenizer.segmenter.splits.byte_level_pattern(text).is_some();
+            prop_assert_eq!(can_skip, !text.contains("<|ab|>"));
+        }
+    }
+}
