@@ -120,11 +120,46 @@ def test_tokenize_lists_special_tokens_if_none_is_eos(tmp_path: Path, capsys: py
     text.write_text("low lower lowest newer newest")
     for options, message in (
         ((), "the vocabulary names no eos and has no special tokens: train with --eos '<|endoftext|>'"),
-        (("--special-tokens", "<a>"), "its special tokens are '<a>' (259): give one, such as --eos '<a>'"),
+        (("--special-tokens", "<a>"), "its special tokens are '<a>' (id 259): give one, such as --eos '<a>'"),
     ):
         assert run(capsys, "train", text, "--vocab-size", 260, *options, "-o", model, "--overwrite")[0] == 0
         code, _, errors = run(capsys, "tokenize", text, "-m", model, "--eos", "-o", tmp_path / "out")
         assert code == 2 and message in errors
+    code, _, errors = run(capsys, "tokenize", text, "-m", model, "--eos", "<b>", "-o", tmp_path / "out")
+    assert code == 2 and "--eos '<b>' is not a piece of the vocabulary; its special tokens are '<a>' (id 259)" in errors
+
+
+@pytest.mark.parametrize(
+    ("eos", "message"),
+    [
+        (True, "eos=True names no token: write eos='auto' for the eos of the vocabulary"),
+        ("<|endoftxt|>", "tokens are '<|endoftext|>' (id 32767); did you mean '<|endoftext|>'?"),
+        ("Ġthe", "write ' the', because the pieces of this vocabulary are the text itself; its special tokens are"),
+        (10**6, "eos=1000000 is not an id of the vocabulary; its special tokens are '<|endoftext|>' (id 32767)"),
+    ],
+)
+def test_a_wrong_eos_lists_the_special_tokens(tmp_path: Path, eos: Any, message: str) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    with pytest.raises(polytok.ArgumentError) as error:
+        polytok.corpus.tokenize(tmp_path / "a.txt", "default", tmp_path / "out", eos=eos)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "keywords", "message"),
+    [
+        (polytok.train, {"vocabsize": 300}, "train() has no keyword argument 'vocabsize'; did you mean 'vocab_size'?"),
+        (polytok.train, {"n_vocab": 300}, "did you mean 'vocab_size'?"),
+        (polytok.train, {}, "missing 1 required keyword-only argument: 'vocab_size'"),
+        (polytok.train, {"vocab_size": 300, "processes": 2}, "did you mean 'threads'?"),
+        (polytok.train, {"vocab_size": 300, "model_type": "bpe"}, "did you mean 'kind'?"),
+        (polytok.load("default").encode_batch, {"workers": 2}, "did you mean 'threads'?"),
+    ],
+)
+def test_keywords_of_other_packages(function: Any, keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, polytok.ArgumentError)) as error:
+        function(["a b"], **keywords)
+    assert message in str(error.value)
 
 
 TEXTS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -11,6 +11,7 @@ from .checks import flag, instance, iterable, path, piece_or_id, real, shown, te
 from .checks import keywords as check_keywords
 from .errors import ArgumentError
 from .keywords import keyword
+from .suggestions import did_you_mean_keyword
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -43,12 +44,16 @@ def checked(**own_checks: Check | type) -> Callable[[Callable[Parameters, Result
             checks[name] = _instance_check(check) if isinstance(check, type) else check
 
         name_in_errors = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        required_keywords = [name for name in names[function.__code__.co_argcount :] if name not in defaults]
         accepts_others = bool(function.__code__.co_flags & _HAS_VAR_KEYWORDS)  # such functions check them themselves
 
         @wraps(function)
         def call(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
             if keywords and not accepts_others and not name_set.issuperset(keywords):
                 check_keywords(name_in_errors, keywords, accepted_names)
+            for name in required_keywords:
+                if name not in keywords:
+                    _suggest_keyword(name_in_errors, name, keywords)
             for name, value in (*zip(names, arguments, strict=False), *keywords.items()):
                 if name in checks and value is not defaults.get(name, _NO_DEFAULT):
                     checks[name](name, value)
@@ -100,6 +105,13 @@ def _signature(function: Any) -> tuple[tuple[str, ...], dict[str, object]]:
     values = function.__defaults__ or ()
     positional_defaults = dict(zip(names[code.co_argcount - len(values) : code.co_argcount], values, strict=True))
     return names, positional_defaults | (function.__kwdefaults__ or {})
+
+
+def _suggest_keyword(function: str, missing_name: str, given_names: Iterable[str]) -> None:
+    """Raises `TypeError` if one of the given keywords is probably a missing keyword; otherwise, the call raises it."""
+    for name in given_names:
+        if advice := did_you_mean_keyword(name, [missing_name]):
+            raise TypeError(f"{function}() has no keyword argument {name!r}{advice}")
 
 
 def _instance_check(cls: type) -> Check:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-# The keywords of transformers, tokenizers and tiktoken that have another name here.
-_KEYWORDS_ELSEWHERE = {
-    "add_special_tokens": "add_special",
-    "allowed_special": "special",
-    "disallowed_special": "reject_special",
-    "is_split_into_words": "pretokenized",
-    "num_threads": "threads",
-    "pad_id": "id",
-    "pad_to_multiple_of": "to_multiple_of",
-    "pad_token": "token",
-    "pad_type_id": "type_id",
-    "skip_special_tokens": "skip_special",
-    "text_pair": "pair",
+# Keywords of other packages that have another name here; of two names, the first that a function has is suggested.
+_KEYWORDS_ELSEWHERE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("processes", "num_proc", "num_processes", "num_workers", "n_jobs"), ("workers", "threads")),
+    **dict.fromkeys(("vocabulary_size", "n_vocab"), ("vocab_size",)),
+    "add_special_tokens": ("add_special",),
+    "allowed_special": ("special",),
+    "disallowed_special": ("reject_special",),
+    "is_split_into_words": ("pretokenized",),
+    "model_type": ("kind",),
+    "num_threads": ("threads",),
+    "pad_id": ("id",),
+    "pad_to_multiple_of": ("to_multiple_of",),
+    "pad_token": ("token",),
+    "pad_type_id": ("type_id",),
+    "skip_special_tokens": ("skip_special",),
+    "text_pair": ("pair",),
+    "workers": ("threads",),
 }
 # What polytok has in place of keywords that a function lacks under any name.
 _REPLACEMENTS = {
@@ -44,11 +48,26 @@ def keyword_advice(name: str, known_names: Collection[str]) -> str:
     >>> keyword_advice("return_tensors", ["options"])
     ': encode_array returns a numpy array'
     """
-    if (other_name := _KEYWORDS_ELSEWHERE.get(name)) in known_names:
-        return f"; did you mean {other_name!r}?"
+    if (own_name := _own_name(name, known_names)) is not None:
+        return f"; did you mean {own_name!r}?"
     if replacement := _REPLACEMENTS.get(name):
         return f": {replacement}"
     return did_you_mean(name, known_names) or f"; it has {', '.join(sorted(set(known_names)))}"
+
+
+def _own_name(name: str, known_names: Collection[str]) -> str | None:
+    """Returns the name that a keyword of another package has here, if it is known."""
+    return next((own_name for own_name in _KEYWORDS_ELSEWHERE.get(name, ()) if own_name in known_names), None)
+
+
+def did_you_mean_keyword(name: str, known_names: Collection[str]) -> str:
+    """Returns the end of an error message like `did_you_mean`, also for keywords of other packages.
+
+    >>> did_you_mean_keyword("n_jobs", ["threads"])
+    "; did you mean 'threads'?"
+    """
+    own_name = _own_name(name, known_names)
+    return f"; did you mean {own_name!r}?" if own_name else did_you_mean(name, known_names)
 
 
 def did_you_mean(name: str, known_names: Iterable[str]) -> str:

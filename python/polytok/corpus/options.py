@@ -16,6 +16,8 @@ from ..keywords import keyword
 from ..options import OptionKeywords, Options
 from ..reading import InputKeywords, InputOptions
 from ..spec import Slot
+from ..special_list import sorted_for_role, special_tokens_text
+from ..suggestions import did_you_mean
 from ..tokenizer import Tokenizer
 from ..values import Special
 from .plan import SHARD_SIZE
@@ -27,7 +29,6 @@ Dtype = Literal["auto", "uint16", "uint32", "int32"]
 
 _MAX_SHARD_SIZE = 1 << 40
 _MAX_OPTION_VALUE = 1 << 62
-_MAX_LISTED_TOKENS = 8
 _MAX_VOCAB_SIZES = {"uint16": 2**16, "uint32": 2**32, "int32": 2**31}  # the number of ids that each dtype can hold
 
 
@@ -115,6 +116,11 @@ class DocumentOptions:
             )
         flag("documents", self.documents)
         for name in ("bos", "eos"):
+            if getattr(self, name) is True:
+                raise ArgumentError(
+                    f"{keyword(name, True)} names no token: write {keyword(name, 'auto')} for the {name} of the "
+                    "vocabulary, or the text of a token"
+                )
             piece_or_id(name, getattr(self, name))
         object.__setattr__(self, "columns", self._checked_columns())
         if not isinstance(self.special, str):
@@ -245,7 +251,8 @@ def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int
         return None
     if isinstance(value, int):
         if isinstance(value, bool) or not 0 <= value < tokenizer.vocab_size:
-            raise ArgumentError(f"{keyword(name, value)} is not an id of the vocabulary")
+            tokens_text = special_tokens_text(tokenizer.special_tokens, name)
+            raise ArgumentError(f"{keyword(name, value)} is not an id of the vocabulary; {tokens_text}")
         return value
     if value == "auto":
         default_id: int | None = getattr(tokenizer, f"{name}_id")
@@ -255,23 +262,23 @@ def _resolve_id(name: str, value: int | str | None, tokenizer: Tokenizer) -> int
     try:
         return tokenizer.piece_to_id(value)
     except PieceError as error:
-        raise ArgumentError(f"{keyword(name, value)} is not a piece of the vocabulary") from error
+        problem = str(error).removeprefix(repr(value))
+        tokens_text = special_tokens_text(tokenizer.special_tokens, name)
+        suggestion = did_you_mean(value, tokenizer.special_tokens)
+        raise ArgumentError(f"{keyword(name, value)}{problem}; {tokens_text}{suggestion}") from error
 
 
 def _no_role_message(role: str, tokenizer: Tokenizer) -> str:
     """Returns the message for a vocabulary that names no token for a role, with the special tokens that it has."""
-    tokens = [(text, id) for text, id in tokenizer.special_tokens.items() if id != tokenizer.unk_id]
+    tokens = {text: id for text, id in tokenizer.special_tokens.items() if id != tokenizer.unk_id}
     if not tokens:
         return (
             f"the vocabulary names no {role} and has no special tokens: train with {keyword(role, '<|endoftext|>')} "
             f"to create one, or leave {keyword(f'{role}=')} out"
         )
-    listed_tokens = ", ".join(f"{text!r} ({id})" for text, id in tokens[:_MAX_LISTED_TOKENS])
-    other_count = len(tokens) - _MAX_LISTED_TOKENS
-    remainder_text = f" and {other_count} more" if other_count > 0 else ""
     return (
-        f"the vocabulary names no {role}; its special tokens are {listed_tokens}{remainder_text}: give one, such as "
-        f"{keyword(role, tokens[0][0])}, or leave {keyword(f'{role}=')} out"
+        f"the vocabulary names no {role}; {special_tokens_text(tokens, role)}: give one, such as "
+        f"{keyword(role, sorted_for_role(tokens, role)[0])}, or leave {keyword(f'{role}=')} out"
     )
 
 

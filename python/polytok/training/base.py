@@ -13,7 +13,7 @@ from ..errors import ArgumentError
 from ..keywords import keyword
 from ..progress import ReportProgress
 from ..spec import Spec
-from ..suggestions import did_you_mean
+from ..suggestions import did_you_mean_keyword
 from .counting import Counts
 
 KindName: TypeAlias = Literal["bpe", "wordpiece", "sentencepiece-bpe", "unigram", "word", "char", "longest-match"]
@@ -78,7 +78,8 @@ class Kind:
         for name in options:
             if name not in parameters:
                 option_names = ", ".join(map(keyword, sorted(parameters.keys() - resources.keys() - {"counts"})))
-                suggestion = did_you_mean(name, parameters) or f"; the options are {option_names}"
+                suggestion = did_you_mean_keyword(name, {*parameters, *resources, "kind"})
+                suggestion = suggestion or f"; the options are {option_names}"
                 raise ArgumentError(f"{keyword('kind', self.name)} has no option {name!r}{suggestion}")
         missing_names = [
             name
