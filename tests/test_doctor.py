@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -131,6 +132,14 @@ def gguf(**keys: bytes) -> Spec:
     )
 
 
+def with_eos_id(id: int) -> Spec:
+    """Returns the Spec of a GGUF file that names an id of the end of text."""
+    keys = {"general.name": (), "tokenizer.ggml.pre": (8, 8, 1, b"gpt-2"), "tokenizer.ggml.token_type": ()}
+    keys["tokenizer.ggml.eos_token_id"] = (4, 4, 1, struct.pack("<I", id))
+    facts = {"keys": keys, "version": 3, "big_endian": False}
+    return rank_spec(decode=LlamaCppDecode("bpe"), unknown="drop", extra={"gguf": facts})
+
+
 def huggingface(**parts: Any) -> Spec:
     """Returns the Spec of a tokenizer.json with these parts."""
     document = {"model": {"dropout": None}, "added_tokens": [], "decoder": {"type": "ByteLevel"}, **parts}
@@ -148,6 +157,7 @@ WITH_AND_WITHOUT_FINDING |= {
     "gguf-approximate-split": (gguf(pre=b"tekken", **TYPED), gguf(pre=b"gpt-2", **TYPED)),
     "gguf-no-token-types": (gguf(pre=b"gpt-2"), gguf(pre=b"gpt-2", **TYPED)),
     "gguf-space-prefix-unsaid": (gguf(spm=b"", **TYPED), gguf(spm=b"", add_space_prefix=b"\0", **TYPED)),
+    "gguf-token-id-out-of-range": (with_eos_id(99_999), with_eos_id(0)),
     "dropout": (huggingface(model={"dropout": 0.1}), huggingface()),
     "added-id-ignored": (huggingface(added_tokens=[{**ADDED, "id": 400}]), huggingface(added_tokens=[ADDED])),
     "no-decoder": (huggingface(decoder=None), huggingface()),
@@ -362,3 +372,19 @@ def test_doctor_names_the_place_of_each_text(capsys: pytest.CaptureFixture[str],
 
 def test_severities_are_ordered() -> None:
     assert Severity.NOTE < Severity.WARNING < Severity.ERROR
+
+
+def test_rwkvs_vocabulary_without_a_byte(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tests that the file is examined to the end, encodes texts without the byte, and can be mended as advised."""
+    original = real("rwkv/rwkv_vocab_v20230424.txt")
+    rows = original.splitlines(keepends=True)
+    path, mended_path = tmp_path / "vocab.txt", tmp_path / "mended.txt"
+    path.write_bytes(b"".join(row for row in rows if not row.startswith(b"66 ")))
+    assert cli.main(["doctor", str(path)]) == 1
+    assert "1 byte that occurs in UTF-8 has no entry ('0x41 A') [missing-byte]" in capsys.readouterr().out
+    tokenizer = polytok.load(path)
+    assert tokenizer.decode(tokenizer.encode("to be And")) == "to be And"
+    with pytest.raises(polytok.EncodeError):
+        tokenizer.encode("A")
+    assert cli.main(["edit", str(path), "-o", str(mended_path), "--add-entry", "A"]) == 0
+    assert polytok.load(mended_path).encode("A, B") == polytok.load(original).encode("A, B")

@@ -103,15 +103,20 @@ def find_bytes_without_entry(spec: Spec) -> Iterator[Finding]:
     # 0xC0, 0xC1 and 0xF5 to 0xFF never occur in UTF-8.
     needed_bytes = [byte for byte in missing_bytes if byte not in (0xC0, 0xC1) and byte < 0xF5]
     if needed_bytes:
+        verb = "byte that occurs in UTF-8 has" if len(needed_bytes) == 1 else "bytes that occur in UTF-8 have"
         yield Finding(
             "missing-byte",
             Severity.WARNING,
-            (
-                f"{len(needed_bytes)} bytes that occur in UTF-8 have no entry "
-                f"({format_examples(f'0x{byte:02X}' for byte in needed_bytes)})"
-            ),
-            "texts with these bytes are refused or lose them; add the bytes as entries",
+            f"{len(needed_bytes)} {verb} no entry ({format_examples(map(_shown_byte, needed_bytes))})",
+            "texts in which no longer entry covers these bytes are refused; add each byte: polytok edit --add-entry"
+            if isinstance(spec.model, Longest)
+            else "texts with these bytes are refused or lose them; add the bytes as entries",
         )
+
+
+def _shown_byte(byte: int) -> str:
+    """Returns a byte in hexadecimal, with its character if it is a visible one of ASCII."""
+    return f"0x{byte:02X}" + (f" {chr(byte)}" if 0x21 <= byte < 0x7F else "")
 
 
 def find_missing_byte_pieces(spec: Spec) -> Iterator[Finding]:

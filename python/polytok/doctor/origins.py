@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..formats.gguf_file import U32, GgufFile
 from ..lossless import lossless
 from ..spec import Bpe, LlamaCppDecode, PieceSpace, Prepend, Spec
 from .finding import Finding, Severity, format_examples
@@ -28,6 +29,7 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
     gguf_keys = spec.extra.get("gguf", {}).get("keys")
     if not gguf_keys or not isinstance(spec.decode, LlamaCppDecode):
         return
+    yield from _find_token_ids_out_of_range(spec)
     if spec.decode.family == "bpe":
         yield from _find_pre_tokenizer_errors(gguf_keys)
     if spec.decode.family == "spm" and f"{_KEY_PREFIX}add_space_prefix" not in gguf_keys:
@@ -47,6 +49,22 @@ def find_gguf_errors(spec: Spec) -> Iterator[Finding]:
             ),
             "convert the model again with a converter that writes tokenizer.ggml.token_type",
         )
+
+
+def _find_token_ids_out_of_range(spec: Spec) -> Iterator[Finding]:
+    """Finds keys such as ``eos_token_id`` with an id that no token has; llama.cpp ignores such a key."""
+    facts = spec.extra["gguf"]
+    token_count = max((*spec.vocab.ids.tolist(), *(token.id for token in spec.special)), default=-1) + 1
+    for key, (value_type, *_) in ((key, value) for key, value in facts["keys"].items() if key.endswith("_token_id")):
+        file = GgufFile(facts["keys"], facts["version"], facts["big_endian"])
+        id = file.number(key, (U32,)) if value_type == U32 else None
+        if id is not None and id >= token_count:
+            yield Finding(
+                "gguf-token-id-out-of-range",
+                Severity.ERROR,
+                f"{key} is {id}, but the largest id of a token is {token_count - 1}; llama.cpp ignores the key",
+                "convert the model again, or set the key to the id of the token",
+            )
 
 
 def _find_pre_tokenizer_errors(gguf_keys: Mapping[str, Any]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ..checked import checked
 from ..checks import iterable
 from ..conversion.gguf import BYTE_NEVER_IN_TEXT, with_every_id
-from ..errors import ArgumentError, PieceError
+from ..errors import ArgumentError, EncodeError, PieceError
 from ..keywords import keyword
 from ..lists import Entry, collect_entries
 from ..loading import AnyTokenizer, as_tokenizer
@@ -30,7 +30,10 @@ _MAX_ENTRY_BYTES = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A new entry, its id, and the ids that the old vocabulary encodes the entry to."""
+    """A new entry, its id, and the ids that the old vocabulary encodes the entry to.
+
+    There are no such ids if the old vocabulary lacks one of the entry's bytes.
+    """
 
     piece: bytes
     id: int
@@ -164,9 +167,17 @@ def _edited(
         tokenizer=Tokenizer(replace(spec, vocab=rows.vocab(new_ids), origin=origin)),
         kept=dict(sorted(kept_ids.items())),
         removed={old_entries[entry]: entry for entry in sorted(removed_entries, key=lambda entry: old_entries[entry])},
-        added=tuple(Added(entry, new_ids[entry], tuple(tokenizer.encode(entry))) for entry in new_entries),
+        added=tuple(Added(entry, new_ids[entry], _old_ids(tokenizer, entry)) for entry in new_entries),
         present=tuple(entry for entry in added_entries if entry in old_entries),
     )
+
+
+def _old_ids(tokenizer: Tokenizer, entry: bytes) -> tuple[int, ...]:
+    """Returns the ids of an entry in the old vocabulary; no ids if the vocabulary lacks one of its bytes."""
+    try:
+        return tuple(tokenizer.encode(entry))
+    except EncodeError:
+        return ()
 
 
 def _check_model(spec: Spec) -> None:
