@@ -325,6 +325,33 @@ def test_hidden_files_of_a_folder_are_not_read(tmp_path: Path) -> None:
     assert names(".cache") == [".cache/b.txt"]
 
 
+def test_the_repository_excludes_files_of_a_subfolder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("repo/.git/config", "repo/texts/a.txt", "repo/texts/b.log", "repo/texts/in/c.tmp", "repo/out/d.log"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "repo/.gitignore").write_text("*.log\n/texts/in/*\nout/\n")
+    (tmp_path / ".gitignore").write_text("*.txt\n")  # outside the repository
+
+    def names(argument: str) -> list[str]:
+        return [Path(row["file"]).name for row in json.loads(run("count", "--json", argument))["rows"]]
+
+    assert names(f"{tmp_path}/repo") == names(f"{tmp_path}/repo/texts") == ["a.txt"]
+    assert names(f"{tmp_path}/repo/out") == ["d.log"]  # a folder that is named itself
+    error = error_of("count", f"{tmp_path}/repo/texts/in", code=2)
+    assert f"{tmp_path}/repo/texts/in/c.tmp (in {tmp_path}/repo/.gitignore)" in error
+    assert f"write a pattern such as '{tmp_path}/repo/texts/in/*'" in error
+    monkeypatch.chdir(tmp_path / "repo/texts")
+    assert names(".") == ["a.txt"]
+
+
+def test_a_folder_of_hidden_files(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f".{number}").touch()
+    error = error_of("count", tmp_path, code=2)
+    assert f"everything in the folder '{tmp_path}' is left out: {tmp_path}/.0 (hidden), " in error
+    assert f"{tmp_path}/.2 (hidden) and 2 more; to read such files, name them" in error
+
+
 def test_count_with_a_maximum(text: Path) -> None:
     assert f"{text}: " in error_of("count", "--max", "3", text, code=1)
     run("count", "--max", "1000", text)

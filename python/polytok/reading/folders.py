@@ -7,30 +7,71 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..errors import ArgumentError
+
 _IGNORE_FILE = ".gitignore"
+_REPOSITORY = ".git"
 _HIDDEN_PREFIX = "."
+_MAX_OMITTED = 3
 
 
 def files_in_folder(folder: str) -> list[str]:
     """Returns the files in a folder and its subfolders, sorted.
 
-    Files that a ``.gitignore`` in the folder or in a subfolder excludes are omitted, as git does; so are
-    hidden files and folders, whose names begin with a dot. Links to folders are not followed.
+    Files that a ``.gitignore`` excludes are omitted, as git does: one in the folder, in a subfolder, or in a folder
+    above, up to the root of the repository. So are hidden files and folders, whose names begin with a dot. Links to
+    folders are not followed. Raises `ArgumentError` for a folder without files, and says which files are omitted.
     """
-    return [str(path) for path in _walk(Path(folder), ())]
+    omitted: list[str] = []
+    paths = [str(path) for path in _walk(Path(folder), _specs_above(Path(folder)), omitted)]
+    if paths:
+        return paths
+    if not omitted:
+        raise ArgumentError(f"no file is in the folder {folder!r}")
+    more = f" and {len(omitted) - _MAX_OMITTED} more" if len(omitted) > _MAX_OMITTED else ""
+    raise ArgumentError(
+        f"everything in the folder {folder!r} is left out: {', '.join(omitted[:_MAX_OMITTED])}{more}; to read such "
+        f"files, name them, or write a pattern such as {os.path.join(folder, '*')!r}"
+    )
 
 
-def _walk(folder: Path, specs: tuple[tuple[Path, Any], ...]) -> Iterator[Path]:
-    """Yields the files of a folder. ``specs`` has the patterns of each folder above with a ``.gitignore``."""
-    if (ignore_file := folder / _IGNORE_FILE).is_file():
-        specs = (*specs, (folder, _read_patterns(ignore_file)))
+def _specs_above(folder: Path) -> tuple[tuple[Path, Any], ...]:
+    """Returns the patterns of each folder above with a ``.gitignore``, from the root of the repository on.
+
+    The root has the folder ``.git``. There are no patterns outside a repository, and for a folder that they exclude,
+    because the caller has named it.
+    """
+    parents = list(Path(os.path.abspath(folder)).parents)
+    root = next((index for index, path in enumerate(parents) if (path / _REPOSITORY).exists()), None)
+    if root is None or (Path(folder) / _REPOSITORY).exists():
+        return ()
+    specs: tuple[tuple[Path, Any], ...] = ()
+    for path in reversed(parents[: root + 1]):
+        specs = _with_patterns(path, specs)
+    return () if _ignoring_folder(Path(folder), True, specs) else specs
+
+
+def _with_patterns(folder: Path, specs: tuple[tuple[Path, Any], ...]) -> tuple[tuple[Path, Any], ...]:
+    """Returns ``specs`` with the patterns of the folder, if it has a ``.gitignore``."""
+    ignore_file = folder / _IGNORE_FILE
+    return (*specs, (folder, _read_patterns(ignore_file))) if ignore_file.is_file() else specs
+
+
+def _walk(folder: Path, specs: tuple[tuple[Path, Any], ...], omitted: list[str]) -> Iterator[Path]:
+    """Yields the files of a folder, and adds those that are left out to ``omitted``, with the reason.
+
+    ``specs`` has the patterns of each folder above with a ``.gitignore``.
+    """
+    specs = _with_patterns(folder, specs)
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = Path(entry.path)
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith(_HIDDEN_PREFIX) or _is_ignored(path, is_folder, specs):
-            continue
-        if is_folder:
-            yield from _walk(path, specs)
+        if entry.name.startswith(_HIDDEN_PREFIX):
+            omitted.append(f"{path} (hidden)")
+        elif ignoring_folder := _ignoring_folder(path, is_folder, specs):
+            omitted.append(f"{path} (in {ignoring_folder / _IGNORE_FILE})")
+        elif is_folder:
+            yield from _walk(path, specs, omitted)
         elif path.is_file():
             yield path
 
@@ -41,11 +82,12 @@ def _read_patterns(path: Path) -> Any:
     return pathspec.GitIgnoreSpec.from_lines(path.read_text("utf-8", "surrogateescape").splitlines())
 
 
-def _is_ignored(path: Path, is_folder: bool, specs: tuple[tuple[Path, Any], ...]) -> bool:
-    """Reports whether a file is excluded. The patterns of the innermost folder that has one for the path decide."""
+def _ignoring_folder(path: Path, is_folder: bool, specs: tuple[tuple[Path, Any], ...]) -> Path | None:
+    """Returns the folder whose ``.gitignore`` excludes a file, or None. The patterns of the innermost folder that has
+    one for the path decide."""
     for folder, patterns in reversed(specs):
-        name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
+        name = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if is_folder else "")
         decision = patterns.check_file(name).include
         if decision is not None:
-            return bool(decision)
-    return False
+            return folder if decision else None
+    return None

@@ -36,5 +36,5 @@ def files_named(name: str) -> list[str]:
     else:
         matches = sorted(path for path in glob.glob(name, recursive=True) if not os.path.isdir(path))
     if matches == []:
-        raise ArgumentError(f"no file {'is in the folder' if os.path.isdir(name) else 'matches'} {name!r}")
+        raise ArgumentError(f"no file matches {name!r}")
     return [name] if matches is None else matches
