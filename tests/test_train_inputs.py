@@ -425,3 +425,17 @@ def test_a_file_object_can_decompress_a_file(tmp_path: Path) -> None:
         file.write(b"content")
     with gzip.open(tmp_path / "texts.gz") as file:
         assert read_texts(file) == [b"content"]
+
+
+@pytest.mark.parametrize("names", [["missing.txt"], ["a/b.jsonl.gz", "C.PARQUET"], iter(["x.txt"])])
+def test_names_of_missing_files_are_not_texts(names: Any) -> None:
+    with pytest.raises(ArgumentError, match=r"all texts look like names of files.* give pathlib.Path\('.*as bytes"):
+        read_texts(names)
+    with pytest.raises(ArgumentError, match=r"give the pattern itself, 'data/\*\.txt', without a list"):
+        read_texts(["data/*.txt"])
+
+
+def test_texts_can_contain_names_of_files() -> None:
+    for texts in (["missing.txt", "a text"], ["see missing.txt"], ["a.txt"] * 17, ["a text.txt"]):
+        assert read_texts(texts) == encode_all(texts)
+    assert read_texts([b"missing.txt"]) == [b"missing.txt"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword
@@ -26,6 +27,7 @@ _BATCH_BYTES = 1 << 23
 _BATCH_TEXTS = 1 << 16
 _CHECKED_TEXT_COUNT = 16  # the number of first texts that must not be names of files
 _MAX_NAME_LENGTH = 1024
+_FILE_NAME = re.compile(r"\S+\.(txt|md|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|gz|zst|bz2|xz)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -69,6 +71,7 @@ class InputStream:
         self._report = report
         self._text_number = 0
         self._skipped_names: list[str] = []  # the fields of the first skipped record
+        self._file_names: list[str] = []  # the texts that look like names of files
         self._finished_bytes = 0
         self._file: IO[bytes] | None = None
         self.total: int = (
@@ -111,6 +114,8 @@ class InputStream:
                     yield from self._convert_text(result)
         if self._skipped_names and not self._report.texts and self._input_options.field not in self._skipped_names:
             raise missing_field_error("inputs", self._input_options.field, self._skipped_names)
+        if self._file_names and len(self._file_names) == self._report.texts:
+            _refuse_file_names(self._file_names)
 
     def _texts_of(self, documents: Documents) -> Iterator[list[bytes]]:
         for skipped_text in documents.skipped:
@@ -149,6 +154,7 @@ class InputStream:
             self._text_number += 1
             if isinstance(item, str) and self._text_number <= _CHECKED_TEXT_COUNT:
                 _check_not_file_name(item)
+                self._file_names += [item] if _FILE_NAME.fullmatch(item[:_MAX_NAME_LENGTH]) else []
             yield self._text_of_record(item)
 
     def _text_of_record(self, item: Any) -> tuple[Text, str] | SkippedText:
@@ -224,6 +230,16 @@ def _check_not_file_name(text: str) -> None:
         raise ArgumentError(
             f"the text {text!r} is also the name of a file: to read the file, give pathlib.Path({text!r})"
         )
+
+
+def _refuse_file_names(names: Sequence[str]) -> NoReturn:
+    """Raises `ArgumentError` for inputs that consist of some names of files, because this is probably a mistake."""
+    name = names[0]
+    call = f"give the pattern itself, {name!r}, without a list" if "*" in name else f"give pathlib.Path({name!r})"
+    raise ArgumentError(
+        f"all texts look like names of files, such as {name!r}, but no such file exists: to read files, {call}; to "
+        "train on the names themselves, give them as bytes"
+    )
 
 
 def _find_text(record: Any, names: list[str], place: str) -> tuple[bytes | str, str] | SkippedText:
