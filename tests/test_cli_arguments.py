@@ -23,6 +23,8 @@ pytest_plugins = ("cli_fixtures",)
     [
         (("enc",), "did you mean 'encode'?"),
         (("encode", "--lins"), "did you mean '--lines'?"),
+        (("encode", "--text", "-hi"), "for a value that begins with a dash, write --text=-hi"),
+        (("encode", "--text", "--lines"), "argument --text: expected one argument: TEXT"),
         (("encode", "--add_special"), "did you mean '--add-special'?"),
         (("count", "--vocab_size", "5"), "--vocab-size is an option of polytok train"),
         (("encode", "--to", "pices"), "did you mean 'pieces'?"),

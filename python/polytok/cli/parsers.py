@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from ..suggestions import did_you_mean
@@ -19,6 +21,7 @@ class HelpfulParser(argparse.ArgumentParser):
     """The parser of the command or of a verb. Options can stand before, between or after positional arguments."""
 
     _is_parsing_intermixed = False
+    _all_arguments: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parses options that can stand between positional arguments, and stores the values in ``namespace``.
@@ -30,6 +33,7 @@ class HelpfulParser(argparse.ArgumentParser):
         if self._is_parsing_intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
         self._is_parsing_intermixed = True
+        self._all_arguments = list(sys.argv[1:] if args is None else args)
         # Some verbs have options that depend on other arguments, such as --kind. These options are added here.
         if add_dependent_options := self.get_default("add_dependent_options"):
             add_dependent_options(self, sys.argv[1:] if args is None else args)
@@ -65,10 +69,20 @@ class HelpfulParser(argparse.ArgumentParser):
         try:
             return super()._match_argument(action, arg_strings_pattern)
         except argparse.ArgumentError as error:
+            if hint := self._dash_hint(action):
+                raise argparse.ArgumentError(action, f"{error.message}; {hint}") from error
             names = action.metavar if isinstance(action.metavar, str) else ", ".join(map(str, action.choices or ()))
             if action.nargs is not None or not names:
                 raise
             raise argparse.ArgumentError(action, f"{error.message}: {names}") from error
+
+    def _dash_hint(self, action: argparse.Action) -> str:
+        """Returns how to write a value that begins with a dash; an empty text if no such value follows the option."""
+        for flag, value in pairwise(self._all_arguments):
+            name = value.partition("=")[0]
+            if flag in action.option_strings and value.startswith("-") and name not in self._option_string_actions:
+                return f"for a value that begins with a dash, write {flag}={shlex.quote(value)}"
+        return ""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
