@@ -79,7 +79,7 @@ def test_all_fields_of_doctor_are_on_the_page(folder: Path, monkeypatch: pytest.
         (folder / name).write_text(f"minbpe v1\n\\w+|\\W+\n0\n{merge}\n")
     report = json.loads(run("doctor", "one.model", "--against", "two.model", "--text", "ab", "--json", code=1))
     names = set(re.findall(r"`(\w+)`", ROWS["doctor"]))
-    assert _all_field_names(report) == names
+    assert _all_field_names(report) <= names
 
 
 def _all_field_names(value: Any) -> set[str]:

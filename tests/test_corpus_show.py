@@ -71,6 +71,20 @@ def test_columns_are_shown_with_their_documents(tmp_path: Path, capsys: pytest.C
     assert "url: u7" in run(capsys, "corpus", "show", tmp_path / "out", "--doc", 7)[1]
 
 
+def test_the_document_at_a_token_position_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("one two\nto be or not to be\n")
+    out = tmp_path / "out"
+    corpus.tokenize(tmp_path / "a.txt", TOKENIZER, out, lines=True, documents=True, workers=1)
+    first_length = len(corpus.open(out)[0])
+    arguments = ("corpus", "show", out, "--position", 0, "--position", first_length + 1)
+    code, output = run(capsys, *arguments)
+    assert code == 0 and "[document 0, " in output and "[document 1, " in output
+    assert "token 0 one, " in output and "token 1 ␣be, " in output and "position: 8" in output
+    assert [value["offset"] for value in json.loads(run(capsys, *arguments, "--json")[1])] == [0, 1]
+    assert run(capsys, "corpus", "show", out, "--position", 99)[0] == 2
+    assert run(capsys, "corpus", "show", out, "--position", 0, "--seed", 1)[0] == 2
+
+
 def test_samples_are_different_documents(tmp_path: Path) -> None:
     write_inputs(tmp_path)
     corpus.tokenize(f"{tmp_path}/*.txt", TOKENIZER, tmp_path / "out", lines=True, workers=1)

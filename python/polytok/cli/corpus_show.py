@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..corpus import StoredDocument, read_documents, sample
+from ..corpus import open as open_dataset
 from ..corpus.journal import TOKENIZER_NAME
 from ..corpus.manifest import local_path
 from ..errors import ArgumentError
@@ -22,6 +23,7 @@ _EXAMPLES = """\
   polytok corpus show tokens --sample 20 --seed 1
   polytok corpus show tokens --doc 0 --doc -1   the first and the last document
   polytok corpus show tokens --doc 7 --tokens   each token of a document
+  polytok corpus show tokens --position 1048576   the document with this token
 """
 _MAX_CHARACTERS = 2000
 _CONTROL_CHARACTERS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
@@ -38,6 +40,13 @@ def add_show_parser(subparsers: Any) -> None:
     group.add_argument(
         "--doc", type=int, action="append", metavar="I", help="the document with index I, from 0 on (can be repeated)"
     )
+    group.add_argument(
+        "--position",
+        type=int,
+        action="append",
+        metavar="P",
+        help="the document with the token at position P of the dataset, from 0 on (can be repeated)",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of the choice; by default 0")
     parser.add_argument("--tokens", action="store_true", help="show each token instead of the text")
     add_json_option(parser)
@@ -46,31 +55,41 @@ def add_show_parser(subparsers: Any) -> None:
 
 
 def _run_show(arguments: argparse.Namespace) -> int:
-    documents = _chosen_documents(arguments)
+    documents, offsets = _chosen_documents(arguments)
     tokenizer = load(local_path(arguments.dataset) / TOKENIZER_NAME)
     if arguments.json:
-        print_json([_to_json(document, tokenizer, arguments.tokens) for document in documents])
+        pairs = zip(documents, offsets, strict=True)
+        print_json([_to_json(document, offset, tokenizer, arguments.tokens) for document, offset in pairs])
         return 0
     with_colors = is_colored(arguments, binary_stdout())
-    for place, document in enumerate(documents):
+    for place, (document, offset) in enumerate(zip(documents, offsets, strict=True)):
         shown_text = _token_text(document, tokenizer, with_colors) if arguments.tokens else _text(document, tokenizer)
-        print_line("\n" * (place > 0) + f"{_heading(document)}\n{shown_text}")
+        print_line("\n" * (place > 0) + f"{_heading(document, offset, tokenizer)}\n{shown_text}")
     return 0
 
 
-def _chosen_documents(arguments: argparse.Namespace) -> Sequence[StoredDocument]:
-    if arguments.doc is None:
-        return sample(arguments.dataset, arguments.sample, seed=arguments.seed or 0)
+def _chosen_documents(arguments: argparse.Namespace) -> tuple[Sequence[StoredDocument], Sequence[int | None]]:
+    """Returns the documents to show, and for ``--position`` the index of the chosen token in each, otherwise None."""
+    if arguments.doc is None and arguments.position is None:
+        documents = sample(arguments.dataset, arguments.sample, seed=arguments.seed or 0)
+        return documents, [None] * len(documents)
     if arguments.seed is not None:
-        raise ArgumentError("--seed is for documents chosen at random: remove --seed or --doc")
+        chosen_by = "--doc" if arguments.doc else "--position"
+        raise ArgumentError(f"--seed is for documents chosen at random: remove --seed or {chosen_by}")
     try:
-        return list(read_documents(arguments.dataset, arguments.doc))
+        if arguments.doc is not None:
+            return list(read_documents(arguments.dataset, arguments.doc)), [None] * len(arguments.doc)
+        locations = list(map(open_dataset(arguments.dataset).locate, arguments.position))
+        indices = [location.document for location in locations]
+        return list(read_documents(arguments.dataset, indices)), [location.offset for location in locations]
     except IndexError as error:
         raise ArgumentError(str(error)) from error
 
 
-def _heading(document: StoredDocument) -> str:
+def _heading(document: StoredDocument, offset: int | None, tokenizer: Tokenizer) -> str:
     parts = [f"document {document.index}", f"{len(document.ids):,} tokens"]
+    if offset is not None:
+        parts.append(f"token {offset} {visible_text(tokenizer.id_to_piece(int(document.ids[offset])))}")
     if document.source is not None:
         parts.append(escape_line_breaks(document.source))
     shown_columns = {
@@ -101,7 +120,7 @@ def _token_text(document: StoredDocument, tokenizer: Tokenizer, with_colors: boo
     return text if remaining_count <= 0 else f"{text} … ({remaining_count:,} more tokens)"
 
 
-def _to_json(document: StoredDocument, tokenizer: Tokenizer, with_tokens: bool) -> dict[str, Any]:
+def _to_json(document: StoredDocument, offset: int | None, tokenizer: Tokenizer, with_tokens: bool) -> dict[str, Any]:
     ids = document.ids.tolist()
     value: dict[str, Any] = {
         "document": document.index,
@@ -110,6 +129,8 @@ def _to_json(document: StoredDocument, tokenizer: Tokenizer, with_tokens: bool) 
         "text": tokenizer.decode(document.ids),
         "columns": dict(document.columns),
     }
+    if offset is not None:
+        value["offset"] = offset
     if with_tokens:
         value |= {"ids": ids, "pieces": [piece_to_json(tokenizer.id_to_piece(id)) for id in ids]}
     return value
