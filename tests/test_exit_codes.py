@@ -136,7 +136,7 @@ def test_a_name_that_selects_no_format_lists_the_formats(capsys: pytest.CaptureF
     assert capsys.readouterr().err.startswith(message) and not Path("x.jsn").exists()
 
 
-ODD_FILES = [("", "the file is empty\n"), ("odd text", "no format recogn")]
+ODD_FILES = [("", "the file is empty: download or copy it again\n"), ("odd text", "no format recogn")]
 
 
 @pytest.mark.parametrize(("text", "reason"), ODD_FILES)

@@ -76,7 +76,7 @@ def load(
         "pre_tokenizer": pre_tokenizer,
     }
     given_options: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
-    if pattern is not None:
+    if pattern is not None and model != "default":  # which accepts no options
         from . import patterns  # importing them takes longer than loading a .ptok
 
         given_options["pattern"] = patterns.resolve(pattern)

@@ -15,7 +15,7 @@ from ..checks import one_of
 from ..errors import ArgumentError, FormatError
 from ..keywords import keyword, marked_message
 from ..spec import SentencePieceVersion, Spec
-from . import ptok
+from . import other_files, ptok
 from .base import Format, Pattern, ReadOptions, SpecialTokens, Written
 
 __all__ = ["Format", "ReadOptions", "Written", "all_formats", "detect", "named", "read"]
@@ -66,8 +66,10 @@ def detect(data: bytes) -> Format:
         return ptok
     matching_formats = [candidate for candidate in _possible_formats(data) if candidate.refusal(data) is None]
     if not data:
-        raise FormatError("the file is empty")
+        raise FormatError("the file is empty: download or copy it again")
     if not matching_formats:
+        if kind := other_files.unusable_json(data):
+            raise FormatError(kind)
         reasons = "".join(f"\n  {candidate.name}: {candidate.refusal(data)}" for candidate in all_formats())
         raise FormatError(f"no format recognizes these {len(data)} bytes:{reasons}")
     if len(matching_formats) > 1:
@@ -107,6 +109,8 @@ def read(
     """
     if sentencepiece_version not in (None, "0.2.1", "0.2.3"):
         raise ArgumentError(f"{keyword('sentencepiece_version', sentencepiece_version)} is not '0.2.1' or '0.2.3'")
+    if kind := other_files.substitute(data):
+        raise FormatError(kind)
     file_format = detect(data) if format is None else named(format, "format")
     options = ReadOptions(
         pattern=pattern,
@@ -122,4 +126,5 @@ def read(
     try:
         return file_format.read(data, options)
     except FormatError as error:
-        raise FormatError(f"{file_format.name}: {marked_message(error)}") from error
+        message = marked_message(error)
+        raise FormatError(f"{file_format.name}: {message}{other_files.advice(message)}") from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
 from ..files import Siblings
+from ..keywords import marked_message
 from ..records import replace
 from ..spec import SentencePieceVersion, Spec
 from .base import Pattern, SpecialTokens
@@ -42,10 +43,16 @@ def read_folder(
         "sentencepiece_version": sentencepiece_version,
     }
     for file in _files_to_read(siblings):
-        spec = (read_format or read_bytes)(siblings[file], siblings=siblings, **options)
+        try:
+            spec = (read_format or read_bytes)(siblings[file], siblings=siblings, **options)
+        except FormatError as error:
+            raise FormatError(f"{file}: {marked_message(error)}") from error
         return replace(spec, origin=replace(spec.origin, name=name or spec.origin.name or folder.name))
     searched_names = ", ".join((*WHOLE_TOKENIZER_FILES, " with ".join(VOCAB_AND_MERGES_FILES)))
-    raise FormatError(f"the folder {folder} has no tokenizer file of a known name: none of {searched_names}")
+    raise FormatError(
+        f"the folder {folder} has no tokenizer file of a known name: none of {searched_names}; "
+        "download the tokenizer's file too, or name the file itself if it has another name"
+    )
 
 
 def _files_to_read(siblings: Siblings) -> list[str]:

@@ -52,7 +52,7 @@ def read(value: Json, vocab: Vocab, merges: Merges) -> ModelParts:
         return _read_unigram(fields, vocab)
     if component == "BPE":
         if merges is None:
-            raise FormatError("model: BPE without merges")
+            raise FormatError("model: BPE without merges, so the file is incomplete: download or write it again")
         return _read_bpe(fields, vocab, merges)
     unk_token = fields.text("unk_token")
     if component == "WordLevel":
