@@ -47,5 +47,11 @@ def test_generators(tmp_path: Path, inputs: Path) -> None:
     expected = [row.tolist() for row in tokens]
     rows = hf.Dataset.from_generator(yield_rows, gen_kwargs={"tokens": tokens}, cache_dir=str(tmp_path / "cache"))
     assert [row["ids"] for row in rows] == expected
+    assert corpus.tokenize(inputs, "default", tmp_path / "tokens", workers=1, overwrite=True)
+    rows = hf.Dataset.from_generator(
+        yield_rows, gen_kwargs={"tokens": corpus.open(tmp_path / "tokens")}, cache_dir=str(tmp_path / "cache")
+    )
+    assert len(rows) == len(corpus.open(tmp_path / "tokens")) < len(expected)
+    assert corpus.tokenize(inputs, "default", tmp_path / "tokens", lines=True, workers=1, overwrite=True)
     stream = hf.IterableDataset.from_generator(yield_rows, gen_kwargs={"tokens": tokens})
     assert [row["ids"].tolist() for row in stream] == expected

@@ -6,6 +6,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -277,11 +278,24 @@ class Dataset(Sequence[npt.NDArray[Any]]):
         """Returns the text of document ``index``."""
         return self.tokenizer.decode(self[index])
 
-    def __reduce__(self) -> tuple[type[Dataset], tuple[Path]]:
-        return (Dataset, (self.folder,))
+    @property
+    def stamp(self) -> bytes:
+        """A hash of the manifest, which has the checksums of all shards; another dataset in the folder has another.
+
+        Pickles contain it, because ``datasets.Dataset.from_generator`` recognizes by the pickles of its arguments
+        whether it has made the same dataset before.
+        """
+        return blake2b(self.manifest.data(), digest_size=16).digest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_unpickle, (self.folder, self.stamp))
 
     def __repr__(self) -> str:
         return f"<polytok.corpus.Dataset {self.folder}, {self.documents} documents, {self.tokens} tokens>"
+
+
+def _unpickle(folder: Path, _stamp: bytes) -> Dataset:
+    return Dataset(folder)
 
 
 @checked()

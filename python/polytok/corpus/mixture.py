@@ -175,7 +175,8 @@ class Mixture(Sequence[npt.NDArray[Any]]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         paths = {dataset.folder: weight for dataset, weight in zip(self.datasets, self.weights, strict=True)}
-        return (_unpickle, (paths, self.seed, self.epochs, self.length, self.stride, self._position))
+        stamps = tuple(dataset.stamp for dataset in self.datasets)
+        return (_unpickle, (paths, self.seed, self.epochs, self.length, self.stride, self._position, stamps))
 
     def __repr__(self) -> str:
         kind = "documents" if self.length is None else f"windows of {self.length} tokens"
@@ -226,6 +227,7 @@ def _unpickle(
     length: int | None,
     stride: int | None,
     position: int,
+    _stamps: tuple[bytes, ...],
 ) -> Mixture:
     mixture = Mixture(datasets, seed=seed, epochs=epochs, length=length, stride=stride)
     mixture._position = position

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -106,17 +106,13 @@ class PackedWindows:
         """The share of tokens that are not padding."""
         return self.dataset.tokens / (len(self) * self.length) if len(self) else 1.0
 
-    @overload
-    def __getitem__(self, index: int) -> PackedWindow: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[PackedWindow]: ...
-    def __getitem__(self, index: int | slice) -> PackedWindow | list[PackedWindow]:
-        """Returns window ``index``, or a list of windows for a slice; `take` returns a batch.
+    def __getitem__(self, index: int | slice) -> PackedWindow:
+        """Returns window ``index``, or for a slice several windows as a batch, as `take` does.
 
         Raises `IndexError` for a window that does not exist.
         """
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
+            return self.take(range(*index.indices(len(self))))
         if not -len(self) <= index < len(self):
             raise IndexError(f"window {index} is out of range: there are {len(self)} windows")
         plan = self._plan
