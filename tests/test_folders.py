@@ -99,6 +99,16 @@ def test_berts_vocabulary(tmp_path: Path, lower: bool) -> None:
     assert conversion.write(tokenizer.spec, "wordpiece").data == data
 
 
+def test_a_repeated_line_of_berts_vocabulary(tmp_path: Path) -> None:
+    lines = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhello\nworld\nhello\nfoo\n"
+    path = folder(tmp_path, vocab__txt=lines)
+    reference = tokenizers.models.WordPiece.read_file(str(path / "vocab.txt"))
+    tokenizer = polytok.load(path)
+    words = ["hello", "world", "foo"]
+    assert tokenizer.encode(" ".join(words)) == [reference[word] for word in words] == [7, 6, 8]
+    assert tokenizer.ids_to_pieces([7]) == [b"hello"] and tokenizer.decode([5, 8]) == "foo"
+
+
 def test_other_files_in_a_folder(tmp_path: Path) -> None:
     path = folder(tmp_path, tokenizer__model=small_file("sentencepiece"))
     assert polytok.load(path).spec.origin.format == "sentencepiece"
