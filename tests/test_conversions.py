@@ -478,3 +478,10 @@ def test_reports_describe_steps_in_words() -> None:
     assert losses[0].startswith("special: special token (text '<|endoftext|>', id 32767) becomes nothing (")
     assert losses[1].startswith("split: pattern (pattern '") and losses[2] == "names: eos = 32767 becomes nothing"
     assert convert(polytok.load("default"), "minbpe").notes == ("names: eos (id 32767) is not in the file",)
+
+
+def test_a_token_that_becomes_special_is_a_note() -> None:
+    """Tests `<unk>`, which SentencePiece does not recognize in a text, but Hugging Face's file does."""
+    conversion = convert(polytok.load(real("sentencepiece/llama2.model")), "huggingface", texts=())
+    assert "special: '<unk>' becomes a special token" in conversion.notes
+    assert not conversion.losses

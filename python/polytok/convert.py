@@ -13,6 +13,7 @@ from typing import NoReturn
 from . import checks, probes
 from .checked import checked
 from .conversion import beside, read_back, write
+from .conversion.base import first_items
 from .conversion.roles import ROLE_ADVICE, lost_roles, refuse_lost_roles
 from .divergence import Comparison, Divergence
 from .errors import PolytokError
@@ -133,13 +134,21 @@ def convert(
         written_file.data,
         written_file.companions,
         written_file.losses,
-        written_file.notes,
+        (*written_file.notes, *_new_special_tokens(tokenizer, written_tokenizer)),
         len(text_list),
         divergences,
         tuple(_decoded_differently(tokenizer, written_tokenizer, text_list, divergences)),
         roles,
         (tokenizer.spec.origin.format, to) in _REFERENCE_EXPORTS,
     )
+
+
+def _new_special_tokens(left: Tokenizer, right: Tokenizer) -> Iterator[str]:
+    """Yields a note if the written file recognizes further special tokens, such as ``<unk>``."""
+    texts = sorted(right.special_tokens.keys() - left.special_tokens.keys())
+    if texts:
+        noun = "special tokens" if len(texts) > 1 else "a special token"
+        yield f"special: {first_items(texts)} {'become' if len(texts) > 1 else 'becomes'} {noun}"
 
 
 def _decoded_differently(

@@ -114,7 +114,8 @@ def _take_target(arguments: argparse.Namespace) -> Path:
 def _report_lines(result: Conversion, source_format: str, places: list[str]) -> list[str]:
     lines = []
     loss_heading = f"{result.format} itself differs from {source_format}" if result.is_reference_export else "lost"
-    for heading, rows in ((loss_heading, result.losses), ("other differences, for no valid text", result.notes)):
+    note_heading = "other differences, for no valid text without special tokens"
+    for heading, rows in ((loss_heading, result.losses), (note_heading, result.notes)):
         lines += [heading, *(f"  {note_with_flags(row)}" for row in shorten_list(rows))] if rows else []
     lines += decoding_lines(result)
     if result.divergences:
