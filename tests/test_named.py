@@ -458,3 +458,27 @@ def test_malformed_repository_names(name: str, tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     with pytest.raises(ArgumentError, match="hf:"):
         named.hub_folder(name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "meant"),
+    [
+        ("gpt-4-o", "gpt-4o"),
+        ("gpt-4-o-mini", "gpt-4o"),
+        ("GPT-4o", "gpt-4o"),
+        ("o200k", "o200k_base"),
+        ("tokeniser.json", "tokenizer.json"),
+        ("tokenizer", "tokenizer.json"),
+        ("sub/Tokeniser.json", "sub/tokenizer.json"),
+    ],
+)
+def test_a_similar_name_or_file_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, meant: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "tokenizer.json", tmp_path / "sub" / "tokenizer.json"):
+        polytok.load("default").save(path)
+    with pytest.raises(polytok.FileError, match=f"did you mean {meant!r}"):
+        polytok.load(source)
+    with pytest.raises(polytok.FileError, match="did you mean 'tokenizer.json'"):
+        polytok.train(Path("tokenizers.json"), vocab_size=300)

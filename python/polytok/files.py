@@ -8,13 +8,16 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import IO, TYPE_CHECKING
 
 from .errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
     from pathlib import Path  # loading a file does not need this module, whose import takes 4 ms
+
+
+_MAX_COMPARED_FILES = 1000
 
 
 class Siblings(Mapping[str, bytes]):
@@ -77,7 +80,31 @@ def read(path: str | os.PathLike[str], file_name: str = "the tokenizer file") ->
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise FileError(error.errno, f"cannot read {file_name}: {error.strerror}", os.fspath(path)) from error
+        raise read_error(error, path, file_name) from error
+
+
+def read_error(error: OSError, path: str | os.PathLike[str], file_name: str = "the tokenizer file") -> FileError:
+    """Returns the error for a file that cannot be read; for a missing file, with the name of a similar one."""
+    advice = similar_file(path) if isinstance(error, FileNotFoundError) else ""
+    return FileError(error.errno, f"cannot read {file_name}: {error.strerror}{advice}", os.fspath(path))
+
+
+def similar_file(path: str | os.PathLike[str]) -> str:
+    """Returns the end of a message about a missing file: the file of its folder whose name is almost the same.
+
+    A name without its suffix is almost the same, too. Empty if there is no such file.
+    """
+    from difflib import get_close_matches  # only an error needs it
+
+    folder, name = os.path.split(os.fspath(path))
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = {entry.name.lower(): entry.name for entry in islice(entries, _MAX_COMPARED_FILES)}
+    except OSError:
+        return ""
+    without_suffix = [other for other in names if os.path.splitext(other)[0] == name.lower()]
+    matches = [*without_suffix, *get_close_matches(name.lower(), names, 1, cutoff=0.85)]
+    return f"; did you mean {os.path.join(folder, names[matches[0]])!r}?" if matches else ""
 
 
 def create_folder(folder: Path) -> None:

@@ -13,7 +13,7 @@ from .checked import checked
 from .checks import shown
 from .errors import ArgumentError, FileError, FormatError
 from .file_names import settings_file_of
-from .files import Siblings, read, system_path
+from .files import Siblings, read, similar_file, system_path
 from .formats import ptok
 from .formats.base import ReadOptions, SpecialTokens
 from .formats.folder import read_folder
@@ -156,7 +156,9 @@ def _refuse_unknown_name(source: str) -> None:
         from . import model_names, named
 
         names = ("default", *named.FILES, *model_names.VOCABULARY_OF_MODEL)
-        advice = f"{did_you_mean(source, names) or ';'} `polytok info --names` lists the names"
+        name = model_names.misspelled_model(source.lower()) or source.lower()
+        suggestion = similar_file(source) or did_you_mean(name, names)
+        advice = f"{suggestion or ';'} `polytok info --names` lists the names"
     raise FileError(errno.ENOENT, f"no such file, and no vocabulary has this name{advice}", source)
 
 

@@ -47,12 +47,26 @@ VOCABULARY_OF_PREFIX: Mapping[str, str] = {
 
 
 def vocabulary_of_model(name: str) -> str | None:
-    """Returns the name of a model's vocabulary, or None if the model is unknown.
+    """Returns the name of a model's vocabulary, or None if the model is unknown or its name is probably misspelled.
 
-    >>> vocabulary_of_model("gpt-4o"), vocabulary_of_model("gpt-4-turbo"), vocabulary_of_model("llama")
-    ('o200k_base', 'cl100k_base', None)
+    >>> [vocabulary_of_model(name) for name in ("gpt-4o", "gpt-4-turbo", "gpt-4-o", "llama")]
+    ['o200k_base', 'cl100k_base', None, None]
     """
     if name in VOCABULARY_OF_MODEL:
         return VOCABULARY_OF_MODEL[name]
     prefixes = [prefix for prefix in VOCABULARY_OF_PREFIX if name.startswith(prefix)]
-    return VOCABULARY_OF_PREFIX[max(prefixes, key=len)] if prefixes else None
+    vocabulary = VOCABULARY_OF_PREFIX[max(prefixes, key=len)] if prefixes else None
+    is_misspelled = vocabulary and VOCABULARY_OF_MODEL.get(misspelled_model(name) or "", vocabulary) != vocabulary
+    return None if is_misspelled else vocabulary
+
+
+def misspelled_model(name: str) -> str | None:
+    """Returns the model whose name begins a name if dashes are left out of both; None if dashes make no difference.
+
+    >>> misspelled_model("gpt-4-o-mini"), misspelled_model("gpt-4-turbo")
+    ('gpt-4o', None)
+    """
+    plain_name = name.replace("-", "")
+    models = [model for model in VOCABULARY_OF_MODEL if plain_name.startswith(model.replace("-", ""))]
+    model = max(models, key=len, default=None)
+    return None if model is None or name.startswith(model) else model

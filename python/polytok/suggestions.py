@@ -87,6 +87,8 @@ def similar_name(name: str, known_names: Iterable[str]) -> str | None:
 
     >>> similar_name("--max-tokens", ["--max", "--special-tokens"])
     '--max'
+    >>> similar_name("o200k", ["o200k_harmony", "o200k_base"])
+    'o200k_base'
     >>> similar_name("--vocab_sise", ["--vocab-size"]), similar_name("--pieces", ["--lines"])
     ('--vocab-size', None)
     """
@@ -96,7 +98,8 @@ def similar_name(name: str, known_names: Iterable[str]) -> str | None:
     names = {_comparable(known): known for known in known_names}
     name = _comparable(name)
     matches = get_close_matches(name, names, 1, cutoff=0.85)
-    matches += sorted((known for known in names if _begins_with_words(name, known)), key=len, reverse=True)
+    with_words = [known for known in names if _begins_with_words(name, known)]
+    matches += sorted(with_words, key=lambda known: abs(len(known) - len(name)))
     matches += get_close_matches(name, names, 1, cutoff=0.65)
     return names[matches[0]] if matches else None
 

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from .. import _core
 from ..columns import column_of
-from ..errors import FileError, FormatError
+from ..errors import FormatError
+from ..files import read_error
 from ..records import dataclass
 
 MAGIC = b"GGUF"
@@ -159,7 +160,7 @@ def read_metadata(path: str) -> bytes | None:
             file.seek(0)
             return file.read(_metadata_end(path))
     except OSError as error:
-        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", path) from error
+        raise read_error(error, path) from error
 
 
 def _metadata_end(path: str) -> int:

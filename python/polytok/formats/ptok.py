@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from .. import _core
-from ..errors import FileError, FormatError
+from ..errors import FormatError
+from ..files import read_error
 from ..plain import fields_to_plain, from_plain, to_plain
 from ..records import replace
 from ..spec import Bpe, Spec, SpecialToken, Vocab
@@ -99,7 +100,7 @@ def open_mapped(path: str | os.PathLike[str]) -> NativeFile | None:
     except FormatError as error:
         raise FormatError(f"{name}: {os.fspath(path)}: {error}") from error
     except OSError as error:
-        raise FileError(error.errno, f"cannot read the tokenizer file: {error.strerror}", os.fspath(path)) from error
+        raise read_error(error, path) from error
 
 
 class NativeFile:

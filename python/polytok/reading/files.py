@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from ..errors import FileError, FormatError, PolytokError
+from ..files import similar_file
 from . import remote
 from .blocks import Block, blocks
 from .choices import BadBytes, Format, InputOptions
@@ -40,7 +41,8 @@ def open_file(name: str) -> IO[bytes]:
     try:
         return open(name, "rb")
     except OSError as error:
-        raise FileError(error.errno, f"cannot read: {error.strerror}", name) from error
+        advice = similar_file(name) if isinstance(error, FileNotFoundError) else ""
+        raise FileError(error.errno, f"cannot read: {error.strerror}{advice}", name) from error
 
 
 def read(
