@@ -11,6 +11,8 @@ import pytest
 
 import polytok
 from cli_process import ENVIRONMENT, command, error_of, run
+from polytok.cli.style import visible_text
+from test_conventions import VERBS
 
 pytest_plugins = ("cli_fixtures",)
 
@@ -169,3 +171,21 @@ def test_output_is_utf8_in_every_locale(model: Path, text: Path) -> None:
     )
     info = run("info", "-m", model)
     assert run("info", "-m", model, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii") == info
+
+
+def test_the_escapes_of_pieces_are_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs/cli.md").read_text("utf-8")
+    pieces = [" ", "\u2423", "\n", "\r", "\t", "\u00ad", "\U000e0001", "\\"]
+    texts = [visible_text(piece.encode()) for piece in pieces] + [visible_text(b"\xff")]
+    assert [text for text in texts if f"`{text}`" not in page] == []
+    help_text = run("vocab", "--help").decode()
+    assert [text for text in texts if f" {text}" not in help_text] == [r"\r", r"\U000e0001", r"\xff"]
+    assert "as\n\\xff" in help_text
+
+
+def test_never_used_reads_the_inputs_of_count() -> None:
+    actions = {verb: VERBS[verb]._option_string_actions for verb in ("count", "vocab")}
+    reading = {"--text", "--files-from", "--input-format", "--field", "--lines", "--separator"}
+    reading |= {"--bad-bytes", "--bad-records", "--damaged-files"}
+    assert reading <= set(actions["count"]) & set(actions["vocab"])
+    assert all(actions["count"][name].choices == actions["vocab"][name].choices for name in reading)

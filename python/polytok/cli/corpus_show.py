@@ -23,7 +23,7 @@ _EXAMPLES = """\
   polytok corpus show tokens --sample 20 --seed 1
   polytok corpus show tokens --doc 0 --doc -1   the first and the last document
   polytok corpus show tokens --doc 7 --tokens   each token of a document
-  polytok corpus show tokens --position 1048576   the document with this token
+  polytok corpus show tokens --position 20      the document with this token
 """
 _MAX_CHARACTERS = 2000
 _CONTROL_CHARACTERS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")

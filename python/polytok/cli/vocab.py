@@ -33,6 +33,9 @@ _EXAMPLES = """\
   polytok vocab --to jsonl | jq .piece
   polytok vocab tokenizer.json --merges --contains ing
   polytok vocab llama.model --never-used corpus/*.txt
+
+Columns show a space of a piece as ␣, other invisible characters as \\n, \\t or \\u00ad, bytes that are not UTF-8 as
+\\xff, a backslash as \\\\ and ␣ itself as \\u2423. JSON has the piece itself, or a list of its bytes.
 """
 _SPECIAL_KIND = "special"
 _KIND_NAMES = (*(kind.name.lower() for kind in Kind), _SPECIAL_KIND)
