@@ -10,7 +10,6 @@ from typing import Any
 
 from ..convert import Conversion, convert
 from ..errors import ArgumentError
-from ..formats import all_formats
 from . import divergences
 from .inputs import add_input_options
 from .json_output import add_json_option, print_json
@@ -23,7 +22,7 @@ from .models import (
     refuse_second_model,
 )
 from .options import add_verb_parser, binary_stdout
-from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, refuse_input, save_files
+from .outputs import NewFile, add_output_options, check_outputs, chosen_format, refuse_input, save_files
 from .style import piece_to_json, shorten_list
 from .texts import requested_texts
 from .wording import note_with_flags
@@ -43,13 +42,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("target", nargs="?", metavar="OUT", help="the same as -o")
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     add_model_options(parser)
-    parser.add_argument("-o", "--out", help=OUTPUT_HELP)
-    add_overwrite_option(parser)
-    parser.add_argument(
-        "--to",
-        choices=[format.name for format in all_formats() if format.name != "bpe_files"],
-        help="the format to write; by default chosen by the name of OUT",
-    )
+    add_output_options(parser, is_required=False)
     parser.add_argument(
         "--strict",
         action="store_true",

@@ -12,7 +12,6 @@ from .. import editing, lists
 from ..conversion import write
 from ..editing.edit import Edit, Removal, edit
 from ..errors import ArgumentError
-from ..formats import all_formats
 from ..reach import Usage
 from ..spec import Spec
 from ..tokenizer import Tokenizer
@@ -27,7 +26,7 @@ from .models import (
     refuse_second_model,
 )
 from .options import add_verb_parser, binary_stdout
-from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, chosen_format, save_files
+from .outputs import NewFile, add_output_options, check_outputs, chosen_format, save_files
 from .style import escape_line_breaks, piece_to_json, shorten_list
 from .texts import named_texts
 from .usage import advice_lines, usage_to_json
@@ -45,8 +44,7 @@ def add_parser(subparsers: Any) -> None:
     add_model_argument(parser)
     add_input_options(parser, ["error", "replace", "skip", "keep"], "by default keep")
     add_model_options(parser)
-    parser.add_argument("-o", "--out", metavar="OUT", required=True, help=OUTPUT_HELP)
-    add_overwrite_option(parser)
+    add_output_options(parser, is_required=True)
     _add_removal_options(parser.add_argument_group("entries to remove (never single bytes)"))
     _add_addition_options(parser.add_argument_group("entries to add"))
     parser.add_argument(
@@ -56,11 +54,6 @@ def add_parser(subparsers: Any) -> None:
         help="reuse: remaining entries keep their ids, added entries get free ids; compact: all entries get new ids",
     )
     parser.add_argument("--id-map", metavar="FILE", help="write the new id of each entry, as JSON")
-    parser.add_argument(
-        "--to",
-        choices=[format.name for format in all_formats() if format.name != "bpe_files"],
-        help="the format to write; by default chosen by the name of OUT",
-    )
     add_json_option(parser)
     parser.add_argument("--dry-run", action="store_true", help="report the changes, but write nothing")
     parser.set_defaults(run=run)

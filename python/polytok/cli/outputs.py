@@ -48,6 +48,20 @@ def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
 
 
+def format_names() -> list[str]:
+    """Returns the names of all formats that can be written."""
+    return [format.name for format in all_formats() if format.name != "bpe_files"]
+
+
+def add_output_options(parser: argparse.ArgumentParser, *, is_required: bool) -> None:
+    """Adds the options of the tokenizer file that ``convert`` and ``edit`` write."""
+    parser.add_argument("-o", "--out", metavar="OUT", required=is_required, help=OUTPUT_HELP)
+    add_overwrite_option(parser)
+    parser.add_argument(
+        "--to", choices=format_names(), help="the format to write; by default chosen by the name of OUT"
+    )
+
+
 def save_files(arguments: argparse.Namespace, files: Sequence[NewFile]) -> None:
     """Writes all files; none of them if `check_outputs` refuses any of them or of the files that accompany them."""
     companions = [path for file in files for path in companion_paths(file.path, file.companions)]
@@ -60,8 +74,9 @@ def chosen_format(arguments: argparse.Namespace, path: Path, origin: str) -> For
     """Returns the format of ``--to``, or the format that the file's name selects for a tokenizer of the format
     ``origin``. Raises `ArgumentError` for a name that selects no format, or another format than ``--to``."""
     if arguments.to is None and not formats_named(path):
-        choices = [format.name for format in all_formats() if format.name != "bpe_files"]
-        raise ArgumentError(f"the name {path.name} does not select a format: choose one with --to {', '.join(choices)}")
+        raise ArgumentError(
+            f"the name {path.name} does not select a format: choose one with --to {', '.join(format_names())}"
+        )
     if arguments.to is not None:
         check_name(path, arguments.to)
     return cast("FormatName", arguments.to or format_of(path, origin))

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from ..convert import convert
 from ..errors import ArgumentError, LossError
-from ..formats import all_formats
 from ..spec import Spec
 from ..tokenizer import Tokenizer
 from ..training import KINDS, TrainingReport, kind_named, specs
@@ -18,7 +17,7 @@ from . import kind_options, targets, training
 from .inputs import parse_input_options
 from .json_output import add_json_option, print_json
 from .options import add_verb_parser, shows_progress
-from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, save_files
+from .outputs import OUTPUT_HELP, NewFile, add_overwrite_option, check_outputs, format_names, save_files
 from .trained_file import TrainedFile
 
 _EXAMPLES = """\
@@ -54,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--to",
         action="append",
-        choices=[format.name for format in all_formats() if format.name != "bpe_files"],
+        choices=format_names(),
         help="the format of OUT, by default chosen by its name; one format for each OUT, or one for all",
     )
     parser.add_argument(
